@@ -1,0 +1,108 @@
+/**
+ * What a wire format must be able to do. Each folder beside this file is one; `dialects.ts` lists them.
+ * A dialect knows no other dialect and no vendor.
+ *
+ * @module
+ */
+import type { Capabilities } from "./capabilities.ts";
+import type { ApiError } from "./error.ts";
+import type { JsonObject } from "./json.ts";
+import type { ReplyEvent } from "./reply.ts";
+import type { DialectName, GenerationRequest } from "./request.ts";
+import type { Frame } from "./sse.ts";
+
+/** What a reply's decoder must undo or know of the request; made by `encodeRequest`. */
+export interface DecodeContext {
+  /** Upstream tool name → the caller's, for names that had to change. */
+  readonly toolNames: ReadonlyMap<string, string>;
+  /** Name of the tool that was forced to stand in for structured output: its arguments are the reply's text. */
+  readonly formatTool?: string;
+}
+
+/** What a reply's encoder must know of the caller; made by the gateway. Fixed for one reply. */
+export interface EncodeContext {
+  /** The model id the caller asked for, told in the reply. */
+  readonly model: string;
+  /** Unix time in whole seconds of the request. */
+  readonly created: number;
+  /** 24 or more characters of [0-9A-Za-z], unique per reply: ids that nobody told are made of it. */
+  readonly idSeed: string;
+  /** See {@linkcode GenerationRequest.wantUsage}. */
+  readonly wantUsage: boolean;
+  /** See {@linkcode GenerationRequest.legacyFunctions}. */
+  readonly legacyFunctions: boolean;
+  /** Estimated prompt tokens, told at a stream's start where the upstream tells them only at its end. */
+  readonly inputEstimate: number;
+}
+
+/** A request for an upstream. */
+export interface EncodedRequest {
+  readonly body: JsonObject;
+  /** Headers beside the vendor's own, e.g. a beta that the body needs. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Paths in the caller's words of what could not be said, each once, in order of discovery. */
+  readonly losses: readonly string[];
+  readonly context: DecodeContext;
+}
+
+/** An error on the wire. */
+export interface EncodedError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** Reads the frames of one stream. Made anew for each. */
+export interface StreamDecoder {
+  /** The events that one frame stands for. After an `end` or `error` event, further frames give none. */
+  push(frame: Frame): readonly ReplyEvent[];
+  /** The body is over: gives `end` where the answer was finished, `error` where it was cut, nothing after either. */
+  end(): readonly ReplyEvent[];
+}
+
+/** Writes the frames of one stream. Made anew for each. */
+export interface StreamEncoder {
+  /** The text (complete frames, possibly none) that one event becomes. */
+  push(event: ReplyEvent): string;
+  /** A frame that says only "still here"; empty where the stream must not have one now. */
+  ping(): string;
+}
+
+/** A wire format, in both directions. All functions are pure. */
+export interface Dialect {
+  readonly name: DialectName;
+  /**
+   * Reads a caller's request strictly.
+   *
+   * @throws {ApiError} `invalid_request` naming the field
+   */
+  decodeRequest(body: unknown): GenerationRequest;
+  /**
+   * Writes a request for an upstream; `request.model` is the upstream's id.
+   *
+   * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
+   */
+  encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
+  /**
+   * For pass-through: a copy of a request without what only the gateway's own replies in this dialect put there
+   * (other dialects' signatures); undefined where there is nothing to remove, so that the caller's bytes can go as they are.
+   */
+  cleanRequest(body: JsonObject): JsonObject | undefined;
+  /** Reads a whole reply leniently; an error inside a 200 becomes an `error` event. Ends with `end` or `error`. */
+  decodeReply(body: unknown, context: DecodeContext): readonly ReplyEvent[];
+  /**
+   * Writes a whole reply.
+   *
+   * @throws {ApiError} the events' own error
+   */
+  encodeReply(events: Iterable<ReplyEvent>, context: EncodeContext): JsonObject;
+  streamDecoder(context: DecodeContext): StreamDecoder;
+  streamEncoder(context: EncodeContext): StreamEncoder;
+  /** Reads an upstream's error of any shape: JSON, arrays, HTML, plain text, nothing. Never throws. */
+  decodeError(status: number, headers: Headers, body: string): ApiError;
+  /** Writes an error for a caller. `requestId` is told in the body. */
+  encodeError(error: ApiError, requestId: string): EncodedError;
+}
+
+/** The context of a reply whose request changed no name. */
+export const PLAIN_CONTEXT: DecodeContext = { toolNames: new Map() };

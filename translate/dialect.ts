@@ -1,6 +1,7 @@
 /**
- * What a wire format must be able to do. Each folder beside this file is one; `dialects.ts` lists them.
- * A dialect knows no other dialect and no vendor.
+ * What a wire format must be able to do. Each folder beside this file is one; `dialects.ts` lists them. One that only upstreams
+ * speak is an {@linkcode UpstreamDialect}; one that callers speak too is a {@linkcode Dialect}. A dialect knows no other dialect
+ * and no vendor.
  *
  * @module
  */
@@ -37,18 +38,23 @@ export interface EncodeContext {
 
 /** A request for an upstream. */
 export interface EncodedRequest {
+  /** What is sent, as JSON. */
   readonly body: JsonObject;
   /** Headers beside the vendor's own, e.g. a beta that the body needs. */
   readonly headers: Readonly<Record<string, string>>;
   /** Paths in the caller's words of what could not be said, each once, in order of discovery. */
   readonly losses: readonly string[];
+  /** What the reply's decoder must be given. */
   readonly context: DecodeContext;
 }
 
 /** An error on the wire. */
 export interface EncodedError {
+  /** HTTP status. */
   readonly status: number;
+  /** Headers beside those that every answer has. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What is sent, as JSON. */
   readonly body: JsonObject;
 }
 
@@ -64,13 +70,35 @@ export interface StreamDecoder {
 export interface StreamEncoder {
   /** The text (complete frames, possibly none) that one event becomes. */
   push(event: ReplyEvent): string;
+  /**
+   * What is held back although it could be said: to be called once a chunk's events are all pushed. A call's first frame may
+   * wait for the signature that its upstream sends with it, but not for the upstream's next chunk.
+   */
+  flush?(): string;
   /** A frame that says only "still here"; empty where the stream must not have one now. */
   ping(): string;
 }
 
-/** A wire format, in both directions. All functions are pure. */
-export interface Dialect {
+/** A wire format as an upstream speaks it: requests are written, replies and errors read. All functions are pure. */
+export interface UpstreamDialect {
+  /** The key of its row in `dialects.ts`. */
   readonly name: DialectName;
+  /**
+   * Writes a request for an upstream; `request.model` is the upstream's id.
+   *
+   * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
+   */
+  encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
+  /** Reads a whole reply leniently; an error inside a 200 becomes an `error` event. Ends with `end` or `error`. */
+  decodeReply(body: unknown, context: DecodeContext): readonly ReplyEvent[];
+  /** Makes the reader of one stream, as lenient as {@linkcode UpstreamDialect.decodeReply} and of the same events. */
+  streamDecoder(context: DecodeContext): StreamDecoder;
+  /** Reads an upstream's error of any shape: JSON, arrays, HTML, plain text, nothing. Never throws. */
+  decodeError(status: number, headers: Headers, body: string): ApiError;
+}
+
+/** A wire format in both directions: one that callers speak too. All functions are pure. */
+export interface Dialect extends UpstreamDialect {
   /**
    * Reads a caller's request strictly.
    *
@@ -78,28 +106,25 @@ export interface Dialect {
    */
   decodeRequest(body: unknown): GenerationRequest;
   /**
-   * Writes a request for an upstream; `request.model` is the upstream's id.
-   *
-   * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
-   */
-  encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
-  /**
    * For pass-through: a copy of a request without what only the gateway's own replies in this dialect put there
    * (other dialects' signatures); undefined where there is nothing to remove, so that the caller's bytes can go as they are.
    */
   cleanRequest(body: JsonObject): JsonObject | undefined;
-  /** Reads a whole reply leniently; an error inside a 200 becomes an `error` event. Ends with `end` or `error`. */
-  decodeReply(body: unknown, context: DecodeContext): readonly ReplyEvent[];
+  /** For pass-through: top-level fields to set in the caller's request beside `model`, so that the reply tells usage. */
+  passThroughFields(
+    body: JsonObject,
+    can: Capabilities,
+  ): Readonly<Record<string, unknown>>;
+  /** For pass-through: whether a frame of the reply exists only because of {@linkcode Dialect.passThroughFields}. */
+  unasked(frame: Frame, context: EncodeContext): boolean;
   /**
    * Writes a whole reply.
    *
    * @throws {ApiError} the events' own error
    */
   encodeReply(events: Iterable<ReplyEvent>, context: EncodeContext): JsonObject;
-  streamDecoder(context: DecodeContext): StreamDecoder;
+  /** Makes the writer of one stream. */
   streamEncoder(context: EncodeContext): StreamEncoder;
-  /** Reads an upstream's error of any shape: JSON, arrays, HTML, plain text, nothing. Never throws. */
-  decodeError(status: number, headers: Headers, body: string): ApiError;
   /** Writes an error for a caller. `requestId` is told in the body. */
   encodeError(error: ApiError, requestId: string): EncodedError;
 }

@@ -165,6 +165,7 @@ export function overflowNumbers(
       "maximum first",
     ],
     [/input token count \(?(\d+)\)? exceeds[^]*?\(?(\d+)\)?/i, "tokens first"],
+    [/input token count is (\d+) but [^]*?up to (\d+)/i, "tokens first"],
     [
       /(\d{4,}) tokens[^]*?(?:maximum|limit|context)[^\d]*(\d{4,})/i,
       "tokens first",

@@ -1,0 +1,181 @@
+/**
+ * The vendor's side as a function: from a request to the script that answers it. Needs no permission and keeps no state.
+ */
+import type { Fixture } from "../fixtures/fixture.ts";
+import { FIXTURES } from "../fixtures/mod.ts";
+import { type Call, readCall } from "./call.ts";
+import { deliver, deliverWritten } from "./deliver.ts";
+import { improvise } from "./improvise.ts";
+import { arrayOf } from "./json.ts";
+import { refuse } from "./refuse.ts";
+import { jsonScript, type ReplayRequest, type Script } from "./script.ts";
+import { chatFrames, chatWhole } from "./speak_chat_completions.ts";
+import { geminiFrames, geminiWhole } from "./speak_generate_content.ts";
+import { messagesFrames, messagesWhole } from "./speak_messages.ts";
+import type { Speech } from "./said.ts";
+import { inputTokens } from "./token_count.ts";
+
+/**
+ * Chooses the script for a request.
+ *
+ * @example
+ * ```ts
+ * import { answer } from "./answer.ts";
+ *
+ * const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "[[fx:tool]]" }] });
+ * const script = answer({ method: "POST", path: "/v1/messages", headers: {}, body });
+ * if (script.status !== 200) throw new Error("refused");
+ * ```
+ */
+export function answer(request: ReplayRequest): Script {
+  return answerCall(readCall(request));
+}
+
+/** Chooses the script for a request that was read already. */
+export function answerCall(call: Call): Script {
+  switch (call.operation) {
+    case "unknown":
+      return refuse(
+        call,
+        404,
+        `Not found: ${call.request.method} ${call.request.path.split("?")[0]}`,
+      );
+    case "models":
+      return models(call);
+    case "count_tokens":
+      return checked(call, () => countTokens(call));
+    case "generate":
+      return checked(call, () => generate(call));
+  }
+}
+
+function checked(call: Call, reply: () => Script): Script {
+  const { body, dialect } = call;
+  if (body === undefined) {
+    return refuse(
+      call,
+      400,
+      "We could not parse the JSON body of your request.",
+    );
+  }
+  if (call.model === "") return refuse(call, 400, "model: Field required");
+  const turns = dialect === "generate_content" ? "contents" : "messages";
+  if (arrayOf(body[turns]).length === 0) {
+    return refuse(call, 400, `${turns}: Field required`);
+  }
+  return reply();
+}
+
+function generate(call: Call): Script {
+  const { marker } = call;
+  if (marker === undefined) {
+    return deliver(call, speak(call), {});
+  }
+  const fixture = FIXTURES.get(marker.name);
+  if (fixture === undefined) {
+    return refuse(call, 400, `No fixture is named "${marker.name}"`);
+  }
+  return scriptOf(fixture, call, marker.params);
+}
+
+/** The script of one fixture. */
+export function scriptOf(
+  fixture: Fixture,
+  call: Call,
+  params: Readonly<Record<string, string>>,
+): Script {
+  if ("script" in fixture) return fixture.script(call, params);
+  return deliverWritten(call, fixture.replies[call.dialect], params);
+}
+
+/** The improvised reply; only the form that was asked for is made. */
+function speak(
+  call: Call,
+): { readonly stream: readonly string[]; readonly whole: string } {
+  const speech: Speech = {
+    said: improvise(call),
+    model: call.model,
+    usageAsked: call.usageAsked,
+    seed: call.request.path + call.request.body,
+  };
+  const [frames, whole] = SPEAKERS[call.dialect];
+  return call.streamed
+    ? { stream: frames(speech), whole: "" }
+    : { stream: [], whole: whole(speech) };
+}
+
+type Speaker = readonly [
+  (speech: Speech) => readonly string[],
+  (speech: Speech) => string,
+];
+
+const SPEAKERS: Readonly<Record<Call["dialect"], Speaker>> = {
+  messages: [messagesFrames, messagesWhole],
+  chat_completions: [chatFrames, chatWhole],
+  generate_content: [geminiFrames, geminiWhole],
+};
+
+function countTokens(call: Call): Script {
+  // Error fixtures hold here too; what a fixture says does not.
+  const fixture = FIXTURES.get(call.marker?.name ?? "");
+  if (fixture !== undefined && "script" in fixture) {
+    const script = fixture.script(call, call.marker?.params ?? {});
+    if (script.status !== 200) return script;
+  }
+  const tokens = inputTokens(call);
+  return jsonScript(
+    200,
+    call.dialect === "messages"
+      ? { input_tokens: tokens }
+      : { totalTokens: tokens },
+  );
+}
+
+const MODEL_IDS: readonly string[] = [
+  "claude-opus-4-8",
+  "claude-fable-5",
+  "claude-sonnet-4-6",
+  "claude-haiku-4-5",
+  "gpt-5.5",
+  "gpt-5",
+  "gemini-3-pro",
+  "gemini-3-flash",
+  "MiniMax-M3",
+];
+
+function models(call: Call): Script {
+  switch (call.dialect) {
+    case "messages":
+      return jsonScript(200, {
+        data: MODEL_IDS.map((id) => ({
+          type: "model",
+          id,
+          display_name: id,
+          created_at: "2026-01-01T00:00:00Z",
+        })),
+        has_more: false,
+        first_id: MODEL_IDS.at(0),
+        last_id: MODEL_IDS.at(-1),
+      });
+    case "chat_completions":
+      return jsonScript(200, {
+        object: "list",
+        data: MODEL_IDS.map((id) => ({
+          id,
+          object: "model",
+          created: 1_780_000_000,
+          owned_by: "replay",
+        })),
+      });
+    case "generate_content":
+      return jsonScript(200, {
+        models: MODEL_IDS.map((id) => ({
+          name: `models/${id}`,
+          displayName: id,
+          inputTokenLimit: 1_048_576,
+          outputTokenLimit: 65_536,
+          supportedGenerationMethods: ["generateContent", "countTokens"],
+        })),
+      });
+  }
+}

@@ -1,0 +1,94 @@
+/** A caller over a bare TCP socket: it sends what it is told and sees each segment as it arrives. */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** How the other side stopped. */
+export type Closing = "fin" | "reset";
+
+/** One connection to a server on this machine. */
+export class RawCaller {
+  readonly #conn: Deno.TcpConn;
+  #closed = false;
+
+  private constructor(conn: Deno.TcpConn) {
+    this.#conn = conn;
+  }
+
+  /** Connects to a port of 127.0.0.1. */
+  static async connect(port: number): Promise<RawCaller> {
+    const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+    conn.setNoDelay(true);
+    return new RawCaller(conn);
+  }
+
+  /** Sends text as it is. */
+  async send(text: string): Promise<void> {
+    const bytes = encoder.encode(text);
+    for (let at = 0; at < bytes.length;) {
+      at += await this.#conn.write(bytes.subarray(at));
+    }
+  }
+
+  /** Sends a POST with a JSON body and its length. */
+  post(path: string, body: unknown): Promise<void> {
+    const text = JSON.stringify(body);
+    const length = encoder.encode(text).length;
+    return this.send(
+      `POST ${path} HTTP/1.1\r\nhost: replay\r\ncontent-length: ${length}\r\n\r\n${text}`,
+    );
+  }
+
+  /** The next segment, or how the other side stopped. */
+  async read(): Promise<Uint8Array | Closing> {
+    const buffer = new Uint8Array(65536);
+    try {
+      const count = await this.#conn.read(buffer);
+      return count === null ? "fin" : buffer.subarray(0, count);
+    } catch (error) {
+      if (error instanceof Deno.errors.ConnectionReset) return "reset";
+      throw error;
+    }
+  }
+
+  /** Reads until the text has arrived; returns all that was read. */
+  async readUntil(text: string): Promise<string> {
+    let seen = "";
+    while (!seen.includes(text)) {
+      const piece = await this.read();
+      if (typeof piece === "string") {
+        throw new Error(
+          `Cannot read until ${JSON.stringify(text)}: ${piece} after ${
+            JSON.stringify(seen)
+          }`,
+        );
+      }
+      seen += decoder.decode(piece);
+    }
+    return seen;
+  }
+
+  /** Reads to the end of the connection: the text of each read, and how it ended. */
+  async readToEnd(): Promise<
+    { readonly reads: readonly string[]; readonly closing: Closing }
+  > {
+    const reads: string[] = [];
+    for (;;) {
+      const piece = await this.read();
+      if (typeof piece === "string") return { reads, closing: piece };
+      reads.push(decoder.decode(piece));
+    }
+  }
+
+  /** Closes the connection; closing again changes nothing. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#conn.close();
+  }
+
+  /** Closes the connection. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

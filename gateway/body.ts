@@ -1,0 +1,165 @@
+/**
+ * Reading a caller's body: as much as is allowed, counted as it arrives and after decompression, within a time limit; and its
+ * JSON, strictly.
+ *
+ * @module
+ */
+import { ApiError } from "../translate/error.ts";
+import { isObject, type JsonObject } from "../translate/json.ts";
+import { joined } from "../translate/json_splice.ts";
+import type { Timers } from "./pump.ts";
+
+/** Limits of a body. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** A body and what it parses to. */
+export interface JsonBody {
+  readonly bytes: Uint8Array;
+  readonly json: JsonObject;
+}
+
+/**
+ * Reads a body that must be a JSON object.
+ *
+ * @throws {ApiError} `unsupported_media`, `too_large`, `request_timeout`, or `invalid_request` for what is not a JSON object
+ */
+export async function readJsonBody(
+  request: Request,
+  limits: BodyLimits,
+  timers: Timers,
+): Promise<JsonBody> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim()
+    .toLowerCase();
+  if (
+    type !== undefined && type !== "application/json" &&
+    !/^application\/[\w.+-]+\+json$/.test(type)
+  ) {
+    throw new ApiError(
+      "unsupported_media",
+      `content-type must be application/json, not ${printable(type)}`,
+      {
+        retryable: false,
+      },
+    );
+  }
+  const bytes = await readBytes(request, limits, timers);
+  return { bytes, json: parseObject(bytes) };
+}
+
+function parseObject(bytes: Uint8Array): JsonObject {
+  if (bytes.length === 0) {
+    throw malformed("the body is empty; it must be a JSON object");
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes,
+    );
+  } catch {
+    throw malformed("the body is not valid UTF-8");
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw malformed(
+      `the body is not valid JSON: ${
+        error instanceof Error ? printable(error.message) : "unreadable"
+      }`,
+    );
+  }
+  if (!isObject(json)) throw malformed("the body must be a JSON object");
+  return json;
+}
+
+async function readBytes(
+  request: Request,
+  limits: BodyLimits,
+  timers: Timers,
+): Promise<Uint8Array> {
+  const declared = Number(request.headers.get("content-length") ?? "0");
+  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  if (request.body === null) return new Uint8Array(0);
+  const reader = decompressed(
+    request.body,
+    request.headers.get("content-encoding"),
+  ).getReader();
+  let timedOut = false;
+  const timer = timers.set(() => {
+    timedOut = true;
+    reader.cancel().catch(() => {});
+  }, limits.timeoutMs);
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (timedOut) throw tooSlow();
+      if (done) return joined(pieces);
+      size += value.length;
+      if (size > limits.maxBytes) throw tooLarge(limits.maxBytes);
+      pieces.push(value);
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw malformed("the body could not be read to its end");
+  } finally {
+    timers.clear(timer);
+    reader.cancel().catch(() => {});
+  }
+}
+
+function decompressed(
+  body: ReadableStream<Uint8Array>,
+  encoding: string | null,
+): ReadableStream<Uint8Array> {
+  switch (encoding?.trim().toLowerCase() ?? "identity") {
+    case "identity":
+    case "":
+      return body;
+    case "gzip":
+    case "x-gzip":
+      return body.pipeThrough(
+        new DecompressionStream("gzip") as ReadableWritablePair<
+          Uint8Array,
+          Uint8Array
+        >,
+      );
+    case "deflate":
+      return body.pipeThrough(
+        new DecompressionStream("deflate") as ReadableWritablePair<
+          Uint8Array,
+          Uint8Array
+        >,
+      );
+  }
+  throw new ApiError(
+    "unsupported_media",
+    "content-encoding must be gzip, deflate or identity",
+    { retryable: false },
+  );
+}
+
+function malformed(message: string): ApiError {
+  return new ApiError("invalid_request", message, { retryable: false });
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError(
+    "too_large",
+    `the body is larger than ${maxBytes} bytes`,
+    { retryable: false },
+  );
+}
+
+function tooSlow(): ApiError {
+  return new ApiError("request_timeout", "the body did not arrive in time");
+}
+
+/** Foreign text cut short and without control characters, fit for a message. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
+}

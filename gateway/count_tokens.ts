@@ -1,0 +1,86 @@
+/**
+ * How many tokens a prompt has: asked of the vendor where it counts, estimated elsewhere. Costs nothing and reserves nothing.
+ *
+ * @module
+ */
+import type { Dialect } from "../translate/dialect.ts";
+import { upstreamDialect } from "../translate/dialects.ts";
+import { ApiError } from "../translate/error.ts";
+import { isObject, type JsonObject, parseJson } from "../translate/json.ts";
+import { upstreamRequest } from "../translate/relay.ts";
+import type { GenerationRequest } from "../translate/request.ts";
+import type { Caller } from "./accounts/accounts.ts";
+import { inputTokens } from "./estimate.ts";
+import type { Gateway } from "./gateway.ts";
+import { permittedModel } from "./generate.ts";
+import { readUpTo } from "./upstream/attempt.ts";
+
+/** A request to count. */
+export interface CountCall {
+  readonly dialect: Dialect;
+  readonly caller: Caller;
+  readonly bytes: Uint8Array;
+  readonly body: JsonObject;
+  readonly request: GenerationRequest;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/**
+ * Counts a prompt's tokens.
+ *
+ * @throws {ApiError} as a generation call does before it reaches the model
+ */
+export async function countTokens(
+  gateway: Gateway,
+  call: CountCall,
+): Promise<number> {
+  const model = permittedModel(gateway, call.caller, call.request.model);
+  const candidate = gateway.offer.candidates(model, call.dialect.name)[0];
+  const path = candidate?.dialect === call.dialect.name
+    ? candidate.wire.countPath
+    : undefined;
+  if (candidate === undefined || path === undefined) {
+    return inputTokens(call.request);
+  }
+  const dialect = upstreamDialect(candidate.dialect);
+  const upstream = upstreamRequest(
+    {
+      dialect: call.dialect,
+      bytes: call.bytes,
+      body: call.body,
+      request: call.request,
+    },
+    dialect,
+    model.upstreamModel,
+    candidate.can,
+  );
+  const response = await gateway.client.call({
+    url: `${candidate.access.baseUrl}${path}`,
+    headers: {
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+      ...candidate.wire.headers(candidate.access.apiKey),
+      ...call.headers,
+    },
+    body: upstream.bytes,
+    signal: call.signal,
+  });
+  const text = new TextDecoder().decode(
+    await readUpTo(response.body, MAX_ANSWER_BYTES, "cut"),
+  );
+  if (response.status !== 200) {
+    throw dialect.decodeError(response.status, response.headers, text);
+  }
+  const answer = parseJson(text);
+  const counted = isObject(answer) ? answer["input_tokens"] : undefined;
+  if (typeof counted !== "number") {
+    throw new ApiError(
+      "upstream",
+      "could not read the upstream's count of tokens",
+    );
+  }
+  return counted;
+}

@@ -1,0 +1,63 @@
+/**
+ * The running gateway: what every request needs, put together once at start, and what is under way, so that it can be stopped
+ * in order.
+ *
+ * @module
+ */
+import { ApiError } from "../translate/error.ts";
+import type { Accounts } from "./accounts/accounts.ts";
+import type { Config } from "./config.ts";
+import type { RequestLog } from "./log.ts";
+import type { Timers } from "./pump.ts";
+import type { Offer } from "./upstream/candidates.ts";
+import type { UpstreamClient } from "./upstream/http_client.ts";
+
+/** The parts of a gateway. Clock, timers and client are passed in. */
+export interface GatewayParts {
+  readonly config: Config;
+  readonly accounts: Accounts;
+  readonly offer: Offer;
+  readonly client: UpstreamClient;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly log: RequestLog;
+}
+
+/** A call under way. */
+export interface Running {
+  /** Ends it early, telling the caller why as far as that is still possible. */
+  breakOff(error: ApiError): void;
+}
+
+/** The running gateway. */
+export interface Gateway extends GatewayParts {
+  readonly running: Set<Running>;
+  /** False once it is being stopped. */
+  accepting(): boolean;
+  /** Refuses new calls and becomes unready. */
+  drain(): void;
+  /** Ends what still runs, in order. */
+  breakOffAll(): void;
+}
+
+/** Puts the parts together. */
+export function createGateway(parts: GatewayParts): Gateway {
+  const running = new Set<Running>();
+  let accepting = true;
+  return {
+    ...parts,
+    running,
+    accepting: () => accepting,
+    drain() {
+      accepting = false;
+    },
+    breakOffAll() {
+      const error = new ApiError(
+        "unavailable",
+        "the gateway is being stopped; try again",
+        { retryAfterSeconds: 1 },
+      );
+      for (const one of [...running]) one.breakOff(error);
+    },
+  };
+}

@@ -1,0 +1,372 @@
+/**
+ * THE pipeline of a generation call: decode → choose → reserve → call → relay → settle. Who is calling has been found out
+ * before; how errors look on the wire is said by whoever catches them.
+ *
+ * @module
+ */
+import type { Dialect, EncodeContext } from "../translate/dialect.ts";
+import { upstreamDialect } from "../translate/dialects.ts";
+import { ApiError } from "../translate/error.ts";
+import type { JsonObject } from "../translate/json.ts";
+import { type UpstreamRequest, upstreamRequest } from "../translate/relay.ts";
+import type { GenerationRequest } from "../translate/request.ts";
+import type { Seen } from "../translate/seen.ts";
+import type { Caller, CallOutcome, Reservation } from "./accounts/accounts.ts";
+import { inputTokens } from "./estimate.ts";
+import type { Gateway } from "./gateway.ts";
+import { pump, type TimerId } from "./pump.ts";
+import { rateLimitHeaders } from "./rate_limit_headers.ts";
+import { newIdSeed } from "./request_id.ts";
+import { attempt, type AttemptResult } from "./upstream/attempt.ts";
+import type { Candidate } from "./upstream/candidates.ts";
+import type { Model } from "./upstream/catalogue.ts";
+import { versionHeaders } from "./version_headers.ts";
+
+/** A call as it reaches the pipeline. */
+export interface GenerationCall {
+  readonly dialect: Dialect;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly bytes: Uint8Array;
+  readonly body: JsonObject;
+  readonly headers: Headers;
+  /** Aborted when the caller leaves before it has a reply. */
+  readonly signal: AbortSignal;
+  readonly arrivedMs: number;
+  readonly path: string;
+}
+
+/** The headers that keep intermediaries from holding a stream back. */
+const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+/** The answer to a caller that has left; nobody reads it. */
+const NOBODY_THERE = 499;
+
+/**
+ * Makes a generation call.
+ *
+ * @throws {ApiError} what went wrong before the caller was told anything
+ */
+export async function generate(
+  gateway: Gateway,
+  call: GenerationCall,
+): Promise<Response> {
+  if (!gateway.accepting()) throw stopping();
+  const request = call.dialect.decodeRequest(call.body);
+  const candidate = chosen(gateway, call, request);
+  const upstream = upstreamRequest(
+    { dialect: call.dialect, bytes: call.bytes, body: call.body, request },
+    upstreamDialect(candidate.dialect),
+    candidate.model.upstreamModel,
+    candidate.can,
+  );
+  refuseLosses(call.headers, upstream.losses);
+  const estimate = inputTokens(request);
+  const reservation = await gateway.accounts.reserve(call.caller, {
+    requestId: call.requestId,
+    model: candidate.model.id,
+    inputTokens: estimate,
+    maxOutputTokens: outputCap(request, candidate),
+    ...(request.user === undefined ? {} : { user: request.user }),
+  });
+  const exchange = new Exchange(
+    gateway,
+    call,
+    request,
+    candidate,
+    upstream,
+    reservation,
+    estimate,
+  );
+  return await exchange.run();
+}
+
+/**
+ * The model that a caller may call by an id.
+ *
+ * @throws {ApiError} `not_found` for an id that is not on offer, `permission` for one that the key may not call
+ */
+export function permittedModel(
+  gateway: Gateway,
+  caller: Caller,
+  id: string,
+): Model {
+  const model = gateway.offer.model(id);
+  if (model === undefined) {
+    throw new ApiError(
+      "not_found",
+      `model: ${
+        JSON.stringify(id.slice(0, 200))
+      } is not offered here; GET /v1/models lists what is`,
+      { code: "model_not_found", param: "model", retryable: false },
+    );
+  }
+  if (!caller.allows(id)) {
+    throw new ApiError(
+      "permission",
+      `model: ${id} is not in the plan of this key`,
+      {
+        code: "model_not_in_plan",
+        param: "model",
+        retryable: false,
+      },
+    );
+  }
+  return model;
+}
+
+function chosen(
+  gateway: Gateway,
+  call: GenerationCall,
+  request: GenerationRequest,
+): Candidate {
+  const model = permittedModel(gateway, call.caller, request.model);
+  const candidate = gateway.offer.candidates(model, call.dialect.name)[0];
+  if (candidate === undefined) {
+    throw new Error(`model ${model.id} is on offer without a candidate`);
+  }
+  return candidate;
+}
+
+function refuseLosses(headers: Headers, losses: readonly string[]): void {
+  const first = losses[0];
+  if (
+    first === undefined ||
+    headers.get("x-gateway-strict")?.toLowerCase() !== "true"
+  ) return;
+  throw new ApiError(
+    "invalid_request",
+    `${
+      losses.join(", ")
+    }: cannot be said to this model's upstream, and x-gateway-strict forbids leaving it out`,
+    { param: first, code: "unsupported_parameter", retryable: false },
+  );
+}
+
+function outputCap(request: GenerationRequest, candidate: Candidate): number {
+  const { maxOutputTokens, defaultMaxTokens } = candidate.can;
+  return Math.min(
+    request.maxTokens ?? maxOutputTokens ?? defaultMaxTokens,
+    maxOutputTokens ?? Infinity,
+  );
+}
+
+function stopping(): ApiError {
+  return new ApiError(
+    "unavailable",
+    "the gateway is being stopped; try again",
+    { retryAfterSeconds: 1 },
+  );
+}
+
+/** From the reservation to its settling: one call's life. */
+class Exchange {
+  readonly #gateway: Gateway;
+  readonly #call: GenerationCall;
+  readonly #request: GenerationRequest;
+  readonly #candidate: Candidate;
+  readonly #upstream: UpstreamRequest;
+  readonly #reservation: Reservation;
+  readonly #encode: EncodeContext;
+  readonly #abort = new AbortController();
+  readonly #running: { breakOff(error: ApiError): void };
+  #totalTimer: TimerId | undefined;
+  #settled = false;
+
+  constructor(
+    gateway: Gateway,
+    call: GenerationCall,
+    request: GenerationRequest,
+    candidate: Candidate,
+    upstream: UpstreamRequest,
+    reservation: Reservation,
+    inputEstimate: number,
+  ) {
+    this.#gateway = gateway;
+    this.#call = call;
+    this.#request = request;
+    this.#candidate = candidate;
+    this.#upstream = upstream;
+    this.#reservation = reservation;
+    this.#encode = {
+      model: candidate.model.id,
+      created: Math.floor(call.arrivedMs / 1000),
+      idSeed: newIdSeed(),
+      wantUsage: request.wantUsage,
+      legacyFunctions: request.legacyFunctions === true,
+      inputEstimate,
+    };
+    this.#running = { breakOff: (error) => this.#abort.abort(error) };
+    // It is awaited once there is an answer; should it fail before, that is told then.
+    reservation.written?.catch(() => {});
+  }
+
+  async run(): Promise<Response> {
+    const callerLeft = (): void => this.#abort.abort(new CallerLeft());
+    if (this.#call.signal.aborted) callerLeft();
+    this.#call.signal.addEventListener("abort", callerLeft);
+    this.#gateway.running.add(this.#running);
+    this.#totalTimer = this.#gateway.timers.set(
+      () =>
+        this.#running.breakOff(
+          new ApiError(
+            "timeout",
+            "the answer took longer than the gateway allows",
+          ),
+        ),
+      this.#gateway.config.totalTimeoutMs,
+    );
+    let result: AttemptResult;
+    try {
+      result = await attempt({
+        client: this.#gateway.client,
+        candidate: this.#candidate,
+        caller: this.#call.dialect,
+        upstream: this.#upstream,
+        stream: this.#request.stream,
+        encode: this.#encode,
+        dialectHeaders: this.#call.dialect.name === "messages"
+          ? versionHeaders(this.#call.headers)
+          : {},
+        signal: this.#abort.signal,
+        firstFrameMs: this.#gateway.config.pingMs,
+      });
+      await this.#written(result);
+    } catch (error) {
+      const ended = error instanceof CallerLeft ? "caller_left" : "refused";
+      const known = error instanceof ApiError
+        ? scrubbed(error, this.#candidate.access.apiKey)
+        : error;
+      this.#settle(ended, undefined, known);
+      if (error instanceof CallerLeft) {
+        return new Response(null, { status: NOBODY_THERE });
+      }
+      throw known;
+    } finally {
+      this.#call.signal.removeEventListener("abort", callerLeft);
+    }
+    return result.type === "stream"
+      ? this.#stream(result)
+      : this.#whole(result);
+  }
+
+  /** No byte of the answer before the reservation is in the books; mostly it has been there for long. */
+  async #written(result: AttemptResult): Promise<void> {
+    try {
+      await this.#reservation.written;
+    } catch (error) {
+      if (result.type === "stream") result.source.cancel();
+      throw error;
+    }
+  }
+
+  #whole(result: AttemptResult & { type: "whole" }): Response {
+    this.#settle("complete", result.reply.seen);
+    const headers = this.#headers(
+      this.#request.stream
+        ? STREAM_HEADERS
+        : { "content-type": "application/json" },
+    );
+    return new Response(bodyOf(result.reply.body), { headers });
+  }
+
+  #stream(result: AttemptResult & { type: "stream" }): Response {
+    const { relay, source, first } = result;
+    const running = pump({
+      source,
+      relay,
+      first,
+      pingMs: this.#gateway.config.pingMs,
+      timers: this.#gateway.timers,
+      onEnd: (how) => this.#settle(how, relay.seen(), relay.seen().error),
+    });
+    this.#running.breakOff = running.fail;
+    return new Response(running.body, {
+      headers: this.#headers(STREAM_HEADERS),
+    });
+  }
+
+  #headers(own: Readonly<Record<string, string>>): Headers {
+    const { config, now } = this.#gateway;
+    const headers = new Headers(own);
+    const limits = rateLimitHeaders(
+      this.#call.dialect.name,
+      this.#reservation.limits,
+      now(),
+    );
+    for (const [name, value] of Object.entries(limits)) {
+      headers.set(name, value);
+    }
+    if (this.#upstream.losses.length > 0) {
+      headers.set("x-gateway-dropped", this.#upstream.losses.join(","));
+    }
+    if (config.replay) headers.set("x-gateway-upstream", "replay");
+    return headers;
+  }
+
+  /** Exactly once per call, however it ends. */
+  #settle(ended: CallOutcome["ended"], seen?: Seen, error?: unknown): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#gateway.running.delete(this.#running);
+    if (this.#totalTimer !== undefined) {
+      this.#gateway.timers.clear(this.#totalTimer);
+    }
+    this.#reservation.settle({
+      usage: seen?.usage ?? {},
+      generatedChars: seen?.generatedChars ?? 0,
+      ended,
+    });
+    const { call, candidate } = {
+      call: this.#call,
+      candidate: this.#candidate,
+    };
+    const fault = error instanceof ApiError ? error : undefined;
+    this.#gateway.log({
+      request_id: call.requestId,
+      method: "POST",
+      path: call.path,
+      status: seen === undefined
+        ? (ended === "caller_left" ? NOBODY_THERE : fault?.status ?? 500)
+        : 200,
+      duration_ms: this.#gateway.now() - call.arrivedMs,
+      ended,
+      key_id: call.caller.keyId,
+      model: candidate.model.id,
+      upstream: `${candidate.model.vendor}/${candidate.model.upstreamModel}`,
+      stream: this.#request.stream,
+      ...(fault?.details.upstreamStatus === undefined
+        ? {}
+        : { upstream_status: fault.details.upstreamStatus }),
+      ...(seen === undefined ? {} : { usage: seen.usage }),
+      ...(this.#upstream.losses.length === 0
+        ? {}
+        : { dropped: this.#upstream.losses }),
+      ...(fault === undefined ? {} : { error: fault.kind }),
+    });
+  }
+}
+
+/** The caller went away before it had a reply. */
+class CallerLeft extends Error {}
+
+/** The error without the vendor's key, should an upstream have echoed it. */
+function scrubbed(error: ApiError, secret: string): ApiError {
+  if (secret === "" || !error.message.includes(secret)) return error;
+  return new ApiError(
+    error.kind,
+    error.message.replaceAll(secret, "[removed]"),
+    error.details,
+  );
+}
+
+/** Bytes as a body. The cast narrows the buffer's kind only: these bytes are never shared. */
+function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer
+    ? bytes as Uint8Array<ArrayBuffer>
+    : new Uint8Array(bytes);
+}

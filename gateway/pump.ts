@@ -1,0 +1,155 @@
+/**
+ * Drives a relay from an upstream's body to a caller: the only loop that reads a stream. Pings, the last word of a drained
+ * gateway and the caller's leaving live here; what the bytes mean, `translate/` knows.
+ *
+ * @module
+ */
+import { ApiError } from "../translate/error.ts";
+import type { Relay } from "../translate/relay.ts";
+import type { ByteSource } from "./upstream/http_client.ts";
+
+/** A timer that is set. */
+export type TimerId = ReturnType<typeof setTimeout>;
+
+/** Timers, passed in so that tests can stand in for them. */
+export interface Timers {
+  set(callback: () => void, ms: number): TimerId;
+  clear(id: TimerId): void;
+}
+
+/** The timers of the platform. */
+export const SYSTEM_TIMERS: Timers = {
+  set: (callback, ms) => setTimeout(callback, ms),
+  clear: (id) => clearTimeout(id),
+};
+
+/** A stream to be driven. */
+export interface PumpOptions {
+  readonly source: ByteSource;
+  readonly relay: Relay;
+  /** What the relay gave while the first frame was awaited; goes first. */
+  readonly first: Uint8Array;
+  /** Silence toward the caller after which a ping goes out. */
+  readonly pingMs: number;
+  readonly timers: Timers;
+  /** Called exactly once, when the caller has got all there is or has left. */
+  readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
+}
+
+/** A running stream. */
+export interface Pump {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Breaks off: the caller is told the error as far as its dialect can say it. */
+  fail(error: ApiError): void;
+}
+
+/** How long the rest of an upstream's body may take after the answer's end, so that its connection can be used again. */
+const TAIL_MS = 1_000;
+
+/** Starts driving a stream. Nothing is read before the caller reads. */
+export function pump(options: PumpOptions): Pump {
+  const { source, relay, timers } = options;
+  let over = false;
+  let reading: Promise<Uint8Array | undefined> | undefined;
+  let breakOff: (error: ApiError) => void;
+  const broken = new Promise<never>((_, reject) => {
+    breakOff = reject;
+  });
+  broken.catch(() => {});
+
+  const finish = (how: "complete" | "failed" | "caller_left"): void => {
+    if (over) return;
+    over = true;
+    options.onEnd(how);
+  };
+
+  /** The next piece of the body, or "silence" when it is time for a ping. */
+  const nextOrSilence = async (): Promise<
+    Uint8Array | undefined | "silence"
+  > => {
+    reading ??= source.read();
+    let timer: TimerId | undefined;
+    const silence = new Promise<"silence">((resolve) => {
+      timer = timers.set(() => resolve("silence"), options.pingMs);
+    });
+    try {
+      const next = await Promise.race([reading, silence, broken]);
+      if (next !== "silence") reading = undefined;
+      return next;
+    } finally {
+      if (timer !== undefined) timers.clear(timer);
+    }
+  };
+
+  /** What the caller gets next; it is not empty, unless the stream is over. */
+  const step = async (): Promise<Uint8Array> => {
+    for (;;) {
+      let out: Uint8Array;
+      let ended = false;
+      try {
+        const next = await nextOrSilence();
+        ended = next === undefined;
+        out = next === "silence"
+          ? relay.ping()
+          : next === undefined
+          ? relay.end()
+          : relay.push(next);
+      } catch (error) {
+        source.cancel();
+        out = relay.fail(
+          error instanceof ApiError ? error : new ApiError(
+            "internal",
+            "the gateway failed in the middle of the answer",
+          ),
+        );
+        finish("failed");
+        return out;
+      }
+      if (relay.done() || ended) {
+        if (relay.seen().error !== undefined) source.cancel();
+        else if (!ended) letFinish(source, timers);
+        finish(relay.seen().error === undefined ? "complete" : "failed");
+        return out;
+      }
+      if (out.length > 0) return out;
+    }
+  };
+
+  let first: Uint8Array | undefined = options.first;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      let out: Uint8Array;
+      if (first !== undefined && first.length > 0) {
+        out = first;
+        if (relay.done()) {
+          letFinish(source, timers);
+          finish(relay.seen().error === undefined ? "complete" : "failed");
+        }
+      } else {
+        out = await step();
+      }
+      first = undefined;
+      try {
+        if (out.length > 0) controller.enqueue(out);
+        if (over) controller.close();
+      } catch {
+        // The caller left between the read and the write: cancel() has seen to it.
+      }
+    },
+    cancel() {
+      source.cancel();
+      reading?.catch(() => {});
+      finish("caller_left");
+    },
+  }, { highWaterMark: 0 });
+  return { body, fail: (error) => breakOff(error) };
+}
+
+/** Reads what little is left of a body, for a while, then lets it go. */
+function letFinish(source: ByteSource, timers: Timers): void {
+  const timer = timers.set(() => source.cancel(), TAIL_MS);
+  const drain = async (): Promise<void> => {
+    while (await source.read() !== undefined);
+  };
+  drain().catch(() => {}).finally(() => timers.clear(timer));
+}

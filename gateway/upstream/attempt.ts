@@ -1,0 +1,210 @@
+/**
+ * One attempt at one candidate: the call, and the look at its head (and at the first frame of a stream) that decides whether
+ * the caller gets an answer or an error.
+ *
+ * @module
+ */
+import type {
+  DecodeContext,
+  Dialect,
+  EncodeContext,
+} from "../../translate/dialect.ts";
+import { upstreamDialect } from "../../translate/dialects.ts";
+import { ApiError } from "../../translate/error.ts";
+import { joined } from "../../translate/json_splice.ts";
+import {
+  type Relay,
+  streamOfWhole,
+  streamRelay,
+  type UpstreamRequest,
+  wholeOfStream,
+  type WholeReply,
+  wholeReply,
+} from "../../translate/relay.ts";
+import type { Candidate } from "./candidates.ts";
+import type {
+  ByteSource,
+  UpstreamClient,
+  UpstreamResponse,
+} from "./http_client.ts";
+
+/** What an attempt gave: a stream that has begun well, or a whole reply (for a caller that wanted a stream: its text). */
+export type AttemptResult =
+  | {
+    readonly type: "stream";
+    readonly relay: Relay;
+    readonly source: ByteSource;
+    readonly first: Uint8Array;
+  }
+  | { readonly type: "whole"; readonly reply: WholeReply };
+
+/** An attempt. */
+export interface Attempt {
+  readonly client: UpstreamClient;
+  readonly candidate: Candidate;
+  readonly caller: Dialect;
+  readonly upstream: UpstreamRequest;
+  readonly stream: boolean;
+  readonly encode: EncodeContext;
+  /** The caller's headers of its dialect, for pass-through. */
+  readonly dialectHeaders: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** How long a stream's first frame is awaited before the caller gets its head anyway. */
+  readonly firstFrameMs: number;
+}
+
+/** The longest whole reply or error that is read, in bytes. */
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
+
+/**
+ * Makes the attempt.
+ *
+ * @throws {ApiError} what went wrong before the caller was told anything; the signal's reason where the caller left
+ */
+export async function attempt(options: Attempt): Promise<AttemptResult> {
+  const { candidate, caller, encode } = options;
+  const dialect = upstreamDialect(candidate.dialect);
+  const response = await options.client.call({
+    url: `${candidate.access.baseUrl}${
+      candidate.wire.path(candidate.model.upstreamModel, options.stream)
+    }`,
+    headers: callHeaders(options),
+    body: options.upstream.bytes,
+    signal: options.signal,
+  });
+  const decode: DecodeContext = options.upstream.context;
+  if (response.status < 200 || response.status > 299) {
+    const body = new TextDecoder().decode(
+      await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
+    );
+    throw dialect.decodeError(response.status, response.headers, body);
+  }
+  if (!isEventStream(response, options.stream)) {
+    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+    const answer = options.stream ? streamOfWhole : wholeReply;
+    return {
+      type: "whole",
+      reply: answer(caller, dialect, decode, encode, body),
+    };
+  }
+  if (!options.stream) {
+    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+    return {
+      type: "whole",
+      reply: wholeOfStream(caller, dialect, decode, encode, body),
+    };
+  }
+  const relay = streamRelay(caller, dialect, decode, encode);
+  return await begun(relay, response.body, options.firstFrameMs);
+}
+
+function callHeaders(options: Attempt): Readonly<Record<string, string>> {
+  const { candidate, upstream } = options;
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: options.stream ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    ...candidate.wire.headers(candidate.access.apiKey),
+    ...upstream.headers,
+    ...(upstream.passedThrough ? options.dialectHeaders : {}),
+  };
+  const betas = [headers["anthropic-beta"], ...candidate.model.betas].filter((
+    beta,
+  ) => beta !== undefined);
+  if (betas.length > 0) headers["anthropic-beta"] = betas.join(",");
+  return headers;
+}
+
+/** What the content type says; where it says neither JSON nor HTML, what was asked for. */
+function isEventStream(response: UpstreamResponse, asked: boolean): boolean {
+  const type = response.headers.get("content-type")?.toLowerCase() ?? "";
+  if (type.includes("event-stream")) return true;
+  return asked && !type.includes("json") && !type.includes("html");
+}
+
+/** Waits for a stream's first frame, so that an error told there becomes a real status. */
+async function begun(
+  relay: Relay,
+  source: ByteSource,
+  firstFrameMs: number,
+): Promise<AttemptResult> {
+  const first: Uint8Array[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<"enough">((resolve) => {
+    timer = setTimeout(() => resolve("enough"), firstFrameMs);
+  });
+  let pending: Promise<Uint8Array | undefined> | undefined;
+  try {
+    while (!relay.seen().started && !relay.done()) {
+      pending = source.read();
+      const chunk = await Promise.race([pending, patience]);
+      if (chunk === "enough") {
+        first.push(relay.ping());
+        break;
+      }
+      pending = undefined;
+      const out = chunk === undefined ? relay.end() : relay.push(chunk);
+      if (out.length > 0) first.push(out);
+      if (chunk === undefined) break;
+    }
+  } catch (error) {
+    source.cancel();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  const { started, error } = relay.seen();
+  if (error !== undefined && !started) {
+    source.cancel();
+    throw error;
+  }
+  return {
+    type: "stream",
+    relay,
+    source: pending === undefined ? source : afterPending(pending, source),
+    first: joined(first),
+  };
+}
+
+/** The source with a read that is under way already as its first. */
+function afterPending(
+  pending: Promise<Uint8Array | undefined>,
+  source: ByteSource,
+): ByteSource {
+  let next: Promise<Uint8Array | undefined> | undefined = pending;
+  pending.catch(() => {});
+  return {
+    read() {
+      const now = next ?? source.read();
+      next = undefined;
+      return now;
+    },
+    cancel: () => source.cancel(),
+  };
+}
+
+/**
+ * Reads a body to its end, but no further than a limit: beyond it the rest is cut off, or the reading fails.
+ *
+ * @throws {ApiError} `upstream` beyond the limit
+ */
+export async function readUpTo(
+  source: ByteSource,
+  maxBytes: number,
+  beyond: "cut" | "fail",
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const piece = await source.read();
+    if (piece === undefined) return joined(pieces);
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maxBytes) {
+      source.cancel();
+      if (beyond === "cut") return joined(pieces);
+      throw new ApiError("upstream", "the upstream's reply is too long");
+    }
+  }
+}

@@ -1,0 +1,350 @@
+/**
+ * One HTTP call to an upstream: bytes out, a status and a readable body back, with the time limits that a call needs. It follows
+ * no redirect (a key must not travel where nobody sent it) and retries nothing. What the bytes mean is not known here.
+ *
+ * Undici's dispatcher instead of `fetch`: reading a stream through `fetch`'s reader costs three times as much, and it has no
+ * time limits of its own.
+ *
+ * @module
+ */
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Agent, type Dispatcher } from "undici";
+import { ApiError } from "../../translate/error.ts";
+
+/** The limits of a call, in milliseconds. */
+export interface CallLimits {
+  readonly connectTimeoutMs: number;
+  /** From the request's last byte to the reply's head. */
+  readonly firstByteTimeoutMs: number;
+  /** Silence inside the reply's body. */
+  readonly idleTimeoutMs: number;
+}
+
+/** A call. */
+export interface UpstreamCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Aborting it ends the call at once, in whatever phase it is. */
+  readonly signal: AbortSignal;
+}
+
+/** A body that is read piece by piece, with backpressure. */
+export interface ByteSource {
+  /**
+   * The next piece; undefined at the end.
+   *
+   * @throws {ApiError} `timeout` after too long a silence, `upstream` where the connection broke
+   */
+  read(): Promise<Uint8Array | undefined>;
+  /** Lets the connection go. Nothing may be read afterwards. */
+  cancel(): void;
+}
+
+/** What came back. */
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ByteSource;
+}
+
+/** Makes calls. */
+export interface UpstreamClient {
+  /**
+   * Makes one call.
+   *
+   * @throws {ApiError} `timeout` or `upstream` where no reply's head came; the signal's reason where it was aborted
+   */
+  call(call: UpstreamCall): Promise<UpstreamResponse>;
+  /** Lets every connection go. */
+  close(): Promise<void>;
+}
+
+/** Bytes that may wait to be read before the upstream is told to pause. */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+/** Makes an {@linkcode UpstreamClient} with its own pool of connections. */
+export function upstreamClient(limits: CallLimits): UpstreamClient {
+  // The client's own limits are off: they are a second coarse, and their clock outlives the calls.
+  const agent = new Agent({
+    connect: { timeout: 0 },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 4_000,
+    pipelining: 1,
+  });
+  return {
+    call: (call) => dispatch(agent, call, limits),
+    close: () => agent.destroy(),
+  };
+}
+
+function dispatch(
+  agent: Agent,
+  call: UpstreamCall,
+  limits: CallLimits,
+): Promise<UpstreamResponse> {
+  const url = new URL(call.url);
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange(call.signal, limits, resolve, reject);
+    if (call.signal.aborted) {
+      exchange.onResponseError(undefined, call.signal.reason);
+      return;
+    }
+    agent.dispatch({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: "POST",
+      headers: { ...call.headers },
+      body: call.body,
+    }, exchange);
+  });
+}
+
+/** What is being waited for. */
+type Phase = "connect" | "firstByte" | "idle";
+
+const TOO_LATE: Readonly<Record<Phase, string>> = {
+  connect: "could not reach the upstream in time",
+  firstByte: "the upstream did not answer in time",
+  idle: "the upstream fell silent in the middle of its answer",
+};
+
+/** The callbacks of one exchange, and the queue between them and the reader. */
+class Exchange implements Dispatcher.DispatchHandler, ByteSource {
+  readonly #signal: AbortSignal;
+  readonly #resolve: (response: UpstreamResponse) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onAbort = (): void => this.#abort(this.#signal.reason);
+  readonly #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #waiting: {
+    resolve(chunk: Uint8Array | undefined): void;
+    reject(error: unknown): void;
+  } | undefined;
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+  readonly #limits: CallLimits;
+  #phase: Phase = "connect";
+  /** When the phase began or the last bytes came, on the monotonic clock. */
+  #aliveMs = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    signal: AbortSignal,
+    limits: CallLimits,
+    resolve: (response: UpstreamResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#signal = signal;
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener("abort", this.#onAbort);
+    this.#enter("connect");
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#signal.aborted || this.#ended) {
+      controller.abort(abortReason(this.#signal));
+    } else this.#enter("firstByte");
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx answers come before the real one.
+    if (status < 200) return;
+    this.#enter("idle");
+    const read = new Headers();
+    for (const [name, value] of Object.entries(headers)) {
+      for (
+        const one of Array.isArray(value)
+          ? value
+          : value === undefined
+          ? []
+          : [value]
+      ) {
+        try {
+          read.append(name, one);
+        } catch {
+          // A header that no HTTP library would write says nothing that is needed.
+        }
+      }
+    }
+    this.#resolve({ status, headers: read, body: decoded(this, read) });
+  }
+
+  onResponseData(
+    controller: Dispatcher.DispatchController,
+    chunk: Uint8Array,
+  ): void {
+    if (this.#ended || chunk.length === 0) return;
+    this.#aliveMs = performance.now();
+    const waiting = this.#waiting;
+    if (waiting !== undefined) {
+      this.#waiting = undefined;
+      waiting.resolve(chunk);
+      return;
+    }
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > HIGH_WATER_BYTES) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#finish(undefined);
+  }
+
+  onResponseError(
+    _controller: Dispatcher.DispatchController | undefined,
+    error: unknown,
+  ): void {
+    this.#finish({
+      error: this.#signal.aborted
+        ? abortReason(this.#signal)
+        : callError(error),
+    });
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    const chunk = this.#queue.shift();
+    if (chunk !== undefined) {
+      this.#queuedBytes -= chunk.length;
+      if (
+        this.#queuedBytes <= HIGH_WATER_BYTES &&
+        this.#controller?.paused === true
+      ) this.#controller.resume();
+      return Promise.resolve(chunk);
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
+    if (this.#ended) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  cancel(): void {
+    this.#abort(new ApiError("upstream", "the call was broken off"));
+  }
+
+  /** One timer a phase: bytes only note the time, and the timer looks at the note when it goes off. */
+  #enter(phase: Phase): void {
+    if (this.#ended) return;
+    this.#phase = phase;
+    this.#aliveMs = performance.now();
+    this.#arm(this.#limits[`${phase}TimeoutMs`]);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#look(), ms);
+  }
+
+  #look(): void {
+    // A reader that is slower than the upstream has made it pause: that is no silence of the upstream's.
+    if (this.#controller?.paused === true) this.#aliveMs = performance.now();
+    const left = this.#limits[`${this.#phase}TimeoutMs`] -
+      (performance.now() - this.#aliveMs);
+    if (left > 0) return this.#arm(Math.ceil(left));
+    this.#abort(new ApiError("timeout", TOO_LATE[this.#phase]));
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#ended) return;
+    this.#finish({ error: reason });
+    this.#queue.length = 0;
+    this.#controller?.abort(
+      reason instanceof Error ? reason : new Error("the call was broken off"),
+    );
+  }
+
+  #finish(failure: { readonly error: unknown } | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#failure = failure;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    clearTimeout(this.#timer);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (failure === undefined) waiting?.resolve(undefined);
+    else {
+      waiting?.reject(failure.error);
+      this.#reject(failure.error);
+    }
+  }
+}
+
+function abortReason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error
+    ? signal.reason
+    : new Error("the call was broken off");
+}
+
+/** What undici's own word for a failure means to a caller. The address of the upstream stays out of it. */
+function callError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const code = typeof error === "object" && error !== null && "code" in error
+    ? String(error.code)
+    : "";
+  switch (code) {
+    case "ETIMEDOUT":
+      return new ApiError("timeout", TOO_LATE.connect);
+    case "ECONNREFUSED":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return new ApiError("upstream", "could not reach the upstream");
+  }
+  return new ApiError("upstream", "the connection to the upstream broke");
+}
+
+/** The body without its content encoding. None is asked for, but some upstreams compress all the same. */
+function decoded(source: ByteSource, headers: Headers): ByteSource {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
+  const inflate = encoding === "gzip" || encoding === "x-gzip"
+    ? createGunzip()
+    : encoding === "deflate"
+    ? createInflate()
+    : encoding === "br"
+    ? createBrotliDecompress()
+    : undefined;
+  if (inflate === undefined) return source;
+  const output = inflate[Symbol.asyncIterator]();
+  const broken = new ApiError(
+    "upstream",
+    "could not read the upstream's reply: its compression is broken",
+  );
+  const feed = async (): Promise<void> => {
+    for (;;) {
+      const chunk = await source.read();
+      if (chunk === undefined) break;
+      if (!inflate.write(chunk)) {
+        await new Promise((resolve) => inflate.once("drain", resolve));
+      }
+    }
+    inflate.end();
+  };
+  feed().catch((error) =>
+    inflate.destroy(error instanceof Error ? error : broken)
+  );
+  return {
+    async read() {
+      try {
+        const next = await output.next();
+        return next.done === true ? undefined : next.value;
+      } catch (error) {
+        throw error instanceof ApiError ? error : broken;
+      }
+    },
+    cancel() {
+      source.cancel();
+      inflate.destroy();
+    },
+  };
+}

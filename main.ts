@@ -1,0 +1,88 @@
+/**
+ * The gateway as a program: settings in, store open, `Deno.serve`, an orderly stop. What it does with a request is `routes/`.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { startReplay } from "./conformance/replay.ts";
+import { openAccounts } from "./gateway/open_accounts.ts";
+import { banner } from "./gateway/banner.ts";
+import { ConfigError, readConfig } from "./gateway/config.ts";
+import { createGateway } from "./gateway/gateway.ts";
+import { jsonLog } from "./gateway/log.ts";
+import { SYSTEM_TIMERS } from "./gateway/pump.ts";
+import { offerOf } from "./gateway/upstream/candidates.ts";
+import { upstreamClient } from "./gateway/upstream/http_client.ts";
+import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
+import { dispatch } from "./routes/mod.ts";
+
+const print = (line: string): void => console.log(line); // deno-lint-ignore-line no-console
+
+function orExit<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(`The gateway cannot start:\n${error.message}`); // deno-lint-ignore-line no-console
+    Deno.exit(2);
+  }
+}
+
+const config = orExit(() =>
+  readConfig({
+    env: Deno.env.toObject(),
+    readFile: (path) => readFileSync(path, "utf8"),
+  })
+);
+const { accounts, freshKey } = orExit(() => openAccounts(config));
+const replay = config.replay ? await startReplay() : undefined;
+const offer = offerOf(
+  config.catalogue,
+  replay === undefined ? config.vendors : replayVendors(replay.url),
+);
+const client = upstreamClient(config);
+const now = () => Date.now();
+const log = config.logRequests ? jsonLog(print, now) : () => {};
+const gateway = createGateway({
+  config,
+  accounts,
+  offer,
+  client,
+  timers: SYSTEM_TIMERS,
+  now,
+  log,
+});
+
+const onListen = (
+  { hostname, port }: { hostname: string; port: number },
+): void => {
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  print(banner({
+    config,
+    baseUrl: `http://${host}:${port}`,
+    ...(freshKey === undefined ? {} : { freshKey }),
+    models: offer.models.map((model) => model.id),
+  }));
+};
+const server = Deno.serve(
+  { ...config.listen, onListen },
+  (request) => dispatch(gateway, request),
+);
+
+let stopping = false;
+async function stop(): Promise<void> {
+  // A terminal sends Ctrl-C to the task runner and to this process: the second one is no wish to be quicker.
+  if (stopping) return;
+  stopping = true;
+  gateway.drain();
+  const deadline = setTimeout(() => gateway.breakOffAll(), config.drainMs);
+  await server.shutdown();
+  clearTimeout(deadline);
+  await accounts.close();
+  await client.close();
+  await replay?.close();
+  Deno.exit(0);
+}
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.addSignalListener(signal, stop);
+}

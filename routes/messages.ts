@@ -1,0 +1,43 @@
+/**
+ * `POST /v1/messages` and `POST /v1/messages/count_tokens`.
+ *
+ * @module
+ */
+import { countTokens } from "../gateway/count_tokens.ts";
+import { versionHeaders } from "../gateway/version_headers.ts";
+import { decodeCountTokens, messages } from "../translate/messages/mod.ts";
+import { answerGeneration, bodyOf } from "./generation.ts";
+import { json, type KeyRoute } from "./route.ts";
+
+/** The routes of the message format. */
+export const MESSAGES_ROUTES: readonly KeyRoute[] = [
+  {
+    access: "key",
+    method: "POST",
+    path: "/v1/messages",
+    operation: "createMessage",
+    dialect: messages,
+    handle: (context, caller) => answerGeneration(context, caller, messages),
+  },
+  {
+    access: "key",
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    operation: "countMessageTokens",
+    dialect: messages,
+    async handle(context, caller) {
+      const { bytes, json: body } = await bodyOf(context);
+      const request = decodeCountTokens(body);
+      const counted = await countTokens(context.gateway, {
+        dialect: messages,
+        caller,
+        bytes,
+        body,
+        request,
+        headers: versionHeaders(context.request.headers),
+        signal: context.request.signal,
+      });
+      return json({ input_tokens: counted });
+    },
+  },
+];

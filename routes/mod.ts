@@ -1,0 +1,234 @@
+/**
+ * The table of routes and the only router: finds the route, finds the caller, and is the outermost catch. A route answers a
+ * Request with a Response and knows nothing of sockets.
+ *
+ * @module
+ */
+import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { rateLimitHeaders } from "../gateway/rate_limit_headers.ts";
+import { newRequestId } from "../gateway/request_id.ts";
+import type { Dialect } from "../translate/dialect.ts";
+import { ApiError } from "../translate/error.ts";
+import { messages } from "../translate/messages/mod.ts";
+import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
+import { corsHeaders, preflight } from "./cors.ts";
+import { HEALTH_ROUTES } from "./health.ts";
+import { presentedKeys } from "./keys.ts";
+import { MESSAGES_ROUTES } from "./messages.ts";
+import { MODELS_ROUTES } from "./models.ts";
+import { openapiRoutes } from "./openapi.ts";
+import type { Route, RouteContext } from "./route.ts";
+
+const API_ROUTES: readonly Route[] = [
+  ...MESSAGES_ROUTES,
+  ...CHAT_COMPLETIONS_ROUTES,
+  ...MODELS_ROUTES,
+  ...HEALTH_ROUTES,
+];
+
+/** Every route. */
+export const ROUTES: readonly Route[] = [
+  ...API_ROUTES,
+  ...openapiRoutes(API_ROUTES),
+];
+
+interface Match {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Answers any request; never throws. */
+export async function dispatch(
+  gateway: Gateway,
+  request: Request,
+): Promise<Response> {
+  const requestId = newRequestId();
+  const arrivedMs = gateway.now();
+  const url = new URL(request.url);
+  const context = {
+    gateway,
+    request,
+    path: url.pathname,
+    query: url.searchParams,
+    requestId,
+    arrivedMs,
+  };
+  let dialect: Dialect = messages;
+  let response: Response;
+  try {
+    const matches = matching(url.pathname);
+    if (matches.length === 0) throw unknownPath(url.pathname);
+    if (request.method === "OPTIONS") {
+      return preflight(gateway, request, allowed(matches), requestId);
+    }
+    const wanted = request.method === "HEAD" ? "GET" : request.method;
+    const match = matches.find(({ route }) => route.method === wanted);
+    if (match === undefined) {
+      throw wrongMethod(request.method, allowed(matches));
+    }
+    if (match.route.access === "key") dialect = match.route.dialect ?? messages;
+    response = await handled(match, {
+      ...context,
+      parameters: match.parameters,
+    });
+    if (request.method === "HEAD") response = new Response(null, response);
+  } catch (error) {
+    response = refusal(gateway, dialect, error, context);
+    if (request.method === "HEAD") response = new Response(null, response);
+  }
+  const headers = response.headers;
+  headers.set("request-id", requestId);
+  headers.set("x-request-id", requestId);
+  for (const [name, value] of Object.entries(corsHeaders(gateway, request))) {
+    headers.set(name, value);
+  }
+  return response;
+}
+
+async function handled(match: Match, context: RouteContext): Promise<Response> {
+  if (match.route.access === "open") return await match.route.handle(context);
+  const caller = await context.gateway.accounts.authenticate(
+    presentedKeys(context.request.headers),
+  );
+  return await match.route.handle(context, caller);
+}
+
+function refusal(
+  gateway: Gateway,
+  dialect: Dialect,
+  error: unknown,
+  at: { requestId: string; request: Request; path: string; arrivedMs: number },
+): Response {
+  const known = error instanceof ApiError
+    ? error
+    : new ApiError("internal", "the gateway failed; the fault is logged");
+  const encoded = dialect.encodeError(withRetryAfter(known), at.requestId);
+  if (
+    !(error instanceof ApiError) || known.details.upstreamStatus === undefined
+  ) {
+    gateway.log({
+      request_id: at.requestId,
+      method: at.request.method,
+      path: at.path,
+      status: encoded.status,
+      duration_ms: gateway.now() - at.arrivedMs,
+      ended: "refused",
+      error: error instanceof ApiError ? known.kind : faultText(error),
+    });
+  }
+  const limits = error instanceof RefusedCall
+    ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
+    : {};
+  return new Response(JSON.stringify(encoded.body), {
+    status: encoded.status,
+    headers: {
+      "content-type": "application/json",
+      ...encoded.headers,
+      ...limits,
+    },
+  });
+}
+
+/** Where a fault of ours is, without what was being said. */
+function faultText(error: unknown): string {
+  return error instanceof Error
+    ? error.stack?.split("\n").slice(0, 6).join(" | ") ?? error.name
+    : "unknown fault";
+}
+
+/** Clients give up on a 429 that does not say when to come back. */
+function withRetryAfter(error: ApiError): ApiError {
+  const temporary = error.kind === "rate_limit" ||
+    error.kind === "overloaded" || error.kind === "unavailable";
+  if (
+    !temporary || error.details.retryAfterSeconds !== undefined ||
+    error.details.retryable === false
+  ) return error;
+  return new ApiError(error.kind, error.message, {
+    ...error.details,
+    retryAfterSeconds: 5,
+  });
+}
+
+/** Each route's path, split once. */
+const PATTERNS: readonly {
+  readonly route: Route;
+  readonly segments: readonly string[];
+}[] = ROUTES.map((route) => ({
+  route,
+  segments: route.path.split("/"),
+}));
+
+function matching(path: string): readonly Match[] {
+  const segments = path.split("/");
+  const matches: Match[] = [];
+  for (const { route, segments: pattern } of PATTERNS) {
+    const parameters = matched(pattern, segments);
+    if (parameters !== undefined) matches.push({ route, parameters });
+  }
+  return matches;
+}
+
+function matched(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  const open = pattern.at(-1)?.startsWith(":") === true;
+  if (
+    open ? segments.length < pattern.length : segments.length !== pattern.length
+  ) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [i, part] of pattern.entries()) {
+    if (!part.startsWith(":")) {
+      if (part !== segments[i]) return undefined;
+      continue;
+    }
+    // A last variable part takes the rest of the path: model ids may hold slashes.
+    const raw = i === pattern.length - 1
+      ? segments.slice(i).join("/")
+      : segments[i] ?? "";
+    const value = decodedPart(raw);
+    if (value === undefined || value === "") return undefined;
+    parameters[part.slice(1)] = value;
+  }
+  return parameters;
+}
+
+function decodedPart(raw: string): string | undefined {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return undefined;
+  }
+}
+
+function allowed(matches: readonly Match[]): readonly string[] {
+  const methods = new Set(matches.map(({ route }) => route.method as string));
+  if (methods.has("GET")) methods.add("HEAD");
+  return [...methods, "OPTIONS"];
+}
+
+function unknownPath(path: string): ApiError {
+  const doubled = path.startsWith("/v1/v1/");
+  return new ApiError(
+    "not_found",
+    doubled
+      ? "no such path: the client's base address ends in /v1 and its library adds another; drop the /v1 from the base address"
+      : "no such path: GET /openapi.json describes what there is",
+    { retryable: false },
+  );
+}
+
+function wrongMethod(method: string, allow: readonly string[]): ApiError {
+  return new ApiError(
+    "method_not_allowed",
+    `${method.slice(0, 20)} is not possible here; possible: ${
+      allow.join(", ")
+    }`,
+    {
+      allow,
+      retryable: false,
+    },
+  );
+}

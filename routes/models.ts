@@ -1,0 +1,101 @@
+/**
+ * `GET /v1/models` and `GET /v1/models/:id`: one shape that both formats' client libraries read.
+ *
+ * @module
+ */
+import { permittedModel } from "../gateway/generate.ts";
+import type { Model } from "../gateway/upstream/catalogue.ts";
+import { ApiError } from "../translate/error.ts";
+import { type JsonObject } from "../translate/json.ts";
+import { json, type KeyRoute } from "./route.ts";
+
+const MAX_LIMIT = 1000;
+
+/** The routes of the model list. */
+export const MODELS_ROUTES: readonly KeyRoute[] = [
+  {
+    access: "key",
+    method: "GET",
+    path: "/v1/models",
+    operation: "listModels",
+    handle({ gateway, query }, caller) {
+      const models = gateway.offer.models.filter((model) =>
+        caller.allows(model.id)
+      );
+      return json(page(models, query));
+    },
+  },
+  {
+    access: "key",
+    method: "GET",
+    path: "/v1/models/:id",
+    operation: "getModel",
+    handle({ gateway, parameters }, caller) {
+      return json(
+        modelEntry(permittedModel(gateway, caller, parameters["id"] ?? "")),
+      );
+    },
+  },
+];
+
+function modelEntry(model: Model): JsonObject {
+  return {
+    id: model.id,
+    object: "model",
+    created: model.created,
+    owned_by: model.vendor,
+    type: "model",
+    display_name: model.displayName,
+    created_at: new Date(model.created * 1000).toISOString().replace(
+      ".000Z",
+      "Z",
+    ),
+    max_input_tokens: model.contextTokens,
+    max_tokens: model.capabilities.maxOutputTokens ?? null,
+  };
+}
+
+/** The whole list, or the page that a message-format library asks for (`limit`, `after_id`, `before_id`). */
+function page(models: readonly Model[], query: URLSearchParams): JsonObject {
+  const limit = limitOf(query.get("limit"));
+  const after = position(models, query.get("after_id"), "after_id");
+  const before = position(models, query.get("before_id"), "before_id");
+  const within = models.slice(
+    after === undefined ? 0 : after + 1,
+    before ?? models.length,
+  );
+  const shown = before === undefined || after !== undefined
+    ? within.slice(0, limit)
+    : within.slice(-limit);
+  return {
+    object: "list",
+    data: shown.map(modelEntry),
+    has_more: shown.length < within.length,
+    first_id: shown[0]?.id ?? null,
+    last_id: shown.at(-1)?.id ?? null,
+  };
+}
+
+function limitOf(text: string | null): number {
+  if (text === null) return MAX_LIMIT;
+  const limit = Number(text);
+  if (/^\d+$/.test(text) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw new ApiError(
+    "invalid_request",
+    `limit: must be a whole number from 1 to ${MAX_LIMIT}`,
+    { param: "limit" },
+  );
+}
+
+function position(
+  models: readonly Model[],
+  id: string | null,
+  name: string,
+): number | undefined {
+  if (id === null) return undefined;
+  const at = models.findIndex((model) => model.id === id);
+  if (at >= 0) return at;
+  throw new ApiError("invalid_request", `${name}: no such model in the list`, {
+    param: name,
+  });
+}

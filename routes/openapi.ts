@@ -1,0 +1,174 @@
+/**
+ * `GET /openapi.json`: the API's description, made from the schemas that the routes check with.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { chatCompletionsRequest } from "../translate/chat_completions/wire.ts";
+import type { JsonObject } from "../translate/json.ts";
+import {
+  countTokensRequest,
+  messagesRequest,
+} from "../translate/messages/wire.ts";
+import {
+  chatCompletionReply,
+  countReply,
+  errorReply,
+  messageReply,
+  modelListReply,
+  modelReply,
+  statusReply,
+} from "./reply_schemas.ts";
+import type { OpenRoute, Route } from "./route.ts";
+
+/** Version of the API description; the specification's "Versioning". */
+const API_VERSION = "1.0.0";
+
+interface Operation {
+  readonly summary: string;
+  readonly request?: z.ZodType;
+  readonly reply: z.ZodType;
+  /** True where `stream: true` makes the reply an event stream. */
+  readonly streams?: boolean;
+}
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  createMessage: {
+    summary: "Generate a reply, in the message format",
+    request: messagesRequest,
+    reply: messageReply,
+    streams: true,
+  },
+  countMessageTokens: {
+    summary: "Count the tokens of a prompt, in the message format",
+    request: countTokensRequest,
+    reply: countReply,
+  },
+  createChatCompletion: {
+    summary: "Generate a reply, in the chat-completion format",
+    request: chatCompletionsRequest,
+    reply: chatCompletionReply,
+    streams: true,
+  },
+  listModels: {
+    summary: "List the models that the key can call",
+    reply: modelListReply,
+  },
+  getModel: {
+    summary: "Describe one model that the key can call",
+    reply: modelReply,
+  },
+  getHealth: { summary: "Whether the process is alive", reply: statusReply },
+  getReadiness: { summary: "Whether calls can be served", reply: statusReply },
+  getDescription: { summary: "This description", reply: z.looseObject({}) },
+};
+
+const ERROR_STATUSES: Readonly<Record<string, string>> = {
+  "400": "The request is wrong; `param` names the field",
+  "401": "The key is missing or invalid",
+  "403":
+    "The key is valid but the account is disabled, out of balance, or the model is not in its plan",
+  "404": "The model or path does not exist",
+  "413": "The body is too large",
+  "415": "The body is not JSON",
+  "429": "A rate limit is reached; `retry-after` says when to come back",
+  "500": "The gateway or the upstream failed",
+  "502": "The upstream failed",
+  "503": "The gateway or the upstream cannot serve now",
+  "504": "The upstream did not answer in time",
+  "529": "The upstream is overloaded",
+};
+
+/** The route that serves the description of `routes` and of itself. */
+export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
+  let text: string | undefined;
+  const own: OpenRoute = {
+    access: "open",
+    method: "GET",
+    path: "/openapi.json",
+    operation: "getDescription",
+    handle() {
+      text ??= JSON.stringify(description([...routes, own]));
+      return new Response(text, {
+        headers: { "content-type": "application/json" },
+      });
+    },
+  };
+  return [own];
+}
+
+function description(routes: readonly Route[]): JsonObject {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    if (route.operation === undefined) continue;
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(
+      route,
+      route.operation,
+    );
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Model Gateway", version: API_VERSION },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        bearer: { type: "http", scheme: "bearer" },
+      },
+      schemas: { Error: schemaOf(errorReply) },
+    },
+  };
+}
+
+function operationOf(route: Route, id: string): JsonObject {
+  const operation = OPERATIONS[id];
+  if (operation === undefined) {
+    throw new Error(`operation ${id} has no description`);
+  }
+  const parameters = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const content: Record<string, unknown> = {
+    "application/json": { schema: schemaOf(operation.reply) },
+  };
+  if (operation.streams === true) {
+    content["text/event-stream"] = { schema: { type: "string" } };
+  }
+  const errors = route.access === "open" ? {} : Object.fromEntries(
+    Object.entries(ERROR_STATUSES).map(([status, text]) => [status, {
+      description: text,
+      content: {
+        "application/json": { schema: { $ref: "#/components/schemas/Error" } },
+      },
+    }]),
+  );
+  return {
+    operationId: id,
+    summary: operation.summary,
+    ...(route.access === "open" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.request === undefined ? {} : {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": { schema: schemaOf(operation.request) },
+        },
+      },
+    }),
+    responses: { "200": { description: "Done", content }, ...errors },
+  };
+}
+
+function schemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    unrepresentable: "any",
+    io: "input",
+  });
+  return rest;
+}

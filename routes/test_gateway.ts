@@ -1,0 +1,114 @@
+/**
+ * A whole gateway on loopback for tests: real sockets on both sides, a replay server as the vendors, one known key.
+ *
+ * @module
+ */
+import { type ReplayServer, startReplay } from "../conformance/replay.ts";
+import type { Accounts } from "../gateway/accounts/accounts.ts";
+import { accountWithKey } from "../gateway/accounts/one_account.ts";
+import { readConfig } from "../gateway/config.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
+import type { LogEntry } from "../gateway/log.ts";
+import { SYSTEM_TIMERS } from "../gateway/pump.ts";
+import { offerOf } from "../gateway/upstream/candidates.ts";
+import { upstreamClient } from "../gateway/upstream/http_client.ts";
+import { replayVendors } from "../gateway/upstream/replay_vendors.ts";
+import { dispatch } from "./mod.ts";
+
+/** The key that a test gateway accepts. */
+export const TEST_KEY = "sk-test-0123456789abcdef";
+
+/** A running test gateway. */
+export interface TestGateway {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  readonly replay: ReplayServer;
+  /** What was logged so far. */
+  readonly logged: readonly LogEntry[];
+  /** Settles with the first log entry, past or future, that the test wants. */
+  logEntry(wanted: (entry: LogEntry) => boolean): Promise<LogEntry>;
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** What may differ from a gateway with nothing configured. */
+export interface TestGatewayOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly accounts?: Accounts;
+}
+
+/** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
+export const FAMILIES: readonly string[] = [
+  "vendora-opus-4-8",
+  "vendorb-5.5",
+  "vendorc-3-pro",
+  "vendord-m3",
+];
+
+/** Starts one. */
+export async function startTestGateway(
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const replay = await startReplay();
+  const config = readConfig({ env: { ...options.env }, readFile: () => "{}" });
+  const logged: LogEntry[] = [];
+  const waiting = new Set<(entry: LogEntry) => void>();
+  const client = upstreamClient(config);
+  const gateway = createGateway({
+    config,
+    accounts: options.accounts ?? accountWithKey(TEST_KEY).accounts,
+    offer: offerOf(config.catalogue, replayVendors(replay.url)),
+    client,
+    timers: SYSTEM_TIMERS,
+    now: () => Date.now(),
+    log(entry) {
+      logged.push(entry);
+      for (const tell of [...waiting]) tell(entry);
+    },
+  });
+  const server = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen: () => {},
+  }, (request) => dispatch(gateway, request));
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    url,
+    gateway,
+    replay,
+    logged,
+    logEntry: (wanted) =>
+      new Promise((resolve) => {
+        const past = logged.find(wanted);
+        if (past !== undefined) return resolve(past);
+        const tell = (entry: LogEntry): void => {
+          if (!wanted(entry)) return;
+          waiting.delete(tell);
+          resolve(entry);
+        };
+        waiting.add(tell);
+      }),
+    post: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-api-key": TEST_KEY,
+          ...headers,
+        },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async close() {
+      gateway.breakOffAll();
+      await server.shutdown();
+      await client.close();
+      await gateway.accounts.close();
+      await replay.close();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * The opening system prompt and neutral turns → messages for an upstream. The format demands that the results of calls follow the
+ * calls at once, so within the turns between two assistant turns the results come first.
+ *
+ * @module
+ */
+import type { Capabilities } from "../capabilities.ts";
+import { compact, type JsonObject } from "../json.ts";
+import { wireCallId, wireToolName } from "../names.ts";
+import type {
+  GenerationRequest,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../request.ts";
+import { BILLING_HEADER_PREFIX, systemTurnsAsUser } from "../turns.ts";
+import {
+  contentOf,
+  type ContentSource,
+  documentText,
+  encodeParts,
+  keepOpaque,
+  textPart,
+} from "./encode_parts.ts";
+import type { Losses } from "./losses.ts";
+
+/**
+ * Writes the messages.
+ *
+ * @throws {ApiError} `invalid_request` for what this format or the model cannot take
+ */
+export function encodeMessages(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: Losses,
+): readonly JsonObject[] {
+  // Lists of lists, for a conversation can be longer than a call may have arguments.
+  const messages: (readonly JsonObject[])[] = [encodeSystem(request)];
+  const turns = can.systemAnywhere
+    ? request.turns
+    : systemTurnsAsUser(request.turns);
+  let between: Turn[] = [];
+  for (const turn of turns) {
+    if (turn.role !== "assistant") {
+      between.push(turn);
+      continue;
+    }
+    messages.push(encodeBetween(between, can, losses));
+    between = [];
+    messages.push(encodeAssistant(turn, can, losses));
+  }
+  messages.push(encodeBetween(between, can, losses));
+  if (!can.prefill && turns.at(-1)?.role === "assistant") {
+    losses.field("messages");
+    messages.push([{ role: "user", content: "Continue." }]);
+  }
+  return messages.flat();
+}
+
+function encodeSystem(request: GenerationRequest): readonly JsonObject[] {
+  const texts = request.system.map((part) => part.text).filter((text) =>
+    text !== "" && !text.startsWith(BILLING_HEADER_PREFIX)
+  );
+  return texts.length === 0
+    ? []
+    : [{ role: "system", content: texts.join("\n\n") }];
+}
+
+function encodeBetween(
+  turns: readonly Turn[],
+  can: Capabilities,
+  losses: Losses,
+): readonly JsonObject[] {
+  const messages: JsonObject[] = [];
+  const media: (readonly JsonObject[])[] = [];
+  for (const turn of turns) {
+    for (const part of turn.parts) {
+      if (part.type !== "tool_result") continue;
+      const result = encodeResult(part, can, losses);
+      messages.push(result.message);
+      if (result.media.length > 0) media.push(result.media);
+    }
+  }
+  if (media.length > 0) messages.push({ role: "user", content: media.flat() });
+  for (const turn of turns) {
+    const parts = encodeParts(turn.parts.flatMap(spoken), can, losses);
+    if (parts.length > 0) {
+      messages.push({ role: turn.role, content: contentOf(parts) });
+    }
+  }
+  return messages;
+}
+
+/** What a turn that is not the assistant's says beside tool results. Thoughts and calls are the assistant's alone. */
+function spoken(part: Part): readonly ContentSource[] {
+  switch (part.type) {
+    case "text":
+    case "image":
+    case "document":
+    case "audio":
+    case "opaque":
+      return [part];
+    case "refusal":
+      return [{ type: "text", text: part.text }];
+    case "tool_call":
+    case "tool_result":
+    case "reasoning":
+      return [];
+  }
+}
+
+interface EncodedResult {
+  readonly message: JsonObject;
+  /** Pictures and the like that must follow in a user message, labelled. */
+  readonly media: readonly JsonObject[];
+}
+
+function encodeResult(
+  result: ToolResultPart,
+  can: Capabilities,
+  losses: Losses,
+): EncodedResult {
+  const id = wireCallId(result.id, can.maxToolCallId);
+  const texts: string[] = [];
+  const others: ContentSource[] = [];
+  for (const part of result.content) {
+    const text = part.type === "text"
+      ? part.text
+      : part.type === "document"
+      ? documentText(part)
+      : undefined;
+    if (text === undefined) others.push(part);
+    else if (text !== "") texts.push(text);
+  }
+  const said = texts.join("\n");
+  const text = result.failed !== true
+    ? said
+    : said === ""
+    ? "Error"
+    : `Error: ${said}`;
+  const media = encodeParts(others, can, losses);
+  const inside = can.imagesInToolResult && media.length > 0;
+  return {
+    message: {
+      role: "tool",
+      tool_call_id: id,
+      content: inside
+        ? [...(text === "" ? [] : [textPart(text)]), ...media]
+        : text,
+    },
+    media: inside || media.length === 0
+      ? []
+      : [textPart(`Content of tool result ${id}:`), ...media],
+  };
+}
+
+function encodeAssistant(
+  turn: Turn,
+  can: Capabilities,
+  losses: Losses,
+): readonly JsonObject[] {
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  const refusals: string[] = [];
+  const calls: JsonObject[] = [];
+  const fields: { [key: string]: unknown } = {};
+  const opaque: JsonObject[] = [];
+  for (const part of turn.parts) {
+    switch (part.type) {
+      case "text":
+        texts.push(part.text);
+        break;
+      case "reasoning":
+        thoughts.push(part.text);
+        break;
+      case "refusal":
+        refusals.push(part.text);
+        break;
+      case "tool_call":
+        calls.push(encodeCall(part, can));
+        break;
+      case "opaque":
+        if (!keepOpaque(part, losses)) break;
+        if (part.path.includes(".tool_calls[")) calls.push(part.value);
+        else if (part.kind === "audio") fields["audio"] = part.value;
+        else opaque.push(part.value);
+        break;
+      case "image":
+      case "document":
+      case "audio":
+        // No vendor of this format lets an assistant message hold media.
+        losses.field("messages");
+        break;
+      case "tool_result":
+        break;
+    }
+  }
+  const text = texts.join("");
+  const thought = can.replayReasoning ? thoughts.join("") : "";
+  const refusal = refusals.join("");
+  const silent = text === "" && opaque.length === 0;
+  if (
+    silent && calls.length === 0 && thought === "" && refusal === "" &&
+    fields["audio"] === undefined
+  ) return [];
+  return [compact({
+    role: "assistant",
+    content: opaque.length > 0
+      ? [...(text === "" ? [] : [textPart(text)]), ...opaque]
+      : text !== ""
+      ? text
+      : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined
+      ? null
+      : "",
+    reasoning_content: thought === "" ? undefined : thought,
+    refusal: refusal === "" ? undefined : refusal,
+    ...fields,
+    tool_calls: calls.length === 0 ? undefined : calls,
+  })];
+}
+
+function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
+  return {
+    id: wireCallId(call.id, can.maxToolCallId),
+    type: "function",
+    function: {
+      name: wireToolName(call.name, can.maxToolName),
+      arguments: call.arguments.trim() === "" ? "{}" : call.arguments,
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * The neutral request → a request for an upstream that speaks this format. What the model can take is told by its capabilities;
+ * no name of a model or vendor is looked at.
+ *
+ * @module
+ */
+import type { Capabilities } from "../capabilities.ts";
+import type { EncodedRequest } from "../dialect.ts";
+import { invalidField } from "../error.ts";
+import { compact, type JsonObject } from "../json.ts";
+import { sha256 } from "../names.ts";
+import type { GenerationRequest } from "../request.ts";
+import { encodeMessages } from "./encode_messages.ts";
+import { encodeReasoning } from "./encode_reasoning.ts";
+import { encodeTools } from "./encode_tools.ts";
+import { type Losses, lossesOf } from "./losses.ts";
+
+/** The longest user id that every vendor of this format takes, and the characters that the strictest one does. */
+const USER_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Writes a request for an upstream.
+ *
+ * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
+ */
+export function encodeRequest(
+  request: GenerationRequest,
+  can: Capabilities,
+): EncodedRequest {
+  const demand = request.essential[0];
+  if (demand !== undefined) {
+    throw invalidField(demand, "not supported for this model");
+  }
+  const losses = lossesOf(request);
+  if ((request.candidates ?? 1) > 1) {
+    throw losses.refusal("candidates", "only one answer can be asked for");
+  }
+  const messages = encodeMessages(request, can, losses);
+  const { fields, context } = encodeTools(request, can, losses);
+  const body = compact({
+    model: request.model,
+    messages,
+    ...fields,
+    [can.maxTokensField]: maxTokens(request, can),
+    ...encodeSampling(request, can, losses),
+    reasoning_effort: encodeReasoning(request.reasoning, can, losses),
+    user: request.user === undefined ? undefined : userId(request.user),
+    service_tier: request.serviceTier,
+    stream: request.stream ? true : undefined,
+    stream_options: request.stream && can.includeUsage
+      ? { include_usage: true }
+      : undefined,
+  });
+  return { body, headers: {}, losses: losses.all(), context };
+}
+
+function maxTokens(
+  request: GenerationRequest,
+  can: Capabilities,
+): number | undefined {
+  return request.maxTokens === undefined
+    ? undefined
+    : Math.min(request.maxTokens, can.maxOutputTokens ?? Infinity);
+}
+
+function encodeSampling(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: Losses,
+): JsonObject {
+  const sampled = can.sampling !== "none";
+  const both = can.sampling !== "one" || request.temperature === undefined;
+  const hot = request.temperature !== undefined &&
+    request.temperature > can.maxTemperature;
+  if (sampled && hot) losses.field("temperature");
+  const keep = <T>(
+    field: "temperature" | "topP" | "topK" | "seed" | "logprobs",
+    value: T | undefined,
+    allowed: boolean,
+  ): T | undefined => {
+    if (value === undefined || allowed) return value;
+    losses.field(field);
+    return undefined;
+  };
+  const penalised = sampled && can.penalties;
+  if (request.presencePenalty !== undefined && !penalised) {
+    losses.field("presencePenalty");
+  }
+  if (request.frequencyPenalty !== undefined && !penalised) {
+    losses.field("frequencyPenalty");
+  }
+  const logprobs = keep("logprobs", request.logprobs, sampled);
+  return {
+    temperature: keep(
+      "temperature",
+      hot ? can.maxTemperature : request.temperature,
+      sampled,
+    ),
+    top_p: keep("topP", request.topP, sampled && both),
+    top_k: keep("topK", request.topK, can.topK),
+    stop: encodeStop(request, can, losses),
+    seed: keep("seed", request.seed, can.seed),
+    presence_penalty: penalised ? request.presencePenalty : undefined,
+    frequency_penalty: penalised ? request.frequencyPenalty : undefined,
+    logprobs: logprobs === undefined ? undefined : true,
+    top_logprobs: logprobs === 0 ? undefined : logprobs,
+  };
+}
+
+function encodeStop(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: Losses,
+): readonly string[] | undefined {
+  const stop = request.stop?.filter((text) => text !== "") ?? [];
+  if (stop.length > can.maxStops) losses.field("stop");
+  const kept = stop.slice(0, can.maxStops);
+  return kept.length === 0 ? undefined : kept;
+}
+
+/** Ids that some vendor would refuse travel as a hash: the same user stays the same. */
+function userId(user: string): string {
+  return USER_ID.test(user) ? user : sha256(user);
+}

@@ -1,0 +1,149 @@
+/**
+ * Errors in this format: reading an upstream's, inside a reply or instead of one, and writing ours.
+ *
+ * @module
+ */
+import type { EncodedError } from "../dialect.ts";
+import { ApiError, type ErrorKind } from "../error.ts";
+import {
+  readErrorObject,
+  readErrorText,
+  upstreamError,
+} from "../error_body.ts";
+import type { JsonObject } from "../json.ts";
+
+/** HTTP statuses that error words stand for, where the real status was 200. The words are `type` or `code` of several vendors. */
+const WORD_STATUS: ReadonlyMap<string, number> = new Map([
+  ["invalid_request_error", 400],
+  ["invalid_request", 400],
+  ["context_length_exceeded", 400],
+  ["tool_use_failed", 400],
+  ["json_validate_failed", 400],
+  ["authentication_error", 401],
+  ["invalid_authentication_error", 401],
+  ["invalid_api_key", 401],
+  ["unauthenticated", 401],
+  ["billing_error", 402],
+  ["permission_error", 403],
+  ["permission_denied", 403],
+  ["not_found_error", 404],
+  ["model_not_found", 404],
+  ["request_too_large", 413],
+  ["rate_limit_error", 429],
+  ["rate_limit_exceeded", 429],
+  ["ratelimitreached", 429],
+  ["too_many_requests", 429],
+  ["insufficient_quota", 429],
+  ["requests", 429],
+  ["tokens", 429],
+  ["resource_exhausted", 429],
+  ["server_error", 500],
+  ["internal_error", 500],
+  ["internal_server_error", 500],
+  ["internalservererror", 500],
+  ["api_error", 500],
+  ["service_unavailable", 503],
+  ["unavailable", 503],
+  ["timeout", 504],
+  ["timeout_error", 504],
+  ["overloaded_error", 529],
+  ["engine_overloaded", 529],
+]);
+
+/** What an error without a word that we know is: the upstream's fault. */
+const UNKNOWN_STATUS = 502;
+
+/** Reads an upstream's error answer of any shape. Never throws. */
+export function decodeError(
+  status: number,
+  headers: Headers,
+  body: string,
+): ApiError {
+  return upstreamError(status, headers, readErrorText(body));
+}
+
+/** Reads an error inside a reply, whose own status was 200. */
+export function inBandError(body: unknown): ApiError {
+  const told = readErrorObject(body);
+  const error = upstreamError(statusOf(told.detail), new Headers(), told);
+  // The status was made from words; the upstream never sent it.
+  const { upstreamStatus: _, ...details } = error.details;
+  return new ApiError(error.kind, error.message, details);
+}
+
+/** Numbers first: vendors that send one mean it as the status. */
+function statusOf(detail: JsonObject): number {
+  const values = [detail["status_code"], detail["code"], detail["status"]];
+  for (const value of values) {
+    const status = Number(value);
+    if (status >= 400 && status < 600) return status;
+  }
+  for (const value of [detail["code"], detail["type"], detail["status"]]) {
+    const status = typeof value === "string"
+      ? WORD_STATUS.get(value.toLowerCase())
+      : undefined;
+    if (status !== undefined) return status;
+  }
+  return UNKNOWN_STATUS;
+}
+
+/** What a kind is in this format: status where it differs, `type`, and `code` where nothing better is known. */
+interface ErrorRow {
+  readonly status?: number;
+  readonly type: string;
+  readonly code?: string;
+}
+
+const INVALID: ErrorRow = { type: "invalid_request_error" };
+const FAULT: ErrorRow = { type: "server_error" };
+
+const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
+  invalid_request: INVALID,
+  authentication: { type: "authentication_error", code: "invalid_api_key" },
+  billing: { type: "insufficient_quota", code: "insufficient_quota" },
+  permission: { type: "permission_error" },
+  not_found: INVALID,
+  method_not_allowed: INVALID,
+  request_timeout: INVALID,
+  conflict: INVALID,
+  too_large: INVALID,
+  unsupported_media: INVALID,
+  rate_limit: { type: "requests", code: "rate_limit_exceeded" },
+  internal: FAULT,
+  upstream: FAULT,
+  unavailable: FAULT,
+  timeout: FAULT,
+  // 529 is the messages format's own status.
+  overloaded: { type: "server_error", status: 503 },
+};
+
+/** The `error` object alone, as it stands in a body and in a stream. */
+export function errorObject(error: ApiError): JsonObject {
+  const { code, param } = error.details;
+  const row = ROWS[error.kind];
+  return {
+    // An exhausted quota comes back with the status of a rate limit, and clients tell the two apart by this word.
+    type: code === "insufficient_quota" ? code : row.type,
+    message: error.message,
+    code: code ?? row.code ?? null,
+    param: param ?? null,
+  };
+}
+
+/** Writes an error for a caller. */
+export function encodeError(error: ApiError, requestId: string): EncodedError {
+  const { retryAfterSeconds, retryable, allow } = error.details;
+  return {
+    status: ROWS[error.kind].status ?? error.status,
+    headers: {
+      ...(retryAfterSeconds === undefined
+        ? {}
+        : { "retry-after": String(retryAfterSeconds) }),
+      ...(retryable === undefined
+        ? {}
+        : { "x-should-retry": String(retryable) }),
+      ...(allow === undefined ? {} : { allow: allow.join(", ") }),
+    },
+    body: { type: "error", error: errorObject(error), request_id: requestId },
+  };
+}

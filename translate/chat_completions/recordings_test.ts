@@ -1,0 +1,391 @@
+/**
+ * The recorded exchanges of this format, read with nothing but this dialect. What each should give is worked out here by the
+ * plainest means from the recorded JSON, and for the odd ones also written down.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { PLAIN_CONTEXT } from "../dialect.ts";
+import { ApiError } from "../error.ts";
+import { arrayOr, type JsonObject, objectOr, parseJson } from "../json.ts";
+import { foldReply, type Reply, type ReplyEvent } from "../reply.ts";
+import { type Frame, frameReader } from "../sse.ts";
+import { chatCompletions } from "./mod.ts";
+
+interface Recording {
+  readonly id: string;
+  readonly request: JsonObject;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+  readonly sse?: string;
+}
+
+const FOLDER = new URL("../../../shared/recordings/", import.meta.url);
+const CONTEXT = {
+  model: "asked",
+  created: 1,
+  idSeed: "0123456789abcdefghijklmn",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 0,
+};
+
+/** The stop reason of each recording and what it ends with: the part that cannot be read off the JSON by plain means. */
+const ENDS: Readonly<Record<string, string>> = {
+  "chat.ai-gateway.chat-streaming-detailed-usage.3135-0": "max_tokens",
+  "chat.braintrust-sdk-python.test-agent-run-stream-structured-output.1cb0-0":
+    "tool_use",
+  "chat.braintrust-sdk-python.test-agent-with-document-input.2cc8-0": "end",
+  "chat.openinference.agent-with-mixed-tools.c493-1": "end",
+  "chat.openinference.team-coordinate-run.821f-0": "tool_use",
+  "chat.openinference.test-synchronous-streaming-chat-completions-with-tool-call-response-em.22a1-0":
+    "tool_use",
+  "chat.openinference.testagents-test-tool-calling-agent-with-image-has-expected-attributes.d8d5-0":
+    "tool_use",
+  "chat.openinference.testassistantagent-test-agent-run.9dde-1": "end",
+  "chat.openinference.testtracerllmdecorator-test-async-generator-with-custom-attributes.9cc3-0":
+    "end",
+  "chat.openllmetry-js.should-set-attributes-in-span-for-function-calling-1703714575.bfa3-0":
+    "tool_use",
+  "chat.openllmetry.test-agents-and-tools.af95-2": "404 not_found",
+  "chat.openllmetry.test-async-parsed-refused-completion-with-events-with-content.f8ad-1":
+    "refusal",
+  "chat.openllmetry.test-chat-async-streaming-with-events-with-content.ab92-1":
+    "end",
+  "chat.openllmetry.test-open-ai-function-calls-tools-streaming-parallel-with-events-with.522d-1":
+    "tool_use",
+  "chat.openllmetry.test-vision-base64.edcb-3": "400 invalid_request",
+  "chat.opentelemetry-python-contrib.test-chat-completion-multiple-choices-streaming.0926-0":
+    "end",
+  "chat.pydantic-ai.test-deepseek-model-thinking-stream.049e-0": "end",
+  "chat.pydantic-ai.test-openai-chat-prompt-cache-e2e.c74d-1": "end",
+  "chat.pydantic-ai.test-openrouter-web-search-annotations-stream.5037-0":
+    "end",
+  "chat.pydantic-ai.test-tool-use-failed-error-streaming-with-text.e3cd-0":
+    "error",
+  "chat.ruby-llm.chat-function-calling-ollama-cloud-gpt-oss-120b-can-use-tools-with-mul.ceef-0":
+    "tool_use",
+  "chat.ruby-llm.chat-with-extended-thinking-deepseek-deepseek-reasoner-preserves-think.b6fe-0":
+    "end",
+};
+
+/** The recordings; empty, with a notice, where the folder is not there or may not be read. */
+function recordings(): readonly Recording[] {
+  const found: Recording[] = [];
+  try {
+    for (const entry of Deno.readDirSync(FOLDER)) {
+      if (!/^chat\..*\.json$/.test(entry.name)) continue;
+      const text = Deno.readTextFileSync(new URL(entry.name, FOLDER));
+      const { id, request, response } = JSON.parse(text);
+      found.push({
+        id,
+        request: request.body,
+        status: response.status,
+        headers: new Headers(response.headers),
+        body: response.body,
+        ...(response.sse === undefined ? {} : { sse: response.sse }),
+      });
+    }
+  } catch (error) {
+    if (
+      !(error instanceof Deno.errors.NotFound ||
+        error instanceof Deno.errors.NotCapable)
+    ) throw error;
+    // deno-lint-ignore no-console
+    console.warn(`NOTICE: no recordings in ${FOLDER.pathname}: not tested`);
+  }
+  return found.toSorted((a, b) => a.id < b.id ? -1 : 1);
+}
+
+const ALL = recordings();
+const STREAMS = ALL.filter((one) => one.sse !== undefined);
+const REPLIES = ALL.filter((one) =>
+  one.sse === undefined && one.status === 200
+);
+
+function bytesOf(recording: Recording): Uint8Array {
+  return new TextEncoder().encode(recording.sse);
+}
+
+function framesOf(recording: Recording): readonly Frame[] {
+  const reader = frameReader();
+  return [...reader.push(bytesOf(recording)), ...reader.end()];
+}
+
+function decodeFrames(frames: readonly Frame[]): readonly ReplyEvent[] {
+  const decoder = chatCompletions.streamDecoder(PLAIN_CONTEXT);
+  return [
+    ...frames.flatMap((frame) => [...decoder.push(frame)]),
+    ...decoder.end(),
+  ];
+}
+
+function eventsOf(recording: Recording): readonly ReplyEvent[] {
+  return recording.sse === undefined
+    ? chatCompletions.decodeReply(recording.body, PLAIN_CONTEXT)
+    : decodeFrames(framesOf(recording));
+}
+
+/** The same events but for how deltas are cut and where `stop` and `usage` stand among them. */
+function sums(events: readonly ReplyEvent[]): Reply {
+  return foldReply(events);
+}
+
+interface Plain {
+  text: string;
+  reasoning: string;
+  refusal: string;
+  calls: string[];
+  usage: JsonObject;
+}
+
+/** What the recorded JSON says, added up without any care for oddities. */
+function plainly(chunks: readonly unknown[]): Plain {
+  const plain: Plain = {
+    text: "",
+    reasoning: "",
+    refusal: "",
+    calls: [],
+    usage: {},
+  };
+  const calls = new Map<unknown, string>();
+  const string = (value: unknown) => typeof value === "string" ? value : "";
+  for (const chunk of chunks.map(objectOr)) {
+    plain.usage = chunk["usage"] ? objectOr(chunk["usage"]) : plain.usage;
+    for (const choice of arrayOr(chunk["choices"]).map(objectOr)) {
+      if (choice["index"] !== 0) continue;
+      const delta = objectOr(choice["delta"] ?? choice["message"]);
+      plain.text += string(delta["content"]);
+      plain.reasoning += string(
+        delta["reasoning_content"] ?? delta["reasoning"],
+      );
+      plain.refusal += string(delta["refusal"]);
+      arrayOr(delta["tool_calls"]).map(objectOr).forEach((call, position) => {
+        const key = call["index"] ?? position;
+        const called = objectOr(call["function"]);
+        calls.set(
+          key,
+          `${calls.get(key) ?? ""}${string(call["id"])}${
+            string(called["name"])
+          }${string(called["arguments"])}`,
+        );
+      });
+      const old = objectOr(delta["function_call"]);
+      if (old["name"]) {
+        calls.set("old", `${string(old["name"])}${string(old["arguments"])}`);
+      }
+    }
+  }
+  plain.calls = [...calls.values()];
+  return plain;
+}
+
+function textOf(reply: Reply, kind: string): string {
+  return reply.blocks.filter((block) => block.kind === kind).map((block) =>
+    block.text
+  ).join("");
+}
+
+function tokens(usage: JsonObject, field: string, inner?: string): unknown {
+  return inner === undefined ? usage[field] : objectOr(usage[field])[inner];
+}
+
+Deno.test("recordings: every one is known here", () => {
+  if (ALL.length === 0) return;
+  assert.deepEqual(ALL.map((one) => one.id), Object.keys(ENDS).toSorted());
+});
+
+Deno.test("recordings: decodeRequest() reads every request", async (t) => {
+  for (const recording of ALL) {
+    await t.step(recording.id, () => {
+      const request = chatCompletions.decodeRequest(recording.request);
+      const { model, messages, tools } = recording.request;
+      assert.equal(request.model, model);
+      assert.equal(
+        request.system.length + request.turns.length,
+        arrayOr(messages).length,
+      );
+      const offered = tools ?? recording.request["functions"];
+      assert.equal(request.tools?.length ?? 0, arrayOr(offered).length);
+    });
+  }
+});
+
+Deno.test("recordings: replies decode to what was recorded", async (t) => {
+  for (const recording of ALL) {
+    const end = ENDS[recording.id] ?? "";
+    await t.step(`${recording.id}: ${end}`, () => {
+      if (recording.status !== 200) {
+        const error = chatCompletions.decodeError(
+          recording.status,
+          recording.headers,
+          JSON.stringify(recording.body),
+        );
+        const told = objectOr(objectOr(recording.body)["error"]);
+        assert.equal(`${recording.status} ${error.kind}`, end);
+        assert.equal(error.message, told["message"]);
+        assert.equal(error.details.code, told["code"]);
+        return;
+      }
+      const events = eventsOf(recording);
+      if (end === "error") {
+        const last = events.at(-1);
+        assert.ok(last?.type === "error");
+        assert.equal(
+          last.error.message,
+          "Tool choice is required, but model did not call a tool",
+        );
+        assert.equal(last.error.details.code, "tool_use_failed");
+        return;
+      }
+      assert.equal(events.at(-1)?.type, "end");
+      const reply = sums(events);
+      const plain = plainly(
+        recording.sse === undefined
+          ? [recording.body]
+          : framesOf(recording).map((frame) => parseJson(frame.data)),
+      );
+      assert.equal(reply.stop?.reason, end);
+      assert.equal(textOf(reply, "text"), plain.text);
+      assert.equal(textOf(reply, "reasoning"), plain.reasoning);
+      assert.equal(textOf(reply, "refusal"), plain.refusal);
+      assert.deepEqual(
+        reply.blocks.flatMap((block) =>
+          block.kind === "tool"
+            ? [`${block.id ?? ""}${block.name}${block.text}`]
+            : []
+        ),
+        plain.calls,
+      );
+      const { input, cacheRead, cacheWrite, output, reasoning } = reply.usage;
+      assert.equal(output, tokens(plain.usage, "completion_tokens"));
+      assert.equal(
+        input === undefined
+          ? undefined
+          : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+        tokens(plain.usage, "prompt_tokens"),
+      );
+      assert.equal(
+        cacheRead,
+        tokens(plain.usage, "prompt_tokens_details", "cached_tokens"),
+      );
+      assert.equal(
+        reasoning,
+        tokens(plain.usage, "completion_tokens_details", "reasoning_tokens"),
+      );
+      const inText = plain.text + plain.reasoning + plain.refusal;
+      assert.ok(inText + plain.calls.join() !== "" || end === "max_tokens");
+    });
+  }
+});
+
+/** Numbers that look random and are the same in every run. */
+function* sizes(seed: number): Generator<number> {
+  let state = seed;
+  while (true) {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    yield 1 + state % 97;
+  }
+}
+
+Deno.test("recordings: a stream gives the same events wherever it is cut", async (t) => {
+  for (const recording of STREAMS) {
+    await t.step(recording.id, () => {
+      const whole = JSON.stringify(eventsOf(recording));
+      const bytes = bytesOf(recording);
+      const cuts: (() => Generator<number>)[] = [
+        function* () {
+          while (true) yield 1;
+        },
+        ...[1, 2, 3, 4, 5].map((seed) => () => sizes(seed)),
+      ];
+      for (const cut of cuts) {
+        const reader = frameReader();
+        const decoder = chatCompletions.streamDecoder(PLAIN_CONTEXT);
+        const events: ReplyEvent[] = [];
+        let at = 0;
+        for (const size of cut()) {
+          if (at >= bytes.length) break;
+          for (const frame of reader.push(bytes.subarray(at, at + size))) {
+            events.push(...decoder.push(frame));
+          }
+          at += size;
+        }
+        for (const frame of reader.end()) events.push(...decoder.push(frame));
+        events.push(...decoder.end());
+        assert.equal(JSON.stringify(events), whole);
+      }
+    });
+  }
+});
+
+Deno.test("recordings: a truncated stream ends in an error unless its finish was seen", async (t) => {
+  for (const recording of STREAMS) {
+    await t.step(recording.id, () => {
+      const frames = framesOf(recording);
+      const failed = ENDS[recording.id] === "error";
+      const finish = frames.findIndex((frame) =>
+        arrayOr(objectOr(parseJson(frame.data))["choices"]).map(objectOr).some(
+          (choice) => choice["index"] === 0 && choice["finish_reason"],
+        )
+      );
+      assert.equal(finish >= 0, !failed);
+      for (let kept = 0; kept <= frames.length; kept++) {
+        const last = decodeFrames(frames.slice(0, kept)).at(-1);
+        const ended = finish >= 0 && kept > finish;
+        assert.equal(last?.type, ended ? "end" : "error", `after ${kept}`);
+        if (last?.type === "error" && kept < frames.length) {
+          assert.equal(
+            last.error.message,
+            "the upstream's stream ended before its answer was finished",
+          );
+        }
+      }
+    });
+  }
+});
+
+Deno.test("recordings: what this dialect writes, it reads back", async (t) => {
+  for (const recording of [...STREAMS, ...REPLIES]) {
+    await t.step(recording.id, () => {
+      const events = eventsOf(recording);
+      if (ENDS[recording.id] === "error") {
+        assert.throws(
+          () => chatCompletions.encodeReply(events, CONTEXT),
+          ApiError,
+        );
+        return;
+      }
+      const expected = comparable(sums(events));
+      const encoder = chatCompletions.streamEncoder(CONTEXT);
+      const text = events.map((event) => encoder.push(event)).join("");
+      const reader = frameReader();
+      const frames = [
+        ...reader.push(new TextEncoder().encode(text)),
+        ...reader.end(),
+      ];
+      assert.deepEqual(comparable(sums(decodeFrames(frames))), expected);
+      const whole = chatCompletions.encodeReply(events, CONTEXT);
+      assert.deepEqual(
+        comparable(sums(chatCompletions.decodeReply(whole, PLAIN_CONTEXT))),
+        expected,
+      );
+    });
+  }
+});
+
+/** Without what the format cannot tell: absent usage, missing ids, `stop` for a refusal. */
+function comparable(reply: Reply): unknown {
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning } =
+    reply.usage;
+  return {
+    stop: reply.stop?.reason,
+    usage: { input, cacheRead, cacheWrite, output, reasoning },
+    blocks: reply.blocks.map((block) =>
+      block.kind === "tool" && block.id === undefined
+        ? { ...block, id: `call_${CONTEXT.idSeed}` }
+        : block
+    ),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Frames of an upstream's stream → events. A stream is whole where it ends with `[DONE]` after any content, or with the end of
+ * the body after a finish reason; every other end is an error.
+ *
+ * @module
+ */
+import type { DecodeContext, StreamDecoder } from "../dialect.ts";
+import { ApiError } from "../error.ts";
+import { isObject, parseJson } from "../json.ts";
+import type { ReplyEvent } from "../reply.ts";
+import type { Frame } from "../sse.ts";
+import { choiceReader } from "./choice_reader.ts";
+import { inBandError } from "./error.ts";
+
+const DONE = "[DONE]";
+
+/** Makes a decoder for one stream. */
+export function streamDecoder(context: DecodeContext): StreamDecoder {
+  const reader = choiceReader(context);
+  let ended = false;
+  const fail = (error: ApiError): readonly ReplyEvent[] => {
+    ended = true;
+    return [{ type: "error", error }];
+  };
+  const finish = (): readonly ReplyEvent[] => {
+    ended = true;
+    try {
+      return reader.finish();
+    } catch (error) {
+      // Only what finish() documents; a bug of ours goes on its way.
+      if (!(error instanceof ApiError)) throw error;
+      return fail(error);
+    }
+  };
+  return {
+    push(frame: Frame) {
+      if (ended) return [];
+      const data = frame.data.trim();
+      if (data === "") return [];
+      if (data === DONE) {
+        return reader.finished() || reader.began() ? finish() : fail(cut());
+      }
+      const chunk = parseJson(data);
+      if (chunk === undefined) {
+        return fail(
+          new ApiError(
+            "upstream",
+            "the upstream sent a frame that is not JSON",
+          ),
+        );
+      }
+      if (frame.event === "error") return fail(inBandError(chunk));
+      if (!isObject(chunk)) return [];
+      const events = reader.chunk(chunk);
+      ended = events.at(-1)?.type === "error";
+      return events;
+    },
+    end() {
+      if (ended) return [];
+      return reader.finished() ? finish() : fail(cut());
+    },
+  };
+}
+
+function cut(): ApiError {
+  return new ApiError(
+    "upstream",
+    "the upstream's stream ended before its answer was finished",
+  );
+}

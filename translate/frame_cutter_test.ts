@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { frameCutter } from "./frame_cutter.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+Deno.test("frameCutter() ends frames at blank lines of every kind", async (t) => {
+  for (
+    const [name, end] of [["LF", "\n"], ["CRLF", "\r\n"], ["CR", "\r"]] as const
+  ) {
+    const stream = [
+      `event: a`,
+      `data: 1`,
+      ``,
+      `: note`,
+      ``,
+      `data: 2`,
+      `data: 3`,
+      ``,
+      `data: 4`,
+    ].join(end);
+    await t.step(`${name}, in one chunk`, () => {
+      const cutter = frameCutter();
+      const frames = cutter.push(bytes(stream)).map(text);
+      assert.deepEqual(frames, [
+        `event: a${end}data: 1${end}${end}`,
+        `: note${end}${end}`,
+        `data: 2${end}data: 3${end}${end}`,
+      ]);
+      assert.equal(text(cutter.rest()), "data: 4");
+    });
+    await t.step(`${name}, a byte at a time, loses and changes none`, () => {
+      const cutter = frameCutter();
+      const frames: string[] = [];
+      for (const byte of bytes(stream)) {
+        frames.push(...cutter.push(Uint8Array.of(byte)).map(text));
+      }
+      assert.equal(frames.length, 3);
+      assert.equal(frames.join("") + text(cutter.rest()), stream);
+      assert.deepEqual(frames.map((frame) => frame.trim()), [
+        `event: a${end}data: 1`,
+        ": note",
+        `data: 2${end}data: 3`,
+      ]);
+    });
+  }
+});
+
+Deno.test("frameCutter() gives leading blank lines with the frame that follows", () => {
+  const cutter = frameCutter();
+  assert.deepEqual(
+    cutter.push(bytes("\n\n\ndata: 1\n\n\n\ndata: 2\n\n")).map(text),
+    [
+      "\n\n\ndata: 1\n\n",
+      "\n\ndata: 2\n\n",
+    ],
+  );
+  assert.equal(text(cutter.rest()), "");
+});

@@ -1,0 +1,320 @@
+/**
+ * Reading the turns of a request in the messages format: blocks → parts. The rest of the request is `request.ts`; the way back
+ * is `encode_turns.ts`.
+ *
+ * @module
+ */
+import { isObject, objectOr, textIn } from "../json.ts";
+import type {
+  DocumentPart,
+  Media,
+  OpaquePart,
+  Part,
+  ResultPart,
+  Signature,
+  TextPart,
+  Turn,
+} from "../request.ts";
+import {
+  isKnownBlock,
+  isKnownResultBlock,
+  type WireBase64,
+  type WireBlock,
+  type WireDocument,
+  type WireImage,
+  type WireMessage,
+  type WireOther,
+  type WireResultBlock,
+  type WireSearchResult,
+  type WireToolResult,
+  type WireToolUse,
+} from "./wire.ts";
+
+/** Collects the paths of fields without a neutral place, each once. */
+export interface Unmapped {
+  /** Notes those fields of the object that are told and not known. */
+  note(object: unknown, known: ReadonlySet<string>, prefix: string): void;
+  /** The paths, in order of discovery. */
+  paths(): readonly string[];
+}
+
+/** Makes an {@linkcode Unmapped} for one request. */
+export function unmappedFields(): Unmapped {
+  const found = new Set<string>();
+  return {
+    note(object, known, prefix) {
+      if (!isObject(object)) return;
+      for (const [key, value] of Object.entries(object)) {
+        if (value === null || value === undefined || known.has(key)) continue;
+        // Every call of a newer reply says that the model itself made it; only other callers mean something.
+        if (key === "caller" && objectOr(value)["type"] === "direct") continue;
+        found.add(prefix + key);
+      }
+    },
+    paths: () => [...found],
+  };
+}
+
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {
+  text: new Set(["type", "text"]),
+  image: new Set(["type", "source"]),
+  document: new Set(["type", "source", "title", "context"]),
+  search_result: new Set(["type", "title", "source", "content"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted_thinking: new Set(["type", "data"]),
+  tool_use: new Set(["type", "id", "name", "input", "extra_content"]),
+  tool_result: new Set(["type", "tool_use_id", "content", "is_error"]),
+};
+const REFERENCE_FIELDS: ReadonlySet<string> = new Set(["type", "tool_name"]);
+const BLOCK_PREFIX = "messages[].content[].";
+const RESULT_PREFIX = "messages[].content[].content[].";
+
+/** The assistant's own blocks that another dialect must not leave out. */
+const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
+  // Stands for the whole conversation before it.
+  "compaction",
+  "container_upload",
+]);
+
+/** The turns of a request that has passed its schema. */
+export function decodeTurns(
+  messages: readonly WireMessage[],
+  unmapped: Unmapped,
+): readonly Turn[] {
+  return messages.map((message, index) => {
+    unmapped.note(message, MESSAGE_FIELDS, "messages[].");
+    const { content } = message;
+    if (typeof content === "string" || content === undefined) {
+      return { role: message.role, parts: textParts(content) };
+    }
+    return {
+      role: message.role,
+      parts: content.flatMap((block, at): readonly Part[] => {
+        const path = `messages[${index}].content[${at}]`;
+        return isKnownBlock(block)
+          ? decodeBlock(block, path, unmapped)
+          : [opaque(
+            block,
+            path,
+            message.role !== "assistant" ||
+              ESSENTIAL_IN_ASSISTANT.has(block.type),
+          )];
+      }),
+    };
+  });
+}
+
+function textParts(text: string | undefined): readonly TextPart[] {
+  return text === undefined || text === "" ? [] : [{ type: "text", text }];
+}
+
+/** What a caller says may not be left out; what the model itself wrote may, where another dialect has no word for it. */
+function opaque(
+  block: WireOther,
+  path: string,
+  essential: boolean,
+): OpaquePart {
+  return {
+    type: "opaque",
+    from: "messages",
+    kind: block.type,
+    path,
+    value: objectOr(block),
+    essential,
+  };
+}
+
+function decodeBlock(
+  block: WireBlock,
+  path: string,
+  unmapped: Unmapped,
+): readonly Part[] {
+  unmapped.note(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX);
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }];
+    case "image":
+      return [decodeImage(block, path)];
+    case "document":
+      return decodeDocument(block, path);
+    case "search_result":
+      return [searchResultText(block)];
+    case "thinking":
+      return [{
+        type: "reasoning",
+        text: block.thinking,
+        ...signed(textIn(block.signature)),
+      }];
+    case "redacted_thinking":
+      return [{
+        type: "reasoning",
+        text: "",
+        signature: { from: "messages", value: block.data, redacted: true },
+      }];
+    case "tool_use":
+      return [{
+        type: "tool_call",
+        id: block.id,
+        name: block.name,
+        arguments: block.input === undefined ? "" : JSON.stringify(block.input),
+        ...carriedSignature(block),
+      }];
+    case "tool_result":
+      return [{
+        type: "tool_result",
+        id: block.tool_use_id,
+        content: resultParts(block, path, unmapped),
+        ...(block.is_error === true ? { failed: true } : {}),
+      }];
+  }
+}
+
+function signed(value: string | undefined): { signature?: Signature } {
+  return value === undefined ? {} : { signature: { from: "messages", value } };
+}
+
+/** Another dialect's signature of a call, from where the gateway's own replies put it (see `reply.ts`). */
+function carriedSignature(block: WireToolUse): { signature?: Signature } {
+  const google = objectOr(objectOr(block.extra_content)["google"]);
+  const value = textIn(google["thought_signature"]);
+  return value === undefined
+    ? {}
+    : { signature: { from: "generate_content", value } };
+}
+
+function base64Media(source: WireBase64): Media {
+  const mediaType = source.media_type.toLowerCase();
+  return {
+    type: "base64",
+    mediaType: mediaType === "image/jpg" ? "image/jpeg" : mediaType,
+    data: source.data,
+  };
+}
+
+function decodeImage(
+  block: WireImage,
+  path: string,
+): Extract<ResultPart, { type: "image" | "opaque" }> {
+  const { source } = block;
+  switch (source.type) {
+    case "base64":
+      return { type: "image", source: base64Media(source) };
+    case "url":
+      return { type: "image", source: { type: "url", url: source.url } };
+    case "file":
+      return opaque(block, `${path}.source.file_id`, true);
+  }
+}
+
+function decodeDocument(
+  block: WireDocument,
+  path: string,
+): readonly (
+  | DocumentPart
+  | Extract<ResultPart, { type: "image" | "opaque" }>
+)[] {
+  const { source } = block;
+  const about = {
+    ...(textIn(block.title) === undefined ? {} : { title: block.title ?? "" }),
+    ...(textIn(block.context) === undefined
+      ? {}
+      : { context: block.context ?? "" }),
+  };
+  switch (source.type) {
+    case "base64":
+      return [{ type: "document", source: base64Media(source), ...about }];
+    case "url":
+      return [{
+        type: "document",
+        source: { type: "url", url: source.url },
+        ...about,
+      }];
+    case "text":
+      return [{
+        type: "document",
+        source: { type: "text", text: source.data },
+        ...about,
+      }];
+    case "file":
+      return [opaque(block, `${path}.source.file_id`, true)];
+    case "content": {
+      if (typeof source.content === "string") {
+        return [{
+          type: "document",
+          source: { type: "text", text: source.content },
+          ...about,
+        }];
+      }
+      const parts: (DocumentPart | ReturnType<typeof decodeImage>)[] = [];
+      let texts: string[] = [];
+      const flush = (): void => {
+        if (texts.length === 0) return;
+        parts.push({
+          type: "document",
+          source: { type: "text", text: texts.join("\n") },
+          ...about,
+        });
+        texts = [];
+      };
+      source.content.forEach((inner, at) => {
+        if (inner.type === "text") texts.push(inner.text);
+        else {
+          flush();
+          parts.push(decodeImage(inner, `${path}.source.content[${at}]`));
+        }
+      });
+      flush();
+      return parts;
+    }
+  }
+}
+
+function searchResultText(block: WireSearchResult): TextPart {
+  const lines = [
+    block.title,
+    block.source,
+    ...block.content.map((inner) => inner.text),
+  ];
+  return { type: "text", text: lines.filter((line) => line !== "").join("\n") };
+}
+
+function resultParts(
+  block: WireToolResult,
+  path: string,
+  unmapped: Unmapped,
+): readonly ResultPart[] {
+  const { content } = block;
+  if (typeof content === "string" || content === undefined) {
+    return textParts(content);
+  }
+  return content.flatMap((inner, at) => {
+    const innerPath = `${path}.content[${at}]`;
+    return isKnownResultBlock(inner)
+      ? resultPart(inner, innerPath, unmapped)
+      : [opaque(inner, innerPath, true)];
+  });
+}
+
+function resultPart(
+  block: WireResultBlock,
+  path: string,
+  unmapped: Unmapped,
+): readonly ResultPart[] {
+  const known: ReadonlySet<string> = block.type === "tool_reference"
+    ? REFERENCE_FIELDS
+    : BLOCK_FIELDS[block.type];
+  unmapped.note(block, known, RESULT_PREFIX);
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }];
+    case "image":
+      return [decodeImage(block, path)];
+    case "document":
+      return decodeDocument(block, path);
+    case "search_result":
+      return [searchResultText(block)];
+    case "tool_reference":
+      return [{ type: "text", text: `Loaded tool: ${block.tool_name}` }];
+  }
+}

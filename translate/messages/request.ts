@@ -1,0 +1,301 @@
+/**
+ * Reading a request in the messages format. What it may hold is `wire.ts`, its turns are `decode_turns.ts`; writing one is
+ * `encode_request.ts`.
+ *
+ * @module
+ */
+import { invalidField } from "../error.ts";
+import { isObject, objectOr, textIn } from "../json.ts";
+import type {
+  Effort,
+  FieldWords,
+  GenerationRequest,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from "../request.ts";
+import { checked } from "../schema.ts";
+import { BILLING_HEADER_PREFIX } from "../turns.ts";
+import { decodeTurns, type Unmapped, unmappedFields } from "./decode_turns.ts";
+import {
+  type CountTokensRequest,
+  countTokensRequest,
+  isFunctionTool,
+  messagesRequest,
+  type WireThinkingConfig,
+  type WireToolChoice,
+} from "./wire.ts";
+
+/** This dialect's words for the neutral fields; the last ones are not its own, but no request of it has them either. */
+const WORDS: FieldWords = {
+  messages: "messages",
+  system: "system",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelTools: "tool_choice.disable_parallel_tool_use",
+  maxTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop_sequences",
+  format: "output_config.format",
+  reasoning: "thinking",
+  user: "metadata.user_id",
+  serviceTier: "service_tier",
+  candidates: "n",
+  seed: "seed",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+  logprobs: "logprobs",
+};
+
+const TOP_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "max_tokens",
+  "system",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "metadata",
+  "service_tier",
+]);
+const SYSTEM_FIELDS: ReadonlySet<string> = new Set(["type", "text"]);
+const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
+const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
+const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
+const THINKING_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "budget_tokens",
+  "display",
+]);
+const TOOL_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+]);
+const CHOICE_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "disable_parallel_tool_use",
+]);
+
+/**
+ * Reads the body of `POST /v1/messages`.
+ *
+ * @throws {ApiError} `invalid_request` naming the first field at fault
+ */
+export function decodeRequest(body: unknown): GenerationRequest {
+  const wire = checked(messagesRequest, body);
+  if (wire.temperature !== undefined && wire.top_p !== undefined) {
+    throw invalidField("top_p", "cannot be used together with temperature");
+  }
+  if (
+    wire.thinking?.type === "enabled" &&
+    wire.thinking.budget_tokens >= wire.max_tokens
+  ) {
+    throw invalidField(
+      "thinking.budget_tokens",
+      "must be less than max_tokens",
+    );
+  }
+  const unmapped = unmappedFields();
+  unmapped.note(wire.metadata, METADATA_FIELDS, "metadata.");
+  const user = textIn(wire.metadata?.user_id);
+  const stop = wire.stop_sequences;
+  return {
+    ...decodeShared(wire, unmapped),
+    stream: wire.stream ?? false,
+    maxTokens: wire.max_tokens,
+    ...(wire.temperature === undefined
+      ? {}
+      : { temperature: wire.temperature }),
+    ...(wire.top_p === undefined ? {} : { topP: wire.top_p }),
+    ...(wire.top_k === undefined ? {} : { topK: wire.top_k }),
+    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
+    ...(user === undefined ? {} : { user }),
+    ...(wire.service_tier === undefined ? {} : {
+      serviceTier: wire.service_tier === "auto" ? "auto" : "default",
+    }),
+    unmapped: unmapped.paths(),
+  };
+}
+
+/**
+ * Reads the body of `POST /v1/messages/count_tokens`: a request without anything that only generating needs.
+ *
+ * @throws {ApiError} `invalid_request` naming the first field at fault
+ */
+export function decodeCountTokens(body: unknown): GenerationRequest {
+  const wire = checked(countTokensRequest, body);
+  const unmapped = unmappedFields();
+  const request = decodeShared(wire, unmapped);
+  return { ...request, unmapped: unmapped.paths() };
+}
+
+function decodeShared(
+  wire: CountTokensRequest,
+  unmapped: Unmapped,
+): GenerationRequest {
+  const continued = continuesThread(wire);
+  unmapped.note(
+    wire,
+    continued ? new Set([...TOP_FIELDS, "thread"]) : TOP_FIELDS,
+    "",
+  );
+  unmapped.note(wire.output_config, OUTPUT_FIELDS, "output_config.");
+  unmapped.note(wire.thinking, THINKING_FIELDS, "thinking.");
+  unmapped.note(wire.tool_choice, CHOICE_FIELDS, "tool_choice.");
+  const older = wire.output_config?.format === undefined ||
+    wire.output_config.format === null;
+  const format = decodeFormat(wire, older, unmapped);
+  const effort = wire.output_config?.effort ?? undefined;
+  const reasoning = decodeReasoning(wire.thinking, effort);
+  const words: FieldWords = {
+    ...WORDS,
+    ...(older && format !== undefined ? { format: "output_format" } : {}),
+    ...(wire.thinking === undefined && effort !== undefined
+      ? { reasoning: "output_config.effort" }
+      : {}),
+  };
+  const tools = decodeTools(wire, unmapped);
+  const parallelOff = wire.tool_choice !== undefined &&
+    wire.tool_choice.type !== "none" &&
+    wire.tool_choice.disable_parallel_tool_use === true;
+  return {
+    model: wire.model,
+    stream: false,
+    system: decodeSystem(wire.system, unmapped),
+    turns: decodeTurns(wire.messages, unmapped),
+    ...(tools === undefined ? {} : { tools }),
+    ...(wire.tool_choice === undefined
+      ? {}
+      : { toolChoice: decodeChoice(wire.tool_choice) }),
+    ...(parallelOff ? { parallelTools: false } : {}),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    wantUsage: false,
+    words,
+    unmapped: [],
+    essential: continued ? ["thread"] : [],
+  };
+}
+
+/** Whether the conversation before this request lies at the vendor: without it, nobody can answer. */
+function continuesThread(wire: unknown): boolean {
+  return isObject(wire) && objectOr(wire["thread"])["type"] === "continue";
+}
+
+function decodeSystem(
+  system: CountTokensRequest["system"],
+  unmapped: Unmapped,
+): readonly TextPart[] {
+  if (system === undefined || system === "") return [];
+  if (typeof system === "string") return [{ type: "text", text: system }];
+  const parts: TextPart[] = [];
+  for (const block of system) {
+    if (block.text.startsWith(BILLING_HEADER_PREFIX)) continue;
+    unmapped.note(block, SYSTEM_FIELDS, "system[].");
+    parts.push({ type: "text", text: block.text });
+  }
+  return parts;
+}
+
+function decodeTools(
+  wire: CountTokensRequest,
+  unmapped: Unmapped,
+): readonly Tool[] | undefined {
+  return wire.tools?.map((tool, at): Tool => {
+    if (!isFunctionTool(tool)) {
+      return {
+        type: "opaque",
+        from: "messages",
+        kind: tool.type,
+        ...(tool.name === undefined ? {} : { name: tool.name }),
+        path: `tools[${at}]`,
+        value: objectOr(tool),
+      };
+    }
+    unmapped.note(tool, TOOL_FIELDS, "tools[].");
+    return {
+      type: "function",
+      name: tool.name,
+      ...(tool.description === undefined
+        ? {}
+        : { description: tool.description }),
+      parameters: tool.input_schema,
+      ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+    };
+  });
+}
+
+function decodeChoice(choice: WireToolChoice): ToolChoice {
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { type: choice.type };
+    case "any":
+      return { type: "required" };
+    case "tool":
+      return { type: "tool", name: choice.name };
+  }
+}
+
+function decodeFormat(
+  wire: CountTokensRequest,
+  older: boolean,
+  unmapped: Unmapped,
+): OutputFormat | undefined {
+  const format = older ? wire.output_format : wire.output_config?.format;
+  if (format === undefined || format === null) return undefined;
+  unmapped.note(
+    format,
+    FORMAT_FIELDS,
+    older ? "output_format." : "output_config.format.",
+  );
+  return { type: "schema", schema: format.schema };
+}
+
+/** `between_tools` is the model's own choice of where to reason; the effort alone says nothing about whether. */
+function decodeReasoning(
+  thinking: WireThinkingConfig | undefined,
+  effort: Effort | undefined,
+): Reasoning | undefined {
+  if (thinking === undefined && effort === undefined) return undefined;
+  const told = effort === undefined ? {} : { effort };
+  switch (thinking?.type) {
+    case undefined:
+    case "between_tools":
+      return { mode: "auto", ...told };
+    case "disabled":
+      return { mode: "off", ...told };
+    case "adaptive":
+      return { mode: "auto", ...told, ...shown(thinking.display) };
+    case "enabled":
+      return {
+        mode: "on",
+        ...told,
+        budgetTokens: thinking.budget_tokens,
+        ...shown(thinking.display),
+      };
+  }
+}
+
+function shown(
+  display: string | null | undefined,
+): { readonly visible?: boolean } {
+  return display === undefined || display === null
+    ? {}
+    : { visible: display !== "omitted" };
+}

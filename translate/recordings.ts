@@ -1,0 +1,50 @@
+/**
+ * The recorded exchanges beside the repository, for tests: real replies of real vendors. They are read, never copied.
+ *
+ * @module
+ */
+
+/** One recorded exchange. */
+export interface Recording {
+  readonly id: string;
+  /** The wire format: messages, chat, gemini, responses. */
+  readonly vendor: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly body: unknown;
+  } | null;
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly sse?: string;
+    readonly raw_text?: string;
+  };
+  readonly meta: {
+    readonly provider: string;
+    readonly op: string;
+    readonly stream: boolean;
+    readonly features: readonly string[];
+  };
+}
+
+const FOLDER = new URL("../../shared/recordings/", import.meta.url);
+
+/** All recordings, in order of their names; undefined (and a notice on the screen) where the folder is absent. */
+export function recordings(): readonly Recording[] | undefined {
+  let names: string[];
+  try {
+    names = [...Deno.readDirSync(FOLDER)].map((file) => file.name);
+  } catch {
+    console.warn(
+      "NOTICE: no folder ../shared/recordings beside the repository: tests over recordings are skipped",
+    ); // deno-lint-ignore no-console
+    return undefined;
+  }
+  return names.filter((name) => /^[a-z]+\..*\.json$/.test(name)).sort().map((
+    name,
+  ) =>
+    JSON.parse(Deno.readTextFileSync(new URL(encodeURIComponent(name), FOLDER)))
+  );
+}

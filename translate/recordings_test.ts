@@ -1,0 +1,248 @@
+/** Every recorded reply, from every upstream dialect to both callers' formats: what goes in comes out, whole and streamed. */
+import assert from "node:assert/strict";
+import { chatCompletions } from "./chat_completions/mod.ts";
+import type { Dialect, EncodeContext, UpstreamDialect } from "./dialect.ts";
+import { generateContent } from "./generate_content/mod.ts";
+import { objectOr } from "./json.ts";
+import { messages } from "./messages/mod.ts";
+import { type Recording, recordings } from "./recordings.ts";
+import { streamRelay, wholeReply } from "./relay.ts";
+import { foldReply, type Reply, type ReplyEvent } from "./reply.ts";
+import { frameReader } from "./sse.ts";
+
+const UPSTREAMS: Readonly<Record<string, UpstreamDialect>> = {
+  messages,
+  chat: chatCompletions,
+  gemini: generateContent,
+};
+const CALLERS: readonly Dialect[] = [messages, chatCompletions];
+const DECODE = { toolNames: new Map<string, string>() };
+const ENCODE: EncodeContext = {
+  model: "asked-for",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+function through(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  chunks: Iterable<Uint8Array>,
+): { out: string; failed: boolean } {
+  const relay = streamRelay(caller, upstream, DECODE, ENCODE);
+  let out = "";
+  for (const chunk of chunks) out += text(relay.push(chunk));
+  out += text(relay.end());
+  return { out, failed: relay.seen().error !== undefined };
+}
+
+function decodedStream(dialect: UpstreamDialect, stream: string): ReplyEvent[] {
+  const reader = frameReader();
+  const decoder = dialect.streamDecoder(DECODE);
+  const events: ReplyEvent[] = [];
+  for (const frame of [...reader.push(bytes(stream)), ...reader.end()]) {
+    events.push(...decoder.push(frame));
+  }
+  events.push(...decoder.end());
+  return events;
+}
+
+interface Essence {
+  readonly text: string;
+  readonly tools: readonly unknown[];
+  readonly usage: unknown;
+}
+
+/** What is read back must be what was there; usage that nobody told reads back as an estimate. */
+function assertSame(told: Essence, source: Essence, where: string): void {
+  assert.deepEqual(
+    source.usage === undefined ? { ...told, usage: undefined } : told,
+    source,
+    where,
+  );
+}
+
+/** What callers of any format must agree on. */
+function essence(reply: Reply): Essence {
+  const joined = (kind: string): string =>
+    reply.blocks.filter((block) => block.kind === kind).map((block) =>
+      block.text
+    ).join("");
+  return {
+    text: joined("text") + joined("refusal"),
+    tools: reply.blocks.flatMap((block) =>
+      block.kind === "tool"
+        ? [{ name: block.name, arguments: JSON.parse(block.text || "{}") }]
+        : []
+    ),
+    usage: reply.usage.output === undefined ? undefined : {
+      input: reply.usage.input,
+      output: reply.usage.output,
+      cacheRead: reply.usage.cacheRead ?? 0,
+    },
+  };
+}
+
+function each(
+  wanted: (recording: Recording) => boolean,
+  run: (recording: Recording, upstream: UpstreamDialect) => void,
+): (t: Deno.TestContext) => Promise<void> {
+  return async (t) => {
+    for (const recording of recordings() ?? []) {
+      const upstream = UPSTREAMS[recording.vendor];
+      if (
+        upstream === undefined || recording.meta.op !== "generate" ||
+        !wanted(recording)
+      ) continue;
+      await t.step(recording.id, () => run(recording, upstream));
+    }
+  };
+}
+
+const isStream = (recording: Recording): boolean =>
+  recording.response.sse !== undefined && recording.response.status === 200;
+const isWhole = (recording: Recording): boolean =>
+  recording.response.status === 200 && recording.response.sse === undefined &&
+  recording.response.body !== undefined;
+const failsInside = (recording: Recording): boolean =>
+  recording.meta.features.includes("mid_stream_error");
+
+Deno.test(
+  "a recorded stream reads back the same from both formats",
+  each(
+    (recording) => isStream(recording) && !failsInside(recording),
+    (recording, upstream) => {
+      const stream = recording.response.sse ?? "";
+      const source = essence(foldReply(decodedStream(upstream, stream)));
+      for (const caller of CALLERS) {
+        const { out, failed } = through(caller, upstream, [bytes(stream)]);
+        assert.ok(!failed, caller.name);
+        assertSame(
+          essence(foldReply(decodedStream(caller, out))),
+          source,
+          caller.name,
+        );
+      }
+    },
+  ),
+);
+
+Deno.test(
+  "a recorded whole reply reads back the same from both formats, and as a stream",
+  each(isWhole, (recording, upstream) => {
+    const events = upstream.decodeReply(recording.response.body, DECODE);
+    const source = essence(foldReply(events));
+    for (const caller of CALLERS) {
+      const whole = wholeReply(
+        caller,
+        upstream,
+        DECODE,
+        ENCODE,
+        bytes(JSON.stringify(recording.response.body)),
+      );
+      const body = JSON.parse(text(whole.body));
+      assert.equal(body.model, "asked-for");
+      assertSame(
+        essence(foldReply(caller.decodeReply(body, DECODE))),
+        source,
+        caller.name,
+      );
+      const encoder = caller.streamEncoder(ENCODE);
+      const stream = events.map((event) => encoder.push(event)).join("");
+      assertSame(
+        essence(foldReply(decodedStream(caller, stream))),
+        source,
+        `${caller.name}, streamed`,
+      );
+    }
+  }),
+);
+
+Deno.test(
+  "a recorded stream gives the same output however it is cut",
+  each(isStream, (recording, upstream) => {
+    const stream = bytes(recording.response.sse ?? "");
+    for (const caller of CALLERS) {
+      const whole = through(caller, upstream, [stream]);
+      const single = through(
+        caller,
+        upstream,
+        Array.from(stream, (byte) => Uint8Array.of(byte)),
+      );
+      assert.equal(single.out, whole.out, caller.name);
+      for (let size = 2; size < 200; size = size * 2 + 1) {
+        const cut: Uint8Array[] = [];
+        for (let at = 0; at < stream.length; at += size) {
+          cut.push(stream.subarray(at, at + size));
+        }
+        assert.equal(
+          through(caller, upstream, cut).out,
+          whole.out,
+          `${caller.name}, pieces of ${size}`,
+        );
+      }
+    }
+  }),
+);
+
+Deno.test(
+  "a recorded stream cut short ends in an error unless the answer had finished",
+  each(isStream, (recording, upstream) => {
+    const stream = recording.response.sse ?? "";
+    const edges = [...stream.matchAll(/\r?\n\r?\n/g)].map((edge) =>
+      edge.index + edge[0].length
+    );
+    const step = Math.max(1, Math.floor(edges.length / 60));
+    for (const caller of CALLERS) {
+      for (let i = 0; i < edges.length - 1; i += step) {
+        const { out, failed } = through(caller, upstream, [
+          bytes(stream.slice(0, edges[i])),
+        ]);
+        const events = decodedStream(upstream, stream.slice(0, edges[i]));
+        const finished = events.some((event) => event.type === "stop") &&
+          events.at(-1)?.type === "end";
+        assert.equal(failed, !finished, `${caller.name}, after frame ${i + 1}`);
+        const last = decodedStream(caller, out).at(-1);
+        assert.equal(
+          last?.type,
+          finished ? "end" : "error",
+          `${caller.name}, after frame ${i + 1}`,
+        );
+        if (!finished) {
+          assert.ok(!out.includes("message_stop") && !out.includes("[DONE]"));
+        }
+      }
+    }
+  }),
+);
+
+Deno.test(
+  "a recorded error becomes an error in both formats",
+  each(
+    (recording) => recording.response.status >= 400,
+    (recording, upstream) => {
+      const { status, headers, body } = recording.response;
+      const error = upstream.decodeError(
+        status,
+        new Headers(headers),
+        JSON.stringify(body),
+      );
+      for (const caller of CALLERS) {
+        const encoded = caller.encodeError(error, "req_1");
+        const told = objectOr(encoded.body["error"]);
+        assert.equal(encoded.body["type"], "error");
+        assert.ok(
+          typeof told["type"] === "string" &&
+            typeof told["message"] === "string",
+        );
+        assert.ok(encoded.status >= 400 && encoded.status < 600);
+        if (status === 404) assert.equal(encoded.status, 404);
+      }
+    },
+  ),
+);

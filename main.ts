@@ -16,14 +16,16 @@ import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 import { dispatch } from "./routes/mod.ts";
 
-const print = (line: string): void => console.log(line); // deno-lint-ignore-line no-console
+// deno-lint-ignore no-console
+const print = (line: string): void => console.log(line);
 
 function orExit<T>(step: () => T): T {
   try {
     return step();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    console.error(`The gateway cannot start:\n${error.message}`); // deno-lint-ignore-line no-console
+    // deno-lint-ignore no-console
+    console.error(`The gateway cannot start:\n${error.message}`);
     Deno.exit(2);
   }
 }

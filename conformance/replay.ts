@@ -43,7 +43,9 @@ export interface ReplayOptions {
 export interface ReplayServer {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
   readonly url: string;
+  /** The port it listens on. */
   readonly port: number;
+  /** What arrived, and how each exchange ended. */
   readonly journal: Journal;
   /** Registers the script for a marker name; it wins over a fixture of that name. */
   script(name: string, source: ScriptSource): void;

@@ -71,8 +71,8 @@ export interface StreamEncoder {
   /** The text (complete frames, possibly none) that one event becomes. */
   push(event: ReplyEvent): string;
   /**
-   * What is held back although it could be said: to be called once a chunk's events are all pushed. A call's first frame may
-   * wait for the signature that its upstream sends with it, but not for the upstream's next chunk.
+   * What is held back although it could be said: to be called once the events of an upstream's frame are all pushed. A call's
+   * first frame waits for the signature that may come with it, but not for the upstream's next frame.
    */
   flush?(): string;
   /** A frame that says only "still here"; empty where the stream must not have one now. */

@@ -41,7 +41,9 @@ export function passThroughRelay(
   /** The bytes to send for a frame; what it means has been noted. */
   const relayed = (bytes: Uint8Array, frames: readonly Frame[]): Uint8Array => {
     const events: ReplyEvent[] = [];
-    for (const frame of frames) events.push(...decoder.push(frame));
+    for (const frame of frames) {
+      for (const event of decoder.push(frame)) events.push(event);
+    }
     for (const event of events) {
       if (event.type === "error") return failWith(event.error);
       watch.observe(event);

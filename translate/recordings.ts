@@ -37,9 +37,10 @@ export function recordings(): readonly Recording[] | undefined {
   try {
     names = [...Deno.readDirSync(FOLDER)].map((file) => file.name);
   } catch {
+    // deno-lint-ignore no-console
     console.warn(
       "NOTICE: no folder ../shared/recordings beside the repository: tests over recordings are skipped",
-    ); // deno-lint-ignore no-console
+    );
     return undefined;
   }
   return names.filter((name) => /^[a-z]+\..*\.json$/.test(name)).sort().map((

@@ -125,11 +125,16 @@ function translatingRelay(
   const reader = frameReader();
   const decoder = upstream.streamDecoder(decode);
   const writer = eventWriter(caller, encode);
-  const guarded = (events: () => Iterable<ReplyEvent>): Uint8Array => {
+  const guarded = (
+    frames: () => Iterable<readonly ReplyEvent[]>,
+  ): Uint8Array => {
     if (writer.done()) return NOTHING;
     let text = "";
     try {
-      for (const event of events()) text += writer.push(event);
+      for (const events of frames()) {
+        for (const event of events) text += writer.push(event);
+        text += writer.flush();
+      }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       text += writer.push({ type: "error", error });
@@ -139,14 +144,14 @@ function translatingRelay(
   return {
     push: (chunk) =>
       guarded(function* () {
-        for (const frame of reader.push(chunk)) yield* decoder.push(frame);
+        for (const frame of reader.push(chunk)) yield decoder.push(frame);
       }),
     end: () =>
       guarded(function* () {
-        for (const frame of reader.end()) yield* decoder.push(frame);
-        yield* decoder.end();
+        for (const frame of reader.end()) yield decoder.push(frame);
+        yield decoder.end();
       }),
-    fail: (error) => guarded(() => [{ type: "error", error }]),
+    fail: (error) => guarded(() => [[{ type: "error", error }]]),
     ping: () => writer.done() ? NOTHING : ENCODER.encode(writer.ping()),
     done: writer.done,
     seen: writer.seen,
@@ -156,6 +161,7 @@ function translatingRelay(
 /** Writes events for a caller and notes what they show. After an end or an error it writes nothing more. */
 function eventWriter(caller: Dialect, encode: EncodeContext): {
   push(event: ReplyEvent): string;
+  flush(): string;
   ping(): string;
   done(): boolean;
   seen(): Seen;
@@ -170,6 +176,7 @@ function eventWriter(caller: Dialect, encode: EncodeContext): {
       done = event.type === "end" || event.type === "error";
       return encoder.push(event);
     },
+    flush: () => done ? "" : encoder.flush?.() ?? "",
     ping: () => encoder.ping() || ": keep-alive\n\n",
     done: () => done,
     seen: watch.seen,
@@ -234,9 +241,9 @@ export function wholeOfStream(
   const decoder = upstream.streamDecoder(decode);
   const events: ReplyEvent[] = [];
   for (const frame of [...reader.push(body), ...reader.end()]) {
-    events.push(...decoder.push(frame));
+    for (const event of decoder.push(frame)) events.push(event);
   }
-  events.push(...decoder.end());
+  for (const event of decoder.end()) events.push(event);
   const seen = observed(events);
   if (seen.error !== undefined) throw seen.error;
   return folded(caller, encode, events, seen);

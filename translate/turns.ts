@@ -29,7 +29,7 @@ export function mergeTurns(turns: readonly Turn[]): readonly Turn[] {
   for (const turn of turns) {
     const last = merged.at(-1);
     if (last !== undefined && last.role === turn.role) {
-      last.parts.push(...turn.parts);
+      for (const part of turn.parts) last.parts.push(part);
     } else merged.push({ role: turn.role, parts: [...turn.parts] });
   }
   return merged.map((turn) =>

@@ -15,18 +15,7 @@ import { messagesFrames, messagesWhole } from "./speak_messages.ts";
 import type { Speech } from "./said.ts";
 import { inputTokens } from "./token_count.ts";
 
-/**
- * Chooses the script for a request.
- *
- * @example
- * ```ts
- * import { answer } from "./answer.ts";
- *
- * const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "[[fx:tool]]" }] });
- * const script = answer({ method: "POST", path: "/v1/messages", headers: {}, body });
- * if (script.status !== 200) throw new Error("refused");
- * ```
- */
+/** Chooses the script for a request. */
 export function answer(request: ReplayRequest): Script {
   return answerCall(readCall(request));
 }
@@ -78,8 +67,7 @@ function generate(call: Call): Script {
   return scriptOf(fixture, call, marker.params);
 }
 
-/** The script of one fixture. */
-export function scriptOf(
+function scriptOf(
   fixture: Fixture,
   call: Call,
   params: Readonly<Record<string, string>>,

@@ -11,8 +11,11 @@ import {
 
 /** A tool that the request offers. */
 export interface OfferedTool {
+  /** What a call must name. */
   readonly name: string;
+  /** The description; "" when there is none. */
   readonly about: string;
+  /** JSON schema of the arguments; undefined when there is none. */
   readonly schema: Json | undefined;
 }
 
@@ -20,6 +23,7 @@ export interface OfferedTool {
 export interface Ask {
   /** Infinity when there is no limit. */
   readonly maxTokens: number;
+  /** Stop strings; none when empty. */
   readonly stops: readonly string[];
   /** The tool that must be called; absent when the model may choose. */
   readonly forcedTool?: OfferedTool;

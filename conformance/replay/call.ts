@@ -22,7 +22,9 @@ export type Operation = "generate" | "count_tokens" | "models" | "unknown";
 
 /** A request, understood. */
 export interface Call {
+  /** The dialect of the path. */
   readonly dialect: Dialect;
+  /** What the path does. */
   readonly operation: Operation;
   /** True when the reply comes as a stream. */
   readonly streamed: boolean;
@@ -36,7 +38,9 @@ export interface Call {
   readonly body: JsonObject | undefined;
   /** The body as JSON of any kind; undefined when it is not JSON. */
   readonly json: Json | undefined;
+  /** The marker of the last turn; undefined when there is none. */
   readonly marker: Marker | undefined;
+  /** The request as it arrived. */
   readonly request: ReplayRequest;
 }
 
@@ -67,7 +71,9 @@ export function readCall(request: ReplayRequest): Call {
 }
 
 interface PathReading {
+  /** The dialect of the path. */
   readonly dialect: Dialect;
+  /** What the path does. */
   readonly operation: Operation;
   readonly method?: string;
   readonly model?: string;

@@ -27,7 +27,9 @@ const MAX_PIPELINED_BYTES = 1024 * 1024;
 
 /** What a connection needs from its server. */
 export interface ConnectionHost {
+  /** The gates that scripts wait at. */
   readonly gates: Gates;
+  /** Larger request bodies are refused. */
   readonly maxBodyBytes: number;
   /** Chooses the script of a request and enters it in the journal. */
   begin(
@@ -48,6 +50,7 @@ export class Connection {
   #interrupt: (() => void) | undefined;
   #pipelined = 0;
 
+  /** Takes a socket over. */
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;

@@ -15,12 +15,19 @@ import type { SaidUsage, StopCause } from "./said.ts";
 
 /** Content with every field told. */
 export interface ReadContent {
+  /** All text, joined. */
   readonly text: string;
+  /** All visible thinking, joined. */
   readonly thinking: string;
+  /** A refusal that stands apart from the text. */
   readonly refusal: string;
+  /** Tool calls in order. */
   readonly tools: readonly { readonly name: string; readonly args: Json }[];
+  /** Why the reply stopped. */
   readonly stop: StopCause;
+  /** The stop string that hit; null when none is told. */
   readonly stopSequence: string | null;
+  /** What the reply cost; zero where nothing is told. */
   readonly usage: SaidUsage;
 }
 

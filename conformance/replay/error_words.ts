@@ -2,12 +2,15 @@
 
 /** What vendors call an error of one status. */
 export interface ErrorWords {
+  /** In the messages dialect. */
   readonly messages: { readonly type: string; readonly message: string };
+  /** In the chat dialect. */
   readonly chat_completions: {
     readonly type: string;
     readonly code: string | null;
     readonly message: string;
   };
+  /** In the generate content dialect. */
   readonly generate_content: {
     readonly status: string;
     readonly message: string;

@@ -22,6 +22,7 @@ export type Ending =
 export interface JournalEntry {
   /** 1 for the first exchange of the server; grows by one with each. */
   readonly id: number;
+  /** The request as it arrived. */
   readonly request: ReplayRequest;
   /** The body as JSON; undefined when it is not JSON. */
   readonly json: unknown;
@@ -43,6 +44,7 @@ export interface JournalEntry {
 
 /** The side of an entry that the connection writes to. */
 export interface OpenEntry {
+  /** The entry that readers see. */
   readonly entry: JournalEntry;
   /** The status line went out. */
   noteHead(): void;
@@ -71,6 +73,7 @@ export class Journal {
   #waiters = new Set<Waiter>();
   #closed = false;
 
+  /** Keeps that many entries. */
   constructor(keep: number) {
     this.#keep = keep;
   }

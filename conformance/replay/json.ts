@@ -11,6 +11,7 @@ export type Json =
 
 /** A JSON object. */
 export interface JsonObject {
+  /** The fields; undefined when absent. */
   readonly [key: string]: Json | undefined;
 }
 

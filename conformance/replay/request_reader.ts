@@ -7,6 +7,7 @@ const decoder = new TextDecoder();
 
 /** What a request said about its connection, besides the request itself. */
 export interface ReceivedRequest {
+  /** The request itself. */
   readonly request: ReplayRequest;
   /** False when the caller asked to close, or speaks HTTP/1.0. */
   readonly keepAlive: boolean;
@@ -18,6 +19,7 @@ export interface ReceivedRequest {
 export class BadRequest extends Error {
   /** The status to refuse with. */
   readonly status: number;
+  /** Refuses with a status and a reason. */
   constructor(status: number, message: string) {
     super(message);
     this.status = status;
@@ -41,6 +43,7 @@ export class RequestReader {
   #chunks: Uint8Array[] = [];
   #chunkBytes = 0;
 
+  /** Refuses bodies that are larger. */
   constructor(maxBodyBytes: number) {
     this.#maxBodyBytes = maxBodyBytes;
   }

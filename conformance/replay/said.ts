@@ -19,7 +19,9 @@ export type StopCause =
 export interface SaidUsage {
   /** Prompt tokens at full rate: cache reads and writes are not in it. */
   readonly input: number;
+  /** Prompt tokens read from a cache. */
   readonly cacheRead: number;
+  /** Prompt tokens written to a cache. */
   readonly cacheWrite: number;
   /** Everything generated, reasoning included. */
   readonly output: number;
@@ -39,16 +41,21 @@ export type SaidBlock =
 
 /** A whole reply. */
 export interface Said {
+  /** The blocks in order. */
   readonly blocks: readonly SaidBlock[];
+  /** Why it stops. */
   readonly stop: StopCause;
   /** The stop string that hit; null when none did. */
   readonly stopSequence: string | null;
+  /** What it costs. */
   readonly usage: SaidUsage;
 }
 
 /** What the wire carries besides the words. */
 export interface Speech {
+  /** What to say. */
   readonly said: Said;
+  /** The model to name. */
   readonly model: string;
   /** Chat only: a usage frame was asked for. */
   readonly usageAsked: boolean;

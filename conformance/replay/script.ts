@@ -5,6 +5,7 @@
 
 /** One request as it arrived, with nothing interpreted. */
 export interface ReplayRequest {
+  /** The method in capitals. */
   readonly method: string;
   /** The request target as received: path and query. */
   readonly path: string;
@@ -54,9 +55,13 @@ export type Framing = "chunked" | "length" | "close" | number;
 
 /** A whole exchange from the vendor's side. */
 export interface Script {
+  /** Status of the reply. */
   readonly status: number;
+  /** Headers besides those that tell the length. */
   readonly headers: Readonly<Record<string, string>>;
+  /** How the length is told. */
   readonly framing: Framing;
+  /** What happens, in order. */
   readonly steps: readonly Step[];
 }
 

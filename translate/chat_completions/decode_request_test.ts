@@ -623,6 +623,32 @@ Deno.test("decodeRequest() restores signed reasoning from its carrier", () => {
   ]);
 });
 
+Deno.test("decodeRequest() keeps signed blocks apart whose numbers are the same", () => {
+  const detail = (text: string, signature: string) => ({
+    type: "reasoning.text",
+    text,
+    signature,
+    format: "anthropic-claude-v1",
+    index: 0,
+  });
+  const [turn] = turnsOf({
+    role: "assistant",
+    reasoning_details: [detail("a", "S"), detail("b", "T")],
+  });
+  assert.deepEqual(turn?.parts, [
+    {
+      type: "reasoning",
+      text: "a",
+      signature: { from: "messages", value: "S" },
+    },
+    {
+      type: "reasoning",
+      text: "b",
+      signature: { from: "messages", value: "T" },
+    },
+  ]);
+});
+
 Deno.test("decodeRequest() leaves unsigned reasoning unsigned", async (t) => {
   const rows: [Record<string, unknown>, string][] = [
     [{ reasoning_content: "r" }, "r"],

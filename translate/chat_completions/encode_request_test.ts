@@ -764,6 +764,12 @@ Deno.test("encodeRequest() shortens long names and ids the same way wherever the
   );
 });
 
+Deno.test("encodeRequest() lets long names of the history be restored as well", () => {
+  const long = "x".repeat(65);
+  const { context } = encode({ turns: [assistant(call("a", long))] });
+  assert.deepEqual([...context.toolNames.values()], [long]);
+});
+
 Deno.test("encodeRequest() binds the reply to a schema", () => {
   const schema = { type: "object" };
   assert.deepEqual(

@@ -210,6 +210,15 @@ Deno.test("streamDecoder() opens a call as soon as id and name are known", () =>
   );
 });
 
+Deno.test("streamDecoder() opens a call of the old form at once", () => {
+  const decoder = streamDecoder(PLAIN_CONTEXT);
+  decoder.push(choice({ role: "assistant" }));
+  assert.deepEqual(
+    decoder.push(choice({ function_call: { name: "f", arguments: "" } })),
+    [{ type: "open", kind: "tool", name: "f" }],
+  );
+});
+
 Deno.test("streamDecoder() waits for an id until the arguments begin", () => {
   const decoder = streamDecoder(PLAIN_CONTEXT);
   decoder.push(choice({ role: "assistant" }));
@@ -263,6 +272,18 @@ Deno.test("streamDecoder() tells calls apart however they are numbered", async (
       toolDelta({ index: 0, function: f('{"x":1}') }),
       toolDelta({ index: 0, function: f('{"x":2}') }),
     ], ['f#({"x":1})', 'f#({"x":2})']],
+    ["no index, no ids, whole", [
+      toolDelta({ function: f('{"x":1}') }, { function: f('{"x":2}') }),
+    ], ['f#({"x":1})', 'f#({"x":2})']],
+    ["no index, no ids, the second with arguments", [
+      toolDelta({ function: f("") }, { function: f("{}") }),
+    ], ["f#()", "f#({})"]],
+    ["more for a call that was whole and is closed", [
+      toolDelta({ index: 0, id: "a", function: f("{}") }),
+      toolDelta({ index: 1, id: "b", function: f("{") }),
+      toolDelta({ index: 0, function: { arguments: " {}" } }),
+      toolDelta({ index: 1, function: { arguments: "}" } }),
+    ], ["f#a({})", "f#b({})"]],
     ["no index, no ids, same function", [
       toolDelta({ function: f("") }, { function: f("") }),
     ], ["f#()", "f#()"]],
@@ -473,6 +494,13 @@ Deno.test("streamDecoder() turns every form of failure into an error event", asy
       "invalid_request",
       "no call",
       "tool_use_failed",
+    ],
+    [
+      "event: error with a bare object",
+      { event: "error", data: '{"message":"gone","code":503}' },
+      "unavailable",
+      "gone",
+      undefined,
     ],
     [
       "error beside choices",
@@ -841,6 +869,27 @@ Deno.test("streamDecoder() reads signatures from their carriers", () => {
       signature: { from: "generate_content", value: "G" },
     },
   ]);
+});
+
+Deno.test("streamDecoder() takes a signature that comes together with the last thought", () => {
+  const detail = {
+    type: "reasoning.text",
+    text: "b",
+    signature: "S",
+    format: "anthropic-claude-v1",
+  };
+  assert.deepEqual(
+    foldReply(read([
+      choice({ reasoning: "a" }),
+      choice({ reasoning: "b", reasoning_details: [detail] }),
+      finish("stop"),
+    ])).blocks,
+    [{
+      kind: "reasoning",
+      text: "ab",
+      signature: { from: "messages", value: "S" },
+    }],
+  );
 });
 
 Deno.test("streamDecoder() keeps nothing between streams", () => {

@@ -158,6 +158,21 @@ Deno.test("streamEncoder() numbers calls by themselves and gives each a start of
   assert.deepEqual(framesOf(text).at(-2), chunk({}, "tool_calls"));
 });
 
+Deno.test("streamEncoder() makes blank arguments an object", () => {
+  assert.deepEqual(
+    deltasOf(encode([
+      START,
+      { type: "open", kind: "tool", id: "a", name: "f" },
+      { type: "delta", text: " " },
+      { type: "close" },
+    ])).slice(2),
+    [
+      { tool_calls: [{ index: 0, function: { arguments: " " } }] },
+      { tool_calls: [{ index: 0, function: { arguments: "{}" } }] },
+    ],
+  );
+});
+
 Deno.test("streamEncoder() answers the old form in the old form", () => {
   const text = encode([
     START,

@@ -1,0 +1,59 @@
+/** Looks into JSON by path, without ever failing: what is not there is undefined. */
+import { isObject, type Json } from "../replay/json.ts";
+
+/** The value at a path such as `choices.0.message.content`; "" is the value itself. */
+export function at(value: Json | undefined, path: string): Json | undefined {
+  let here = value;
+  for (const key of path === "" ? [] : path.split(".")) {
+    if (Array.isArray(here)) here = here[Number(key)];
+    else if (isObject(here)) here = here[key];
+    else return undefined;
+  }
+  return here;
+}
+
+/** The string at a path; "" when there is none. */
+export function textAt(value: Json | undefined, path: string): string {
+  const found = at(value, path);
+  return typeof found === "string" ? found : "";
+}
+
+/** The array at a path; empty when there is none. */
+export function listAt(value: Json | undefined, path: string): readonly Json[] {
+  const found = at(value, path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The number at a path; undefined when there is none. */
+export function numberAt(
+  value: Json | undefined,
+  path: string,
+): number | undefined {
+  const found = at(value, path);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** Equality of JSON values; the order of keys does not count. */
+export function sameJson(
+  left: Json | undefined,
+  right: Json | undefined,
+): boolean {
+  return canonical(left) === canonical(right);
+}
+
+function canonical(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "undefined";
+  const fields = Object.keys(value).sort()
+    .filter((key) => value[key] !== undefined)
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+  return `{${fields.join(",")}}`;
+}
+
+/** A value in few words, for messages. */
+export function brief(value: unknown, limit = 160): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length <= limit
+    ? text
+    : `${text.slice(0, limit)}… (${text.length} characters)`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Keys never enter the record: every byte that the recorder keeps passes through here first. A masked key keeps its
+ * length, so that positions and lengths in the record stay true, and it stays visible that a key was there.
+ */
+
+/** What every mask begins with; a record that holds it held a key. */
+export const KEY_MASK = "{{KEY";
+
+/** The secrets of one run. */
+export class Redaction {
+  readonly #masks = new Map<string, string>();
+
+  /** Hides a text, and forms of it that differ in letter case, from now on. */
+  hide(secret: string): void {
+    if (secret.length < 8) return;
+    const body = KEY_MASK.padEnd(secret.length - 2, "*");
+    for (
+      const form of [secret, secret.toUpperCase(), secret.toLowerCase()]
+    ) this.#masks.set(form, `${body}}}`);
+  }
+
+  /** The text with every secret masked. */
+  text(text: string): string {
+    let clean = text;
+    for (const [secret, mask] of this.#byLength()) {
+      if (clean.includes(secret)) clean = clean.replaceAll(secret, mask);
+    }
+    return clean;
+  }
+
+  /** The bytes with every secret masked; the length stays. */
+  bytes(bytes: Uint8Array): Uint8Array {
+    if (this.#masks.size === 0 || bytes.length === 0) return bytes;
+    const latin = latin1(bytes);
+    const clean = this.text(latin);
+    if (clean === latin) return bytes;
+    return Uint8Array.from(clean, (character) => character.charCodeAt(0));
+  }
+
+  /** Fails when a finished text still holds a secret: the last look before a report is written. */
+  assertClean(text: string): void {
+    for (const secret of this.#masks.keys()) {
+      if (text.includes(secret)) {
+        throw new Error("Cannot write the report: it holds a key");
+      }
+    }
+  }
+
+  #byLength(): [string, string][] {
+    return [...this.#masks].sort(([a], [b]) => b.length - a.length);
+  }
+}
+
+/** True when a recorded text held a key. */
+export function heldKey(text: string): boolean {
+  return text.includes(KEY_MASK);
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return text;
+}

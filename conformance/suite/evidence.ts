@@ -1,0 +1,129 @@
+/** What a judge sees: the exchanges of its scenarios, and what the scenarios noted beside them. Missing evidence is a failure. */
+import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
+import { isObject, type Json } from "../replay/json.ts";
+import { NotTestable } from "./finding.ts";
+
+/** The exchanges of one scenario, as it ended. */
+export interface ScenarioRecord {
+  /** The scenario's name. */
+  readonly scenario: string;
+  /** Its exchanges in the order of their requests. */
+  readonly exchanges: readonly Exchange[];
+  /** What it saw besides, such as how many events came before a gate was opened. */
+  readonly notes: Readonly<Record<string, Json>>;
+  /** Why it stopped early; absent when it played to its end. */
+  readonly stopped?: string;
+}
+
+/** The evidence for one check. */
+export class Evidence {
+  /** How the target is judged. */
+  readonly mode: "live" | "replay";
+  /** The records that the check reads. */
+  readonly records: readonly ScenarioRecord[];
+
+  /** Puts records before a judge. */
+  constructor(mode: "live" | "replay", records: readonly ScenarioRecord[]) {
+    this.mode = mode;
+    this.records = records;
+  }
+
+  /** All exchanges, in order. */
+  get exchanges(): readonly Exchange[] {
+    return this.records.flatMap((record) => record.exchanges);
+  }
+
+  /**
+   * The exchange of that label.
+   * @throws {NotTestable} when the scenario did not get so far
+   */
+  exchange(label: string): Exchange {
+    const found = this.exchanges.find((exchange) => exchange.label === label);
+    if (found !== undefined) return found;
+    throw new NotTestable(`no exchange "${label}"${this.#why()}`);
+  }
+
+  /**
+   * All exchanges whose label has these parts, separated by "/"; "*" stands for any one part.
+   * @throws {NotTestable} when there is none
+   */
+  matching(pattern: string): readonly Exchange[] {
+    const wanted = pattern.split("/");
+    const found = this.exchanges.filter(({ label }) => {
+      const parts = label.split("/");
+      return parts.length === wanted.length &&
+        wanted.every((part, index) => part === "*" || part === parts[index]);
+    });
+    if (found.length > 0) return found;
+    throw new NotTestable(`no exchange "${pattern}"${this.#why()}`);
+  }
+
+  /**
+   * The exchanges that match and were answered 200 with a JSON object.
+   * @throws {NotTestable} when one was answered otherwise
+   */
+  replies(pattern: string): readonly Exchange[] {
+    return this.matching(pattern).map((exchange) => {
+      if (exchange.head?.status === 200 && isObject(exchange.json)) {
+        return exchange;
+      }
+      throw new NotTestable(
+        `"${exchange.label}" was to be answered 200 with JSON, and was ${
+          outcome(exchange)
+        }`,
+        exchange,
+      );
+    });
+  }
+
+  /**
+   * The exchanges that match and were answered 200 with an event stream.
+   * @throws {NotTestable} when one was answered otherwise
+   */
+  streams(pattern: string): readonly Exchange[] {
+    return this.matching(pattern).map((exchange) => {
+      if (
+        exchange.head?.status === 200 &&
+        (isStream(exchange) || exchange.frames.length > 0)
+      ) return exchange;
+      throw new NotTestable(
+        `"${exchange.label}" was to be answered 200 with a stream, and was ${
+          outcome(exchange)
+        }`,
+        exchange,
+      );
+    });
+  }
+
+  /**
+   * What a scenario noted under a name.
+   * @throws {NotTestable} when it did not get so far
+   */
+  note(name: string): Json {
+    for (const { notes } of this.records) {
+      const value = notes[name];
+      if (value !== undefined) return value;
+    }
+    throw new NotTestable(`nothing was noted as "${name}"${this.#why()}`);
+  }
+
+  #why(): string {
+    const stops = this.records.flatMap(({ scenario, stopped }) =>
+      stopped === undefined ? [] : [`${scenario}: ${stopped}`]
+    );
+    return stops.length === 0 ? "" : ` (${stops.join("; ")})`;
+  }
+}
+
+/** What came of an exchange, in a few words. */
+export function outcome(exchange: Exchange): string {
+  const { head, ending, problem } = exchange;
+  if (head === undefined) {
+    return `not answered: ${problem ?? ending}`;
+  }
+  const type = headerOf(exchange, "content-type") ?? "no content type";
+  const body = exchange.text.slice(0, 200).replaceAll(/\s+/g, " ");
+  return `${head.status} ${type}${
+    ending === "complete" ? "" : `, ${ending}`
+  }: ${body}`;
+}

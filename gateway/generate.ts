@@ -43,6 +43,9 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
+/** The most paths that `x-gateway-dropped` names. */
+const MAX_DROPPED = 50;
+
 /** The answer to a caller that has left; nobody reads it. */
 const NOBODY_THERE = 499;
 
@@ -302,7 +305,7 @@ class Exchange {
       headers.set(name, value);
     }
     if (this.#upstream.losses.length > 0) {
-      headers.set("x-gateway-dropped", this.#upstream.losses.join(","));
+      headers.set("x-gateway-dropped", droppedHeader(this.#upstream.losses));
     }
     if (config.replay) headers.set("x-gateway-upstream", "replay");
     return headers;
@@ -349,6 +352,17 @@ class Exchange {
       ...(fault === undefined ? {} : { error: fault.kind }),
     });
   }
+}
+
+/** Paths hold names that the caller chose: what a header cannot carry is percent-encoded, and a long list is cut. */
+function droppedHeader(losses: readonly string[]): string {
+  const shown = losses.slice(0, MAX_DROPPED).map((path) =>
+    path.slice(0, 200).replaceAll(
+      /[^\x21-\x2b\x2d-\x7e]+/g,
+      (text) => encodeURIComponent(text.toWellFormed()),
+    )
+  );
+  return [...shown, ...(losses.length > MAX_DROPPED ? ["..."] : [])].join(",");
 }
 
 /** The caller went away before it had a reply. */

@@ -115,6 +115,8 @@ export interface Dialect extends UpstreamDialect {
     body: JsonObject,
     can: Capabilities,
   ): Readonly<Record<string, unknown>>;
+  /** For pass-through: the frame that ends a finished stream, for an upstream that finished without it. */
+  readonly terminator: string;
   /** For pass-through: whether a frame of the reply exists only because of {@linkcode Dialect.passThroughFields}. */
   unasked(frame: Frame, context: EncodeContext): boolean;
   /**

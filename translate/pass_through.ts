@@ -81,8 +81,14 @@ export function passThroughRelay(
       }
       if (!done) {
         for (const event of decoder.end()) {
-          if (event.type === "error") out.push(failWith(event.error));
-          else watch.observe(event);
+          if (event.type === "error") {
+            out.push(failWith(event.error));
+            continue;
+          }
+          watch.observe(event);
+          if (event.type === "end") {
+            out.push(ENCODER.encode(dialect.terminator));
+          }
         }
         done = true;
       }

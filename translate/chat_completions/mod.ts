@@ -4,6 +4,7 @@
  * @module
  */
 import type { Dialect } from "../dialect.ts";
+import { dataFrame } from "../sse.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
@@ -18,6 +19,7 @@ export { chatCompletionsRequest } from "./wire.ts";
 /** The chat-completion format. */
 export const chatCompletions: Dialect = {
   name: "chat_completions",
+  terminator: dataFrame("[DONE]"),
   decodeRequest,
   encodeRequest,
   cleanRequest,

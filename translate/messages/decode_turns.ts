@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isObject, objectOr, textIn } from "../json.ts";
+import { objectOr, textIn } from "../json.ts";
 import type {
   DocumentPart,
   Media,
@@ -15,6 +15,7 @@ import type {
   TextPart,
   Turn,
 } from "../request.ts";
+import type { Unmapped } from "./unmapped.ts";
 import {
   isKnownBlock,
   isKnownResultBlock,
@@ -29,31 +30,6 @@ import {
   type WireToolResult,
   type WireToolUse,
 } from "./wire.ts";
-
-/** Collects the paths of fields without a neutral place, each once. */
-export interface Unmapped {
-  /** Notes those fields of the object that are told and not known. */
-  note(object: unknown, known: ReadonlySet<string>, prefix: string): void;
-  /** The paths, in order of discovery. */
-  paths(): readonly string[];
-}
-
-/** Makes an {@linkcode Unmapped} for one request. */
-export function unmappedFields(): Unmapped {
-  const found = new Set<string>();
-  return {
-    note(object, known, prefix) {
-      if (!isObject(object)) return;
-      for (const [key, value] of Object.entries(object)) {
-        if (value === null || value === undefined || known.has(key)) continue;
-        // Every call of a newer reply says that the model itself made it; only other callers mean something.
-        if (key === "caller" && objectOr(value)["type"] === "direct") continue;
-        found.add(prefix + key);
-      }
-    },
-    paths: () => [...found],
-  };
-}
 
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {

@@ -413,6 +413,15 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
       ADAPTIVE,
     ],
     [
+      "a call that waits for its result is followed by nothing",
+      [turn("assistant", call("a"))],
+      [{
+        role: "assistant",
+        content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
+      }],
+      ADAPTIVE,
+    ],
+    [
       "a first turn of the assistant's stays",
       [turn("assistant", text("a")), turn("user", text("b"))],
       [
@@ -1099,6 +1108,13 @@ Deno.test("encodeRequest() asks for reasoning as the model takes it", async (t) 
       { reasoning: { mode: "on", effort: "high" } },
       { ...BUDGET, reasoning: "effort" },
       { max_tokens: 8192, output_config: { effort: "high" } },
+      [],
+    ],
+    [
+      "the least effort, which has no word",
+      { reasoning: { mode: "on", effort: "minimal" } },
+      { ...BUDGET, reasoning: "effort" },
+      { max_tokens: 8192, output_config: { effort: "low" } },
       [],
     ],
     [

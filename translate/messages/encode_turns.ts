@@ -5,15 +5,11 @@
  * @module
  */
 import type { Capabilities } from "../capabilities.ts";
-import { base64Text } from "../data_url.ts";
 import { invalidField } from "../error.ts";
 import type { JsonObject } from "../json.ts";
-import { wireCallId, wireToolName } from "../names.ts";
+import { wireToolName } from "../names.ts";
 import type {
-  AudioPart,
-  DocumentPart,
   GenerationRequest,
-  ImagePart,
   OpaquePart,
   Part,
   ReasoningPart,
@@ -23,16 +19,10 @@ import type {
   Turn,
 } from "../request.ts";
 import { mergeTurns, systemTurnsAsUser } from "../turns.ts";
+import { type CallIds, callIds } from "./call_ids.ts";
+import { mediaBlock } from "./encode_media.ts";
 import type { Lose } from "./encode_tools.ts";
 import { callInput } from "./reply.ts";
-
-/** Media types of pictures that the format takes. */
-const PICTURES: ReadonlySet<string> = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-]);
 
 /** What the writing of turns must know. */
 interface Writing {
@@ -191,7 +181,7 @@ function block(
     case "image":
     case "document":
     case "audio":
-      return mediaBlock(part, writing);
+      return mediaBlock(part, writing.can, writing.request.words.messages);
     case "opaque":
       return part.value;
   }
@@ -227,116 +217,19 @@ function resultBlock(
     if (inner.type === "image" && !writing.can.imagesInToolResult) {
       besides.push(
         { type: "text", text: `Picture from the result of call ${id}:` },
-        mediaBlock(inner, writing),
+        mediaBlock(inner, writing.can, writing.request.words.messages),
       );
     } else if (inner.type === "text") {
       content.push({ type: "text", text: inner.text });
     } else if (inner.type === "opaque") content.push(inner.value);
-    else content.push(mediaBlock(inner, writing));
+    else {content.push(
+        mediaBlock(inner, writing.can, writing.request.words.messages),
+      );}
   }
   return {
     type: "tool_result",
     tool_use_id: id,
     ...(content.length === 0 ? {} : { content }),
     ...(part.failed === true ? { is_error: true } : {}),
-  };
-}
-
-function mediaBlock(
-  part: ImagePart | DocumentPart | AudioPart,
-  writing: Writing,
-): JsonObject {
-  const refuse = (what: string): Error =>
-    invalidField(
-      writing.request.words.messages,
-      `${what} cannot be sent to this model`,
-    );
-  if (part.type === "audio") throw refuse("sound");
-  const { source } = part;
-  if (source.type === "url") {
-    if (!writing.can.mediaUrls) {
-      throw refuse("a picture or document given by its address");
-    }
-    return {
-      type: part.type,
-      source: { type: "url", url: source.url },
-      ...about(part),
-    };
-  }
-  if (part.type === "image") {
-    const { source } = part;
-    if (source.type !== "base64" || !PICTURES.has(source.mediaType)) {
-      throw refuse(
-        `a picture that is not ${[...PICTURES].join(", ")}`,
-      );
-    }
-    return { type: "image", source: base64(source.mediaType, source.data) };
-  }
-  return {
-    type: "document",
-    source: documentSource(part, refuse),
-    ...about(part),
-  };
-}
-
-function documentSource(
-  part: DocumentPart,
-  refuse: (what: string) => Error,
-): JsonObject {
-  const { source } = part;
-  if (source.type === "text") return plainText(source.text);
-  if (source.type === "base64") {
-    if (source.mediaType === "application/pdf") {
-      return base64(source.mediaType, source.data);
-    }
-    if (source.mediaType.startsWith("text/")) {
-      return plainText(base64Text(source.data));
-    }
-  }
-  throw refuse("a document that is neither application/pdf nor text");
-}
-
-function base64(media_type: string, data: string): JsonObject {
-  return { type: "base64", media_type, data };
-}
-
-function plainText(data: string): JsonObject {
-  return { type: "text", media_type: "text/plain", data };
-}
-
-function about(part: ImagePart | DocumentPart): JsonObject {
-  if (part.type === "image") return {};
-  return {
-    ...(part.title === undefined ? {} : { title: part.title }),
-    ...(part.context === undefined ? {} : { context: part.context }),
-  };
-}
-
-/** Ids of calls on the wire: each call its own, and each result that of its call. */
-interface CallIds {
-  ofCall(id: string): string;
-  ofResult(id: string): string;
-}
-
-/** The format refuses an id that comes twice, so the n-th call of an id and its n-th result get a number. */
-function callIds(max: number): CallIds {
-  const calls = new Map<string, number>();
-  const results = new Map<string, number>();
-  const numbered = (id: string, n: number): string => {
-    const wire = wireCallId(id, max);
-    return n === 0 ? wire : wireCallId(`${wire}_${n}`, max);
-  };
-  return {
-    ofCall(id) {
-      const n = calls.get(id) ?? 0;
-      calls.set(id, n + 1);
-      return numbered(id, n);
-    },
-    ofResult(id) {
-      const n = results.get(id) ?? 0;
-      results.set(id, n + 1);
-      // A second result of one call stays the upstream's to judge.
-      return numbered(id, Math.min(n, Math.max(0, (calls.get(id) ?? 0) - 1)));
-    },
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Dialect } from "../dialect.ts";
+import { namedFrame } from "../sse.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeError, encodeError } from "./error.ts";
@@ -18,6 +19,7 @@ export { countTokensRequest, messagesRequest } from "./wire.ts";
 /** The messages format. */
 export const messages: Dialect = {
   name: "messages",
+  terminator: namedFrame("message_stop", `{"type":"message_stop"}`),
   decodeRequest,
   encodeRequest,
   cleanRequest,

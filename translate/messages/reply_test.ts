@@ -390,6 +390,15 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
       ],
     ],
     [
+      "a call with blank arguments",
+      [
+        { type: "open", kind: "tool", id: "x", name: "g" },
+        { type: "delta", text: " " },
+        CLOSE,
+      ],
+      [{ type: "tool_use", id: "x", name: "g", input: {} }],
+    ],
+    [
       "a call cut in its arguments",
       [
         { type: "open", kind: "tool", id: "x", name: "g" },

@@ -18,7 +18,8 @@ import type {
 } from "../request.ts";
 import { checked } from "../schema.ts";
 import { BILLING_HEADER_PREFIX } from "../turns.ts";
-import { decodeTurns, type Unmapped, unmappedFields } from "./decode_turns.ts";
+import { decodeTurns } from "./decode_turns.ts";
+import { type Unmapped, unmappedFields } from "./unmapped.ts";
 import {
   type CountTokensRequest,
   countTokensRequest,

@@ -210,6 +210,16 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
       [text(0), more(0, "a"), text(1), more(1, "b")],
       [...said("a"), ...said("b")],
     ],
+    [
+      "a signature where there is no reasoning",
+      [
+        text(0),
+        more(0, "a"),
+        change(0, { type: "signature_delta", signature: "S" }),
+        stop(0),
+      ],
+      said("a"),
+    ],
     ["a delta without a start", [more(0, "a"), stop(0)], said("a")],
     [
       "reasoning in a text's place",

@@ -92,6 +92,14 @@ Deno.test("strictSchema() says within the subset what a schema says", async (t) 
       },
     ],
     [
+      "a second list of choices moves",
+      { anyOf: [{ type: "string" }], oneOf: [{ type: "null" }] },
+      {
+        anyOf: [{ type: "string" }],
+        description: '{oneOf: [{"type":"null"}]}',
+      },
+    ],
+    [
       "definitions are walked, references stand alone",
       {
         $schema: "x",

@@ -1,0 +1,72 @@
+/** The client for normal traffic: `fetch`, recorded piece by piece. */
+import type { Header } from "../evidence/exchange.ts";
+import { type Received, Transfer } from "./transfer.ts";
+
+/** A request for `fetch`. */
+export interface FetchRequest {
+  /** The whole address. */
+  readonly url: string;
+  /** The method. */
+  readonly method: string;
+  /** The headers to set. */
+  readonly headers: readonly Header[];
+  /** Bytes of the body; undefined sends none. */
+  readonly body: Uint8Array | undefined;
+  /** The whole exchange may last so long. */
+  readonly timeoutMs: number;
+}
+
+/** A request that is on its way. */
+export interface Ongoing {
+  /** What has arrived so far can be waited for here. */
+  readonly transfer: Transfer;
+  /** The end of it; never rejects. */
+  readonly received: Promise<Received>;
+  /** Closes the connection from this side. */
+  hangUp(): void;
+}
+
+/** Sends a request and records what comes back. */
+export function sendFetch(request: FetchRequest): Ongoing {
+  const transfer = new Transfer();
+  const abort = new AbortController();
+  let why: "timeout" | "hung-up" | undefined;
+  const timer = setTimeout(() => {
+    why ??= "timeout";
+    abort.abort();
+  }, request.timeoutMs);
+  const receive = async (): Promise<Received> => {
+    try {
+      const response = await fetch(request.url, {
+        method: request.method,
+        headers: request.headers.map(([name, value]) => [name, value]),
+        ...(request.body === undefined
+          ? {}
+          : { body: new Uint8Array(request.body) }),
+        redirect: "manual",
+        signal: abort.signal,
+      });
+      transfer.noteHead(response.status, [...response.headers]);
+      if (response.body !== null) {
+        for await (const piece of response.body) transfer.notePiece(piece);
+      }
+      return transfer.finish("complete");
+    } catch (error) {
+      if (why !== undefined) return transfer.finish(why);
+      return transfer.finish(
+        "broken",
+        error instanceof Error ? error.message : String(error),
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    transfer,
+    received: receive(),
+    hangUp: () => {
+      why ??= "hung-up";
+      abort.abort();
+    },
+  };
+}

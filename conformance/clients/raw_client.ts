@@ -1,0 +1,110 @@
+/**
+ * A client over a bare connection: it sends heads byte for byte, where `fetch` would repair or refuse them, and it reads
+ * the reply by its own rules. One request a connection.
+ */
+import type { Ongoing } from "./fetch_client.ts";
+import { readBody, readHead } from "./raw_response.ts";
+import { type Received, Transfer } from "./transfer.ts";
+
+/** A request as bytes. */
+export interface RawRequest {
+  /** Scheme, host and port of the target. */
+  readonly origin: URL;
+  /** Request line, headers and the blank line, exactly as they go out. Each character is one byte (Latin-1). */
+  readonly head: string;
+  /** Bytes of the body. */
+  readonly body: Uint8Array;
+  /** The whole exchange may last so long. */
+  readonly timeoutMs: number;
+}
+
+/** Sends bytes and records what comes back. */
+export function sendRaw(request: RawRequest): Ongoing {
+  const transfer = new Transfer();
+  let conn: Deno.Conn | undefined;
+  let why: "timeout" | "hung-up" | undefined;
+  const stop = (reason: "timeout" | "hung-up"): void => {
+    why ??= reason;
+    close(conn);
+  };
+  const timer = setTimeout(() => stop("timeout"), request.timeoutMs);
+  const receive = async (): Promise<Received> => {
+    try {
+      conn = await connect(request.origin);
+      if (why !== undefined) close(conn);
+      const writing = writeAll(conn, [latin1(request.head), request.body]);
+      // A target may answer and close before it has read everything.
+      writing.catch(() => {});
+      const pieces = read(conn);
+      const { status, headers, rest } = await readHead(pieces);
+      transfer.noteHead(status, headers);
+      const method = request.head.split(" ", 1)[0] ?? "";
+      const whole = await readBody(
+        { method, status, headers, rest, pieces },
+        (piece) => transfer.notePiece(piece),
+      );
+      return whole
+        ? transfer.finish("complete")
+        : transfer.finish("broken", "the body ended before its framing did");
+    } catch (error) {
+      if (why !== undefined) return transfer.finish(why);
+      return transfer.finish(
+        "broken",
+        error instanceof Error ? error.message : String(error),
+      );
+    } finally {
+      clearTimeout(timer);
+      close(conn);
+    }
+  };
+  return { transfer, received: receive(), hangUp: () => stop("hung-up") };
+}
+
+async function connect(origin: URL): Promise<Deno.Conn> {
+  const hostname = origin.hostname.replace(/^\[|\]$/g, "");
+  if (origin.protocol === "https:") {
+    return await Deno.connectTls({
+      hostname,
+      port: Number(origin.port || 443),
+    });
+  }
+  const conn = await Deno.connect({
+    hostname,
+    port: Number(origin.port || 80),
+  });
+  conn.setNoDelay(true);
+  return conn;
+}
+
+async function writeAll(
+  conn: Deno.Conn,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length;) {
+      at += await conn.write(part.subarray(at));
+    }
+  }
+}
+
+async function* read(conn: Deno.Conn): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const buffer = new Uint8Array(65536);
+    const count = await conn.read(buffer);
+    if (count === null) return;
+    yield buffer.subarray(0, count);
+  }
+}
+
+function close(conn: Deno.Conn | undefined): void {
+  try {
+    conn?.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
+}
+
+/** The bytes of a text whose characters are bytes. */
+export function latin1(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0) & 0xff);
+}

@@ -1,0 +1,159 @@
+/** The golden gateway's upstream side in the message dialect. */
+import { at, numberAt, textAt } from "../evidence/json_path.ts";
+import type { Json, JsonObject } from "../replay/json.ts";
+import type { SaidUsage, StopCause } from "../replay/said.ts";
+import type { Ask, Part, Turn, TurnPart } from "./part.ts";
+
+const STOPS: Readonly<Record<string, StopCause>> = {
+  end_turn: "end",
+  max_tokens: "max_tokens",
+  stop_sequence: "stop_sequence",
+  tool_use: "tool_use",
+  refusal: "refusal",
+  pause_turn: "pause",
+  model_context_window_exceeded: "context_window",
+};
+
+/** The body of a call. */
+export function messagesBody(ask: Ask): JsonObject {
+  const named = ask.choice?.startsWith("tool:") === true;
+  return {
+    model: ask.model,
+    max_tokens: ask.maxTokens ?? 4096,
+    stream: true,
+    messages: ask.turns.map(turnBody),
+    ...(ask.system === "" ? {} : { system: ask.system }),
+    ...(ask.temperature === undefined
+      ? {}
+      : { temperature: Math.min(ask.temperature, 1) }),
+    ...(ask.topP === undefined ? {} : { top_p: ask.topP }),
+    ...(ask.stops.length === 0 ? {} : { stop_sequences: ask.stops }),
+    ...(ask.user === undefined ? {} : { metadata: { user_id: ask.user } }),
+    ...(ask.tools.length === 0 ? {} : {
+      tools: ask.tools.map(({ name, about, schema }) => ({
+        name,
+        description: about,
+        input_schema: schema,
+      })),
+    }),
+    ...(ask.choice === undefined && ask.parallel ? {} : {
+      tool_choice: {
+        type: named ? "tool" : ask.choice ?? "auto",
+        name: named ? ask.choice?.slice(5) : undefined,
+        disable_parallel_tool_use: ask.parallel ? undefined : true,
+      },
+    }),
+  };
+}
+
+function turnBody({ role, parts }: Turn): JsonObject {
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === "text") {
+    return { role, content: only.text };
+  }
+  return { role, content: parts.map(blockBody) };
+}
+
+function blockBody(part: TurnPart): JsonObject {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return {
+        type: "image",
+        source: { type: "base64", media_type: part.media, data: part.data },
+      };
+    case "call":
+      return {
+        type: "tool_use",
+        id: part.id,
+        name: part.name,
+        input: part.args,
+      };
+    case "result":
+      return { type: "tool_result", tool_use_id: part.id, content: part.text };
+    case "kept":
+      return part.block;
+  }
+}
+
+/** The parts in one frame. */
+export function messagesParts(data: Json): Part[] {
+  switch (at(data, "type")) {
+    case "message_start":
+      return [usagePart(at(data, "message.usage"))];
+    case "content_block_start":
+      return startParts(data);
+    case "content_block_delta":
+      return deltaParts(data);
+    case "message_delta": {
+      const reason = at(data, "delta.stop_reason");
+      const sequence = at(data, "delta.stop_sequence");
+      return [
+        usagePart(at(data, "usage")),
+        ...(typeof reason === "string"
+          ? [{
+            type: "stop" as const,
+            cause: STOPS[reason] ?? "other",
+            ...(typeof sequence === "string" ? { sequence } : {}),
+          }]
+          : []),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function startParts(data: Json): Part[] {
+  const block = at(data, "content_block");
+  const call = numberAt(data, "index") ?? 0;
+  switch (at(block, "type")) {
+    case "tool_use":
+      return [{
+        type: "tool",
+        call,
+        id: textAt(block, "id"),
+        name: textAt(block, "name"),
+      }];
+    case "redacted_thinking":
+      return [{ type: "redacted", data: textAt(block, "data") }];
+    default:
+      return [];
+  }
+}
+
+function deltaParts(data: Json): Part[] {
+  const call = numberAt(data, "index") ?? 0;
+  switch (at(data, "delta.type")) {
+    case "text_delta":
+      return [{ type: "text", text: textAt(data, "delta.text") }];
+    case "thinking_delta":
+      return [{ type: "thinking", text: textAt(data, "delta.thinking") }];
+    case "signature_delta":
+      return [{ type: "signature", value: textAt(data, "delta.signature") }];
+    case "input_json_delta":
+      return [{ type: "args", call, text: textAt(data, "delta.partial_json") }];
+    default:
+      return [];
+  }
+}
+
+function usagePart(told: Json | undefined): Part {
+  const field = (
+    key: keyof SaidUsage,
+    name: string,
+  ): Partial<SaidUsage> => {
+    const count = numberAt(told, name);
+    return count === undefined ? {} : { [key]: count };
+  };
+  return {
+    type: "usage",
+    usage: {
+      ...field("input", "input_tokens"),
+      ...field("cacheRead", "cache_read_input_tokens"),
+      ...field("cacheWrite", "cache_creation_input_tokens"),
+      ...field("output", "output_tokens"),
+    },
+  };
+}

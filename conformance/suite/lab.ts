@@ -1,0 +1,351 @@
+/**
+ * The place where a scenario makes its requests. It sends, records, hides keys, counts against the caps, and joins each
+ * exchange with what the target sent to the replay upstream for it.
+ */
+import { sendRaw } from "../clients/raw_client.ts";
+import { type Ongoing, sendFetch } from "../clients/fetch_client.ts";
+import type { Endpoint, Exchange, Header } from "../evidence/exchange.ts";
+import type { Redaction } from "../evidence/redaction.ts";
+import type { Json } from "../replay/json.ts";
+import type { JournalEntry, ReplayServer } from "../replay.ts";
+import type { Budget } from "./budget.ts";
+import type { ScenarioRecord } from "./evidence.ts";
+import { recordOf, upstreamCalls } from "./recorder.ts";
+import type { Route, TargetProfile } from "./scenario.ts";
+
+/** A request to send. */
+export interface Ask {
+  /** The name of the exchange inside its scenario. */
+  readonly label: string;
+  /** The operation that it is for. */
+  readonly endpoint: Endpoint;
+  /** The route it takes; absent when no model is to see it. */
+  readonly route?: Route;
+  /** By default POST for the two generation endpoints, otherwise GET. */
+  readonly method?: string;
+  /** By default the path of the endpoint. */
+  readonly path?: string;
+  /** How the key is sent: by default as the specification documents the endpoint. */
+  readonly auth?: "x-api-key" | "bearer" | "none";
+  /** Headers besides the usual ones; they replace those of the same name. */
+  readonly headers?: readonly Header[];
+  /** The body: a value is sent as JSON, `text` and bytes as they are. */
+  readonly body?: { readonly json: unknown } | { readonly text: string } | {
+    readonly bytes: Uint8Array;
+  };
+  /** Raw client: the lines after the request line, without the length; the usual ones when absent. Characters are bytes. */
+  readonly rawLines?: readonly string[];
+}
+
+/** What a lab works with. */
+export interface LabOptions {
+  /** Name of the scenario. */
+  readonly scenario: string;
+  /** How the target is judged. */
+  readonly mode: "live" | "replay";
+  /** Base address without a slash at the end. */
+  readonly baseUrl: string;
+  /** The valid key. */
+  readonly key: string;
+  /** What is known of the target. */
+  readonly profile: TargetProfile;
+  /** The replay upstream; absent in a live run. */
+  readonly replay?: ReplayServer;
+  /** What hides keys. */
+  readonly redaction: Redaction;
+  /** The caps. */
+  readonly budget: Budget;
+  /** A request may last so long. */
+  readonly timeoutMs: number;
+  /** Makes nonces differ between runs. */
+  readonly seed: number;
+}
+
+/** A request under way that a scenario steers. */
+export interface Underway {
+  /** True as soon as the status line is there; false when it does not come in time. */
+  answers(withinMs: number): Promise<boolean>;
+  /** True as soon as the body holds the text; false when it ends or the time passes first. */
+  shows(text: string, withinMs: number): Promise<boolean>;
+  /** Closes the connection. */
+  hangUp(): void;
+  /** The finished exchange. */
+  finish(): Promise<Exchange>;
+}
+
+const PATHS: Readonly<Record<Endpoint, string>> = {
+  messages: "/v1/messages",
+  chat: "/v1/chat/completions",
+  models: "/v1/models",
+  other: "/v1/",
+};
+
+/** Output tokens that are counted for a call without a limit of its own. */
+const UNLIMITED_OUTPUT_TOKENS = 256;
+
+const MAX_RETRIES = 2;
+const encoder = new TextEncoder();
+let lastNonce = 0;
+
+/** Makes the requests of one scenario. */
+export class Lab {
+  readonly #options: LabOptions;
+  readonly #exchanges: Exchange[] = [];
+  readonly #notes: Record<string, Json> = {};
+
+  /** Opens a lab for one scenario. */
+  constructor(options: LabOptions) {
+    this.#options = options;
+  }
+
+  /** How the target is judged. */
+  get mode(): "live" | "replay" {
+    return this.#options.mode;
+  }
+
+  /** What is known of the target. */
+  get profile(): TargetProfile {
+    return this.#options.profile;
+  }
+
+  /** The valid key; whatever is made from it must go through `variant()`. */
+  get key(): string {
+    return this.#options.key;
+  }
+
+  /**
+   * The replay upstream.
+   * @throws in a live run: a scenario that needs it has the mode `replay`
+   */
+  get replay(): ReplayServer {
+    const { replay } = this.#options;
+    if (replay === undefined) {
+      throw new Error("Cannot use the replay upstream: this run is live");
+    }
+    return replay;
+  }
+
+  /** The routes of an endpoint. */
+  routes(endpoint: "messages" | "chat"): readonly Route[] {
+    return this.#options.profile[endpoint];
+  }
+
+  /** A text made from the key, hidden in the record as the key is. */
+  variant(text: string): string {
+    this.#options.redaction.hide(text);
+    return text;
+  }
+
+  /** A nonce that no other request has. */
+  nonce(): string {
+    return `${this.#options.seed.toString(36)}-${(++lastNonce).toString(36)}`;
+  }
+
+  /** The words of a user turn: in a replay run the marker of a fixture, such as `text?split=1`, otherwise the plain words. */
+  prompt(fixture: string, words: string, nonce: string = this.nonce()): string {
+    return this.mode === "replay"
+      ? `${words} [[fx:${fixture}#${nonce}]]`
+      : words;
+  }
+
+  /** Keeps a fact beside the exchanges. */
+  note(name: string, value: Json): void {
+    this.#notes[name] = value;
+  }
+
+  /** Sends a request and records the whole exchange. */
+  async send(ask: Ask): Promise<Exchange> {
+    for (let attempt = 0;; attempt++) {
+      const exchange = await this.#record(ask, this.#open(ask));
+      const status = exchange.head?.status ?? 0;
+      const busy = [429, 503, 529].includes(status);
+      if (this.mode === "replay" || !busy || attempt === MAX_RETRIES) {
+        this.#exchanges.push(exchange);
+        return exchange;
+      }
+      const after = exchange.head?.headers.find(([name]) =>
+        name === "retry-after"
+      )?.[1];
+      const seconds = Math.min(Number(after) || 2 ** attempt, 30);
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    }
+  }
+
+  /** Sends a request and leaves it to the scenario to wait for parts of the reply, or to hang up. */
+  begin(ask: Ask): Underway {
+    const ongoing = this.#open(ask);
+    let finished: Promise<Exchange> | undefined;
+    const finish = async (): Promise<Exchange> => {
+      const exchange = await this.#record(ask, ongoing);
+      this.#exchanges.push(exchange);
+      return exchange;
+    };
+    return {
+      answers: (withinMs) => ongoing.transfer.answers(withinMs),
+      shows: (text, withinMs) => ongoing.transfer.shows(text, withinMs),
+      hangUp: () => ongoing.hangUp(),
+      finish: () => finished ??= finish(),
+    };
+  }
+
+  /** The journal entry of a nonce as soon as it is there; undefined when it does not come in time. */
+  async arrived(
+    nonce: string,
+    withinMs: number,
+  ): Promise<JournalEntry | undefined> {
+    return await within(
+      this.replay.journal.waitForNonce(nonce).catch(() => undefined),
+      withinMs,
+    );
+  }
+
+  /** How the upstream exchange of a nonce ended; undefined when it still lasts. */
+  async upstreamEnding(
+    nonce: string,
+    withinMs: number,
+  ): Promise<string | undefined> {
+    const entry = await this.arrived(nonce, withinMs);
+    return entry === undefined
+      ? undefined
+      : await within(entry.ended, withinMs);
+  }
+
+  /** The record of the scenario; upstream calls are read now. */
+  finish(stopped?: string): ScenarioRecord {
+    const { replay, redaction } = this.#options;
+    return {
+      scenario: this.#options.scenario,
+      exchanges: this.#exchanges.map((exchange) => ({
+        ...exchange,
+        upstream: upstreamCalls(replay, exchange, redaction),
+      })),
+      notes: this.#notes,
+      ...(stopped === undefined ? {} : { stopped }),
+    };
+  }
+
+  #open(ask: Ask): Ongoing {
+    const { budget, baseUrl, timeoutMs } = this.#options;
+    const body = bodyOf(ask);
+    budget.take(costOf(ask, body));
+    const method = methodOf(ask);
+    const url = new URL(baseUrl + (ask.path ?? PATHS[ask.endpoint]));
+    if (ask.rawLines === undefined) {
+      const headers = this.#headers(ask);
+      return sendFetch({ url: url.href, method, headers, body, timeoutMs });
+    }
+    return sendRaw({
+      origin: url,
+      head: this.#rawHead(ask, url, body),
+      body: body ?? new Uint8Array(),
+      timeoutMs,
+    });
+  }
+
+  async #record(ask: Ask, ongoing: Ongoing): Promise<Exchange> {
+    const { scenario, redaction, baseUrl, replay } = this.#options;
+    const body = bodyOf(ask);
+    const path = ask.path ?? PATHS[ask.endpoint];
+    const received = await ongoing.received;
+    const exchange = recordOf({
+      label: ask.label,
+      scenario,
+      endpoint: ask.endpoint,
+      via: ask.route?.via,
+      request: {
+        client: ask.rawLines === undefined ? "fetch" : "raw",
+        method: methodOf(ask),
+        path,
+        headers: this.#headers(ask),
+        body: body === undefined ? "" : new TextDecoder().decode(body),
+        ...(ask.rawLines === undefined
+          ? {}
+          : { rawHead: this.#rawHead(ask, new URL(baseUrl + path), body) }),
+      },
+      received,
+      redaction,
+    });
+    return {
+      ...exchange,
+      upstream: upstreamCalls(replay, exchange, redaction),
+    };
+  }
+
+  #headers(ask: Ask): Header[] {
+    const given = ask.headers ?? [];
+    const usual: Header[] = [];
+    if (ask.body !== undefined) {
+      usual.push(["content-type", "application/json"]);
+    }
+    if (ask.endpoint === "messages") {
+      // The specification writes the vendor's name in the header as a neutral word; gateways in the field know the real one.
+      usual.push(["vendora-version", "2023-06-01"]);
+      usual.push(["anthropic-version", "2023-06-01"]);
+    }
+    const auth = ask.auth ??
+      (ask.endpoint === "messages" ? "x-api-key" : "bearer");
+    if (auth === "x-api-key") usual.push(["x-api-key", this.key]);
+    if (auth === "bearer") usual.push(["authorization", `Bearer ${this.key}`]);
+    const named = new Set(given.map(([name]) => name.toLowerCase()));
+    return [...usual.filter(([name]) => !named.has(name)), ...given];
+  }
+
+  #rawHead(ask: Ask, url: URL, body: Uint8Array | undefined): string {
+    return [
+      `${methodOf(ask)} ${url.pathname}${url.search} HTTP/1.1`,
+      `host: ${url.host}`,
+      "connection: close",
+      ...(body === undefined ? [] : [`content-length: ${body.length}`]),
+      ...this.#headers({ ...ask, auth: "none" }).map(([name, value]) =>
+        `${name}: ${value}`
+      ),
+      ...(ask.rawLines ?? []),
+      "\r\n",
+    ].join("\r\n");
+  }
+}
+
+function methodOf(ask: Ask): string {
+  if (ask.method !== undefined) return ask.method;
+  return ask.endpoint === "messages" || ask.endpoint === "chat"
+    ? "POST"
+    : "GET";
+}
+
+function bodyOf({ body }: Ask): Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  if ("bytes" in body) return body.bytes;
+  return encoder.encode("text" in body ? body.text : JSON.stringify(body.json));
+}
+
+function costOf(ask: Ask, body: Uint8Array | undefined): {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+} {
+  if (ask.route === undefined) {
+    return { requests: 1, inputTokens: 0, outputTokens: 0 };
+  }
+  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(
+    new TextDecoder().decode(body),
+  )?.[1];
+  return {
+    requests: 1,
+    inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,
+    outputTokens: Number(limit ?? UNLIMITED_OUTPUT_TOKENS),
+  };
+}
+
+/** The value of a promise, or undefined when it does not settle in time. */
+async function within<T>(
+  promise: Promise<T>,
+  ms: number,
+): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,131 @@
+/** Makes records: hides the keys in everything, reads streams with both readers, joins exchanges with the journal. */
+import type { Received } from "../clients/transfer.ts";
+import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
+import type {
+  Endpoint,
+  Exchange,
+  Header,
+  SentRequest,
+  UpstreamCall,
+} from "../evidence/exchange.ts";
+import { headerOf } from "../evidence/exchange.ts";
+import type { Redaction } from "../evidence/redaction.ts";
+import { type Dialect, readCall } from "../replay/call.ts";
+import { parseJson } from "../replay/json.ts";
+import type { ReplayServer } from "../replay.ts";
+
+/** What a record is made from. */
+export interface RecordParts {
+  /** Name inside the scenario. */
+  readonly label: string;
+  /** The scenario. */
+  readonly scenario: string;
+  /** The operation. */
+  readonly endpoint: Endpoint;
+  /** The upstream's dialect. */
+  readonly via: Dialect | undefined;
+  /** The request as sent, keys and all. */
+  readonly request: SentRequest;
+  /** What came back. */
+  readonly received: Received;
+  /** What hides keys. */
+  readonly redaction: Redaction;
+}
+
+/** The record of an exchange, without its upstream calls. */
+export function recordOf(parts: RecordParts): Exchange {
+  const { request, received, redaction } = parts;
+  const body = redaction.bytes(received.body);
+  const text = new TextDecoder().decode(body);
+  const hidden = ([name, value]: Header): Header => [
+    name,
+    redaction.text(value),
+  ];
+  const { head, problem } = received;
+  const exchange: Exchange = {
+    label: parts.label,
+    scenario: parts.scenario,
+    endpoint: parts.endpoint,
+    via: parts.via,
+    request: {
+      ...request,
+      path: redaction.text(request.path),
+      headers: request.headers.map(hidden),
+      body: redaction.text(request.body),
+      ...(request.rawHead === undefined
+        ? {}
+        : { rawHead: redaction.text(request.rawHead) }),
+    },
+    ...(head === undefined
+      ? {}
+      : { head: { ...head, headers: head.headers.map(hidden) } }),
+    body,
+    text,
+    validUtf8: isUtf8(body),
+    json: parseJson(text),
+    arrivals: received.arrivals,
+    frames: [],
+    witness: [],
+    ending: received.ending,
+    endedMs: received.endedMs,
+    ...(problem === undefined ? {} : { problem: redaction.text(problem) }),
+    upstream: [],
+  };
+  const type = headerOf(exchange, "content-type") ?? "";
+  if (!/event-stream/i.test(type) && !/^\s*(data|event|:)/.test(text)) {
+    return exchange;
+  }
+  return {
+    ...exchange,
+    frames: strictFrames(body, received.arrivals),
+    witness: witnessFrames(body),
+  };
+}
+
+/** What the target sent upstream for an exchange, by the nonce in its body. */
+export function upstreamCalls(
+  replay: ReplayServer | undefined,
+  exchange: Exchange,
+  redaction: Redaction,
+): readonly UpstreamCall[] {
+  const nonces = new Set(
+    [...exchange.request.body.matchAll(/\[\[fx:[^\]#]*#([^\]]+)\]\]/g)].map((
+      [, nonce],
+    ) => nonce),
+  );
+  if (replay === undefined || nonces.size === 0) return [];
+  return replay.journal.entries
+    .filter(({ marker, request }) =>
+      marker?.nonce === undefined
+        ? [...nonces].some((nonce) => request.body.includes(`#${nonce}]]`))
+        : nonces.has(marker.nonce)
+    )
+    .map((entry) => {
+      const body = redaction.text(entry.request.body);
+      return {
+        id: entry.id,
+        dialect: readCall(entry.request).dialect,
+        method: entry.request.method,
+        path: redaction.text(entry.request.path),
+        headers: Object.fromEntries(
+          Object.entries(entry.request.headers).map((
+            [name, value],
+          ) => [name, redaction.text(value)]),
+        ),
+        body,
+        json: parseJson(body),
+        status: entry.status,
+        segmentsSent: entry.segmentsSent,
+        ending: entry.ending,
+      };
+    });
+}
+
+function isUtf8(body: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(body);
+    return true;
+  } catch {
+    return false;
+  }
+}

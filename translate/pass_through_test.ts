@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { chatCompletions } from "./chat_completions/mod.ts";
+import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
+import { ApiError } from "./error.ts";
+import { messages } from "./messages/mod.ts";
+import { passThroughRelay } from "./pass_through.ts";
+
+const ENCODE: EncodeContext = {
+  model: "asked/for",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: false,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+function relayed(
+  dialect: Dialect,
+  stream: string,
+  size = 1_000_000,
+  encode = ENCODE,
+): string {
+  const relay = passThroughRelay(dialect, PLAIN_CONTEXT, encode);
+  const source = bytes(stream);
+  let out = "";
+  for (let at = 0; at < source.length; at += size) {
+    out += text(relay.push(source.subarray(at, at + size)));
+  }
+  return out + text(relay.end());
+}
+
+const MESSAGES = [
+  `event: message_start\ndata: {"type":"message_start","message":{"model": "upstream-1","id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1}}   }\n\n`,
+  `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n`,
+  `event: ping\ndata: {"type": "ping"}\n\n`,
+  `event: brand_new\ndata: {"type":"brand_new","n":1.0}\n\n`,
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"say \\"model\\":\\"x\\" 😀"}}      \n\n`,
+  `event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n`,
+  `event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":9}}\n\n`,
+  `event: message_stop\ndata: {"type":"message_stop"}\n\n`,
+];
+
+const chunk = (choices: string, more = ""): string =>
+  `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"upstream-1","choices":${choices}${more}}\n\n`;
+const CHAT = [
+  chunk(
+    `[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]`,
+    `,"usage":null`,
+  ),
+  chunk(
+    `[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]`,
+    `,"usage":null`,
+  ),
+  chunk(`[{"index":0,"delta":{},"finish_reason":"stop"}]`, `,"usage":null`),
+  chunk(
+    `[]`,
+    `,"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}`,
+  ),
+  `data: [DONE]\n\n`,
+];
+
+Deno.test("passThroughRelay() changes the model and no other byte, however the stream is cut", () => {
+  const stream = MESSAGES.join("");
+  const wanted = stream.replace(
+    '"model": "upstream-1"',
+    '"model": "asked/for"',
+  );
+  for (const size of [1, 2, 3, 7, 64, 1_000_000]) {
+    assert.equal(relayed(messages, stream, size), wanted);
+  }
+  const chat = CHAT.join("");
+  const asked = { ...ENCODE, wantUsage: true };
+  for (const size of [1, 5, 1_000_000]) {
+    assert.equal(
+      relayed(chatCompletions, chat, size, asked),
+      chat.replaceAll("upstream-1", "asked/for"),
+    );
+  }
+});
+
+Deno.test("passThroughRelay() keeps CR LF, comments and unknown fields", () => {
+  const stream = `: note\r\n\r\nid: 7\r\n${
+    MESSAGES.join("").replaceAll("\n", "\r\n")
+  }`;
+  assert.equal(
+    relayed(messages, stream, 11),
+    stream.replace('"upstream-1"', '"asked/for"'),
+  );
+});
+
+Deno.test("passThroughRelay() keeps a usage frame that nobody asked for to itself, and learns from it", () => {
+  const relay = passThroughRelay(chatCompletions, PLAIN_CONTEXT, ENCODE);
+  const out = text(relay.push(bytes(CHAT.join(""))));
+  assert.equal(
+    out,
+    CHAT.filter((_, i) => i !== 3).join("").replaceAll(
+      "upstream-1",
+      "asked/for",
+    ),
+  );
+  assert.equal(relay.done(), true);
+  assert.deepEqual([relay.seen().usage.input, relay.seen().usage.output], [
+    3,
+    9,
+  ]);
+});
+
+Deno.test("passThroughRelay() tells a cut stream's caller in its own format, with nothing after it", async (t) => {
+  for (
+    const [dialect, frames, terminator] of [[
+      messages,
+      MESSAGES,
+      "message_stop",
+    ], [chatCompletions, CHAT, "[DONE]"]] as const
+  ) {
+    const finish = dialect === messages ? 7 : 3;
+    for (let n = 1; n < finish; n++) {
+      await t.step(`${dialect.name}, after frame ${n}`, () => {
+        const out = relayed(dialect, frames.slice(0, n).join(""));
+        assert.ok(!out.includes(terminator));
+        assert.match(
+          out.split("\n\n").at(-2) ?? "",
+          /"error":\{"type":"(api_error|server_error)"|"error":\{"message"/,
+        );
+      });
+    }
+    await t.step(`${dialect.name}, in the middle of a frame`, () => {
+      const out = relayed(dialect, frames.join("").slice(0, 130));
+      assert.match(out, /"error":\{/);
+      assert.ok(!out.includes(terminator));
+    });
+  }
+});
+
+Deno.test("passThroughRelay() ends a finished stream that lacks its last frame, or that frame's blank line", async (t) => {
+  for (
+    const [dialect, frames] of [[messages, MESSAGES], [
+      chatCompletions,
+      CHAT,
+    ]] as const
+  ) {
+    const asked = { ...ENCODE, wantUsage: true };
+    const whole = relayed(dialect, frames.join(""), 1_000_000, asked);
+    await t.step(
+      `${dialect.name}: no last frame`,
+      () =>
+        assert.equal(
+          relayed(dialect, frames.slice(0, -1).join(""), 9, asked),
+          whole,
+        ),
+    );
+    await t.step(
+      `${dialect.name}: no blank line`,
+      () =>
+        assert.equal(
+          relayed(dialect, frames.join("").trimEnd(), 9, asked).trimEnd(),
+          whole.trimEnd(),
+        ),
+    );
+  }
+});
+
+Deno.test("passThroughRelay() replaces an upstream's error by one in clean form and ignores what follows", () => {
+  const error =
+    `data: {"error":{"code":502,"message":"Provider disconnected"},"choices":[]}\n\n`;
+  const out = relayed(chatCompletions, `${CHAT[0]}${error}data: [DONE]\n\n`);
+  assert.match(out, /"message":"Provider disconnected"/);
+  assert.ok(!out.includes("[DONE]"));
+});
+
+Deno.test("fail() tells the error once, and nothing where the answer is over", () => {
+  const relay = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  relay.push(bytes(MESSAGES.slice(0, 3).join("")));
+  assert.match(
+    text(relay.fail(new ApiError("timeout", "too late"))),
+    /^event: error\ndata: .*"timeout_error".*too late/,
+  );
+  assert.equal(relay.fail(new ApiError("timeout", "again")).length, 0);
+  assert.equal(relay.push(bytes(MESSAGES.slice(3).join(""))).length, 0);
+  const over = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  over.push(bytes(MESSAGES.join("")));
+  assert.equal(over.fail(new ApiError("timeout", "too late")).length, 0);
+});
+
+Deno.test("ping() is a comment before the answer begins and the format's own sign of life after", () => {
+  const relay = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  assert.equal(text(relay.ping()), ": keep-alive\n\n");
+  relay.push(bytes(MESSAGES[0] ?? ""));
+  assert.equal(text(relay.ping()), `event: ping\ndata: {"type": "ping"}\n\n`);
+  relay.push(bytes(MESSAGES.slice(1).join("")));
+  assert.equal(text(relay.ping()), "");
+});

@@ -240,3 +240,30 @@ Deno.test("SIGTERM tells a stream that outlasts the deadline, and ends with 0", 
   assert.equal((await program.process.status).code, 0);
   await program.line(/"ended":"failed"/);
 });
+
+Deno.test("it compiles into one binary that holds the fixtures", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const tasks = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)).tasks;
+    const [, ...args] = tasks.compile.replace(
+      "dist/model-gateway",
+      `${folder}/model-gateway`,
+    ).split(" ");
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args,
+      cwd: ROOT,
+      // The runtime that is linked in comes from outside npm; this one stands in for it, so the result is built but not run.
+      env: { DENORT_BIN: Deno.execPath() },
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    const binary = await Deno.readFile(`${folder}/model-gateway`);
+    assert.ok(
+      new TextDecoder("latin1").decode(binary).includes("The quick brown fox"),
+      "the fixtures are not in it",
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -7,11 +7,13 @@ import type { Config } from "./config.ts";
 
 /** What the text needs to know. */
 export interface BannerFacts {
+  /** Says who answers (the replay or which vendors) and whether `GATEWAY_KEY` is set. */
   readonly config: Config;
   /** Address to call, without a slash at the end. */
   readonly baseUrl: string;
   /** A key made at this start; it cannot be shown again. */
   readonly freshKey?: string;
+  /** Ids on offer: the first and the last stand in the commands, a placeholder where there is none. */
   readonly models: readonly string[];
 }
 

@@ -11,13 +11,17 @@ import type { Timers } from "./pump.ts";
 
 /** Limits of a body. */
 export interface BodyLimits {
+  /** Most bytes, as declared and as they come out of decompression. */
   readonly maxBytes: number;
+  /** For the body as a whole, from the start of its reading. */
   readonly timeoutMs: number;
 }
 
 /** A body and what it parses to. */
 export interface JsonBody {
+  /** After decompression; what pass-through forwards. */
   readonly bytes: Uint8Array;
+  /** Known to be an object and no more: its fields are the dialect's to check. */
   readonly json: JsonObject;
 }
 

@@ -14,49 +14,69 @@ import { type VendorName, VENDORS } from "./upstream/vendors.ts";
 
 /** Where `Deno.serve` listens; absent where the platform decides. */
 export interface ListenAddress {
+  /** `HOST`; one that is not loopback needs a configured vendor or the replay asked for by name. */
   readonly hostname: string;
+  /** `PORT`; 0 takes a free one. */
   readonly port: number;
 }
 
 /** A vendor that can be called. */
 export interface VendorAccess {
+  /** Goes to this vendor and nowhere else. */
   readonly apiKey: string;
+  /** Without a slash at the end: the paths of the vendor's dialects are appended. */
   readonly baseUrl: string;
 }
 
 /** All settings, checked. */
 export interface Config {
+  /** Absent where the platform decides (Deno Deploy). */
   readonly listen?: ListenAddress;
   /** Vendors that are configured; empty with the replay upstream. */
   readonly vendors: Readonly<Partial<Record<VendorName, VendorAccess>>>;
   /** True: the embedded replay upstream answers for every vendor. */
   readonly replay: boolean;
+  /** Every model, with the changes that `GATEWAY_CONFIG` makes; which are offered depends on `vendors`. */
   readonly catalogue: Catalogue;
+  /** A key that is valid without being in the store. Absent: keys are the store's, the first made at the first start. */
   readonly gatewayKey?: string;
+  /** Bearer token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
   /** Kind and place of the store. */
   readonly databaseUrl: string;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
+  /** Longest body of a request, after decompression. */
   readonly maxBodyBytes: number;
+  /** How long a request's body may take to arrive. */
   readonly bodyTimeoutMs: number;
+  /** Silence in a stream after which the caller gets a ping; also how long a stream's first frame is awaited. */
   readonly pingMs: number;
+  /** How long calls may go on after the signal to stop; then they are broken off. */
   readonly drainMs: number;
+  /** How long it may take to reach an upstream. */
   readonly connectTimeoutMs: number;
+  /** How long an upstream may take to begin its reply, once it is reached. */
   readonly firstByteTimeoutMs: number;
+  /** Silence inside an upstream's reply after which the call has failed. */
   readonly idleTimeoutMs: number;
+  /** How long a call may take, its stream included; then it is broken off. */
   readonly totalTimeoutMs: number;
+  /** False: no line is logged, of faults neither. */
   readonly logRequests: boolean;
 }
 
 /** The environment and the file system as the settings need them; passed in so that tests can stand in for them. */
 export interface Surroundings {
+  /** Empty values count as not set. */
   readonly env: Readonly<Record<string, string>>;
+  /** Gives a file's text; throws where it cannot be read. */
   readFile(path: string): string;
 }
 
 /** Settings that are wrong. The message has a line for each. */
 export class ConfigError extends Error {
+  /** Each problem opens with the name of its setting. */
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
     this.name = "ConfigError";

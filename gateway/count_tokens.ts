@@ -17,12 +17,19 @@ import { readUpTo } from "./upstream/attempt.ts";
 
 /** A request to count. */
 export interface CountCall {
+  /** The caller's; a vendor is asked only where it speaks the same. */
   readonly dialect: Dialect;
+  /** Decides which models may be asked about. */
   readonly caller: Caller;
+  /** After decompression; what a vendor that counts is sent. */
   readonly bytes: Uint8Array;
+  /** What the bytes parse to. */
   readonly body: JsonObject;
+  /** What the body means: the estimate is made of it. */
   readonly request: GenerationRequest;
+  /** Version and betas, for a vendor that counts. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
 

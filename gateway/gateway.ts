@@ -14,12 +14,19 @@ import type { UpstreamClient } from "./upstream/http_client.ts";
 
 /** The parts of a gateway. Clock, timers and client are passed in. */
 export interface GatewayParts {
+  /** Frozen; read once, at start. */
   readonly config: Config;
+  /** Says who calls, grants and bills. Closed by whoever opened it, as the client is. */
   readonly accounts: Accounts;
+  /** What can be called; fixed until the next start. */
   readonly offer: Offer;
+  /** Makes every call to an upstream. */
   readonly client: UpstreamClient;
+  /** For pings and the limits on bodies and whole calls; the client keeps its own. */
   readonly timers: Timers;
+  /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Gets an entry per generation call and per refusal. */
   readonly log: RequestLog;
 }
 
@@ -31,6 +38,7 @@ export interface Running {
 
 /** The running gateway. */
 export interface Gateway extends GatewayParts {
+  /** Granted calls that are not settled yet; each enters and leaves by itself. */
   readonly running: Set<Running>;
   /** False once it is being stopped. */
   accepting(): boolean;

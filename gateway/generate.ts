@@ -24,15 +24,23 @@ import { versionHeaders } from "./version_headers.ts";
 
 /** A call as it reaches the pipeline. */
 export interface GenerationCall {
+  /** What the request is written in, and the reply will be. */
   readonly dialect: Dialect;
+  /** Decides which models may be called; pays. */
   readonly caller: Caller;
+  /** Names the call to the caller, in the log and in the ledger. */
   readonly requestId: string;
+  /** After decompression; forwarded where the upstream speaks the same dialect. */
   readonly bytes: Uint8Array;
+  /** What the bytes parse to; not checked yet. */
   readonly body: JsonObject;
+  /** As sent: `x-gateway-strict`, version and betas are read from them. */
   readonly headers: Headers;
   /** Aborted when the caller leaves before it has a reply. */
   readonly signal: AbortSignal;
+  /** Unix time in milliseconds; the logged duration and the reply's `created` count from it. */
   readonly arrivedMs: number;
+  /** For the log. */
   readonly path: string;
 }
 

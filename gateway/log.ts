@@ -7,20 +7,33 @@ import type { Usage } from "../translate/reply.ts";
 
 /** What is logged of a call. */
 export interface LogEntry {
+  /** The id that the caller got in `request-id`. */
   readonly request_id: string;
+  /** As sent, even where no route has it. */
   readonly method: string;
+  /** Without the query, where some clients put their key. */
   readonly path: string;
+  /** What the caller got: 200 for a stream that failed later, 499 where it had left before. */
   readonly status: number;
   /** From the request's arrival to the last byte or the caller's leaving. */
   readonly duration_ms: number;
+  /** `complete`, `caller_left`, `failed` (in the middle) or `refused` (before the first byte). */
   readonly ended: string;
+  /** Names the key, is not the key; absent where no call was granted. */
   readonly key_id?: string;
+  /** Id in the catalogue; absent where no call was granted. */
   readonly model?: string;
+  /** `vendor/model`, the model in the vendor's own words; absent where no call was granted. */
   readonly upstream?: string;
+  /** Status of an upstream's refusal; absent where it did not refuse. */
   readonly upstream_status?: number;
+  /** Whether the caller asked for a stream; absent where no call was granted. */
   readonly stream?: boolean;
+  /** Tokens as the upstream told them; absent where no reply began. */
   readonly usage?: Usage;
+  /** Paths, in the caller's words, of what the upstream could not be told; absent where there are none. */
   readonly dropped?: readonly string[];
+  /** Kind of the error; for a fault of ours, the top of its stack. */
   readonly error?: string;
 }
 

@@ -13,7 +13,9 @@ export type TimerId = ReturnType<typeof setTimeout>;
 
 /** Timers, passed in so that tests can stand in for them. */
 export interface Timers {
+  /** Calls back once after `ms` milliseconds. */
   set(callback: () => void, ms: number): TimerId;
+  /** Keeps a timer from calling back; nothing where it has. */
   clear(id: TimerId): void;
 }
 
@@ -25,12 +27,15 @@ export const SYSTEM_TIMERS: Timers = {
 
 /** A stream to be driven. */
 export interface PumpOptions {
+  /** The upstream's body; cancelled when the caller leaves or the answer has failed. */
   readonly source: ByteSource;
+  /** Makes of the upstream's bytes what the caller gets. */
   readonly relay: Relay;
   /** What the relay gave while the first frame was awaited; goes first. */
   readonly first: Uint8Array;
   /** Silence toward the caller after which a ping goes out. */
   readonly pingMs: number;
+  /** For pings, and for how long the body's rest is read after the answer's end. */
   readonly timers: Timers;
   /** Called exactly once, when the caller has got all there is or has left. */
   readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
@@ -38,6 +43,7 @@ export interface PumpOptions {
 
 /** A running stream. */
 export interface Pump {
+  /** What the caller reads; cancelling it is how the caller leaves. */
   readonly body: ReadableStream<Uint8Array>;
   /** Breaks off: the caller is told the error as far as its dialect can say it. */
   fail(error: ApiError): void;

@@ -7,8 +7,41 @@ import { z } from "zod";
 
 const tokens = z.int().nonnegative();
 
+/** What an error says, as far as tests look at it. */
+export interface ErrorReply {
+  /** Tells it from the message format's replies. */
+  readonly type: "error";
+  /** `type` and `code` are in the words of the endpoint's format; null where there is nothing to tell. */
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly code: string | null;
+    readonly param: string | null;
+  };
+  /** As in the header `request-id`. */
+  readonly request_id: string;
+}
+
+/** What tells one model from another. */
+export interface ModelReply {
+  /** What callers send as `model`. */
+  readonly id: string;
+}
+
+/** A page of the model list. */
+export interface ModelListReply {
+  /** In the catalogue's order. */
+  readonly data: readonly ModelReply[];
+  /** True where the page is not the rest of the list. */
+  readonly has_more: boolean;
+  /** What `before_id` wants for the page before; null for an empty page. */
+  readonly first_id: string | null;
+  /** What `after_id` wants for the page after; null for an empty page. */
+  readonly last_id: string | null;
+}
+
 /** An error, in the one shape that both formats' clients read. */
-export const errorReply = z.looseObject({
+export const errorReply: z.ZodType<ErrorReply> = z.looseObject({
   type: z.literal("error"),
   error: z.looseObject({
     type: z.string().describe(
@@ -24,7 +57,7 @@ export const errorReply = z.looseObject({
 });
 
 /** The message reply. */
-export const messageReply = z.looseObject({
+export const messageReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^msg_/),
   type: z.literal("message"),
   role: z.literal("assistant"),
@@ -38,7 +71,7 @@ export const messageReply = z.looseObject({
 });
 
 /** The chat completion reply. */
-export const chatCompletionReply = z.looseObject({
+export const chatCompletionReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^chatcmpl-/),
   object: z.literal("chat.completion"),
   created: z.int(),
@@ -61,10 +94,10 @@ export const chatCompletionReply = z.looseObject({
 });
 
 /** A prompt's tokens. */
-export const countReply = z.strictObject({ input_tokens: tokens });
+export const countReply: z.ZodType = z.strictObject({ input_tokens: tokens });
 
 /** A model, for both formats' libraries at once. */
-export const modelReply = z.looseObject({
+export const modelReply: z.ZodType<ModelReply> = z.looseObject({
   id: z.string(),
   object: z.literal("model"),
   created: z.int(),
@@ -75,7 +108,7 @@ export const modelReply = z.looseObject({
 });
 
 /** The model list, for both formats' libraries at once. */
-export const modelListReply = z.strictObject({
+export const modelListReply: z.ZodType<ModelListReply> = z.strictObject({
   object: z.literal("list"),
   data: z.array(modelReply),
   has_more: z.boolean(),
@@ -84,4 +117,4 @@ export const modelListReply = z.strictObject({
 });
 
 /** What a probe is told. */
-export const statusReply = z.strictObject({ status: z.string() });
+export const statusReply: z.ZodType = z.strictObject({ status: z.string() });

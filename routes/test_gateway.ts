@@ -22,23 +22,29 @@ export const TEST_KEY = "sk-test-0123456789abcdef";
 export interface TestGateway {
   /** Without a slash at the end. */
   readonly url: string;
+  /** To look into, or to stop. */
   readonly gateway: Gateway;
+  /** Plays every vendor; its journal tells what arrived there. */
   readonly replay: ReplayServer;
   /** What was logged so far. */
   readonly logged: readonly LogEntry[];
   /** Settles with the first log entry, past or future, that the test wants. */
   logEntry(wanted: (entry: LogEntry) => boolean): Promise<LogEntry>;
+  /** Posts with {@linkcode TEST_KEY}: a string as it is, anything else as JSON. */
   post(
     path: string,
     body: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>;
+  /** Breaks off what runs and closes every socket on both sides. */
   close(): Promise<void>;
 }
 
 /** What may differ from a gateway with nothing configured. */
 export interface TestGatewayOptions {
+  /** Settings by name; absent: every default. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Absent: one account, whose key is {@linkcode TEST_KEY}. Closed with the gateway. */
   readonly accounts?: Accounts;
 }
 

@@ -18,8 +18,11 @@ export interface Capabilities {
   readonly sampling: "all" | "one" | "none";
   /** Highest temperature it takes; higher ones are lowered to it. */
   readonly maxTemperature: number;
+  /** Whether it takes a top_k; otherwise that is dropped and named. */
   readonly topK: boolean;
+  /** Whether it takes a seed; otherwise that is dropped and named. */
   readonly seed: boolean;
+  /** Whether it takes presence and frequency penalties; otherwise they are dropped and named. */
   readonly penalties: boolean;
   /** Most stop strings it takes; 0: none. */
   readonly maxStops: number;

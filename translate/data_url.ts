@@ -6,7 +6,9 @@
 
 /** The bytes of a `data:` address: media type in lower case without parameters, bytes as base64. */
 export interface DataUrl {
+  /** `text/plain` where the address names none. */
   readonly mediaType: string;
+  /** Base64, not checked where the address held base64 already. */
   readonly data: string;
 }
 

@@ -67,6 +67,7 @@ export class ApiError extends Error {
   /** What else is known. */
   readonly details: ErrorDetails;
 
+  /** Makes one; the caller reads `message`. */
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message);
     this.name = "ApiError";

@@ -15,9 +15,13 @@ import {
 
 /** What an error body tells. */
 export interface ErrorBody {
+  /** The vendor's words; absent where the body has none. */
   readonly message?: string;
+  /** The vendor's word for the kind: `type`, or `status` where it says that. */
   readonly type?: string;
+  /** A code in letters; a numeric one stays in `detail`. */
   readonly code?: string;
+  /** The request field at fault, as the vendor names it. */
   readonly param?: string;
   /** The object that told it, for what only one dialect knows. */
   readonly detail: JsonObject;

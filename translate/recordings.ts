@@ -6,14 +6,17 @@
 
 /** One recorded exchange. */
 export interface Recording {
+  /** Name of the file, without `.json`. */
   readonly id: string;
   /** The wire format: messages, chat, gemini, responses. */
   readonly vendor: string;
+  /** Null where only the reply was recorded. */
   readonly request: {
     readonly method: string;
     readonly url: string;
     readonly body: unknown;
   } | null;
+  /** `body` is JSON, `sse` an event stream as received, `raw_text` a stream that is a JSON array. */
   readonly response: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
@@ -21,6 +24,7 @@ export interface Recording {
     readonly sse?: string;
     readonly raw_text?: string;
   };
+  /** Who answered, which operation it was (`generate`, `count_tokens`) and what occurs in it. */
   readonly meta: {
     readonly provider: string;
     readonly op: string;

@@ -32,15 +32,19 @@ export interface Relay {
   ping(): Uint8Array;
   /** True once the caller has all there is to get: whatever the upstream still sends is ignored. */
   done(): boolean;
+  /** What has come so far; all there is once the stream is over. */
   seen(): Seen;
 }
 
 /** A request as it goes to an upstream. */
 export interface UpstreamRequest {
+  /** The body: the caller's with fields spliced in, or one written anew. */
   readonly bytes: Uint8Array;
+  /** Beside the vendor's own; none where the caller's bytes go. */
   readonly headers: Readonly<Record<string, string>>;
   /** Paths, in the caller's words, of what could not be said. */
   readonly losses: readonly string[];
+  /** What the reply's decoder must undo or know. */
   readonly context: DecodeContext;
   /** True where the caller's own bytes go, so that the caller's headers of this dialect go with them. */
   readonly passedThrough: boolean;
@@ -48,9 +52,13 @@ export interface UpstreamRequest {
 
 /** What a caller sent: its bytes, what they parse to, and what that means. */
 export interface CallerRequest {
+  /** What the bytes are written in. */
   readonly dialect: Dialect;
+  /** What goes on where the upstream speaks the same dialect. */
   readonly bytes: Uint8Array;
+  /** What the bytes parse to; never written to. */
   readonly body: JsonObject;
+  /** What goes on, encoded, where the upstream speaks another dialect. */
   readonly request: GenerationRequest;
 }
 
@@ -185,7 +193,9 @@ function eventWriter(caller: Dialect, encode: EncodeContext): {
 
 /** A reply that is there as a whole. */
 export interface WholeReply {
+  /** JSON; where the caller asked for a stream, the whole of its frames. */
   readonly body: Uint8Array;
+  /** For settling and logging; it holds no error, for that would have been thrown. */
   readonly seen: Seen;
 }
 

@@ -22,7 +22,9 @@ export type StopReason =
 export interface Usage {
   /** Prompt tokens at the full rate: cache reads and writes excluded. */
   readonly input?: number;
+  /** Prompt tokens read from a cache; not part of `input`. */
   readonly cacheRead?: number;
+  /** Prompt tokens written to a cache; not part of `input`. */
   readonly cacheWrite?: number;
   /** Everything generated, reasoning included. */
   readonly output?: number;
@@ -83,10 +85,15 @@ export type Block =
 
 /** A whole reply: what its events add up to. */
 export interface Reply {
+  /** The upstream's; encoders make one up where it is absent. */
   readonly id?: string;
+  /** The upstream's word; callers are told the id that they asked for. */
   readonly model?: string;
+  /** In the order in which they were opened. */
   readonly blocks: readonly Block[];
+  /** Empty where nothing was told. */
   readonly usage: Usage;
+  /** The last one told, as the `stop` event has it; absent where none was. */
   readonly stop?: {
     readonly reason: StopReason;
     readonly raw: string;

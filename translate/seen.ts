@@ -17,7 +17,9 @@ export interface Seen {
   readonly started: boolean;
   /** True once the true end of the answer has come. */
   readonly ended: boolean;
+  /** Merged from all figures told; empty where none was. */
   readonly usage: Usage;
+  /** Absent until it is told. */
   readonly stop?: StopReason;
   /** How the answer failed, where it did. */
   readonly error?: ApiError;
@@ -27,7 +29,9 @@ export interface Seen {
 
 /** Gathers a {@linkcode Seen}. */
 export interface Observer {
+  /** Takes the next event. */
   observe(event: ReplyEvent): void;
+  /** A snapshot: what comes later does not change it. */
   seen(): Seen;
 }
 

@@ -10,7 +10,9 @@ import { ApiError } from "./error.ts";
 
 /** One message of an event stream. `event` is absent where no such line was sent. */
 export interface Frame {
+  /** What the `event:` line says. */
   readonly event?: string;
+  /** The `data:` lines joined, or the bare JSON that stood where a frame should be. */
   readonly data: string;
 }
 

@@ -40,14 +40,21 @@ export type AttemptResult =
 
 /** An attempt. */
 export interface Attempt {
+  /** Makes the call and keeps its time limits. */
   readonly client: UpstreamClient;
+  /** Where the call goes, in which dialect and with which key. */
   readonly candidate: Candidate;
+  /** What the reply is written in. */
   readonly caller: Dialect;
+  /** The request, written for the candidate. */
   readonly upstream: UpstreamRequest;
+  /** Whether the caller wants a stream; the upstream is asked for the same and may answer with the other. */
   readonly stream: boolean;
+  /** What the reply's encoder must know of the caller. */
   readonly encode: EncodeContext;
   /** The caller's headers of its dialect, for pass-through. */
   readonly dialectHeaders: Readonly<Record<string, string>>;
+  /** Ends the attempt in any phase; its reason is what is thrown. */
   readonly signal: AbortSignal;
   /** How long a stream's first frame is awaited before the caller gets its head anyway. */
   readonly firstFrameMs: number;

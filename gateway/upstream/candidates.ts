@@ -16,10 +16,15 @@ import type { VendorDialect, VendorName } from "./vendors.ts";
 
 /** A model at an upstream: everything that a call needs to know. */
 export interface Candidate {
+  /** The row that the caller's id names. */
   readonly model: Model;
+  /** What is spoken to the upstream. */
   readonly dialect: DialectName;
+  /** The vendor's key and address, or those of the replay that stands in for it. */
   readonly access: VendorAccess;
+  /** Paths and headers of the dialect at this vendor. */
   readonly wire: VendorDialect;
+  /** The dialect's defaults under the model's own row. */
   readonly can: Capabilities;
 }
 

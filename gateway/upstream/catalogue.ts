@@ -14,9 +14,13 @@ import { type VendorName, VENDORS } from "./vendors.ts";
 
 /** Prices in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
 export interface ModelPrice {
+  /** Prompt tokens neither read from a cache nor written to one. */
   readonly input: number;
+  /** Prompt tokens read from a cache. */
   readonly cacheRead: number;
+  /** Prompt tokens written to a cache. */
   readonly cacheWrite: number;
+  /** Everything generated, reasoning included. */
   readonly output: number;
 }
 
@@ -24,14 +28,17 @@ export interface ModelPrice {
 export interface Model {
   /** The id that callers use. */
   readonly id: string;
+  /** For people, in the model list; the id where a row of the file gives none. */
   readonly displayName: string;
   /** Day of publication, as Unix time in seconds. */
   readonly created: number;
+  /** Whose key and address it needs; told as `owned_by`. */
   readonly vendor: VendorName;
   /** The vendor's own id. */
   readonly upstreamModel: string;
   /** Betas that every call to it must switch on (messages dialect). */
   readonly betas: readonly string[];
+  /** What calls are billed at; zeros where a row of the file gives none. */
   readonly price: ModelPrice;
   /** Tokens of prompt and reply together. */
   readonly contextTokens: number;
@@ -41,6 +48,7 @@ export interface Model {
 
 /** The models, in the order in which they are listed. */
 export interface Catalogue {
+  /** Offered or not; no id comes twice. */
   readonly models: readonly Model[];
 }
 

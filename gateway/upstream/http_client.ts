@@ -13,6 +13,7 @@ import { ApiError } from "../../translate/error.ts";
 
 /** The limits of a call, in milliseconds. */
 export interface CallLimits {
+  /** From the call to a connection that takes the request. */
   readonly connectTimeoutMs: number;
   /** From the request's last byte to the reply's head. */
   readonly firstByteTimeoutMs: number;
@@ -22,8 +23,11 @@ export interface CallLimits {
 
 /** A call. */
 export interface UpstreamCall {
+  /** With its query; the method is always POST. */
   readonly url: string;
+  /** All that are sent, the vendor's key among them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent as it is, uncompressed. */
   readonly body: Uint8Array;
   /** Aborting it ends the call at once, in whatever phase it is. */
   readonly signal: AbortSignal;
@@ -43,8 +47,11 @@ export interface ByteSource {
 
 /** What came back. */
 export interface UpstreamResponse {
+  /** 200 or more; a redirect is given like any other. */
   readonly status: number;
+  /** As sent, but for malformed ones, which are left out. */
   readonly headers: Headers;
+  /** Decompressed. It must be read to its end or cancelled: it holds a connection. */
   readonly body: ByteSource;
 }
 

@@ -11,6 +11,7 @@ export type VendorName = "vendora" | "vendorb" | "vendorc" | "vendord";
 
 /** A dialect as one vendor speaks it. */
 export interface VendorDialect {
+  /** A vendor has at most one row for each. */
   readonly dialect: DialectName;
   /** Path under the base address of a call, streamed or whole. */
   path(model: string, stream: boolean): string;
@@ -22,12 +23,15 @@ export interface VendorDialect {
 
 /** A vendor. */
 export interface Vendor {
+  /** What models and the file of overrides call it. */
   readonly name: VendorName;
+  /** Setting that holds its key; not set: only the replay offers its models. */
   readonly keySetting:
     | "VENDORA_API_KEY"
     | "VENDORB_API_KEY"
     | "VENDORC_API_KEY"
     | "VENDORD_API_KEY";
+  /** Setting that replaces its address; it wins over the file of overrides. */
   readonly baseUrlSetting:
     | "VENDORA_BASE_URL"
     | "VENDORB_BASE_URL"
@@ -35,6 +39,7 @@ export interface Vendor {
     | "VENDORD_BASE_URL";
   /** The vendor's public address, as its own client libraries take it. */
   readonly baseUrl: string;
+  /** Best first, for callers who speak none of them. */
   readonly dialects: readonly VendorDialect[];
 }
 

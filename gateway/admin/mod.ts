@@ -1,0 +1,22 @@
+/**
+ * What operators can do, as one list. The admin API and the command line are made from it.
+ *
+ * @module
+ */
+import { ACCOUNT_OPERATIONS } from "./accounts.ts";
+import { KEY_OPERATIONS } from "./keys.ts";
+import { LEDGER_OPERATIONS } from "./ledger.ts";
+import type { AdminOperation } from "./operation.ts";
+import { PLAN_OPERATIONS } from "./plans.ts";
+import { TOP_UP_OPERATIONS } from "./top_ups.ts";
+import { USAGE_OPERATIONS } from "./usage.ts";
+
+/** Every operation, longer paths before those that they begin with. */
+export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
+  ...TOP_UP_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
+  ...PLAN_OPERATIONS,
+  ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),
+  ...USAGE_OPERATIONS,
+  ...LEDGER_OPERATIONS,
+];

@@ -1,0 +1,139 @@
+/**
+ * Operations on usage, for operators and for the holder of a key.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonObject } from "../../translate/json.ts";
+import { checked } from "../../translate/schema.ts";
+import type { Admin } from "../accounts/admin.ts";
+import type {
+  UsageGroup,
+  UsageLine,
+  UsageQuery,
+} from "../accounts/usage_report.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf } from "./fields.ts";
+import { type AdminOperation, look } from "./operation.ts";
+
+const GROUPS: readonly UsageGroup[] = [
+  "day",
+  "account",
+  "key",
+  "model",
+  "user",
+];
+
+/** A line of a report as it is answered. */
+export const usageLineReply: z.ZodType = z.object({
+  day: z.string().optional(),
+  account: z.string().optional(),
+  key: z.string().optional(),
+  model: z.string().optional(),
+  user: z.string().optional().describe("the caller's own user id"),
+  requests: z.int(),
+  estimated_requests: z.int().describe(
+    "how many of them were billed by an estimate",
+  ),
+  input_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  micro_usd: z.int(),
+}).describe("of the first five fields those that `by` names");
+
+const day = z.iso.date("expected a day such as 2026-12-31");
+
+const OWN_FIELDS = {
+  ...PAGE_FIELDS,
+  by: z.string().regex(
+    /^(day|account|key|model|user)(,(day|account|key|model|user))*$/,
+    `expected some of ${GROUPS.join(", ")}, with commas between`,
+  ).default("day").describe("what to tell apart, with commas between"),
+  from: day.optional().describe("first day, in UTC"),
+  to: day.optional().describe("last day, in UTC"),
+  model: z.string().max(200).optional(),
+  user: z.string().max(512).optional(),
+};
+
+const usageQuery = z.strictObject({
+  ...OWN_FIELDS,
+  account: z.string().max(64).optional(),
+  key: z.string().max(64).optional(),
+});
+const ownUsageQuery = z.strictObject(OWN_FIELDS);
+
+function usageJson(line: UsageLine): JsonObject {
+  return {
+    ...(line.day === undefined ? {} : { day: line.day }),
+    ...(line.accountId === undefined ? {} : { account: line.accountId }),
+    ...(line.keyId === undefined ? {} : { key: line.keyId }),
+    ...(line.model === undefined ? {} : { model: line.model }),
+    ...(line.user === undefined ? {} : { user: line.user }),
+    requests: line.requests,
+    estimated_requests: line.estimatedRequests,
+    input_tokens: line.inputTokens,
+    cache_read_tokens: line.cacheReadTokens,
+    cache_write_tokens: line.cacheWriteTokens,
+    output_tokens: line.outputTokens,
+    reasoning_tokens: line.reasoningTokens,
+    micro_usd: line.microUsd,
+  };
+}
+
+function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
+  const asked = query.by.split(",");
+  return {
+    ...pageOf(query),
+    by: GROUPS.filter((group) => asked.includes(group)),
+    ...(query.from === undefined ? {} : { fromDay: query.from }),
+    ...(query.to === undefined ? {} : { toDay: query.to }),
+    ...(query.model === undefined ? {} : { model: query.model }),
+    ...(query.user === undefined ? {} : { user: query.user }),
+  };
+}
+
+/** The operations. */
+export const USAGE_OPERATIONS: readonly AdminOperation[] = [
+  look({
+    operation: "reportUsage",
+    summary:
+      "Add usage up by day, account, key, model or the caller's own user",
+    path: "/admin/v1/usage",
+    query: usageQuery,
+    reply: listOf(usageLineReply),
+    run: async (admin, query) =>
+      listJson(
+        await admin.usage({
+          ...queryOf(query),
+          ...(query.account === undefined ? {} : { accountId: query.account }),
+          ...(query.key === undefined ? {} : { keyId: query.key }),
+        }),
+        usageJson,
+      ),
+  }),
+];
+
+/** What {@linkcode ownUsage} answers. */
+export const ownUsageReply: z.ZodType = listOf(usageLineReply);
+
+/**
+ * The usage of one key, for its holder.
+ *
+ * @throws {ApiError} `invalid_request` naming the field of the query; `unavailable`
+ */
+export async function ownUsage(
+  admin: Admin,
+  holder: { readonly accountId: string; readonly keyId: string },
+  query: JsonObject,
+): Promise<JsonObject> {
+  const asked = queryOf(checked(ownUsageQuery, query));
+  return listJson(
+    await admin.usage({
+      ...asked,
+      accountId: holder.accountId,
+      keyId: holder.keyId,
+    }),
+    usageJson,
+  );
+}

@@ -49,13 +49,16 @@ export const PAGE_FIELDS = {
 } as const;
 
 /** The query of a list that takes nothing else. */
-export const pageQuery = z.strictObject(PAGE_FIELDS);
+export const pageQuery: z.ZodObject<typeof PAGE_FIELDS, z.core.$strict> = z
+  .strictObject(PAGE_FIELDS);
 
 /** A query with nothing in it. */
-export const noQuery = z.strictObject({});
+export const noQuery: z.ZodObject<Record<never, never>, z.core.$strict> = z
+  .strictObject({});
 
 /** A body with nothing in it. */
-export const noBody = z.strictObject({});
+export const noBody: z.ZodObject<Record<never, never>, z.core.$strict> = z
+  .strictObject({});
 
 /** The page that a query asks for. */
 export function pageOf(

@@ -9,7 +9,11 @@ import { keyHash, sameHash } from "../accounts/key.ts";
 
 /** Lets those with the token in. */
 export interface AdminGate {
-  /** @throws {ApiError} `authentication` for a wrong token, `rate_limit` after many of them */
+  /**
+   * Lets the right token pass.
+   *
+   * @throws {ApiError} `authentication` for a wrong token, `rate_limit` after many of them
+   */
   admit(presented: string | undefined): void;
 }
 

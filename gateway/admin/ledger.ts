@@ -110,7 +110,9 @@ export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
 
 /** An export: its media type, and its text as it is read from the store. */
 export interface LedgerExport {
+  /** For the `content-type` header. */
   readonly contentType: string;
+  /** Piece by piece, read as it is asked for. */
   readonly text: AsyncGenerator<string, void, void>;
 }
 

@@ -10,13 +10,15 @@ import { invalidField } from "../../translate/error.ts";
 import { isObject, type JsonObject } from "../../translate/json.ts";
 import { checked } from "../../translate/schema.ts";
 import type { Admin } from "../accounts/admin.ts";
-import type { Once, Page, PageRequest } from "../accounts/register.ts";
+import type { Once } from "../accounts/register.ts";
 
 /** An operation, asked for with something that nobody has checked yet. */
 export interface AdminOperation {
   /** Its id in the API description. */
   readonly operation: string;
+  /** For people. */
   readonly summary: string;
+  /** GET only looks, POST changes. */
   readonly method: "GET" | "POST";
   /** Path with at most one variable part, `:id`. */
   readonly path: string;
@@ -24,8 +26,13 @@ export interface AdminOperation {
   readonly request?: z.ZodType;
   /** What the query must be; absent: there is none. */
   readonly query?: z.ZodType;
+  /** What it answers. */
   readonly reply: z.ZodType;
-  /** @throws {ApiError} `invalid_request`, `not_found`, `conflict`, `unavailable` */
+  /**
+   * Carries it out.
+   *
+   * @throws {ApiError} `invalid_request`, `not_found`, `conflict`, `unavailable`
+   */
   run(admin: Admin, asked: Asked): Promise<JsonObject>;
 }
 
@@ -33,7 +40,9 @@ export interface AdminOperation {
 export interface Asked {
   /** The variable part of the path. */
   readonly id?: string;
+  /** What the body was, unchecked. */
   readonly body?: unknown;
+  /** What the query was, unchecked. */
   readonly query?: JsonObject;
   /** The caller's own word for this one request: asked again with it, a change is not made again. */
   readonly idempotencyKey?: string;

@@ -6,10 +6,11 @@
 import { readFileSync } from "node:fs";
 import { startReplay } from "./conformance/replay.ts";
 import { openAccounts } from "./gateway/open_accounts.ts";
+import { openDesk } from "./gateway/admin/desk.ts";
 import { banner } from "./gateway/banner.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
 import { createGateway } from "./gateway/gateway.ts";
-import { jsonLog } from "./gateway/log.ts";
+import { eventLine, jsonLog } from "./gateway/log.ts";
 import { SYSTEM_TIMERS } from "./gateway/pump.ts";
 import { offerOf } from "./gateway/upstream/candidates.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
@@ -19,9 +20,9 @@ import { dispatch } from "./routes/mod.ts";
 // deno-lint-ignore no-console
 const print = (line: string): void => console.log(line);
 
-function orExit<T>(step: () => T): T {
+async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
-    return step();
+    return await step();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // deno-lint-ignore no-console
@@ -30,13 +31,15 @@ function orExit<T>(step: () => T): T {
   }
 }
 
-const config = orExit(() =>
+const config = await orExit(() =>
   readConfig({
     env: Deno.env.toObject(),
     readFile: (path) => readFileSync(path, "utf8"),
   })
 );
-const { accounts, freshKey } = orExit(() => openAccounts(config));
+const { accounts, admin, freshKey, forgetful } = await orExit(() =>
+  openAccounts(config, (event) => print(eventLine(event)))
+);
 const replay = config.replay ? await startReplay() : undefined;
 const offer = offerOf(
   config.catalogue,
@@ -48,6 +51,7 @@ const log = config.logRequests ? jsonLog(print, now) : () => {};
 const gateway = createGateway({
   config,
   accounts,
+  desk: openDesk(admin, config.adminToken, now),
   offer,
   client,
   timers: SYSTEM_TIMERS,
@@ -63,6 +67,7 @@ const onListen = (
     config,
     baseUrl: `http://${host}:${port}`,
     ...(freshKey === undefined ? {} : { freshKey }),
+    forgetful,
     models: offer.models.map((model) => model.id),
   }));
 };

@@ -13,13 +13,15 @@ export interface BannerFacts {
   readonly baseUrl: string;
   /** A key made at this start; it cannot be shown again. */
   readonly freshKey?: string;
+  /** True where usage and balances are kept in memory only. */
+  readonly forgetful: boolean;
   /** Ids on offer: the first and the last stand in the commands, a placeholder where there is none. */
   readonly models: readonly string[];
 }
 
 /** The text. */
 export function banner(
-  { config, baseUrl, freshKey, models }: BannerFacts,
+  { config, baseUrl, freshKey, forgetful, models }: BannerFacts,
 ): string {
   const key = freshKey ?? "$GATEWAY_KEY";
   const model = models[0] ?? "MODEL";
@@ -32,6 +34,12 @@ export function banner(
     `Models: ${models.join(", ")}`,
     "",
   ];
+  if (forgetful) {
+    lines.push(
+      "Store: none can be written here; usage and balances last until the stop",
+      "",
+    );
+  }
   if (freshKey !== undefined) {
     lines.push(`Key, shown this once: ${freshKey}`, "");
   } else if (config.gatewayKey === undefined) {

@@ -28,7 +28,7 @@ function pairs(record: JsonObject): string {
 function table(rows: readonly JsonObject[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((
     name,
-  ) => name !== "object" && rows.some((row) => cell(name, row[name]) !== ""));
+  ) => name !== "object" && rows.some((row) => tells(row[name])));
   const cells = rows.map((row) => names.map((name) => cell(name, row[name])));
   const widths = names.map((name, column) =>
     Math.max(
@@ -49,6 +49,13 @@ function table(rows: readonly JsonObject[]): string {
         : part.padEnd(width);
     }).join("  ").trimEnd();
   return [line(names.map(title)), ...cells.map(line)].join("\n");
+}
+
+/** Columns in which no row has anything to tell are left out. */
+function tells(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== "" &&
+    value !== 0 && value !== false &&
+    !(Array.isArray(value) && value.length === 0);
 }
 
 function title(name: string): string {

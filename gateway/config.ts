@@ -12,6 +12,9 @@ import {
 } from "./upstream/catalogue_file.ts";
 import { type VendorName, VENDORS } from "./upstream/vendors.ts";
 
+/** The store where none is named. */
+export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
+
 /** Where `Deno.serve` listens; absent where the platform decides. */
 export interface ListenAddress {
   /** `HOST`; one that is not loopback needs a configured vendor or the replay asked for by name. */
@@ -139,7 +142,7 @@ const ENVIRONMENT = z.object({
   DATABASE_URL: z.string().regex(
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
-  ).default("sqlite:./data/gateway.sqlite3"),
+  ).optional(),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -236,7 +239,9 @@ export function readConfig(surroundings: Surroundings): Config {
     ...(values.GATEWAY_ADMIN_TOKEN === undefined
       ? {}
       : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
-    databaseUrl: values.DATABASE_URL,
+    // A platform has no disk of its own to keep anything on.
+    databaseUrl: values.DATABASE_URL ??
+      (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,

@@ -6,6 +6,7 @@
  */
 import { ApiError } from "../translate/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
+import type { Desk } from "./admin/desk.ts";
 import type { Config } from "./config.ts";
 import type { RequestLog } from "./log.ts";
 import type { Timers } from "./pump.ts";
@@ -18,6 +19,8 @@ export interface GatewayParts {
   readonly config: Config;
   /** Says who calls, grants and bills. Closed by whoever opened it, as the client is. */
   readonly accounts: Accounts;
+  /** Where operators and holders of keys are served; absent where nothing is kept. */
+  readonly desk?: Desk;
   /** What can be called; fixed until the next start. */
   readonly offer: Offer;
   /** Makes every call to an upstream. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Usage } from "../translate/reply.ts";
+import type { AccountsEvent } from "./accounts/mod.ts";
 
 /** What is logged of a call. */
 export interface LogEntry {
@@ -47,4 +48,12 @@ export function jsonLog(
 ): RequestLog {
   return (entry) =>
     write(JSON.stringify({ ts: new Date(now()).toISOString(), ...entry }));
+}
+
+/** The line for something that an operator should know of the accounts. */
+export function eventLine(event: AccountsEvent): string {
+  const fault = "error" in event
+    ? { error: event.error instanceof Error ? event.error.message : "unknown" }
+    : {};
+  return JSON.stringify({ ts: new Date().toISOString(), ...event, ...fault });
 }

@@ -11,6 +11,7 @@ import { newRequestId } from "../gateway/request_id.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
 import { messages } from "../translate/messages/mod.ts";
+import { adminRoutes } from "./admin/mod.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { HEALTH_ROUTES } from "./health.ts";
@@ -19,12 +20,15 @@ import { MESSAGES_ROUTES } from "./messages.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import type { Route, RouteContext } from "./route.ts";
+import { usageRoutes } from "./usage.ts";
 
 const API_ROUTES: readonly Route[] = [
   ...MESSAGES_ROUTES,
   ...CHAT_COMPLETIONS_ROUTES,
   ...MODELS_ROUTES,
+  ...usageRoutes(({ desk }) => desk),
   ...HEALTH_ROUTES,
+  ...adminRoutes(({ desk }) => desk),
 ];
 
 /** Every route. */

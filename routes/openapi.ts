@@ -5,11 +5,13 @@
  */
 import { z } from "zod";
 import { chatCompletionsRequest } from "../translate/chat_completions/wire.ts";
-import type { JsonObject } from "../translate/json.ts";
+import { type JsonObject, objectOr } from "../translate/json.ts";
 import {
   countTokensRequest,
   messagesRequest,
 } from "../translate/messages/wire.ts";
+import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
+import { ownUsageReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
   countReply,
@@ -27,6 +29,7 @@ const API_VERSION = "1.0.0";
 interface Operation {
   readonly summary: string;
   readonly request?: z.ZodType;
+  readonly query?: z.ZodType;
   readonly reply: z.ZodType;
   /** True where `stream: true` makes the reply an event stream. */
   readonly streams?: boolean;
@@ -58,6 +61,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Describe one model that the key can call",
     reply: modelReply,
   },
+  getUsage: { summary: "What the key has used", reply: ownUsageReply },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: { summary: "Whether calls can be served", reply: statusReply },
   getDescription: { summary: "This description", reply: z.looseObject({}) },
@@ -117,6 +121,7 @@ function description(routes: readonly Route[]): JsonObject {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
         bearer: { type: "http", scheme: "bearer" },
+        adminToken: { type: "http", scheme: "bearer" },
       },
       schemas: { Error: schemaOf(errorReply) },
     },
@@ -124,23 +129,36 @@ function description(routes: readonly Route[]): JsonObject {
 }
 
 function operationOf(route: Route, id: string): JsonObject {
-  const operation = OPERATIONS[id];
+  const operation: Operation | undefined = OPERATIONS[id] ??
+    ADMIN_DESCRIPTIONS[id];
   if (operation === undefined) {
     throw new Error(`operation ${id} has no description`);
   }
-  const parameters = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
+  const isAdmin = route.path.startsWith("/admin/");
+  const parameters: JsonObject[] = [
+    ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: "path",
+      required: true,
+      schema: { type: "string" },
+    })),
+    ...(operation.query === undefined ? [] : queryOf(operation.query)),
+    ...(isAdmin && route.method === "POST"
+      ? [{
+        name: "idempotency-key",
+        in: "header",
+        description: "Asked again with it, the change is not made again",
+        schema: { type: "string" },
+      }]
+      : []),
+  ];
   const content: Record<string, unknown> = {
     "application/json": { schema: schemaOf(operation.reply) },
   };
   if (operation.streams === true) {
     content["text/event-stream"] = { schema: { type: "string" } };
   }
-  const errors = route.access === "open" ? {} : Object.fromEntries(
+  const errors = route.access === "open" && !isAdmin ? {} : Object.fromEntries(
     Object.entries(ERROR_STATUSES).map(([status, text]) => [status, {
       description: text,
       content: {
@@ -151,7 +169,11 @@ function operationOf(route: Route, id: string): JsonObject {
   return {
     operationId: id,
     summary: operation.summary,
-    ...(route.access === "open" ? { security: [] } : {}),
+    ...(isAdmin
+      ? { security: [{ adminToken: [] }] }
+      : route.access === "open"
+      ? { security: [] }
+      : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.request === undefined ? {} : {
       requestBody: {
@@ -163,6 +185,16 @@ function operationOf(route: Route, id: string): JsonObject {
     }),
     responses: { "200": { description: "Done", content }, ...errors },
   };
+}
+
+/** The fields of a query, each as a parameter. */
+function queryOf(query: z.ZodType): readonly JsonObject[] {
+  const { properties } = schemaOf(query);
+  return Object.entries(objectOr(properties)).map(([name, schema]) => ({
+    name,
+    in: "query",
+    schema,
+  }));
 }
 
 function schemaOf(schema: z.ZodType): JsonObject {

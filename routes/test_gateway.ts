@@ -4,13 +4,13 @@
  * @module
  */
 import { type ReplayServer, startReplay } from "../conformance/replay.ts";
-import type { Accounts } from "../gateway/accounts/accounts.ts";
-import { accountWithKey } from "../gateway/accounts/one_account.ts";
+import { openDesk } from "../gateway/admin/desk.ts";
 import { readConfig } from "../gateway/config.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { LogEntry } from "../gateway/log.ts";
 import { SYSTEM_TIMERS } from "../gateway/pump.ts";
 import { offerOf } from "../gateway/upstream/candidates.ts";
+import { type AccountsInUse, openAccounts } from "../gateway/open_accounts.ts";
 import { upstreamClient } from "../gateway/upstream/http_client.ts";
 import { replayVendors } from "../gateway/upstream/replay_vendors.ts";
 import { dispatch } from "./mod.ts";
@@ -24,6 +24,8 @@ export interface TestGateway {
   readonly url: string;
   /** To look into, or to stop. */
   readonly gateway: Gateway;
+  /** The accounts, with what operators do. */
+  readonly books: AccountsInUse;
   /** Plays every vendor; its journal tells what arrived there. */
   readonly replay: ReplayServer;
   /** What was logged so far. */
@@ -44,8 +46,6 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   /** Settings by name; absent: every default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Absent: one account, whose key is {@linkcode TEST_KEY}. Closed with the gateway. */
-  readonly accounts?: Accounts;
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -61,13 +61,22 @@ export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const replay = await startReplay();
-  const config = readConfig({ env: { ...options.env }, readFile: () => "{}" });
+  const config = readConfig({
+    env: {
+      GATEWAY_KEY: TEST_KEY,
+      DATABASE_URL: "sqlite::memory:",
+      ...options.env,
+    },
+    readFile: () => "{}",
+  });
+  const books = await openAccounts(config, () => {});
   const logged: LogEntry[] = [];
   const waiting = new Set<(entry: LogEntry) => void>();
   const client = upstreamClient(config);
   const gateway = createGateway({
     config,
-    accounts: options.accounts ?? accountWithKey(TEST_KEY).accounts,
+    accounts: books.accounts,
+    desk: openDesk(books.admin, config.adminToken, () => Date.now()),
     offer: offerOf(config.catalogue, replayVendors(replay.url)),
     client,
     timers: SYSTEM_TIMERS,
@@ -86,6 +95,7 @@ export async function startTestGateway(
   return {
     url,
     gateway,
+    books,
     replay,
     logged,
     logEntry: (wanted) =>

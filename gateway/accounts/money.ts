@@ -1,0 +1,86 @@
+/**
+ * Money in whole micro-dollars, and what tokens come to. Every amount is rounded up once, for the whole request.
+ *
+ * @module
+ */
+
+/** Prices of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
+export interface ModelPrice {
+  /** For prompt tokens at the full rate. */
+  readonly input: number;
+  /** For prompt tokens read from a cache. */
+  readonly cacheRead: number;
+  /** For prompt tokens written to a cache. */
+  readonly cacheWrite: number;
+  /** For tokens generated. */
+  readonly output: number;
+}
+
+/** Billed tokens of one request: what was not told is zero here, and marked elsewhere. */
+export interface Tokens {
+  /** Prompt tokens at the full rate. */
+  readonly input: number;
+  /** Prompt tokens read from a cache. */
+  readonly cacheRead: number;
+  /** Prompt tokens written to a cache. */
+  readonly cacheWrite: number;
+  /** Tokens generated, reasoning included. */
+  readonly output: number;
+}
+
+const MILLION = 1_000_000n;
+
+/** What tokens cost. Exact in whatever quantity. */
+export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
+  const sum = BigInt(tokens.input) * BigInt(price.input) +
+    BigInt(tokens.cacheRead) * BigInt(price.cacheRead) +
+    BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite) +
+    BigInt(tokens.output) * BigInt(price.output);
+  return Number((sum + MILLION - 1n) / MILLION);
+}
+
+/** The most that a call can come to if its prompt is as long as estimated: every prompt token at the dearest of its rates. */
+export function worstCostMicroUsd(
+  price: ModelPrice,
+  inputTokens: number,
+  maxOutputTokens: number,
+): number {
+  const dearest = Math.max(price.input, price.cacheRead, price.cacheWrite);
+  return costMicroUsd({ ...price, input: dearest }, {
+    input: inputTokens,
+    cacheRead: 0,
+    cacheWrite: 0,
+    output: maxOutputTokens,
+  });
+}
+
+/** A price as the ledger keeps it with each entry: the four figures, input/cache read/cache write/output. */
+export function priceText(price: ModelPrice): string {
+  return [price.input, price.cacheRead, price.cacheWrite, price.output]
+    .join("/");
+}
+
+/**
+ * Reads what {@linkcode priceText} wrote.
+ *
+ * @throws {Error} for any other text
+ */
+export function parsePrice(text: string): ModelPrice {
+  const match = /^(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(text);
+  if (match === null) throw new Error(`could not read the price: ${text}`);
+  return {
+    input: Number(match[1]),
+    cacheRead: Number(match[2]),
+    cacheWrite: Number(match[3]),
+    output: Number(match[4]),
+  };
+}
+
+/** An amount for people: `$12.50`, `-$0.000123`. At least cents, as many digits as there are. */
+export function usdText(microUsd: number): string {
+  const sign = microUsd < 0 ? "-" : "";
+  const digits = Math.abs(microUsd).toString().padStart(7, "0");
+  const whole = digits.slice(0, -6);
+  const part = digits.slice(-6).replace(/0{1,4}$/, "");
+  return `${sign}$${whole}.${part}`;
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { openStore } from "./open_store.ts";
+
+for (
+  const url of [
+    "",
+    "mysql://host/db",
+    "sqlite",
+    "sqlite:",
+    "sqlite://host/file",
+    "./data/gateway.sqlite3",
+    "postgres://",
+  ]
+) {
+  Deno.test(`openStore() refuses "${url}" and says what it wants`, async () => {
+    await assert.rejects(
+      openStore(url),
+      /DATABASE_URL: it must be sqlite:PATH, sqlite::memory: or postgres:/,
+    );
+  });
+}
+
+Deno.test("openStore() does not repeat an address, which may hold a password", async () => {
+  await assert.rejects(
+    openStore("mysql://me:secret@host"),
+    (error) => error instanceof Error && !error.message.includes("secret"),
+  );
+});
+
+Deno.test("openStore() keeps nothing of sqlite::memory:", async () => {
+  for (let i = 0; i < 2; i++) {
+    const store = await openStore("sqlite::memory:");
+    assert.deepEqual(await store.read("SELECT id FROM plans"), []);
+    await store.write((sql) =>
+      sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('a', 0)")
+    );
+    await store.close();
+  }
+});
+
+Deno.test("openStore() says that it cannot reach a server", async () => {
+  // Port 9 is the discard service: nobody listens there.
+  await assert.rejects(openStore("postgres://nobody@127.0.0.1:9/nothing"));
+});

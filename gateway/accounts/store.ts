@@ -1,0 +1,138 @@
+/**
+ * The one door to what is kept: reads, and writes that happen whole or not at all. SQL goes through it as text that both stores
+ * understand; what differs between them is in {@linkcode Dialect}. What the tables are is in `migrations.ts`.
+ *
+ * @module
+ */
+
+/** What a statement takes. Lists and records travel as JSON text, see {@linkcode Dialect}. */
+export type SqlValue = string | number | null;
+
+/** One row as the store gave it. Read it with {@linkcode textOf} and its siblings. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** Runs one statement, whose parameters are written `$1`, `$2`. */
+export interface Sql {
+  /** Runs it; the rows that it gives. */
+  all(
+    text: string,
+    values?: readonly SqlValue[],
+  ): Promise<readonly SqlRow[]>;
+}
+
+/** The few words in which the two kinds of SQL differ. */
+export interface Dialect {
+  /** Which kind of SQL. */
+  readonly name: "sqlite" | "postgres";
+  /** The elements of the JSON array in parameter `$n`, as rows with one column, `value`; for a FROM clause. */
+  elements(n: number): string;
+  /** The texts of the JSON array in parameter `$n`, as a subquery; for an IN clause. */
+  texts(n: number): string;
+}
+
+/** How a process lets others know that it lives, so that nobody settles what it still has open. */
+export interface Liveness {
+  /** From now on this owner counts as alive, until its process ends. */
+  enlist(ownerId: string): Promise<void>;
+  /** Says so again. Called every few seconds. */
+  beat(ownerId: string): Promise<void>;
+  /** Those of the owners in the store that are known to be gone. Never one that may be alive. */
+  gone(ownerId: string): Promise<readonly string[]>;
+  /** Takes an owner off the list: it is gone and has nothing open any more. */
+  strike(ownerId: string): Promise<void>;
+}
+
+/** Where everything is kept. */
+export interface Store {
+  /** The words of its SQL. */
+  readonly dialect: Dialect;
+  /**
+   * How long a look at the store may be relied on, in milliseconds: what another process changes (a revoked key) is seen here
+   * at most this much later.
+   */
+  readonly trustMs: number;
+  /** Who is there. */
+  readonly liveness: Liveness;
+  /** Whether a write keeps the thread busy: then streams must get their turn between two writes. */
+  readonly blocksThread: boolean;
+  /** Reads outside of any write: sees what is committed. */
+  readonly read: Sql["all"];
+  /**
+   * Runs `work` as one write: all of it or nothing, durable when the promise resolves, and never at the same time as another
+   * write, in whatever process. Only statements may be awaited inside.
+   */
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Lets go. What is being written is finished first. */
+  close(): Promise<void>;
+}
+
+/** The text in a column. */
+export function textOf(row: SqlRow, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw unreadable(column, value);
+  return value;
+}
+
+/** The text in a column that may be empty. */
+export function textOrUndefined(
+  row: SqlRow,
+  column: string,
+): string | undefined {
+  return row[column] === null ? undefined : textOf(row, column);
+}
+
+/** The whole number in a column. */
+export function intOf(row: SqlRow, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) {
+    throw unreadable(column, value);
+  }
+  return value;
+}
+
+/** The whole number in a column that may be empty. */
+export function intOrUndefined(
+  row: SqlRow,
+  column: string,
+): number | undefined {
+  return row[column] === null ? undefined : intOf(row, column);
+}
+
+/** The yes or no in a column: 1 or 0. */
+export function flagOf(row: SqlRow, column: string): boolean {
+  return intOf(row, column) === 1;
+}
+
+function unreadable(column: string, value: unknown): Error {
+  return new Error(
+    `could not read column ${column} from the store: it holds ${typeof value}`,
+  );
+}
+
+/** The kind of each column that {@linkcode insertRows} writes. */
+export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
+
+/**
+ * Inserts many rows with one statement of always the same text, so that the store plans it once. Rows go in as given; `tail` is
+ * what follows, as `ON CONFLICT …`.
+ */
+export async function insertRows(
+  sql: Sql,
+  dialect: Dialect,
+  table: string,
+  columns: Columns,
+  rows: readonly Readonly<Record<string, SqlValue>>[],
+  tail: string = "",
+): Promise<void> {
+  if (rows.length === 0) return;
+  const names = Object.keys(columns);
+  const picks = Object.entries(columns).map(([name, kind]) =>
+    `CAST(value ->> '${name}' AS ${kind})`
+  );
+  await sql.all(
+    // WHERE true: without it SQLite takes ON CONFLICT for the start of a join.
+    `INSERT INTO ${table} (${names.join(", ")}) SELECT ${picks.join(", ")} ` +
+      `FROM ${dialect.elements(1)} WHERE true ${tail}`,
+    [JSON.stringify(rows)],
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * What every store must do, as tests to be run on each.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { migrate, MIGRATIONS } from "./migrations.ts";
+import { insertRows, intOf, type Store, textOf } from "./store.ts";
+import type { TestStore } from "./testing/stores.ts";
+
+const TABLE = "CREATE TABLE notes (id TEXT PRIMARY KEY, n BIGINT, body TEXT)";
+const COLUMNS = { id: "TEXT", n: "BIGINT", body: "TEXT" } as const;
+
+async function count(store: Store): Promise<number> {
+  const [row] = await store.read(
+    "SELECT CAST(COUNT(*) AS BIGINT) AS n FROM notes",
+  );
+  return row === undefined ? -1 : intOf(row, "n");
+}
+
+/** Registers the tests. */
+export function storeContract(kind: TestStore): void {
+  const test = (
+    name: string,
+    run: (store: Store, again: () => Promise<Store>) => Promise<void>,
+  ): void => {
+    Deno.test(`${kind.name}: ${name}`, async () => {
+      await using database = await kind.fresh();
+      const store = await database.open();
+      try {
+        await store.write((sql) => sql.all(TABLE));
+        await run(store, () => database.open());
+      } finally {
+        await store.close();
+      }
+    });
+  };
+
+  test("write() keeps everything or nothing", async (store) => {
+    await assert.rejects(
+      store.write(async (sql) => {
+        await sql.all("INSERT INTO notes (id) VALUES ($1)", ["a"]);
+        throw new Error("changed my mind");
+      }),
+      /changed my mind/,
+    );
+    assert.equal(await count(store), 0);
+  });
+
+  test("write() gives what its work gives", async (store) => {
+    assert.deepEqual(await store.write(() => Promise.resolve([1, 2])), [1, 2]);
+  });
+
+  test("write() goes on after a statement that failed", async (store) => {
+    await assert.rejects(store.write((sql) => sql.all("SELECT nothing")));
+    await store.write((sql) =>
+      sql.all("INSERT INTO notes (id) VALUES ($1)", ["a"])
+    );
+    assert.equal(await count(store), 1);
+  });
+
+  test("read() does not see a write that has not ended", async (store) => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    await store.write(async (sql) => {
+      await sql.all("INSERT INTO notes (id) VALUES ($1)", ["a"]);
+      // Not awaited in here: a store may answer it only after this write.
+      resolve(count(store));
+      await sql.all("DELETE FROM notes");
+    });
+    assert.equal(await promise, 0);
+  });
+
+  test("writes of two connections follow each other", async (store, again) => {
+    const other = await again();
+    try {
+      await store.write((sql) =>
+        sql.all("INSERT INTO notes (id, n) VALUES ('sum', 0)")
+      );
+      const add = (to: Store): Promise<void> =>
+        to.write(async (sql) => {
+          const [row] = await sql.all("SELECT n FROM notes WHERE id = 'sum'");
+          const n = row === undefined ? 0 : intOf(row, "n");
+          await sql.all("UPDATE notes SET n = $1 WHERE id = 'sum'", [n + 1]);
+        });
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) => add(i % 2 === 0 ? store : other)),
+      );
+      const [row] = await other.read("SELECT n FROM notes WHERE id = 'sum'");
+      assert.equal(row?.["n"], 40);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("insertRows() keeps texts and numbers as they are", async (store) => {
+    const rows = [
+      { id: "plain", n: 0, body: "x" },
+      { id: "large", n: Number.MAX_SAFE_INTEGER, body: '"quotes" \\ and \n' },
+      { id: "below", n: -1, body: "Grüße 🙂 ' OR '1'='1" },
+      { id: "empty", n: null, body: null },
+    ];
+    await store.write((sql) =>
+      insertRows(sql, store.dialect, "notes", COLUMNS, rows)
+    );
+    const found = await store.read(
+      `SELECT id, n, body FROM notes WHERE id IN ${store.dialect.texts(1)}`,
+      [JSON.stringify(rows.map((row) => row.id))],
+    );
+    assert.deepEqual(
+      new Map(found.map((row) => [textOf(row, "id"), { ...row }])),
+      new Map(rows.map((row) => [row.id, row])),
+    );
+  });
+
+  test("insertRows() does nothing for no rows", async (store) => {
+    await store.write((sql) =>
+      insertRows(sql, store.dialect, "notes", COLUMNS, [])
+    );
+    assert.equal(await count(store), 0);
+  });
+
+  test("migrate() does nothing the second time", async (store) => {
+    await migrate(store);
+    await migrate(store);
+    const rows = await store.read("SELECT version FROM migrations");
+    assert.equal(rows.length, MIGRATIONS.length);
+  });
+
+  test("migrate() takes only the steps that are new", async (store) => {
+    await migrate(store, [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]]);
+    assert.equal((await store.read("SELECT * FROM later")).length, 0);
+  });
+
+  test("migrate() leaves nothing of a step that fails", async (store) => {
+    const broken = [...MIGRATIONS, ["CREATE TABLE half (id TEXT)", "NONSENSE"]];
+    await assert.rejects(migrate(store, broken));
+    await assert.rejects(store.read("SELECT * FROM half"));
+  });
+
+  test("migrate() refuses a store that a newer version wrote", async (store) => {
+    await migrate(store, [...MIGRATIONS, []]);
+    await assert.rejects(migrate(store), /newer version/);
+  });
+
+  test(
+    "two processes may start on an empty store at once",
+    async (_, again) => {
+      const stores = await Promise.all([again(), again(), again()]);
+      await Promise.all(stores.map((store) => store.close()));
+    },
+  );
+
+  test("liveness knows who is there from who is gone", async (store, again) => {
+    const other = await again();
+    let closed = false;
+    try {
+      await store.liveness.enlist("one");
+      await other.liveness.enlist("two");
+      assert.deepEqual(await store.liveness.gone("one"), []);
+      assert.deepEqual(await other.liveness.gone("two"), []);
+      await other.close();
+      closed = true;
+      while ((await store.liveness.gone("one")).length === 0) {
+        // Postgres waits for a whole lease without a sign of life.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert.deepEqual(await store.liveness.gone("one"), ["two"]);
+      await store.liveness.strike("two");
+      assert.deepEqual(await store.liveness.gone("one"), []);
+    } finally {
+      if (!closed) await other.close();
+    }
+  });
+}

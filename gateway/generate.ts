@@ -249,14 +249,11 @@ class Exchange {
       await this.#written(result);
     } catch (error) {
       const ended = error instanceof CallerLeft ? "caller_left" : "refused";
-      const known = error instanceof ApiError
-        ? scrubbed(error, this.#candidate.access.apiKey)
-        : error;
-      this.#settle(ended, undefined, known);
+      this.#settle(ended, undefined, error);
       if (error instanceof CallerLeft) {
         return new Response(null, { status: NOBODY_THERE });
       }
-      throw known;
+      throw error;
     } finally {
       this.#call.signal.removeEventListener("abort", callerLeft);
     }
@@ -375,16 +372,6 @@ function droppedHeader(losses: readonly string[]): string {
 
 /** The caller went away before it had a reply. */
 class CallerLeft extends Error {}
-
-/** The error without the vendor's key, should an upstream have echoed it. */
-function scrubbed(error: ApiError, secret: string): ApiError {
-  if (secret === "" || !error.message.includes(secret)) return error;
-  return new ApiError(
-    error.kind,
-    error.message.replaceAll(secret, "[removed]"),
-    error.details,
-  );
-}
 
 /** Bytes as a body. The cast narrows the buffer's kind only: these bytes are never shared. */
 function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

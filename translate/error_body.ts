@@ -31,10 +31,13 @@ const MAX_MESSAGE_CHARS = 4000;
 
 /** Looks for an error in a parsed body: `{error:{…}}`, `{error:"…"}`, `{detail}`, `{message}`, or any of them in an array. */
 export function readErrorObject(body: unknown): ErrorBody {
-  const outer = Array.isArray(body) ? body.find(isObject) : body;
-  if (!isObject(outer)) return { detail: {} };
-  const inner = outer["error"];
-  if (typeof inner === "string") return { message: inner, detail: outer };
+  const outer = firstObject(body);
+  if (outer === undefined) return { detail: {} };
+  const inner = firstObject(outer["error"]) ?? firstObject(outer["errors"]) ??
+    outer["error"];
+  if (typeof inner === "string") {
+    return { ...(inner === "" ? {} : { message: inner }), detail: outer };
+  }
   const detail = isObject(inner) ? inner : outer;
   const message = textIn(detail["message"]) ?? textIn(detail["detail"]) ??
     textIn(outer["message"]) ??
@@ -51,6 +54,12 @@ export function readErrorObject(body: unknown): ErrorBody {
   };
 }
 
+/** The value where it is an object, or the first one in it where it is an array. */
+function firstObject(value: unknown): JsonObject | undefined {
+  const first = Array.isArray(value) ? value.find(isObject) : value;
+  return isObject(first) ? first : undefined;
+}
+
 function firstDetail(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   const first = detail.find(isObject);
@@ -64,6 +73,9 @@ export function readErrorText(text: string): ErrorBody {
     return readErrorObject(parsed);
   }
   if (typeof parsed === "string") return { message: parsed, detail: {} };
+  // A vendor that was asked for a stream may frame its error like one, whatever the status.
+  const framed = parseJson(/^data:[ \t]*(\{.*)$/m.exec(text)?.[1] ?? "");
+  if (isObject(framed)) return readErrorObject(framed);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
   const plain = (title ??
     text.replaceAll(/<(style|script)[^]*?<\/\1>/gi, " ").replaceAll(
@@ -83,8 +95,10 @@ export function upstreamError(
   body: ErrorBody,
 ): ApiError {
   const kind = kindOfStatus(status);
-  if (kind === "upstream") return opaqueFailure(status, body);
-  const overflow = isContextOverflow(body);
+  if (kind === "upstream") return opaqueFailure(status, headers, body);
+  // The status decides first: a rate limit in tokens speaks of "too many tokens", too.
+  const overflow = (kind === "invalid_request" || kind === "too_large") &&
+    isContextOverflow(body);
   const retryAfterSeconds = retryAfter(headers);
   const quota = body.code === "insufficient_quota" ||
     body.type === "insufficient_quota";
@@ -99,15 +113,17 @@ export function upstreamError(
         ? {}
         : { param: body.param }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      ...(quota || headers.get("x-should-retry") === "false"
-        ? { retryable: false }
-        : {}),
+      ...(quota ? { retryable: false } : advisedRetry(headers)),
     },
   );
 }
 
 /** A vendor's refusal of our key (401, 402, 403) is told without its words: they are about us, not about the caller. */
-function opaqueFailure(status: number, body: ErrorBody): ApiError {
+function opaqueFailure(
+  status: number,
+  headers: Headers,
+  body: ErrorBody,
+): ApiError {
   const aboutUs = status === 401 || status === 402 || status === 403;
   const message = aboutUs
     ? "the upstream refused the gateway's own credentials or account; the operator must look into it"
@@ -115,9 +131,13 @@ function opaqueFailure(status: number, body: ErrorBody): ApiError {
     ? "the upstream answered with a redirect, which is not followed"
     : body.message?.slice(0, MAX_MESSAGE_CHARS) ?? DEFAULT_MESSAGE.upstream;
   const kind: ErrorKind = status === 500 ? "internal" : "upstream";
+  const retryAfterSeconds = retryAfter(headers);
   return new ApiError(kind, message, {
     upstreamStatus: status,
-    ...(aboutUs ? { retryable: false } : {}),
+    ...(aboutUs ? { retryable: false } : {
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...advisedRetry(headers),
+    }),
   });
 }
 
@@ -140,18 +160,39 @@ const DEFAULT_MESSAGE: Readonly<Record<ErrorKind, string>> = {
   overloaded: "the upstream is overloaded",
 };
 
-/** Whole seconds of `retry-after-ms` or `retry-after` (seconds, or a date with no clock to compare it to: ignored). */
+/** What the vendor says itself about trying again. */
+function advisedRetry(headers: Headers): { readonly retryable?: boolean } {
+  const advice = headers.get("x-should-retry")?.trim().toLowerCase();
+  return advice === "true" || advice === "false"
+    ? { retryable: advice === "true" }
+    : {};
+}
+
+/** A date further away than this is a clock that is wrong. */
+const MAX_DATE_SECONDS = 24 * 60 * 60;
+
+/** Whole seconds of `retry-after-ms` or `retry-after`; a date there is held against the answer's own. */
 function retryAfter(headers: Headers): number | undefined {
-  const ms = Number(headers.get("retry-after-ms") ?? NaN);
-  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms / 1000);
-  const seconds = Number(headers.get("retry-after") ?? NaN);
-  return Number.isFinite(seconds) && seconds >= 0
-    ? Math.ceil(seconds)
+  const ms = plainNumber(headers.get("retry-after-ms"));
+  if (ms !== undefined) return Math.ceil(ms / 1000);
+  const told = headers.get("retry-after");
+  const seconds = plainNumber(told);
+  if (seconds !== undefined) return Math.ceil(seconds);
+  const distance = Math.ceil(
+    (Date.parse(told ?? "") - Date.parse(headers.get("date") ?? "")) / 1000,
+  );
+  return distance >= 0 && distance <= MAX_DATE_SECONDS ? distance : undefined;
+}
+
+/** Digits, perhaps with a fraction; nothing longer than a header should hold. */
+function plainNumber(text: string | null): number | undefined {
+  return text !== null && /^\s*\d{1,12}(?:\.\d*)?\s*$/.test(text)
+    ? Number(text)
     : undefined;
 }
 
 const OVERFLOW =
-  /prompt is too long|maximum context length|context_length_exceeded|context window|exceeds the maximum number of tokens|input token count|too many tokens/i;
+  /prompt is too long|input is too long|maximum (?:context|prompt) length|exceeds? (?:the |its )?(?:model's |available )?context (?:length|size|limit)|context_length_exceeded|context window|exceeds the maximum number of tokens|input token count|too many tokens/i;
 
 function isContextOverflow(body: ErrorBody): boolean {
   return body.code === "context_length_exceeded" ||
@@ -165,7 +206,7 @@ export function overflowNumbers(
   const patterns: readonly [RegExp, "maximum first" | "tokens first"][] = [
     [/prompt is too long: (\d+) tokens > (\d+)/i, "tokens first"],
     [
-      /maximum context length (?:is|of) (\d+)[^]*?(?:resulted in|requested(?: about)?|you requested|has|contains?) (\d+)/i,
+      /maximum (?:context|prompt) length (?:is|of) (\d+)[^]*?(?:resulted in|requested(?: about)?|you requested|has|contains?) (\d+)/i,
       "maximum first",
     ],
     [/input token count \(?(\d+)\)? exceeds[^]*?\(?(\d+)\)?/i, "tokens first"],

@@ -5,10 +5,16 @@
  *
  * @module
  */
-import type { DecodeContext, Dialect, EncodeContext } from "./dialect.ts";
+import type {
+  DecodeContext,
+  Dialect,
+  EncodeContext,
+  UpstreamDialect,
+} from "./dialect.ts";
 import { ApiError } from "./error.ts";
 import { frameCutter } from "./frame_cutter.ts";
 import { joined } from "./json_splice.ts";
+import { withModel } from "./model_splice.ts";
 import type { Relay } from "./relay.ts";
 import type { ReplyEvent } from "./reply.ts";
 import { observer } from "./seen.ts";
@@ -16,18 +22,18 @@ import { type Frame, frameReader } from "./sse.ts";
 
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
-const MODEL_KEY = ENCODER.encode('"model"');
 const BLANK_LINES = ENCODER.encode("\n\n");
 
-/** Makes the relay for one stream. */
+/** Makes the relay for one stream; `upstream` reads what `dialect` writes. */
 export function passThroughRelay(
   dialect: Dialect,
+  upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
 ): Relay {
   const cutter = frameCutter();
   const reader = frameReader();
-  const decoder = dialect.streamDecoder(decode);
+  const decoder = upstream.streamDecoder(decode);
   const encoder = dialect.streamEncoder(encode);
   const watch = observer();
   const model = ENCODER.encode(JSON.stringify(encode.model));
@@ -100,35 +106,4 @@ export function passThroughRelay(
     done: () => done,
     seen: watch.seen,
   };
-}
-
-/** The frame with the value of its first `"model"` key replaced. Inside JSON strings the quotes would be escaped. */
-function withModel(frame: Uint8Array, model: Uint8Array): Uint8Array {
-  let at = indexOf(frame, MODEL_KEY);
-  if (at < 0) return frame;
-  at += MODEL_KEY.length;
-  while (frame[at] === 0x20) at++;
-  if (frame[at] !== 0x3a) return frame;
-  at++;
-  while (frame[at] === 0x20) at++;
-  if (frame[at] !== 0x22 || frame[at + 1] === 0x22) return frame;
-  let end = at + 1;
-  while (end < frame.length && frame[end] !== 0x22) {
-    end += frame[end] === 0x5c ? 2 : 1;
-  }
-  return joined([frame.subarray(0, at), model, frame.subarray(end + 1)]);
-}
-
-function indexOf(bytes: Uint8Array, wanted: Uint8Array): number {
-  const first = wanted[0] ?? 0;
-  for (
-    let at = bytes.indexOf(first);
-    at >= 0;
-    at = bytes.indexOf(first, at + 1)
-  ) {
-    let same = 1;
-    while (same < wanted.length && bytes[at + same] === wanted[same]) same++;
-    if (same === wanted.length) return at;
-  }
-  return -1;
 }

@@ -23,7 +23,7 @@ function relayed(
   size = 1_000_000,
   encode = ENCODE,
 ): string {
-  const relay = passThroughRelay(dialect, PLAIN_CONTEXT, encode);
+  const relay = passThroughRelay(dialect, dialect, PLAIN_CONTEXT, encode);
   const source = bytes(stream);
   let out = "";
   for (let at = 0; at < source.length; at += size) {
@@ -92,7 +92,12 @@ Deno.test("passThroughRelay() keeps CR LF, comments and unknown fields", () => {
 });
 
 Deno.test("passThroughRelay() keeps a usage frame that nobody asked for to itself, and learns from it", () => {
-  const relay = passThroughRelay(chatCompletions, PLAIN_CONTEXT, ENCODE);
+  const relay = passThroughRelay(
+    chatCompletions,
+    chatCompletions,
+    PLAIN_CONTEXT,
+    ENCODE,
+  );
   const out = text(relay.push(bytes(CHAT.join(""))));
   assert.equal(
     out,
@@ -172,7 +177,7 @@ Deno.test("passThroughRelay() replaces an upstream's error by one in clean form 
 });
 
 Deno.test("fail() tells the error once, and nothing where the answer is over", () => {
-  const relay = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  const relay = passThroughRelay(messages, messages, PLAIN_CONTEXT, ENCODE);
   relay.push(bytes(MESSAGES.slice(0, 3).join("")));
   assert.match(
     text(relay.fail(new ApiError("timeout", "too late"))),
@@ -180,13 +185,13 @@ Deno.test("fail() tells the error once, and nothing where the answer is over", (
   );
   assert.equal(relay.fail(new ApiError("timeout", "again")).length, 0);
   assert.equal(relay.push(bytes(MESSAGES.slice(3).join(""))).length, 0);
-  const over = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  const over = passThroughRelay(messages, messages, PLAIN_CONTEXT, ENCODE);
   over.push(bytes(MESSAGES.join("")));
   assert.equal(over.fail(new ApiError("timeout", "too late")).length, 0);
 });
 
 Deno.test("ping() is a comment before the answer begins and the format's own sign of life after", () => {
-  const relay = passThroughRelay(messages, PLAIN_CONTEXT, ENCODE);
+  const relay = passThroughRelay(messages, messages, PLAIN_CONTEXT, ENCODE);
   assert.equal(text(relay.ping()), ": keep-alive\n\n");
   relay.push(bytes(MESSAGES[0] ?? ""));
   assert.equal(text(relay.ping()), `event: ping\ndata: {"type": "ping"}\n\n`);

@@ -120,7 +120,7 @@ export function streamRelay(
   encode: EncodeContext,
 ): Relay {
   return passes(caller.name, upstream.name)
-    ? passThroughRelay(caller, decode, encode)
+    ? passThroughRelay(caller, upstream, decode, encode)
     : translatingRelay(caller, upstream, decode, encode);
 }
 

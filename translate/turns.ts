@@ -68,5 +68,12 @@ export function calledNames(turns: readonly Turn[]): readonly string[] {
   return [...names];
 }
 
-/** The last line of Claude-style clients' first system block: new on every request, of no use elsewhere, ruins prompt caches. */
-export const BILLING_HEADER_PREFIX = "x-anthropic-billing-header:";
+const BILLING_LINE = /^x-anthropic-billing-header:[^\n]*\n?/;
+
+/**
+ * A system text without the line that Claude-style clients open it with: new on every request, of no use to other vendors'
+ * models, it ruins prompt caches. Mostly it is a block of its own, of which nothing is left.
+ */
+export function withoutBillingLine(text: string): string {
+  return text.replace(BILLING_LINE, "");
+}

@@ -21,6 +21,7 @@ import {
   type WholeReply,
   wholeReply,
 } from "../../translate/relay.ts";
+import { withoutSecret } from "../../translate/secret.ts";
 import type { Candidate } from "./candidates.ts";
 import type {
   ByteSource,
@@ -71,7 +72,10 @@ const MAX_ERROR_BYTES = 256 * 1024;
  */
 export async function attempt(options: Attempt): Promise<AttemptResult> {
   const { candidate, caller, encode } = options;
-  const dialect = upstreamDialect(candidate.dialect);
+  const dialect = withoutSecret(
+    upstreamDialect(candidate.dialect),
+    candidate.access.apiKey,
+  );
   const response = await options.client.call({
     url: `${candidate.access.baseUrl}${
       candidate.wire.path(candidate.model.upstreamModel, options.stream)

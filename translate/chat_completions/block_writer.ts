@@ -233,7 +233,10 @@ function findCall(
   const { id, index } = piece;
   const likely = index === undefined ? calls.at(-1) : byIndex.get(index);
   if (likely !== undefined && continues(likely, piece)) return likely;
-  return id === undefined
+  // A number and a name of its own make a call a new one, also where the vendor repeats an id.
+  const fresh = index !== undefined && likely === undefined &&
+    piece.name !== undefined;
+  return id === undefined || fresh
     ? undefined
     : calls.findLast((call) => call.id === id);
 }

@@ -13,7 +13,7 @@ import {
   stringIn,
   textIn,
 } from "../json.ts";
-import type { ReplyEvent } from "../reply.ts";
+import { mergeUsage, type ReplyEvent, type Usage } from "../reply.ts";
 import { blockWriter } from "./block_writer.ts";
 import { readCallSignature, readDetails } from "./carriers.ts";
 import { inBandError } from "./error.ts";
@@ -39,6 +39,7 @@ export function choiceReader(context: DecodeContext): ChoiceReader {
   let stopWord: string | undefined;
   let sawCall = false;
   let plainThoughts = false;
+  let usageSoFar: Usage = {};
 
   const thoughts = (delta: JsonObject): void => {
     const plain = textIn(delta["reasoning_content"]) ??
@@ -64,12 +65,13 @@ export function choiceReader(context: DecodeContext): ChoiceReader {
       } else blocks.prose("text", stringIn(part["text"]) ?? "");
     }
   };
-  const calls = (delta: JsonObject): void => {
-    for (const call of arrayOr(delta["tool_calls"])) {
+  const calls = (delta: JsonObject, whole: boolean): void => {
+    for (const [place, call] of arrayOr(delta["tool_calls"]).entries()) {
       if (!isObject(call)) continue;
       sawCall = true;
       const called = objectOr(call["function"] ?? call["custom"]);
-      const index = call["index"];
+      // In a whole message every entry is a call of its own, also where vendors repeat an id.
+      const index = whole ? place : call["index"];
       const id = textIn(call["id"]);
       const name = textIn(called["name"]);
       const signature = readCallSignature(call["extra_content"]);
@@ -133,19 +135,20 @@ export function choiceReader(context: DecodeContext): ChoiceReader {
         return [{ type: "error", error: inBandError(failure) }];
       }
       const start = head(chunk);
-      const delta = isObject(choice["delta"])
-        ? choice["delta"]
-        : objectOr(choice["message"]);
+      const whole = !isObject(choice["delta"]);
+      const delta = objectOr(choice[whole ? "message" : "delta"]);
       thoughts(delta);
       content(delta["content"]);
       blocks.prose("refusal", stringIn(delta["refusal"]) ?? "");
-      calls(delta);
-      const usage = decodeUsage(chunk["usage"]) ??
-        decodeUsage(objectOr(chunk["x_groq"])["usage"]) ??
-        decodeUsage(choice["usage"]);
-      const told: readonly ReplyEvent[] = usage === undefined
-        ? []
-        : [{ type: "usage", usage }];
+      calls(delta, whole);
+      const told: ReplyEvent[] = [];
+      const usage = decodeUsage(chunk["usage"], usageSoFar) ??
+        decodeUsage(objectOr(chunk["x_groq"])["usage"], usageSoFar) ??
+        decodeUsage(choice["usage"], usageSoFar);
+      if (usage !== undefined) {
+        usageSoFar = mergeUsage(usageSoFar, usage);
+        told.push({ type: "usage", usage });
+      }
       return [...start, ...blocks.take(), ...stop(choice), ...told];
     },
     finish() {

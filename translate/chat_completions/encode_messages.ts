@@ -14,7 +14,7 @@ import type {
   ToolResultPart,
   Turn,
 } from "../request.ts";
-import { BILLING_HEADER_PREFIX, systemTurnsAsUser } from "../turns.ts";
+import { systemTurnsAsUser, withoutBillingLine } from "../turns.ts";
 import {
   contentOf,
   type ContentSource,
@@ -59,9 +59,8 @@ export function encodeMessages(
 }
 
 function encodeSystem(request: GenerationRequest): readonly JsonObject[] {
-  const texts = request.system.map((part) => part.text).filter((text) =>
-    text !== "" && !text.startsWith(BILLING_HEADER_PREFIX)
-  );
+  const texts = request.system.map((part) => withoutBillingLine(part.text))
+    .filter((text) => text !== "");
   return texts.length === 0
     ? []
     : [{ role: "system", content: texts.join("\n\n") }];

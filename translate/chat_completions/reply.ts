@@ -25,10 +25,12 @@ export function decodeReply(
   context: DecodeContext,
 ): readonly ReplyEvent[] {
   const reader = choiceReader(context);
-  if (!isObject(body)) return unreadable();
-  const events = reader.chunk(body);
+  // One vendor's compatible endpoint wraps its errors in an array.
+  const only = Array.isArray(body) ? body.find(isObject) : body;
+  if (!isObject(only)) return unreadable();
+  const events = reader.chunk(only);
   if (events.at(-1)?.type === "error") return events;
-  if (arrayOr(body["choices"]).length === 0) return unreadable();
+  if (arrayOr(only["choices"]).length === 0) return unreadable();
   try {
     return [...events, ...reader.finish()];
   } catch (error) {

@@ -50,8 +50,10 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
         );
       }
       if (frame.event === "error") return fail(inBandError(chunk));
-      if (!isObject(chunk)) return [];
-      const events = reader.chunk(chunk);
+      // One vendor's compatible endpoint wraps its errors in an array.
+      const only = Array.isArray(chunk) ? chunk.find(isObject) : chunk;
+      if (!isObject(only)) return [];
+      const events = reader.chunk(only);
       ended = events.at(-1)?.type === "error";
       return events;
     },

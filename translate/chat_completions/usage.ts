@@ -12,18 +12,24 @@ import {
 } from "../json.ts";
 import type { Usage } from "../reply.ts";
 
-/** Reads a `usage` object; undefined where there is none. */
-export function decodeUsage(value: unknown): Usage | undefined {
+/**
+ * Reads a `usage` object; undefined where there is none. What an earlier one told of caches stands where this one is silent: its
+ * prompt tokens still include them.
+ */
+export function decodeUsage(
+  value: unknown,
+  before: Usage = {},
+): Usage | undefined {
   if (!isObject(value)) return undefined;
   const prompt = countIn(value["prompt_tokens"]);
   const promptDetails = objectOr(value["prompt_tokens_details"]);
   // Beside the format's own field, three vendors' older names.
   const cacheRead = countIn(promptDetails["cached_tokens"]) ??
     countIn(value["prompt_cache_hit_tokens"]) ??
-    countIn(value["cached_tokens"]);
+    countIn(value["cached_tokens"]) ?? before.cacheRead;
   const cacheWrite = countIn(promptDetails["cache_write_tokens"]) ??
     countIn(promptDetails["cache_creation_tokens"]) ??
-    countIn(value["cache_creation_tokens"]);
+    countIn(value["cache_creation_tokens"]) ?? before.cacheWrite;
   const reasoning = countIn(
     objectOr(value["completion_tokens_details"])["reasoning_tokens"],
   );

@@ -13,7 +13,7 @@ import {
   objectOr,
   textIn,
 } from "../json.ts";
-import type { ReplyEvent, StopReason } from "../reply.ts";
+import type { ReplyEvent, StopReason, Usage } from "../reply.ts";
 import { inBandError } from "./error.ts";
 import { type PartialArgs, partialArgs } from "./partial_args.ts";
 import { readUsage, sameUsage } from "./usage.ts";
@@ -178,8 +178,17 @@ export function replyReader(context: DecodeContext): ReplyReader {
     } else if (text !== undefined) say("text", text);
   };
   const readUsageOf = (response: JsonObject): void => {
-    const told = readUsage(response["usageMetadata"]);
-    if (told === undefined || sameUsage(told, usage)) return;
+    const read = readUsage(response["usageMetadata"]);
+    if (read === undefined) return;
+    // Zero counts are left out on this wire, so one that was told before and is missing now has become zero.
+    const told: Usage = {
+      ...read,
+      ...(read.input !== undefined && read.cacheRead === undefined &&
+          usage?.cacheRead !== undefined
+        ? { cacheRead: 0 }
+        : {}),
+    };
+    if (sameUsage(told, usage)) return;
     usage = told;
     if (started) events.push({ type: "usage", usage: told });
   };

@@ -9,7 +9,7 @@ import type { EncodedRequest } from "../dialect.ts";
 import { invalidField } from "../error.ts";
 import type { JsonObject } from "../json.ts";
 import type { GenerationRequest, OutputFormat, TextPart } from "../request.ts";
-import { BILLING_HEADER_PREFIX, calledNames } from "../turns.ts";
+import { calledNames, withoutBillingLine } from "../turns.ts";
 import { type Lose, writeContents } from "./contents.ts";
 import { writeGenerationConfig } from "./generation_config.ts";
 import { textParts } from "./media.ts";
@@ -81,13 +81,7 @@ function toolNames(request: GenerationRequest): ReadonlySet<string> {
 
 /** Every part of the system prompt, without the line that Claude-style clients renew on each request: it ruins prompt caches. */
 function systemParts(system: readonly TextPart[]): readonly JsonObject[] {
-  return system.flatMap(({ text }) =>
-    textParts(
-      text.startsWith(BILLING_HEADER_PREFIX)
-        ? text.replace(/^[^\n]*\n?/, "")
-        : text,
-    )
-  );
+  return system.flatMap(({ text }) => textParts(withoutBillingLine(text)));
 }
 
 interface ChosenFormat {

@@ -19,11 +19,11 @@ export function readUsage(metadata: unknown): Usage | undefined {
   const thoughts = countIn(metadata["thoughtsTokenCount"]);
   const total = countIn(metadata["totalTokenCount"]);
   // Zero counts are left out on this wire, so an answer without a count of its own is what the total leaves.
-  const output = candidates !== undefined || thoughts !== undefined
-    ? (candidates ?? 0) + (thoughts ?? 0)
+  const output = candidates !== undefined
+    ? candidates + (thoughts ?? 0)
     : total !== undefined && prompt !== undefined
-    ? Math.max(0, total - prompt - toolPrompt)
-    : undefined;
+    ? Math.max(thoughts ?? 0, total - prompt - toolPrompt)
+    : thoughts;
   const usage: Usage = {
     ...(prompt === undefined
       ? {}

@@ -32,7 +32,7 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   other: "end_turn",
 };
 
-/** Reads what a `usage` object tells. A zero input after a known one is a proxy's way of saying nothing. */
+/** Reads what a `usage` object tells. A zero after a known prompt figure is a proxy's way of saying nothing. */
 export function readUsage(wire: unknown, before: Usage): Usage {
   const usage = objectOr(wire);
   const input = countIn(usage["input_tokens"]);
@@ -42,11 +42,12 @@ export function readUsage(wire: unknown, before: Usage): Usage {
   const reasoning = countIn(
     objectOr(usage["output_tokens_details"])["thinking_tokens"],
   );
-  const silent = input === 0 && (before.input ?? 0) > 0;
+  const silent = (now: number | undefined, old: number | undefined): boolean =>
+    now === undefined || (now === 0 && (old ?? 0) > 0);
   return {
-    ...(input === undefined || silent ? {} : { input }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(silent(input, before.input) ? {} : { input }),
+    ...(silent(cacheRead, before.cacheRead) ? {} : { cacheRead }),
+    ...(silent(cacheWrite, before.cacheWrite) ? {} : { cacheWrite }),
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };

@@ -17,7 +17,7 @@ import type {
   ToolChoice,
 } from "../request.ts";
 import { checked } from "../schema.ts";
-import { BILLING_HEADER_PREFIX } from "../turns.ts";
+import { withoutBillingLine } from "../turns.ts";
 import { decodeTurns } from "./decode_turns.ts";
 import { type Unmapped, unmappedFields } from "./unmapped.ts";
 import {
@@ -202,13 +202,17 @@ function decodeSystem(
   system: CountTokensRequest["system"],
   unmapped: Unmapped,
 ): readonly TextPart[] {
-  if (system === undefined || system === "") return [];
-  if (typeof system === "string") return [{ type: "text", text: system }];
+  if (system === undefined) return [];
+  if (typeof system === "string") {
+    const text = withoutBillingLine(system);
+    return text === "" ? [] : [{ type: "text", text }];
+  }
   const parts: TextPart[] = [];
   for (const block of system) {
-    if (block.text.startsWith(BILLING_HEADER_PREFIX)) continue;
+    const text = withoutBillingLine(block.text);
+    if (text === "" && block.text !== "") continue;
     unmapped.note(block, SYSTEM_FIELDS, "system[].");
-    parts.push({ type: "text", text: block.text });
+    parts.push({ type: "text", text });
   }
   return parts;
 }

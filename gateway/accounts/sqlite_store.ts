@@ -33,6 +33,12 @@ const BUSY_TIMEOUT_MS = 100;
 const BUSY_PAUSE_MS = 20;
 const BUSY_TRIES = 40;
 
+/** A statement, and which of the given values each of its marks takes. */
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly order: readonly number[];
+}
+
 /**
  * Opens the file, making it and its folder where they are not there; `:memory:` is kept nowhere.
  *
@@ -47,17 +53,24 @@ export function openSqliteStore(path: string): Store {
       "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`,
   );
-  const prepared = new Map<string, StatementSync>();
+  const prepared = new Map<string, Prepared>();
   const run = (
     text: string,
     values: readonly SqlValue[] = [],
   ): readonly SqlRow[] => {
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      statement = database.prepare(text.replaceAll(/\$(\d+)/g, "?$1"));
-      prepared.set(text, statement);
+    let known = prepared.get(text);
+    if (known === undefined) {
+      // Plain marks, a value for each: Deno before 2.6 binds numbered ones wrongly.
+      const order = [...text.matchAll(/\$(\d+)/g)].map(([, n]) =>
+        Number(n) - 1
+      );
+      known = {
+        statement: database.prepare(text.replaceAll(/\$\d+/g, "?")),
+        order,
+      };
+      prepared.set(text, known);
     }
-    return statement.all(...values);
+    return known.statement.all(...known.order.map((at) => values[at] ?? null));
   };
   const all: Sql["all"] = (text, values) =>
     new Promise((resolve) => resolve(run(text, values)));

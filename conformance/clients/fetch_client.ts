@@ -1,5 +1,6 @@
 /** The client for normal traffic: `fetch`, recorded piece by piece. */
 import type { Header } from "../evidence/exchange.ts";
+import { readBody } from "./read_body.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
 /** A request for `fetch`. */
@@ -48,7 +49,9 @@ export function sendFetch(request: FetchRequest): Ongoing {
       });
       transfer.noteHead(response.status, [...response.headers]);
       if (response.body !== null) {
-        for await (const piece of response.body) transfer.notePiece(piece);
+        for await (const piece of readBody(response.body, abort.signal)) {
+          transfer.notePiece(piece);
+        }
       }
       return transfer.finish("complete");
     } catch (error) {

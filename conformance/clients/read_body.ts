@@ -1,0 +1,30 @@
+/** Reads a body of `fetch` so that an abort always ends the transfer. */
+
+/**
+ * The pieces of a body; aborting the signal ends them and closes the connection.
+ *
+ * The signal given to `fetch` is not enough: `fetch` listens through a signal of its own, which may be collected while the
+ * body is still read (seen with Deno 2.8.2), and then the connection stays open.
+ */
+export async function* readBody(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const stop = (): void => {
+    reader.cancel().catch(() => {});
+  };
+  signal.addEventListener("abort", stop);
+  try {
+    for (;;) {
+      if (signal.aborted) stop();
+      const { value, done } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}

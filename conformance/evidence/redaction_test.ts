@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { heldKey, Redaction } from "./redaction.ts";
+
+const KEY = "sk-0123456789abcdef";
+
+Deno.test("Redaction masks a key in texts and bytes and keeps every length", () => {
+  const redaction = new Redaction();
+  redaction.hide(KEY);
+  const text = `bad key "${KEY}" ${KEY.toUpperCase()}`;
+  const clean = redaction.text(text);
+  assert.equal(clean.length, text.length);
+  assert.ok(heldKey(clean) && !clean.includes("0123456789"));
+  const bytes = new TextEncoder().encode(`é ${KEY} é`);
+  const masked = redaction.bytes(bytes);
+  assert.equal(masked.length, bytes.length);
+  assert.match(new TextDecoder().decode(masked), /^é \{\{KEY\*+\}\} é$/);
+});
+
+Deno.test("assertClean() refuses a text that holds a key", () => {
+  const redaction = new Redaction();
+  redaction.hide(KEY);
+  assert.throws(() => redaction.assertClean(`x ${KEY}`), /holds a key/);
+  redaction.assertClean("nothing");
+});

@@ -1,0 +1,121 @@
+/** Mutants for the checks of the area `auth`. */
+import type { Hooks } from "../golden/hooks.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** The golden gateway that repairs the key before it compares it. */
+function repairing(repair: (key: string) => string): Hooks {
+  return { key: (key) => key === undefined ? undefined : repair(key) };
+}
+
+/** The golden gateway whose 401 bodies are changed. */
+function body401(change: (body: Record<string, unknown>) => object): Hooks {
+  return {
+    reply: (reply) =>
+      reply.status === 401
+        ? { ...reply, body: JSON.parse(JSON.stringify(change(reply.body))) }
+        : reply,
+  };
+}
+
+/** The mutants. */
+export const AUTH_MUTANTS: readonly Mutant[] = [
+  {
+    name: "x-api-key-ignored",
+    about: "Only the bearer form is read",
+    hooks: {
+      key: (_, { request }) =>
+        /^Bearer (.*)$/.exec(request.headers["authorization"] ?? "")?.[1],
+    },
+  },
+  {
+    name: "chat-takes-bearer-only",
+    about: "The chat endpoint does not read x-api-key",
+    hooks: {
+      key: (key, { endpoint, request }) =>
+        endpoint === "chat" && request.headers["x-api-key"] !== undefined
+          ? undefined
+          : key,
+    },
+  },
+  {
+    name: "bearer-ignored",
+    about: "Only x-api-key is read",
+    hooks: { key: (_, { request }) => request.headers["x-api-key"] },
+  },
+  {
+    name: "auth-off",
+    about: "No key is needed",
+    hooks: { admit: () => undefined },
+  },
+  {
+    name: "models-public",
+    about: "The model list needs no key",
+    hooks: {
+      admit: (problem, { endpoint, request }) =>
+        endpoint === "models" && request.headers["x-api-key"] === undefined &&
+          request.headers["authorization"] === undefined
+          ? undefined
+          : problem,
+    },
+  },
+  {
+    name: "any-key-ok",
+    about: "Any key is let in, none is not",
+    hooks: {
+      admit: (problem) =>
+        problem?.message.includes("missing") ? problem : undefined,
+    },
+  },
+  {
+    name: "key-by-prefix",
+    about: "The first 12 characters of the key decide",
+    hooks: {
+      admit: (problem, { request }) => {
+        const shown = request.headers["x-api-key"] ??
+          request.headers["authorization"] ?? "";
+        return /^(Bearer )?sk-selftest/.test(shown) ? undefined : problem;
+      },
+    },
+  },
+  {
+    name: "quotes-stripped",
+    about: "Quotes around the key are taken away",
+    hooks: repairing((key) => key.replaceAll(/^["']|["']$/g, "")),
+  },
+  {
+    name: "key-trimmed-as-unicode",
+    about: "Blanks that are none in HTTP are trimmed from the key",
+    hooks: repairing((key) => key.replaceAll(/[\s\u200b\ufffd]+$/g, "")),
+  },
+  {
+    name: "key-unescaped",
+    about: "A written-out newline is taken away",
+    hooks: repairing((key) => key.replaceAll("\\n", "")),
+  },
+  {
+    name: "key-blanks-removed",
+    about: "Blanks inside the key are taken away",
+    hooks: repairing((key) => key.replaceAll(" ", "")),
+  },
+  {
+    name: "401-body-is-text",
+    about: "The error is a string",
+    hooks: body401(() => ({ error: "unauthorized" })),
+  },
+  {
+    name: "401-type-of-chat",
+    about: "The error type is the chat format's",
+    hooks: body401((body) => ({
+      ...body,
+      error: { message: "no", type: "invalid_request_error" },
+    })),
+  },
+  {
+    name: "401-without-message",
+    about: "The error has no message",
+    hooks: body401((body) => ({
+      ...body,
+      error: { type: "authentication_error" },
+    })),
+  },
+];

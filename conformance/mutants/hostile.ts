@@ -1,0 +1,88 @@
+/** Mutants for the checks of the area `hostile`: upstream readers with the faults of real ones. */
+import type { Hooks } from "../golden/hooks.ts";
+import type { Mutant } from "./mutant.ts";
+
+const encoder = new TextEncoder();
+
+/** Spoils the upstream's bytes, piece by piece. */
+function pieces(change: (piece: Uint8Array) => Uint8Array): Hooks {
+  return {
+    upstreamBytes: async function* (bytes) {
+      for await (const piece of bytes) yield change(piece);
+    },
+  };
+}
+
+/** Spoils the upstream's text as a whole. */
+function wholeText(change: (text: string) => string): Hooks {
+  return {
+    upstreamBytes: async function* (bytes) {
+      const all = await new Response(ReadableStream.from(bytes)).arrayBuffer();
+      // `ignoreBOM` keeps the mark for the mutant to trip over.
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(all);
+      yield encoder.encode(change(text));
+    },
+  };
+}
+
+/** The mutants. */
+export const HOSTILE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "decodes-each-piece",
+    about: "Characters that are cut between pieces are lost",
+    hooks: pieces((piece) => encoder.encode(new TextDecoder().decode(piece))),
+  },
+  {
+    name: "one-frame-a-piece",
+    about: "Of each piece only the first frame is read",
+    hooks: pieces((piece) => {
+      const text = new TextDecoder().decode(piece);
+      const first = text.split(/(?<=\n\n)/)[0] ?? "";
+      return encoder.encode(first);
+    }),
+  },
+  {
+    name: "line-feeds-only",
+    about: "Only a line feed ends a line",
+    hooks: wholeText((text) => text.replaceAll("\r", "~")),
+  },
+  {
+    name: "byte-order-mark-kept",
+    about: "A byte order mark spoils the whole stream",
+    hooks: wholeText((text) => text.startsWith("\ufeff") ? "" : text),
+  },
+  {
+    name: "blank-after-colon-needed",
+    about: "Data lines without a blank are not read",
+    hooks: wholeText((text) => text.replaceAll(/^data:(?! )/gm, "lost:")),
+  },
+  {
+    name: "first-data-line-only",
+    about: "Only the first data line of a frame is read",
+    hooks: wholeText((text) =>
+      text.replaceAll(/(^data: .*$\r?\n)(?:^data: .*$\r?\n)+/gm, "$1")
+    ),
+  },
+  {
+    name: "comments-end-the-stream",
+    about: "A comment ends the reading",
+    hooks: wholeText((text) => text.split(/^:/m)[0] ?? ""),
+  },
+  {
+    name: "id-lines-end-the-stream",
+    about: "An id line ends the reading",
+    hooks: wholeText((text) => text.split(/^id:/m)[0] ?? ""),
+  },
+  {
+    name: "gzip-not-understood",
+    about:
+      "The upstream is told to compress, and is not understood when it does",
+    hooks: {
+      upstreamBytes: async function* (bytes, { request }) {
+        for await (const piece of bytes) {
+          if (!request.body.includes("?gzip")) yield piece;
+        }
+      },
+    },
+  },
+];

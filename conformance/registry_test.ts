@@ -1,0 +1,70 @@
+/** The registries fit together, and every quoted sentence stands in the specification. */
+import assert from "node:assert/strict";
+import { CHECKS } from "./checks/mod.ts";
+import { MUTANTS } from "./mutants/mod.ts";
+import { SCENARIOS } from "./scenarios/mod.ts";
+
+const SPECIFICATION = plain(
+  await Deno.readTextFile(new URL("specification.md", import.meta.url)),
+);
+
+/** Formatting of tables does not count. */
+function plain(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+function assertUnique(names: readonly string[]): void {
+  const twice = names.filter((name, at) => names.indexOf(name) !== at);
+  assert.deepEqual(twice, []);
+}
+
+Deno.test("ids of checks and names of scenarios and mutants are unique", () => {
+  assertUnique(CHECKS.map(({ id }) => id));
+  assertUnique(SCENARIOS.map(({ name }) => name));
+  assertUnique(MUTANTS.map(({ name }) => name));
+});
+
+Deno.test("every scenario that a check reads exists and is played where the check is judged", () => {
+  for (const { id, mode, reads, provedBy = [] } of CHECKS) {
+    for (const name of reads === "everything" ? provedBy : reads) {
+      const scenario = SCENARIOS.find((each) => each.name === name);
+      assert.ok(scenario, `${id} reads ${name}, which is no scenario`);
+      assert.ok(
+        scenario.mode === "both" || scenario.mode === mode,
+        `${id} (${mode}) reads ${name} (${scenario.mode})`,
+      );
+    }
+  }
+});
+
+Deno.test("every scenario and every mutant is used", () => {
+  const read = new Set(
+    CHECKS.flatMap(({ reads, provedBy = [] }) =>
+      reads === "everything" ? provedBy : reads
+    ),
+  );
+  assert.deepEqual(SCENARIOS.filter(({ name }) => !read.has(name)), []);
+  const named = new Set(CHECKS.flatMap(({ mutants }) => mutants));
+  assert.deepEqual(
+    MUTANTS.map(({ name }) => name).filter((name) => !named.has(name)),
+    [],
+  );
+});
+
+Deno.test("every quoted sentence stands verbatim in its section of the specification", () => {
+  const sections = SPECIFICATION.split(/(?<= )(?=#{2,3} )/);
+  for (const { id, rule, level } of CHECKS) {
+    if (!("section" in rule)) {
+      assert.notEqual(level, "documented", `${id} quotes no specification`);
+      continue;
+    }
+    const section = sections.find((text) =>
+      text.replace(/^#+ /, "").startsWith(plain(rule.section))
+    );
+    assert.ok(section, `${id}: there is no section "${rule.section}"`);
+    assert.ok(
+      section.includes(plain(rule.text)),
+      `${id}: "${rule.text}" is not in "${rule.section}"`,
+    );
+  }
+});

@@ -1,0 +1,77 @@
+/** Which checks a run judges and which scenarios it plays for them: filters remove requests, not output. */
+import { type Check, judgedIn, type Level } from "../suite/check.ts";
+import { type Cost, sumOf, usdOf } from "../suite/budget.ts";
+import type { Scenario, TargetProfile } from "../suite/scenario.ts";
+
+/** The checks that a run judges. */
+export function chooseChecks(
+  checks: readonly Check[],
+  mode: "live" | "replay",
+  levels: ReadonlySet<Level>,
+  filters: readonly string[],
+): Check[] {
+  const patterns = filters.map((filter) =>
+    new RegExp(
+      filter.split("*").map((part) =>
+        part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
+      )
+        .join(".*"),
+    )
+  );
+  return checks.filter((check) =>
+    judgedIn(check, mode) && levels.has(check.level) &&
+    (patterns.length === 0 ||
+      patterns.some((pattern) => pattern.test(check.id)))
+  );
+}
+
+/** The scenarios that checks read, cheap ones first. Checks of everything ask for no request of their own, unless they are alone. */
+export function chooseScenarios(
+  checks: readonly Check[],
+  scenarios: readonly Scenario[],
+  mode: "live" | "replay",
+  profile: TargetProfile,
+): Scenario[] {
+  const named = checks.flatMap(({ reads }) =>
+    reads === "everything" ? [] : reads
+  );
+  const wanted = new Set(
+    named.length > 0 ? named : checks.flatMap(({ provedBy }) => provedBy ?? []),
+  );
+  return scenarios
+    .filter((scenario) =>
+      wanted.has(scenario.name) &&
+      (scenario.mode === "both" || scenario.mode === mode)
+    )
+    .map((scenario) => ({ scenario, usd: usdOf(scenario.cost(profile)) }))
+    .sort((left, right) => left.usd - right.usd)
+    .map(({ scenario }) => scenario);
+}
+
+/** What scenarios cost at most. */
+export function costOf(
+  scenarios: readonly Scenario[],
+  profile: TargetProfile,
+): Cost {
+  return sumOf(scenarios.map((scenario) => scenario.cost(profile)));
+}
+
+/** The plan in text. */
+export function planText(
+  checks: readonly Check[],
+  scenarios: readonly Scenario[],
+  profile: TargetProfile,
+): string {
+  const total = costOf(scenarios, profile);
+  const route = ({ name, model }: { name: string; model: string }): string =>
+    name === "model" ? model : `${model} (${name})`;
+  return [
+    `models    message endpoint: ${
+      profile.messages.map(route).join(", ") || "none"
+    }`,
+    `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
+    `plan      ${checks.length} checks from ${scenarios.length} scenarios: at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
+      usdOf(total).toFixed(2)
+    } dollars`,
+  ].join("\n");
+}

@@ -1,0 +1,34 @@
+/** The list of checks that are known to fail: it must stay true, so an entry that passes is an error. */
+import type { Check } from "../suite/check.ts";
+import type { Result } from "./judge.ts";
+import { UsageError } from "./settings.ts";
+
+/**
+ * Reads the list: an id a line, `#` begins a comment.
+ * @throws {UsageError} when an id belongs to no check
+ */
+export function readExpectedFailures(
+  text: string,
+  checks: readonly Check[],
+): ReadonlySet<string> {
+  const ids = text.split("\n").map((line) => (line.split("#")[0] ?? "").trim())
+    .filter((id) => id !== "");
+  for (const id of ids) {
+    if (!checks.some((check) => check.id === id)) {
+      throw new UsageError(
+        `--expected-failures names ${id}, which is no check`,
+      );
+    }
+  }
+  return new Set(ids);
+}
+
+/** The entries whose checks passed in this run. */
+export function staleEntries(
+  expected: ReadonlySet<string>,
+  results: readonly Result[],
+): string[] {
+  return results.filter(({ check, verdict }) =>
+    verdict === "pass" && expected.has(check.id)
+  ).map(({ check }) => check.id);
+}

@@ -1,0 +1,137 @@
+/** A failure in text, so that nobody has to read the suite: sentence, expected, actual, frames, exchange, and how to repeat it. */
+import type { Exchange } from "../evidence/exchange.ts";
+import { outcome } from "../suite/evidence.ts";
+import type { Finding } from "../suite/finding.ts";
+import type { Result } from "./judge.ts";
+
+/** Frames shown before and after the one at fault. */
+const AROUND = 2;
+
+/** Findings shown of one check. */
+const MAX_FINDINGS = 4;
+
+/** What an explanation refers to. */
+export interface Around {
+  /** The command line that repeats a check, without the filter. */
+  readonly command: string;
+  /** Base address of the target. */
+  readonly baseUrl: string;
+  /** The file that holds an exchange. */
+  readonly fileOf: (exchange: Exchange) => string;
+}
+
+/** Explains a check that did not pass. */
+export function explain(result: Result, around: Around): string {
+  const { check, findings, why } = result;
+  const { rule } = check;
+  const source = "section" in rule
+    ? `specification, ${rule.section}`
+    : rule.source;
+  const bad = findings.filter(({ verdict }) => verdict !== "pass");
+  const lines = [
+    `  "${rule.text}"`,
+    `  (${source})`,
+    ...(why === undefined ? [] : [`  ${why}`]),
+    ...bad.slice(0, MAX_FINDINGS).flatMap((finding) =>
+      findingLines(finding, around)
+    ),
+    ...(bad.length > MAX_FINDINGS
+      ? [`  … and ${bad.length - MAX_FINDINGS} findings more of the same check`]
+      : []),
+    `  repeat    ${around.command} --filter=${check.id}`,
+  ];
+  return lines.join("\n");
+}
+
+function findingLines(finding: Finding, around: Around): string[] {
+  const { fact, expected, actual, exchange, frame } = finding;
+  const lines = [
+    `  ${exchange === undefined ? "" : `${exchange.label}: `}${fact}`,
+    `    expected  ${expected}`,
+    `    actual    ${actual}`,
+  ];
+  if (exchange === undefined) return lines;
+  if (frame !== undefined) lines.push(...framesAround(exchange, frame));
+  else lines.push(`    reply     ${outcome(exchange).slice(0, 200)}`);
+  for (const call of exchange.upstream.slice(0, 3)) {
+    lines.push(
+      `    upstream  #${call.id} ${call.method} ${call.path} → ${call.status}, ${
+        call.ending ?? "still open"
+      }`,
+    );
+  }
+  lines.push(`    exchange  ${around.fileOf(exchange)}`);
+  lines.push(`    ${curlOf(exchange, around.baseUrl)}`);
+  return lines;
+}
+
+function framesAround({ frames }: Exchange, at: number): string[] {
+  return frames.slice(Math.max(0, at - AROUND), at + AROUND + 1).map((frame) =>
+    `    ${frame.at === at ? "→" : " "} ${String(frame.at).padStart(3)}  +${
+      frame.atMs.toFixed(0)
+    } ms  ${frame.event ?? "data"}  ${frame.data.slice(0, 120)}`
+  );
+}
+
+/** The exchange as a curl command; the key comes from the environment. */
+export function curlOf({ request }: Exchange, baseUrl: string): string {
+  if (request.client === "raw") {
+    return "curl      (sent as bytes over a socket: see the exchange file)";
+  }
+  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+  const headers = request.headers.map(([name, value]) => {
+    const text = `${name}: ${value}`;
+    const masked = /\{\{KEY\**\}\}/;
+    return masked.test(text)
+      ? `-H "${
+        text.replaceAll('"', '\\"').replace(masked, "$CONFORMANCE_API_KEY")
+      }"`
+      : `-H ${quoted(text)}`;
+  });
+  return [
+    `curl -sN -X ${request.method}`,
+    quoted(baseUrl + request.path),
+    ...headers,
+    ...(request.body === "" ? [] : [`--data-binary ${quoted(request.body)}`]),
+  ].join(" ");
+}
+
+/** The exchange as it went over the wire, for a file. */
+export function transcript(exchange: Exchange): string {
+  const { request, head, frames, text, ending, endedMs, problem } = exchange;
+  const sent = request.rawHead ??
+    [
+      `${request.method} ${request.path}`,
+      ...request.headers.map(([name, value]) => `${name}: ${value}`),
+      "",
+      "",
+    ].join("\r\n");
+  const reply = head === undefined ? ["(no reply)"] : [
+    `HTTP ${head.status}   +${head.atMs} ms`,
+    ...head.headers.map(([name, value]) => `${name}: ${value}`),
+    "",
+    frames.length === 0
+      ? text
+      : frames.map((frame) =>
+        `[${frame.at}, +${frame.atMs} ms]${
+          frame.event === undefined ? "" : ` event: ${frame.event}`
+        }\ndata: ${frame.data}\n`
+      ).join("\n"),
+  ];
+  const upstream = exchange.upstream.map((call) =>
+    `\n--- upstream call ${call.id}: ${call.method} ${call.path} → ${call.status}, ${
+      call.ending ?? "still open"
+    }\n${call.body}`
+  );
+  return [
+    `--- ${exchange.scenario} / ${exchange.label}\n`,
+    `${sent}${request.body}\n`,
+    `--- reply`,
+    ...reply,
+    `--- ${ending} after ${endedMs} ms${
+      problem === undefined ? "" : `: ${problem}`
+    }`,
+    ...upstream,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import type { Check } from "../suite/check.ts";
+import type { ScenarioRecord } from "../suite/evidence.ts";
+import { fact, skill } from "../suite/finding.ts";
+import { judge } from "./judge.ts";
+
+function check(judged: Check["judge"]): Check {
+  return {
+    id: "models.x",
+    rule: { source: "here", text: "x" },
+    level: "convention",
+    mode: "both",
+    reads: ["s"],
+    judge: judged,
+    mutants: [],
+  };
+}
+
+const RECORDS = new Map<string, ScenarioRecord>([
+  ["s", { scenario: "s", exchanges: [], notes: {}, stopped: "no model" }],
+]);
+
+Deno.test("judge() takes a check without a finding for a fault of the suite", () => {
+  assert.equal(judge(check(() => []), "live", RECORDS).verdict, "error");
+});
+
+Deno.test("judge() fails a check whose evidence is missing, and says why", () => {
+  const { verdict, findings } = judge(
+    check((e) => [fact(true, e.exchange("a").label, "", "")]),
+    "live",
+    RECORDS,
+  );
+  assert.equal(verdict, "fail");
+  assert.match(findings[0]?.actual ?? "", /^not testable: .*no model/);
+});
+
+Deno.test("judge() leaves unclear what only a model's skill decided", () => {
+  const judged = check(() => [skill(false, "a", "b", "c")]);
+  assert.equal(judge(judged, "live", RECORDS).verdict, "unclear");
+});
+
+Deno.test("judge() does not judge what a cap cut off", () => {
+  const judged = check(() => [fact(true, "a", "b", "c")]);
+  const { verdict } = judge(judged, "live", RECORDS, new Set(["s"]));
+  assert.equal(verdict, "not-run");
+});

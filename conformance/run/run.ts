@@ -1,0 +1,267 @@
+/** One run from the command line to the exit code. */
+import { CHECKS } from "../checks/mod.ts";
+import { Redaction } from "../evidence/redaction.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import { type ReplayServer, startReplay } from "../replay.ts";
+import { SCENARIOS } from "../scenarios/mod.ts";
+import { Budget } from "../suite/budget.ts";
+import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
+import { discover } from "./discover.ts";
+import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
+import { explain, transcript } from "./explain.ts";
+import { judge, type Result } from "./judge.ts";
+import { play, type Stage } from "./play.ts";
+import { htmlReport } from "./report_html.ts";
+import { jsonReport, junitReport, type RunReport } from "./reports.ts";
+import type { Screen } from "./screen.ts";
+import { checkReplay } from "./self_check.ts";
+import { helpText, type Settings, UsageError } from "./settings.ts";
+import { countOf, summaryTable } from "./summary.ts";
+import { type OwnGateway, startOwnGateway, UPSTREAM_CANARY } from "./target.ts";
+
+/** How a run ends. */
+export const EXIT = {
+  conformant: 0,
+  nonconformant: 1,
+  usage: 2,
+  unreachable: 3,
+  suiteFault: 4,
+  partial: 5,
+} as const;
+
+const LIVE_CAPS = { requests: 250, outputTokens: 10_000, usd: 1 } as const;
+const WIDTH = { live: 4, replay: 8 } as const;
+const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
+
+/** Runs and gives the exit code. */
+export async function run(settings: Settings, screen: Screen): Promise<number> {
+  if (settings.help) {
+    screen.line(helpText());
+    return EXIT.conformant;
+  }
+  const live = settings.baseUrl !== undefined && settings.replay === undefined;
+  const mode = live ? "live" : "replay";
+  const checks = chooseChecks(CHECKS, mode, settings.levels, settings.filters);
+  if (checks.length === 0) {
+    throw new UsageError("no check matches: nothing would be judged");
+  }
+  if (settings.list) {
+    for (const { id, level, mode: where, rule } of checks) {
+      screen.line(`${id}  ${level}, ${where}  "${rule.text}"`);
+    }
+    return EXIT.conformant;
+  }
+  const expected = settings.expectedFailures === undefined
+    ? new Set<string>()
+    : readExpectedFailures(await readList(settings.expectedFailures), CHECKS);
+  if (settings.baseUrl !== undefined && settings.apiKey === undefined) {
+    throw new UsageError("a key is needed: CONFORMANCE_API_KEY or --api-key");
+  }
+  if (live) return await runAgainst(undefined, undefined);
+  const replay = await openReplay(settings);
+  let own: OwnGateway | undefined;
+  try {
+    const problems = await checkReplay(replay);
+    if (problems.length > 0) {
+      screen.line(`The replay server is not fit: ${problems.join("; ")}`);
+      return EXIT.suiteFault;
+    }
+    own = settings.baseUrl === undefined
+      ? await startOwnGateway(replay.url)
+      : undefined;
+    return await runAgainst(replay, own);
+  } finally {
+    await own?.stop();
+    await replay.close();
+  }
+
+  async function runAgainst(
+    upstream: ReplayServer | undefined,
+    gateway: OwnGateway | undefined,
+  ): Promise<number> {
+    const startMs = performance.now();
+    const startedAt = new Date().toISOString();
+    const redaction = new Redaction();
+    const key = gateway?.key ?? settings.apiKey ?? "";
+    redaction.hide(key);
+    redaction.hide(UPSTREAM_CANARY);
+    const budget = new Budget(capsOf(settings, mode));
+    const base = {
+      mode,
+      baseUrl: gateway?.url ?? settings.baseUrl ?? "",
+      key,
+      redaction,
+      budget,
+      timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
+      seed: settings.seed,
+      ...(upstream === undefined ? {} : { replay: upstream }),
+    } as const;
+    const profile = await discover({
+      ...base,
+      ...(settings.model === undefined ? {} : { model: settings.model }),
+      ...(settings.chatModel === undefined
+        ? {}
+        : { chatModel: settings.chatModel }),
+    });
+    const scenarios = chooseScenarios(checks, SCENARIOS, mode, profile);
+    screen.line(`target    ${base.baseUrl} (${mode}), seed ${settings.seed}`);
+    screen.line(planText(checks, scenarios, profile));
+    if (settings.plan) return EXIT.conformant;
+    const stage: Stage = { ...base, profile };
+    let done = 0;
+    const { records, capped } = await play(
+      scenarios,
+      stage,
+      WIDTH[mode],
+      ({ name }) => screen.progress(++done, scenarios.length, name),
+    );
+    const results = checks.map((check) => judge(check, mode, records, capped));
+    const explanations = await explainAll(results, base.baseUrl, settings);
+    for (const result of results) {
+      const text = explanations.get(result.check.id);
+      if (text === undefined) continue;
+      const known = expected.has(result.check.id) ? " (expected)" : "";
+      screen.line(
+        `\n${
+          screen.verdict(result.verdict)
+        }  ${result.check.id}  ${result.check.level}${known}\n${text}`,
+      );
+    }
+    const stale = staleEntries(expected, results);
+    for (const id of stale) {
+      screen.line(
+        `\n✗ ${id} passes but is listed in ${settings.expectedFailures}`,
+      );
+    }
+    const exitCode = exitOf(results, expected, stale);
+    const seconds = (performance.now() - startMs) / 1000;
+    screen.line(`\n${summaryTable(results)}\n`);
+    screen.line(closingLine(results, budget.spent.requests, seconds, exitCode));
+    await writeReports(settings, redaction, {
+      target: base.baseUrl,
+      mode,
+      startedAt,
+      seconds,
+      requests: budget.spent.requests,
+      exitCode,
+      results,
+      explanations,
+    });
+    return exitCode;
+  }
+}
+
+async function readList(file: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(file);
+  } catch (error) {
+    throw new UsageError(`--expected-failures cannot be read: ${error}`);
+  }
+}
+
+async function openReplay(settings: Settings): Promise<ReplayServer> {
+  const { host = "127.0.0.1", port = 0 } = settings.replay ?? {};
+  if (host !== "127.0.0.1" && host !== "localhost") {
+    throw new UsageError("--replay can only listen on 127.0.0.1");
+  }
+  return await startReplay({ port, keepEntries: 20_000 });
+}
+
+function capsOf(
+  settings: Settings,
+  mode: "live" | "replay",
+): ConstructorParameters<typeof Budget>[0] {
+  const standard = mode === "live" ? LIVE_CAPS : {};
+  const { maxRequests, maxOutputTokens, maxUsd } = settings;
+  return {
+    ...standard,
+    ...(maxRequests === undefined ? {} : { requests: maxRequests }),
+    ...(maxOutputTokens === undefined ? {} : { outputTokens: maxOutputTokens }),
+    ...(maxUsd === undefined ? {} : { usd: maxUsd }),
+  };
+}
+
+async function explainAll(
+  results: readonly Result[],
+  baseUrl: string,
+  settings: Settings,
+): Promise<ReadonlyMap<string, string>> {
+  const bad = results.filter(({ verdict }) => verdict !== "pass");
+  if (bad.length === 0) return new Map();
+  const folder = await Deno.makeTempDir({ prefix: "conformance-exchanges-" });
+  const written = new Map<Exchange, string>();
+  const fileOf = (exchange: Exchange): string => {
+    const known = written.get(exchange);
+    if (known !== undefined) return known;
+    const name = `${exchange.scenario}-${exchange.label}`.replaceAll(
+      /[^\w.-]/g,
+      "_",
+    );
+    const file = `${folder}/${name}.txt`;
+    Deno.writeTextFileSync(file, transcript(exchange));
+    written.set(exchange, file);
+    return file;
+  };
+  const command = commandOf(settings);
+  return new Map(bad.map((result) =>
+    [
+      result.check.id,
+      explain(result, { command, baseUrl, fileOf }),
+    ] as const
+  ));
+}
+
+function commandOf(settings: Settings): string {
+  const { baseUrl, replay, model, chatModel, seed } = settings;
+  return [
+    "deno task conformance",
+    ...(baseUrl === undefined ? [] : [`--base-url=${baseUrl}`]),
+    ...(replay === undefined ? [] : [`--replay=${replay.host}:${replay.port}`]),
+    ...(model === undefined ? [] : [`--model=${model}`]),
+    ...(chatModel === undefined ? [] : [`--chat-model=${chatModel}`]),
+    `--seed=${seed}`,
+  ].join(" ");
+}
+
+function exitOf(
+  results: readonly Result[],
+  expected: ReadonlySet<string>,
+  stale: readonly string[],
+): number {
+  if (countOf(results, "error") > 0) return EXIT.suiteFault;
+  const failed = results.some(({ check, verdict }) =>
+    verdict === "fail" && !expected.has(check.id)
+  );
+  if (failed || stale.length > 0) return EXIT.nonconformant;
+  if (countOf(results, "not-run") > 0) return EXIT.partial;
+  return EXIT.conformant;
+}
+
+function closingLine(
+  results: readonly Result[],
+  requests: number,
+  seconds: number,
+  exitCode: number,
+): string {
+  const word = Object.entries(EXIT).find(([, code]) => code === exitCode)?.[0];
+  return `${word}: ${countOf(results, "pass")} passed, ${
+    countOf(results, "fail")
+  } failed, ${countOf(results, "unclear")} unclear, ${
+    countOf(results, "not-run")
+  } not run, ${countOf(results, "error")} errors; ${requests} requests in ${
+    seconds.toFixed(1)
+  } s`;
+}
+
+async function writeReports(
+  settings: Settings,
+  redaction: Redaction,
+  report: RunReport,
+): Promise<void> {
+  const render = { json: jsonReport, junit: junitReport, html: htmlReport };
+  for (const { kind, file } of settings.reports) {
+    const text = render[kind](report);
+    redaction.assertClean(text);
+    await Deno.writeTextFile(file, text);
+  }
+}

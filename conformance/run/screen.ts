@@ -1,0 +1,52 @@
+/** What the run shows while it lasts. Colours and a moving line only on a terminal. */
+import type { Verdict } from "./judge.ts";
+
+/** Where a run writes to. */
+export interface Screen {
+  /** A line that stays. */
+  line(text: string): void;
+  /** Progress: a moving line on a terminal, otherwise now and then a line. */
+  progress(done: number, all: number, what: string): void;
+  /** A verdict in its colour. */
+  verdict(verdict: Verdict): string;
+}
+
+const COLOURS: Readonly<Record<Verdict, number>> = {
+  pass: 32,
+  fail: 31,
+  error: 31,
+  unclear: 33,
+  "not-run": 33,
+};
+
+const MARKS: Readonly<Record<Verdict, string>> = {
+  pass: "✓",
+  fail: "✗",
+  error: "!",
+  unclear: "?",
+  "not-run": "–",
+};
+
+const encoder = new TextEncoder();
+
+/** The terminal, or whatever the output goes to. */
+export function standardScreen(): Screen {
+  const terminal = Deno.stdout.isTerminal();
+  const write = (text: string): void => {
+    Deno.stdout.writeSync(encoder.encode(text));
+  };
+  let shown = 0;
+  return {
+    line: (text) => write(`${terminal ? "\r\x1b[K" : ""}${text}\n`),
+    progress: (done, all, what) => {
+      if (terminal) return write(`\r\x1b[K${done}/${all} ${what}`);
+      const tenth = Math.floor((done / all) * 10);
+      if (tenth > shown) write(`… ${done} of ${all} scenarios\n`);
+      shown = Math.max(shown, tenth);
+    },
+    verdict: (verdict) => {
+      const text = `${MARKS[verdict]} ${verdict}`;
+      return terminal ? `\x1b[${COLOURS[verdict]}m${text}\x1b[0m` : text;
+    },
+  };
+}

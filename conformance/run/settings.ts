@@ -1,0 +1,208 @@
+/** The command line: every flag with its one line of help, and what is refused. */
+import type { Level } from "../suite/check.ts";
+
+/** A wrong command line. */
+export class UsageError extends Error {}
+
+/** What the command line asks for. */
+export interface Settings {
+  /** Base address of the target; undefined starts this project's gateway. */
+  readonly baseUrl: string | undefined;
+  /** The valid key. */
+  readonly apiKey: string | undefined;
+  /** Where the suite's replay server listens for the target. */
+  readonly replay: { readonly host: string; readonly port: number } | undefined;
+  /** Only list the checks. */
+  readonly list: boolean;
+  /** Only show what would be sent. */
+  readonly plan: boolean;
+  /** Show the help. */
+  readonly help: boolean;
+  /** Parts of ids, `*` for anything; empty means all. */
+  readonly filters: readonly string[];
+  /** Model for the message endpoint. */
+  readonly model: string | undefined;
+  /** Model for the chat endpoint. */
+  readonly chatModel: string | undefined;
+  /** Levels that are judged. */
+  readonly levels: ReadonlySet<Level>;
+  /** Report files by kind. */
+  readonly reports: readonly {
+    readonly kind: ReportKind;
+    readonly file: string;
+  }[];
+  /** File with the ids of checks that are known to fail. */
+  readonly expectedFailures: string | undefined;
+  /** Caps; undefined means the default of the mode. */
+  readonly maxRequests: number | undefined;
+  /** Output tokens at most. */
+  readonly maxOutputTokens: number | undefined;
+  /** Dollars at most. */
+  readonly maxUsd: number | undefined;
+  /** A request may last so long. */
+  readonly timeoutMs: number | undefined;
+  /** Seed of nonces. */
+  readonly seed: number;
+}
+
+/** Kinds of report. */
+export type ReportKind = "json" | "junit" | "html";
+
+/** Each flag with its help. */
+const FLAGS: Readonly<Record<string, string>> = {
+  "base-url":
+    "=URL        the gateway to judge, without /v1; without it this project's gateway is started",
+  "api-key":
+    "=KEY         a valid key of it; better in the environment as CONFORMANCE_API_KEY",
+  "replay":
+    "=HOST:PORT    the target's upstream addresses point here: exact content, hostile upstreams, cancellation",
+  "list": "                list the checks and stop",
+  "plan":
+    "                show what would be sent and what it could cost, and stop",
+  "filter":
+    "=ID[,ID]      only checks whose id contains this (* for anything); removes requests, not output",
+  "model":
+    "=ID            model for the message endpoint (and for the other one without --chat-model)",
+  "chat-model": "=ID       model for the chat endpoint",
+  "profile":
+    "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
+  "report": "=KIND:FILE    json, junit or html; several with commas",
+  "expected-failures":
+    "=FILE  ids of checks that are known to fail, one a line; one that passes is an error",
+  "max-requests": "=N      at most so many requests (live: 250)",
+  "max-output-tokens": "=N at most so many output tokens (live: 10000)",
+  "max-usd":
+    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 1)",
+  "timeout": "=SECONDS     a request may last so long (live: 60, replay: 10)",
+  "seed": "=N              makes markers differ between runs",
+  "help": "                this text",
+};
+
+const BARE = new Set(["list", "plan", "help"]);
+
+/** The help text. */
+export function helpText(): string {
+  const lines = Object.entries(FLAGS).map(([name, about]) =>
+    `  --${name}${about}`
+  );
+  return [
+    "deno task conformance [flags]: judges a gateway by the specification, from outside.",
+    "",
+    "  no flags                        this project's gateway, with the suite's replay server as its upstream",
+    "  --base-url=URL                  live: any deployment, real models; costs little and is capped",
+    "  --base-url=URL --replay=H:P     replay: a deployment whose upstream addresses point at H:P",
+    "",
+    ...lines,
+    "",
+    "Exit codes: 0 conformant, 1 not, 2 wrong command line, 3 target unreachable or key refused,",
+    "            4 the suite's own fault, 5 partial: a cap was reached.",
+  ].join("\n");
+}
+
+/**
+ * Reads the arguments.
+ * @throws {UsageError} when one is wrong
+ */
+export function readSettings(
+  args: readonly string[],
+  environmentKey: string | undefined,
+): Settings {
+  const given = new Map<string, string>();
+  for (const arg of args) {
+    const [, name, value] = /^--([a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (name === undefined || FLAGS[name] === undefined) {
+      throw new UsageError(`there is no flag ${arg}; see --help`);
+    }
+    if (BARE.has(name) !== (value === undefined) || value === "") {
+      throw new UsageError(
+        BARE.has(name)
+          ? `--${name} takes no value`
+          : `--${name} needs a value: --${name}=…`,
+      );
+    }
+    given.set(name, value ?? "");
+  }
+  const baseUrl = given.get("base-url")?.replace(/\/+$/, "");
+  if (
+    baseUrl !== undefined && !/^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(baseUrl)
+  ) {
+    throw new UsageError("--base-url must be an http:// or https:// address");
+  }
+  const replay = given.get("replay");
+  if (replay !== undefined && baseUrl === undefined) {
+    throw new UsageError(
+      "--replay needs --base-url: the gateway that calls it",
+    );
+  }
+  return {
+    baseUrl,
+    apiKey: given.get("api-key") ?? environmentKey,
+    replay: replay === undefined ? undefined : addressOf(replay),
+    list: given.has("list"),
+    plan: given.has("plan"),
+    help: given.has("help"),
+    filters: (given.get("filter") ?? "").split(",").filter((id) => id !== ""),
+    model: given.get("model"),
+    chatModel: given.get("chat-model"),
+    levels: levelsOf(given.get("profile"), baseUrl),
+    reports: (given.get("report")?.split(",") ?? []).map(reportOf),
+    expectedFailures: given.get("expected-failures"),
+    maxRequests: numberIn(given, "max-requests"),
+    maxOutputTokens: numberIn(given, "max-output-tokens"),
+    maxUsd: numberIn(given, "max-usd"),
+    timeoutMs: secondsIn(given, "timeout"),
+    seed: numberIn(given, "seed") ?? Date.now() % 1_000_000,
+  };
+}
+
+function addressOf(text: string): { host: string; port: number } {
+  const [, host, port] = /^([\w.:[\]-]+):(\d+)$/.exec(text) ?? [];
+  if (host === undefined || port === undefined || Number(port) > 65535) {
+    throw new UsageError("--replay must be HOST:PORT");
+  }
+  return { host, port: Number(port) };
+}
+
+const LEVELS: readonly Level[] = ["documented", "convention", "contract"];
+
+function levelsOf(
+  profile: string | undefined,
+  baseUrl: string | undefined,
+): ReadonlySet<Level> {
+  const chosen = profile ?? (baseUrl === undefined ? "contract" : "convention");
+  const at = LEVELS.findIndex((level) => level === chosen);
+  if (at === -1) {
+    throw new UsageError(
+      "--profile must be documented, convention or contract",
+    );
+  }
+  return new Set(LEVELS.slice(0, at + 1));
+}
+
+function reportOf(text: string): { kind: ReportKind; file: string } {
+  const [, kind, file] = /^(json|junit|html):(.+)$/.exec(text) ?? [];
+  if (
+    file === undefined ||
+    (kind !== "json" && kind !== "junit" && kind !== "html")
+  ) throw new UsageError("--report must be json:FILE, junit:FILE or html:FILE");
+  return { kind, file };
+}
+
+function numberIn(
+  given: ReadonlyMap<string, string>,
+  name: string,
+): number | undefined {
+  const text = given.get(name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new UsageError(`--${name} must be a number`);
+}
+
+function secondsIn(
+  given: ReadonlyMap<string, string>,
+  name: string,
+): number | undefined {
+  const seconds = numberIn(given, name);
+  return seconds === undefined ? undefined : seconds * 1000;
+}

@@ -1,0 +1,47 @@
+/** The end of a run in text: counts by endpoint and level. */
+import type { Level } from "../suite/check.ts";
+import { areaOf } from "../suite/check.ts";
+import type { Result, Verdict } from "./judge.ts";
+
+/** Areas by the part of the specification that they judge. */
+const ENDPOINT_OF: Readonly<Record<string, string>> = {
+  message_reply: "POST /v1/messages",
+  message_stream: "POST /v1/messages",
+  chat_reply: "POST /v1/chat/completions",
+  chat_stream: "POST /v1/chat/completions",
+  models: "GET /v1/models",
+};
+
+const LEVELS: readonly Level[] = ["documented", "convention", "contract"];
+
+/** The endpoint that a result belongs to; areas that concern all of them are put under `every operation`. */
+export function endpointOf({ check }: Result): string {
+  return ENDPOINT_OF[areaOf(check)] ?? "every operation";
+}
+
+/** A table of endpoints and levels: passed of judged. */
+export function summaryTable(results: readonly Result[]): string {
+  const endpoints = [...new Set(results.map(endpointOf))].sort();
+  const cell = (endpoint: string, level: Level): string => {
+    const own = results.filter((result) =>
+      endpointOf(result) === endpoint && result.check.level === level
+    );
+    if (own.length === 0) return "–";
+    return `${countOf(own, "pass")}/${own.length}`;
+  };
+  const width = Math.max(...endpoints.map((name) => name.length), 8);
+  return [
+    ["".padEnd(width), ...LEVELS.map((level) => level.padStart(12))].join(""),
+    ...endpoints.map((endpoint) =>
+      [
+        endpoint.padEnd(width),
+        ...LEVELS.map((level) => cell(endpoint, level).padStart(12)),
+      ].join("")
+    ),
+  ].join("\n");
+}
+
+/** How many results have that verdict. */
+export function countOf(results: readonly Result[], verdict: Verdict): number {
+  return results.filter((result) => result.verdict === verdict).length;
+}

@@ -1,0 +1,85 @@
+/** Starts this project's own gateway as a process, with the replay server as the upstream of every vendor. */
+const MAIN = new URL("../../main.ts", import.meta.url);
+
+/** The key that the upstream sees: it must never be seen by a caller. */
+export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
+
+/** How long the gateway may take to start. */
+const START_TIMEOUT_MS = 30_000;
+
+/** A gateway that runs. */
+export interface OwnGateway {
+  /** Base address. */
+  readonly url: string;
+  /** Its key. */
+  readonly key: string;
+  /** Stops it; gives what it wrote on standard error. */
+  stop(): Promise<string>;
+}
+
+/**
+ * Starts it.
+ * @throws when it does not say its address in time
+ */
+export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
+  const key = `sk-${crypto.randomUUID().replaceAll("-", "")}`;
+  const data = await Deno.makeTempDir({ prefix: "conformance-" });
+  const vendors = Object.entries({ A: "", B: "/v1", C: "", D: "" }).flatMap((
+    [letter, suffix],
+  ) => [
+    [`VENDOR${letter}_API_KEY`, UPSTREAM_CANARY],
+    [`VENDOR${letter}_BASE_URL`, replayUrl + suffix],
+  ]);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", MAIN.href],
+    env: {
+      ...Object.fromEntries(vendors),
+      PORT: "0",
+      HOST: "127.0.0.1",
+      GATEWAY_KEY: key,
+      DATABASE_URL: `sqlite:${data}/gateway.sqlite3`,
+    },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const errors = textOf(child.stderr);
+  const stop = async (): Promise<string> => {
+    try {
+      child.kill("SIGTERM");
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await child.status;
+    await Deno.remove(data, { recursive: true });
+    return await errors;
+  };
+  const url = await addressIn(child.stdout);
+  if (url !== undefined) return { url, key, stop };
+  throw new Error(`The gateway did not start: ${await stop()}`);
+}
+
+async function addressIn(
+  output: ReadableStream<Uint8Array>,
+): Promise<string | undefined> {
+  const reader = output.pipeThrough(new TextDecoderStream()).getReader();
+  const timer = setTimeout(() => reader.cancel(), START_TIMEOUT_MS);
+  let seen = "";
+  let url: string | undefined;
+  while (url === undefined) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    seen += value;
+    url = /Model gateway at (http:\/\/\S+)/.exec(seen)?.[1];
+  }
+  clearTimeout(timer);
+  // What it prints later is read and dropped, so that it never waits for a reader.
+  const drain = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  if (url !== undefined) drain().catch(() => {});
+  return url;
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream).text();
+}

@@ -76,15 +76,25 @@ const server = Deno.serve(
   (request) => dispatch(gateway, request),
 );
 
+/** How long callers have to hear that they were broken off. */
+const LAST_WORDS_MS = 2_000;
+
 let stopping = false;
 async function stop(): Promise<void> {
   // A terminal sends Ctrl-C to the task runner and to this process: the second one is no wish to be quicker.
   if (stopping) return;
   stopping = true;
   gateway.drain();
-  const deadline = setTimeout(() => gateway.breakOffAll(), config.drainMs);
-  await server.shutdown();
-  clearTimeout(deadline);
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const givenUp = new Promise<void>((resolve) => {
+    timers.push(
+      setTimeout(() => gateway.breakOffAll(), config.drainMs),
+      // A caller that does not even read that it was broken off.
+      setTimeout(resolve, config.drainMs + LAST_WORDS_MS),
+    );
+  });
+  await Promise.race([server.shutdown(), givenUp]);
+  for (const timer of timers) clearTimeout(timer);
   await accounts.close();
   await client.close();
   await replay?.close();

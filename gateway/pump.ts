@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../translate/error.ts";
+import { joined } from "../translate/json_splice.ts";
 import type { Relay } from "../translate/relay.ts";
 import type { ByteSource } from "./upstream/http_client.ts";
 
@@ -57,11 +58,12 @@ export function pump(options: PumpOptions): Pump {
   const { source, relay, timers } = options;
   let over = false;
   let reading: Promise<Uint8Array | undefined> | undefined;
-  let breakOff: (error: ApiError) => void;
-  const broken = new Promise<never>((_, reject) => {
-    breakOff = reject;
+  /** What the caller still gets once the stream was broken off. */
+  let lastWords: Uint8Array | undefined;
+  let breakOff = (): void => {};
+  const broken = new Promise<"broken">((resolve) => {
+    breakOff = () => resolve("broken");
   });
-  broken.catch(() => {});
 
   const finish = (how: "complete" | "failed" | "caller_left"): void => {
     if (over) return;
@@ -69,7 +71,11 @@ export function pump(options: PumpOptions): Pump {
     options.onEnd(how);
   };
 
-  /** The next piece of the body, or "silence" when it is time for a ping. */
+  /**
+   * The next piece of the body, or "silence" when it is time for a ping.
+   *
+   * @throws {ApiError} what the source throws
+   */
   const nextOrSilence = async (): Promise<
     Uint8Array | undefined | "silence"
   > => {
@@ -80,6 +86,7 @@ export function pump(options: PumpOptions): Pump {
     });
     try {
       const next = await Promise.race([reading, silence, broken]);
+      if (next === "broken") return undefined;
       if (next !== "silence") reading = undefined;
       return next;
     } finally {
@@ -93,7 +100,11 @@ export function pump(options: PumpOptions): Pump {
       let out: Uint8Array;
       let ended = false;
       try {
-        const next = await nextOrSilence();
+        // Looked at before the source: one that is always ready would win every race.
+        const next = lastWords === undefined
+          ? await nextOrSilence()
+          : undefined;
+        if (lastWords !== undefined) return lastWords;
         ended = next === undefined;
         out = next === "silence"
           ? relay.ping()
@@ -102,6 +113,8 @@ export function pump(options: PumpOptions): Pump {
           : relay.push(next);
       } catch (error) {
         source.cancel();
+        // Breaking off also ends the read that is under way: that is no failure of the source's.
+        if (lastWords !== undefined) return lastWords;
         out = relay.fail(
           error instanceof ApiError ? error : new ApiError(
             "internal",
@@ -126,7 +139,7 @@ export function pump(options: PumpOptions): Pump {
     async pull(controller) {
       let out: Uint8Array;
       if (first !== undefined && first.length > 0) {
-        out = first;
+        out = lastWords === undefined ? first : joined([first, lastWords]);
         if (relay.done()) {
           letFinish(source, timers);
           finish(relay.seen().error === undefined ? "complete" : "failed");
@@ -148,7 +161,18 @@ export function pump(options: PumpOptions): Pump {
       finish("caller_left");
     },
   }, { highWaterMark: 0 });
-  return { body, fail: (error) => breakOff(error) };
+  return {
+    body,
+    fail(error) {
+      if (over) return;
+      // The caller hears of it when it reads on; neither the upstream nor the books wait for that.
+      lastWords = relay.fail(error);
+      source.cancel();
+      reading?.catch(() => {});
+      finish("failed");
+      breakOff();
+    },
+  };
 }
 
 /** Reads what little is left of a body, for a while, then lets it go. */

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../translate/error.ts";
+import type { Relay } from "../translate/relay.ts";
+import { type Pump, pump, SYSTEM_TIMERS } from "./pump.ts";
+import type { ByteSource } from "./upstream/http_client.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A source that gives what the test hands it, and a relay that passes it on; "END" in a piece ends the answer. */
+function streamed(
+  pieces: readonly string[],
+  after: "end" | "hold" | "repeat",
+): {
+  readonly running: Pump;
+  readonly cancelled: () => boolean;
+  readonly ended: Promise<string>;
+} {
+  let cancelled = false;
+  let at = 0;
+  let release = (_: Error): void => {};
+  const source: ByteSource = {
+    read() {
+      if (cancelled) {
+        return Promise.reject(
+          new ApiError("upstream", "the call was broken off"),
+        );
+      }
+      const piece = pieces[after === "repeat" ? at++ % pieces.length : at++];
+      if (piece !== undefined) return Promise.resolve(bytes(piece));
+      if (after === "end") return Promise.resolve(undefined);
+      return new Promise((_, reject) => {
+        release = reject;
+      });
+    },
+    cancel() {
+      cancelled = true;
+      release(new ApiError("upstream", "the call was broken off"));
+    },
+  };
+  let done = false;
+  let error: ApiError | undefined;
+  const failed = (told: ApiError): Uint8Array => {
+    if (done) return bytes("");
+    done = true;
+    error = told;
+    return bytes(`[${told.message}]`);
+  };
+  const relay: Relay = {
+    push(chunk) {
+      done ||= new TextDecoder().decode(chunk).includes("END");
+      return chunk;
+    },
+    end: () => done ? bytes("") : failed(new ApiError("upstream", "cut")),
+    fail: failed,
+    ping: () => bytes("[ping]"),
+    done: () => done,
+    seen: () => ({
+      started: true,
+      ended: done && error === undefined,
+      usage: {},
+      generatedChars: 0,
+      ...(error === undefined ? {} : { error }),
+    }),
+  };
+  let tell = (_: string): void => {};
+  const ended = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  const running = pump({
+    source,
+    relay,
+    first: bytes("first "),
+    pingMs: 20,
+    timers: SYSTEM_TIMERS,
+    onEnd: (how) => tell(how),
+  });
+  return { running, cancelled: () => cancelled, ended };
+}
+
+Deno.test("pump() gives what was there first, then the rest, and ends with the answer", async () => {
+  const { running, ended } = streamed(["a ", "b END"], "end");
+  assert.equal(await new Response(running.body).text(), "first a b END");
+  assert.equal(await ended, "complete");
+});
+
+Deno.test("pump() tells a body that ended too early", async () => {
+  const { running, ended } = streamed(["a "], "end");
+  assert.equal(await new Response(running.body).text(), "first a [cut]");
+  assert.equal(await ended, "failed");
+});
+
+Deno.test("pump() sends pings while the source is silent, and cancels it when the caller leaves", async () => {
+  const { running, cancelled, ended } = streamed([], "hold");
+  const reader = running.body.getReader();
+  const heard: string[] = [];
+  while (heard.length < 4) {
+    heard.push(new TextDecoder().decode((await reader.read()).value));
+  }
+  assert.deepEqual(heard, ["first ", "[ping]", "[ping]", "[ping]"]);
+  await reader.cancel();
+  assert.equal(cancelled(), true);
+  assert.equal(await ended, "caller_left");
+});
+
+Deno.test("fail() reaches a caller whose source is silent", async () => {
+  const { running, cancelled, ended } = streamed(["a "], "hold");
+  const reader = running.body.getReader();
+  await reader.read();
+  await reader.read();
+  running.fail(new ApiError("unavailable", "stopping"));
+  assert.equal(cancelled(), true);
+  let text = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    text += new TextDecoder().decode(next.value);
+  }
+  assert.match(text, /^(\[ping\])*\[stopping\]$/);
+  assert.equal(await ended, "failed");
+});
+
+Deno.test("fail() reaches a caller whose source always has more", async () => {
+  const { running, ended } = streamed(["x"], "repeat");
+  const reader = running.body.getReader();
+  for (let i = 0; i < 50; i++) await reader.read();
+  running.fail(new ApiError("timeout", "too long"));
+  const next = await reader.read();
+  assert.equal(new TextDecoder().decode(next.value), "[too long]");
+  assert.equal((await reader.read()).done, true);
+  assert.equal(await ended, "failed");
+});
+
+Deno.test("fail() ends the call even where the caller reads no more", async () => {
+  const { running, cancelled, ended } = streamed(["x"], "repeat");
+  running.fail(new ApiError("unavailable", "stopping"));
+  assert.equal(cancelled(), true);
+  assert.equal(await ended, "failed");
+  assert.equal(await new Response(running.body).text(), "first [stopping]");
+});

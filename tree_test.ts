@@ -34,7 +34,7 @@ function pathOf(url: URL): string {
 
 function isForTests(path: string): boolean {
   return /_test\.ts$/.test(path) || path === "routes/test_gateway.ts" ||
-    path === "translate/recordings.ts";
+    path === "routes/reply_script.ts" || path === "translate/recordings.ts";
 }
 
 Deno.test("data flows one way: main → routes → gateway → translate, and conformance knows nobody", async () => {

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../translate/error.ts";
+import { exactJson } from "../translate/exact_json.ts";
 import { isObject, type JsonObject } from "../translate/json.ts";
 import { joined } from "../translate/json_splice.ts";
 import type { Timers } from "./pump.ts";
@@ -67,7 +68,8 @@ function parseObject(bytes: Uint8Array): JsonObject {
   }
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    // Undefined is no JSON value: then the parser itself tells what is wrong.
+    json = exactJson(text) ?? JSON.parse(text);
   } catch (error) {
     throw malformed(
       `the body is not valid JSON: ${

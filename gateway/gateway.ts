@@ -43,6 +43,8 @@ export interface Running {
 export interface Gateway extends GatewayParts {
   /** Granted calls that are not settled yet; each enters and leaves by itself. */
   readonly running: Set<Running>;
+  /** Errors whose call has its line in the log already. */
+  readonly logged: WeakSet<object>;
   /** False once it is being stopped. */
   accepting(): boolean;
   /** Refuses new calls and becomes unready. */
@@ -58,6 +60,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   return {
     ...parts,
     running,
+    logged: new WeakSet(),
     accepting: () => accepting,
     drain() {
       accepting = false;

@@ -334,6 +334,7 @@ class Exchange {
       candidate: this.#candidate,
     };
     const fault = error instanceof ApiError ? error : undefined;
+    if (fault !== undefined) this.#gateway.logged.add(fault);
     this.#gateway.log({
       request_id: call.requestId,
       method: "POST",

@@ -108,9 +108,7 @@ function refusal(
     ? error
     : new ApiError("internal", "the gateway failed; the fault is logged");
   const encoded = dialect.encodeError(withRetryAfter(known), at.requestId);
-  if (
-    !(error instanceof ApiError) || known.details.upstreamStatus === undefined
-  ) {
+  if (!(error instanceof ApiError && gateway.logged.has(error))) {
     gateway.log({
       request_id: at.requestId,
       method: at.request.method,

@@ -20,6 +20,8 @@ export interface Row {
   readonly status?: number;
   /** What stands at paths of the upstream's body, as `a.b[0]`; undefined: nothing does. */
   readonly arrives?: Readonly<Record<string, unknown>>;
+  /** Texts that stand in the upstream's body as they are here. */
+  readonly sends?: readonly string[];
   /** Headers that arrive at the upstream; undefined: none of that name does. */
   readonly arrivesWith?: Readonly<Record<string, string | undefined>>;
   /** What `x-gateway-dropped` names, in any order; absent where nothing may be dropped. */
@@ -122,6 +124,12 @@ async function checkRow(
   }
   for (const [where, expected] of Object.entries(row.arrives ?? {})) {
     assert.deepEqual(at(json, where), expected, `${where} of ${arrival.text}`);
+  }
+  for (const expected of row.sends ?? []) {
+    assert.ok(
+      arrival.text?.includes(expected) === true,
+      `${expected} in ${arrival.text}`,
+    );
   }
   for (const [name, expected] of Object.entries(row.arrivesWith ?? {})) {
     assert.equal(arrival.headers[name], expected, name);

@@ -692,6 +692,7 @@ const TOOLS: readonly Row[] = [
       }, result("c1", "x")],
     },
     arrives: { "messages[1].content[0].name": "f" },
+    sends: [`"input":{"id":12345678901234567890}`],
   },
   {
     name: "100: tools of the history get stubs that cannot be called",
@@ -722,12 +723,12 @@ const TOOLS: readonly Row[] = [
       ],
     },
     arrives: {
-      "messages[1].content[0].id": "call_c9df4ab28fdd63bdb0e11d9ca7c3bf56",
+      "messages[1].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f",
       "messages[2].content[0].tool_use_id":
-        "call_c9df4ab28fdd63bdb0e11d9ca7c3bf56",
-      "messages[3].content[0].id": "call_c9df4ab28fdd63bdb0e11d9ca7c3bf56_1",
+        "call_d6bdd4de328a22edd610f9548b4f419f",
+      "messages[3].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f_1",
       "messages[4].content[0].tool_use_id":
-        "call_c9df4ab28fdd63bdb0e11d9ca7c3bf56_1",
+        "call_d6bdd4de328a22edd610f9548b4f419f_1",
     },
   },
   {
@@ -787,7 +788,7 @@ const TOOLS: readonly Row[] = [
 
 const effort = (
   name: string,
-  body: object,
+  body: Row["body"],
   arrives: Record<string, unknown>,
   dropped: readonly string[] = [],
 ): Row => ({ name, body, arrives, dropped });

@@ -1,5 +1,11 @@
 /** Requests in the messages format as they arrive at an upstream of the chat format. Numbers are traps of translation.md. */
-import { HARD_SCHEMA, LONG_NAME, PDF, PNG } from "./request_samples.ts";
+import {
+  HARD_SCHEMA,
+  LONG_NAME,
+  LONG_NAME_TWO,
+  PDF,
+  PNG,
+} from "./request_samples.ts";
 import { checkRows, type Row } from "./request_arrival.ts";
 
 const BASE = {
@@ -71,9 +77,15 @@ const PLAIN: readonly Row[] = [
     arrives: { stream: true, stream_options: { include_usage: true } },
   },
   {
-    name: "a cap above the model's is lowered",
+    name: "a cap above the model's is lowered and told",
     body: { max_tokens: 10_000_000 },
     arrives: { max_completion_tokens: 128_000 },
+    dropped: ["max_tokens"],
+  },
+  {
+    name: "a cap of nothing is refused",
+    body: { max_tokens: 0 },
+    param: "max_tokens",
   },
   {
     name: "78: sampling that a reasoning model refuses is dropped and named",
@@ -292,6 +304,14 @@ const PLAIN: readonly Row[] = [
       }],
     },
     arrives: { "messages[1]": { role: "assistant", content: "The answer is" } },
+  },
+];
+
+const EMPTY: readonly Row[] = [
+  {
+    name: "nothing but emptiness is refused",
+    body: { messages: [{ role: "user", content: "" }] },
+    param: "messages",
   },
 ];
 
@@ -580,6 +600,145 @@ const enabled = (budget_tokens: number) => ({
   thinking: { type: "enabled", budget_tokens },
 });
 
+const CLIENTS: readonly Row[] = [
+  {
+    name: "Claude Code's own request",
+    body: {
+      max_tokens: 32_000,
+      stream: true,
+      system: [
+        { type: "text", text: "x-anthropic-billing-header: cch=1;" },
+        {
+          type: "text",
+          text: "You are Claude Code.",
+          cache_control: { type: "ephemeral" },
+        },
+      ],
+      thinking: { type: "adaptive", display: "summarized" },
+      context_management: {
+        edits: [{ type: "clear_thinking_20251015", keep: "all" }],
+      },
+      output_config: { effort: "medium" },
+      metadata: { user_id: "u" },
+      tools: [
+        tool("Read", { eager_input_streaming: true }),
+        tool("Later", { defer_loading: true }),
+      ],
+      messages: [
+        {
+          role: "user",
+          content: [{
+            type: "text",
+            text: "hi",
+            cache_control: { type: "ephemeral" },
+          }],
+        },
+        { role: "system", content: "S", output_config: { effort: "low" } },
+      ],
+    },
+    headers: {
+      "anthropic-beta":
+        "claude-code-20250219,mid-conversation-system-2026-04-07",
+    },
+    arrives: {
+      stream: true,
+      max_completion_tokens: 32_000,
+      reasoning_effort: "medium",
+      messages: [
+        { role: "system", content: "You are Claude Code." },
+        { role: "user", content: "hi" },
+        { role: "system", content: "S" },
+      ],
+      "tools[1].function": {
+        name: "Later",
+        description: "d",
+        parameters: HARD_SCHEMA,
+      },
+    },
+    dropped: [
+      "context_management",
+      "messages[].output_config",
+      "messages[].content[].cache_control",
+      "system[].cache_control",
+      "tools[].eager_input_streaming",
+      "tools[].defer_loading",
+    ],
+  },
+  {
+    name: "text behind a call moves before it",
+    body: {
+      messages: [
+        { role: "user", content: "a" },
+        {
+          role: "assistant",
+          content: [{ type: "text", text: "x" }, call("t1", "f"), {
+            type: "text",
+            text: "y",
+          }],
+        },
+        { role: "user", content: [result("t1", "ok")] },
+      ],
+    },
+    arrives: {
+      "messages[1].content": "xy",
+      "messages[1].tool_calls[0].id": "t1",
+    },
+  },
+  {
+    name: "documents in a result: text stays, bytes follow",
+    body: {
+      messages: [
+        { role: "user", content: "a" },
+        { role: "assistant", content: [call("t1", "f")] },
+        {
+          role: "user",
+          content: [result("t1", [
+            {
+              type: "document",
+              source: { type: "text", media_type: "text/plain", data: "T" },
+            },
+            {
+              type: "document",
+              source: {
+                type: "base64",
+                media_type: "application/pdf",
+                data: PDF,
+              },
+            },
+          ])],
+        },
+      ],
+    },
+    arrives: {
+      "messages[2].content": "T",
+      "messages[3].content[1].file.file_data":
+        `data:application/pdf;base64,${PDF}`,
+    },
+  },
+  {
+    name: "an unknown block in a result is refused by its path",
+    body: {
+      messages: [{
+        role: "user",
+        content: [
+          result("t1", [{ type: "text", text: "a" }, { type: "future" }]),
+        ],
+      }],
+    },
+    param: "messages[0].content[0].content[1]",
+  },
+  {
+    name: "two long names that begin alike stay two",
+    body: { tools: [tool(LONG_NAME), tool(LONG_NAME_TWO)] },
+    arrives: {
+      "tools[0].function.name":
+        "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",
+      "tools[1].function.name":
+        "mcp__plugin_a_very_long_server_name_indeed__and_a_very__a79a862b",
+    },
+  },
+];
+
 const REASONING: readonly Row[] = [
   effort("83: disabled is none", { thinking: { type: "disabled" } }, "none"),
   effort(
@@ -657,5 +816,11 @@ const REASONING: readonly Row[] = [
 ];
 
 Deno.test("requests in the messages format arrive at a chat upstream", async (t) => {
-  await checkRows(t, "/v1/messages", BASE, [...PLAIN, ...TOOLS, ...REASONING]);
+  await checkRows(t, "/v1/messages", BASE, [
+    ...PLAIN,
+    ...EMPTY,
+    ...TOOLS,
+    ...CLIENTS,
+    ...REASONING,
+  ]);
 });

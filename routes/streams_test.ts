@@ -216,3 +216,26 @@ Deno.test("an upstream that cannot be reached is a 502", async () => {
     await gateway.close();
   }
 });
+
+Deno.test("a call has one line in the log, however it ends", async (t) => {
+  await eachWay(t, {}, async ({ post, logged }, path, model) => {
+    for (
+      const fixture of [
+        "text",
+        "error-first",
+        "error-mid",
+        "status?code=429",
+        "reset",
+      ]
+    ) {
+      const response = await post(path, ask(model, `[[fx:${fixture}]]`));
+      await response.text();
+      const id = response.headers.get("request-id");
+      assert.equal(
+        logged.filter((entry) => entry.request_id === id).length,
+        1,
+        fixture,
+      );
+    }
+  });
+});

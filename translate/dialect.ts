@@ -106,10 +106,11 @@ export interface Dialect extends UpstreamDialect {
    */
   decodeRequest(body: unknown): GenerationRequest;
   /**
-   * For pass-through: a copy of a request without what only the gateway's own replies in this dialect put there
-   * (other dialects' signatures); undefined where there is nothing to remove, so that the caller's bytes can go as they are.
+   * For pass-through: a copy of a request without what only the gateway's own replies in this dialect put among its messages
+   * (other dialects' signatures and thoughts); undefined where there is nothing to remove, so that the caller's bytes can go
+   * as they are.
    */
-  cleanRequest(body: JsonObject): JsonObject | undefined;
+  cleanRequest(body: JsonObject, can: Capabilities): JsonObject | undefined;
   /** For pass-through: top-level fields to set in the caller's request beside `model`, so that the reply tells usage. */
   passThroughFields(
     body: JsonObject,

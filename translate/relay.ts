@@ -12,7 +12,8 @@ import type {
   UpstreamDialect,
 } from "./dialect.ts";
 import { ApiError } from "./error.ts";
-import { type JsonObject, parseJson } from "./json.ts";
+import { exactJson } from "./exact_json.ts";
+import type { JsonObject } from "./json.ts";
 import { spliceFields } from "./json_splice.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "./reply.ts";
@@ -95,16 +96,15 @@ export function upstreamRequest(
       passedThrough: false,
     };
   }
-  const cleaned = caller.dialect.cleanRequest(caller.body);
-  const bytes = cleaned === undefined
-    ? caller.bytes
-    : ENCODER.encode(JSON.stringify(cleaned));
+  const cleaned = caller.dialect.cleanRequest(caller.body, can);
   const fields = {
     model: upstreamModel,
+    // Carriers stand among the messages only: the rest keeps its bytes.
+    ...(cleaned === undefined ? {} : { messages: cleaned["messages"] }),
     ...caller.dialect.passThroughFields(caller.body, can),
   };
   return {
-    bytes: spliceFields(bytes, fields),
+    bytes: spliceFields(caller.bytes, fields),
     headers: {},
     losses: [],
     context: { toolNames: new Map() },
@@ -278,7 +278,7 @@ function observed(events: readonly ReplyEvent[]): Seen {
 }
 
 function parsedReply(body: Uint8Array): unknown {
-  const parsed = parseJson(DECODER.decode(body));
+  const parsed = exactJson(DECODER.decode(body));
   if (parsed === undefined) {
     throw new ApiError(
       "upstream",

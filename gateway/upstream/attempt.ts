@@ -120,9 +120,12 @@ function callHeaders(options: Attempt): Readonly<Record<string, string>> {
     ...upstream.headers,
     ...(upstream.passedThrough ? options.dialectHeaders : {}),
   };
-  const betas = [headers["anthropic-beta"], ...candidate.model.betas].filter((
-    beta,
-  ) => beta !== undefined);
+  const given = headers["anthropic-beta"];
+  const known = new Set(given?.split(",").map((beta) => beta.trim()));
+  const betas = [
+    ...(given === undefined ? [] : [given]),
+    ...candidate.model.betas.filter((beta) => !known.has(beta)),
+  ];
   if (betas.length > 0) headers["anthropic-beta"] = betas.join(",");
   return headers;
 }

@@ -7,6 +7,7 @@
 import type { DecodeContext } from "../dialect.ts";
 import {
   arrayOr,
+  countIn,
   isObject,
   type JsonObject,
   objectOr,
@@ -16,7 +17,7 @@ import {
 import { mergeUsage, type ReplyEvent, type Usage } from "../reply.ts";
 import { blockWriter } from "./block_writer.ts";
 import { readCallSignature, readDetails } from "./carriers.ts";
-import { inBandError } from "./error.ts";
+import { inBandError, vendorFailure } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -187,6 +188,12 @@ function failureOf(
   if (isFailure(chunk["error"])) return chunk;
   if (isFailure(choice["error"])) return choice;
   if (choice["finish_reason"] === "error") return {};
+  // One vendor answers 200 to everything and tells failures beside an empty list of choices.
+  const told = objectOr(chunk["base_resp"]);
+  const empty = !isObject(choice["delta"]) && !isObject(choice["message"]);
+  if (empty && (countIn(told["status_code"]) ?? 0) > 0) {
+    return vendorFailure(told);
+  }
   return chunk["object"] === "error" || chunk["type"] === "error"
     ? chunk
     : undefined;

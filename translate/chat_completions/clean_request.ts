@@ -1,19 +1,26 @@
 /**
  * Takes out of a passed-through request what only this gateway's replies put there: signatures of other dialects, which the
- * upstream cannot know. Everything else stays as the caller wrote it.
+ * upstream cannot know, and other models' thoughts, which it may refuse as an unknown field. Everything else stays as the caller wrote it.
  *
  * @module
  */
+import type { Capabilities } from "../capabilities.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../json.ts";
 import { isMessagesDetail, readCallSignature } from "./carriers.ts";
 
-/** A copy without carriers; undefined where there are none, so that the caller's bytes can go as they are. */
-export function cleanRequest(body: JsonObject): JsonObject | undefined {
+/**
+ * A copy without carriers, and without thoughts where the model wants none back; undefined where there are none, so that the
+ * caller's bytes can go as they are.
+ */
+export function cleanRequest(
+  body: JsonObject,
+  can: Capabilities,
+): JsonObject | undefined {
   const messages = body["messages"];
   if (!Array.isArray(messages)) return undefined;
   let changed = false;
   const cleaned = messages.map((message: unknown) => {
-    const clean = isObject(message) ? cleanMessage(message) : undefined;
+    const clean = isObject(message) ? cleanMessage(message, can) : undefined;
     if (clean === undefined) return message;
     changed = true;
     return clean;
@@ -21,14 +28,20 @@ export function cleanRequest(body: JsonObject): JsonObject | undefined {
   return changed ? { ...body, messages: cleaned } : undefined;
 }
 
-function cleanMessage(message: JsonObject): JsonObject | undefined {
+function cleanMessage(
+  message: JsonObject,
+  can: Capabilities,
+): JsonObject | undefined {
   if (message["role"] !== "assistant") return undefined;
   const details = message["reasoning_details"];
   const calls = message["tool_calls"];
   const withDetails = Array.isArray(details) && details.some(isMessagesDetail);
   const withCalls = Array.isArray(calls) && calls.some(isSigned);
-  if (!withDetails && !withCalls) return undefined;
+  const withThoughts = message["reasoning_content"] !== undefined &&
+    !can.replayReasoning;
+  if (!withDetails && !withCalls && !withThoughts) return undefined;
   const copy: JsonDraft = { ...message };
+  if (withThoughts) delete copy["reasoning_content"];
   if (withDetails) {
     const others = details.filter((entry: unknown) => !isMessagesDetail(entry));
     if (others.length > 0) copy["reasoning_details"] = others;

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
+import { DEFAULT_CAPABILITIES } from "../capabilities.ts";
 import { cleanRequest } from "./clean_request.ts";
+
+const REPLAYING = {
+  ...DEFAULT_CAPABILITIES.chat_completions,
+  replayReasoning: true,
+};
 
 const DETAIL = {
   type: "reasoning.text",
@@ -37,7 +43,10 @@ Deno.test("cleanRequest() leaves alone what holds no carrier", async (t) => {
     }],
   ];
   for (const [name, body] of rows) {
-    await t.step(name, () => assert.equal(cleanRequest(body), undefined));
+    await t.step(
+      name,
+      () => assert.equal(cleanRequest(body, REPLAYING), undefined),
+    );
   }
 });
 
@@ -64,7 +73,7 @@ Deno.test("cleanRequest() takes out signatures of other dialects and nothing els
     strange: { kept: true },
   };
   const before = structuredClone(body);
-  const clean = cleanRequest(body);
+  const clean = cleanRequest(body, REPLAYING);
   assert.deepEqual(clean, {
     model: "m",
     messages: [
@@ -85,5 +94,16 @@ Deno.test("cleanRequest() takes out signatures of other dialects and nothing els
     strange: { kept: true },
   });
   assert.deepEqual(body, before);
-  assert.equal(cleanRequest(clean ?? {}), undefined);
+  assert.equal(cleanRequest(clean ?? {}, REPLAYING), undefined);
+});
+
+Deno.test("cleanRequest() takes out the assistant's thoughts where the model wants none back", () => {
+  const thought = { role: "assistant", content: "y", reasoning_content: "a" };
+  const told = { role: "user", content: "x", reasoning_content: "kept" };
+  const body = { messages: [told, thought] };
+  assert.deepEqual(
+    cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
+    { messages: [told, { role: "assistant", content: "y" }] },
+  );
+  assert.equal(cleanRequest(body, REPLAYING), undefined);
 });

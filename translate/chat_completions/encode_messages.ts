@@ -55,7 +55,11 @@ export function encodeMessages(
     losses.field("messages");
     messages.push([{ role: "user", content: "Continue." }]);
   }
-  return messages.flat();
+  const all = messages.flat();
+  if (all.length === 0) {
+    throw losses.refusal("messages", "holds nothing to answer");
+  }
+  return all;
 }
 
 function encodeSystem(request: GenerationRequest): readonly JsonObject[] {

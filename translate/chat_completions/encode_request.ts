@@ -41,7 +41,7 @@ export function encodeRequest(
     model: request.model,
     messages,
     ...fields,
-    [can.maxTokensField]: maxTokens(request, can),
+    [can.maxTokensField]: maxTokens(request, can, losses),
     ...encodeSampling(request, can, losses),
     reasoning_effort: encodeReasoning(request.reasoning, can, losses),
     user: request.user === undefined ? undefined : userId(request.user),
@@ -57,10 +57,19 @@ export function encodeRequest(
 function maxTokens(
   request: GenerationRequest,
   can: Capabilities,
+  losses: Losses,
 ): number | undefined {
-  return request.maxTokens === undefined
-    ? undefined
-    : Math.min(request.maxTokens, can.maxOutputTokens ?? Infinity);
+  const { maxTokens } = request;
+  if (maxTokens === undefined) return undefined;
+  if (maxTokens === 0) {
+    throw losses.refusal(
+      "maxTokens",
+      "this model generates at least one token",
+    );
+  }
+  const most = can.maxOutputTokens ?? Infinity;
+  if (maxTokens > most) losses.field("maxTokens");
+  return Math.min(maxTokens, most);
 }
 
 function encodeSampling(

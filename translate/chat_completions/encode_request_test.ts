@@ -424,6 +424,23 @@ Deno.test("encodeRequest() samples as the model allows", async (t) => {
   }
 });
 
+Deno.test("encodeRequest() refuses a conversation of which nothing is left", () => {
+  assert.throws(
+    () => encode({ system: [], turns: [{ role: "user", parts: [text("")] }] }),
+    (error) => error instanceof ApiError && error.kind === "invalid_request",
+  );
+});
+
+Deno.test("encodeRequest() tells a lowered cap as lost and refuses a cap of nothing", () => {
+  const can = { maxOutputTokens: 8 };
+  assert.equal(encode({ maxTokens: 9 }, can).losses.length, 1);
+  assert.deepEqual(encode({ maxTokens: 8 }, can).losses, []);
+  assert.throws(
+    () => encode({ maxTokens: 0 }),
+    (error) => error instanceof ApiError && error.kind === "invalid_request",
+  );
+});
+
 // Traps 77 and 78.
 Deno.test("encodeRequest() caps tokens by the model alone, under the model's name for it", async (t) => {
   const rows: [

@@ -53,13 +53,30 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
 /** What an error without a word that we know is: the upstream's fault. */
 const UNKNOWN_STATUS = 502;
 
+/** A refusal of the gateway's own key, which some vendors answer with 400. */
+const OUR_KEY = /^(?:incorrect|invalid) api key/i;
+const UNAUTHORIZED = 401;
+
 /** Reads an upstream's error answer of any shape. Never throws. */
 export function decodeError(
   status: number,
   headers: Headers,
   body: string,
 ): ApiError {
-  return upstreamError(status, headers, readErrorText(body));
+  const told = readErrorText(body);
+  const aboutOurKey = status === 400 &&
+    (told.code === "invalid_api_key" || OUR_KEY.test(told.message ?? ""));
+  const error = upstreamError(
+    aboutOurKey ? UNAUTHORIZED : status,
+    headers,
+    told,
+  );
+  return aboutOurKey
+    ? new ApiError(error.kind, error.message, {
+      ...error.details,
+      upstreamStatus: status,
+    })
+    : error;
 }
 
 /** Reads an error inside a reply, whose own status was 200. */
@@ -68,7 +85,33 @@ export function inBandError(body: unknown): ApiError {
   const error = upstreamError(statusOf(told.detail), new Headers(), told);
   // The status was made from words; the upstream never sent it.
   const { upstreamStatus: _, ...details } = error.details;
-  return new ApiError(error.kind, error.message, details);
+  // Out of service in the middle of a reply is an overload: no status is left that tells whose service is meant.
+  const kind = error.kind === "unavailable" ? "overloaded" : error.kind;
+  return new ApiError(kind, error.message, details);
+}
+
+/** HTTP statuses of MiniMax's own numbers (platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-21). */
+const BASE_RESP_STATUS: ReadonlyMap<unknown, number> = new Map([
+  [1001, 504],
+  [1002, 429],
+  [1004, 401],
+  [1008, 402],
+  [1026, 400],
+  [1027, 400],
+  [1039, 429],
+  [1041, 429],
+  [2013, 400],
+  [2049, 401],
+]);
+
+/** A `base_resp` that tells a failure, as the error body that other vendors would have sent. */
+export function vendorFailure(told: JsonObject): JsonObject {
+  return {
+    error: {
+      message: told["status_msg"],
+      code: BASE_RESP_STATUS.get(told["status_code"]) ?? UNKNOWN_STATUS,
+    },
+  };
 }
 
 /** Numbers first: vendors that send one mean it as the status. */

@@ -449,7 +449,7 @@ Deno.test("decodeReply() gives an error event for what holds no answer", async (
       {
         choices: [{ error: { code: 503, message: "down" } }],
       },
-      "unavailable",
+      "overloaded",
       "down",
     ],
     [

@@ -498,7 +498,7 @@ Deno.test("streamDecoder() turns every form of failure into an error event", asy
     [
       "event: error with a bare object",
       { event: "error", data: '{"message":"gone","code":503}' },
-      "unavailable",
+      "overloaded",
       "gone",
       undefined,
     ],

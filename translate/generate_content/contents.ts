@@ -6,7 +6,8 @@
  */
 import type { Capabilities } from "../capabilities.ts";
 import { invalidField } from "../error.ts";
-import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { exactJson } from "../exact_json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { wireCallId } from "../names.ts";
 import type {
   FieldWords,
@@ -155,7 +156,7 @@ function modelContents(
       const call = { at: count, name: part.name };
       if (same === undefined) writing.calls.set(part.id, [call]);
       else same.push(call);
-      written.push(functionCall(part, count === 0, writing.can));
+      written.push(functionCall(part, count === 0, writing));
       count++;
     } else written.push(...spokenParts(part, writing));
   }
@@ -165,8 +166,10 @@ function modelContents(
 function functionCall(
   call: ToolCallPart,
   first: boolean,
-  can: Capabilities,
+  { can, words, lose }: Writing,
 ): JsonObject {
+  const { args, wrapped } = callArguments(call.arguments);
+  if (wrapped) lose(`${words.messages}[].arguments`);
   const signature = call.signature?.from === "generate_content"
     ? call.signature.value
     : first && can.reasoning === "level"
@@ -176,7 +179,7 @@ function functionCall(
     functionCall: {
       ...callId(call.id, can),
       name: functionName(call.name, can.maxToolName),
-      args: callArguments(call.arguments),
+      args,
     },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   };
@@ -187,12 +190,14 @@ function callId(id: string, can: Capabilities): { readonly id?: string } {
 }
 
 /** The wire takes an object only. What a model wrote badly goes back as it was, under a name that says so. */
-function callArguments(text: string): JsonObject {
-  if (text.trim() === "") return {};
-  const parsed = parseJson(text);
+function callArguments(
+  text: string,
+): { readonly args: JsonObject; readonly wrapped: boolean } {
+  if (text.trim() === "") return { args: {}, wrapped: false };
+  const parsed = exactJson(text);
   return isObject(parsed) && isShallow(parsed)
-    ? parsed
-    : { __raw_arguments: text };
+    ? { args: parsed, wrapped: false }
+    : { args: { __raw_arguments: text }, wrapped: true };
 }
 
 /**

@@ -5,13 +5,18 @@
  * @module
  */
 import type { Capabilities } from "../capabilities.ts";
+import { invalidField } from "../error.ts";
 import { compact, type JsonObject } from "../json.ts";
 import type { GenerationRequest, OutputFormat } from "../request.ts";
 import type { Lose } from "./contents.ts";
 import { openapiSchema } from "./openapi_schema.ts";
 import { writeThinking } from "./thinking.ts";
 
-/** Writes the config; undefined where the caller asked for nothing of it. `format` is absent where a tool stands in for it. */
+/**
+ * Writes the config; undefined where the caller asked for nothing of it. `format` is absent where a tool stands in for it.
+ *
+ * @throws {ApiError} `invalid_request` for a cap of no tokens at all, which is no advice to be left out
+ */
 export function writeGenerationConfig(
   request: GenerationRequest,
   format: OutputFormat | undefined,
@@ -45,6 +50,16 @@ export function writeGenerationConfig(
   const stopSequences = stops?.slice(0, can.maxStops);
   const thinking = writeThinking(request.reasoning, can);
   if (thinking.lost) lose(words.reasoning);
+  if (request.maxTokens === 0) {
+    throw invalidField(
+      words.maxTokens,
+      "this model generates at least one token",
+    );
+  }
+  if ((request.maxTokens ?? 0) > (can.maxOutputTokens ?? Infinity)) {
+    lose(words.maxTokens);
+  }
+  if ((temperature ?? 0) > can.maxTemperature) lose(words.temperature);
   // Asked for as told, and told as lost all the same: no neutral event carries them back.
   if (request.logprobs !== undefined) lose(words.logprobs);
 
@@ -54,7 +69,11 @@ export function writeGenerationConfig(
     topP,
     topK: unless(can.topK, request.topK, words.topK),
     stopSequences: stopSequences?.length === 0 ? undefined : stopSequences,
-    seed: unless(can.seed, request.seed, words.seed),
+    seed: unless(
+      can.seed && fitsSeed(request.seed),
+      request.seed,
+      words.seed,
+    ),
     presencePenalty: unless(
       can.penalties,
       request.presencePenalty,
@@ -70,6 +89,11 @@ export function writeGenerationConfig(
     thinkingConfig: thinking.config,
   });
   return Object.keys(config).length > 0 ? config : undefined;
+}
+
+/** The wire's seed has 32 bits; a larger one would fail the whole call for a piece of advice. */
+function fitsSeed(seed: number | undefined): boolean {
+  return seed === undefined || seed === (seed | 0);
 }
 
 function lowered(

@@ -28,9 +28,10 @@ const JSON_HINT = "Reply with one JSON object and nothing else.";
  * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
  */
 export function encodeRequest(
-  request: GenerationRequest,
+  given: GenerationRequest,
   can: Capabilities,
 ): EncodedRequest {
+  const request = withSomethingSaid(given);
   const { words } = request;
   const losses = new Set<string>();
   const lose: Lose = (path) => void losses.add(path);
@@ -67,6 +68,15 @@ export function encodeRequest(
       toolNames: changedFunctionNames(toolNames(request), can.maxToolName),
       ...(formatTool === undefined ? {} : { formatTool: formatTool.name }),
     },
+  };
+}
+
+/** The wire demands a turn, so a lone system prompt is said by the user. */
+function withSomethingSaid(request: GenerationRequest): GenerationRequest {
+  return request.turns.length > 0 || request.system.length === 0 ? request : {
+    ...request,
+    system: [],
+    turns: [{ role: "user", parts: request.system }],
   };
 }
 

@@ -93,11 +93,11 @@ Deno.test("encodeRequest() refuses what would change the meaning", async (t) => 
       undefined,
     );
   });
-  await t.step("a system prompt alone", () => {
-    assert.equal(
-      refused({ turns: [], system: [{ type: "text", text: "s" }] }),
-      "MESSAGES",
-    );
+  await t.step("a conversation that holds nothing", () => {
+    assert.equal(refused({ turns: [] }), "MESSAGES");
+  });
+  await t.step("a cap of no tokens", () => {
+    assert.equal(refused({ maxTokens: 0 }), "MAX_TOKENS");
   });
   await t.step("only tools of another dialect", () => {
     assert.equal(refused({ tools: [SEARCH] }), "tools[1]");
@@ -115,6 +115,57 @@ Deno.test("encodeRequest() refuses what would change the meaning", async (t) => 
       "TOOL_CHOICE",
     );
   });
+});
+
+Deno.test("encodeRequest() lets the user say a system prompt that stands alone", () => {
+  const { body } = encoded({
+    turns: [],
+    system: [{ type: "text", text: "s" }],
+  });
+  assert.deepEqual(body, {
+    contents: [{ role: "user", parts: [{ text: "s" }] }],
+  });
+});
+
+Deno.test("encodeRequest() leaves out a seed that the wire has no room for, and says so", () => {
+  const most = 2 ** 31 - 1;
+  assert.deepEqual(encoded({ seed: most }).body["generationConfig"], {
+    seed: most,
+  });
+  const { body, losses } = encoded({ seed: most + 1 });
+  assert.equal(body["generationConfig"], undefined);
+  assert.deepEqual(losses, ["SEED"]);
+});
+
+Deno.test("encodeRequest() tells strictness of a function as lost", () => {
+  const strict = { type: "function", name: "f", strict: true } as const;
+  assert.deepEqual(encoded({ tools: [strict] }).losses, ["TOOLS[].strict"]);
+  assert.deepEqual(
+    encoded({ tools: [{ ...strict, strict: false }] }).losses,
+    [],
+  );
+});
+
+Deno.test("encodeRequest() tells arguments as lost that it has to wrap", () => {
+  const turnOf = (text: string) => ({
+    role: "assistant" as const,
+    parts: [{
+      type: "tool_call" as const,
+      id: "c",
+      name: "f",
+      arguments: text,
+    }],
+  });
+  assert.deepEqual(encoded({ turns: [turnOf("[1]")] }).losses, [
+    "MESSAGES[].arguments",
+  ]);
+  assert.deepEqual(encoded({ turns: [turnOf("")] }).losses, []);
+});
+
+Deno.test("encodeRequest() tells a cap above the model's as lost", () => {
+  const can = { ...NEWER, maxOutputTokens: 10 };
+  assert.deepEqual(encoded({ maxTokens: 11 }, can).losses, ["MAX_TOKENS"]);
+  assert.deepEqual(encoded({ maxTokens: 10 }, can).losses, []);
 });
 
 Deno.test("encodeRequest() tells each loss once, in the caller's words", () => {

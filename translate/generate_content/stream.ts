@@ -6,7 +6,7 @@
  */
 import type { DecodeContext, StreamDecoder } from "../dialect.ts";
 import { ApiError } from "../error.ts";
-import { parseJson } from "../json.ts";
+import { exactJson } from "../exact_json.ts";
 import { replyReader } from "./reader.ts";
 
 /** Reads one stream; frames of a JSON array (a stream without `alt=sse`) are read element by element. */
@@ -17,7 +17,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       const data = frame.data.trim();
       // Proxies in front of the vendor add the chat format's last frame; it says nothing here.
       if (data === "" || data === "[DONE]") return [];
-      const value = parseJson(data);
+      const value = exactJson(data);
       return value === undefined
         ? reader.fail(
           new ApiError(

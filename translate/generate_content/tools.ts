@@ -65,6 +65,10 @@ export function writeTools(
   }
 
   const offered = allowedFunctions(functions, toolChoice);
+  // The wire knows no promise that one function's arguments keep to its schema.
+  if (offered.some((tool) => tool.strict === true)) {
+    lose(`${words.tools}[].strict`);
+  }
   const declarations = offered.map((tool) => declaration(tool, can));
   if (formatTool !== undefined) {
     declarations.push(formatDeclaration(formatTool, can));

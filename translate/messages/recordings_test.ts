@@ -301,7 +301,13 @@ Deno.test(
           turns: neutral.turns.length,
         },
       );
-      assert.equal(messages.cleanRequest(objectOr(request?.body)), undefined);
+      assert.equal(
+        messages.cleanRequest(
+          objectOr(request?.body),
+          DEFAULT_CAPABILITIES.messages,
+        ),
+        undefined,
+      );
     },
   ),
 );

@@ -6,7 +6,8 @@
  */
 import type { DecodeContext, EncodeContext } from "../dialect.ts";
 import { ApiError } from "../error.ts";
-import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { exactJson } from "../exact_json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { madeCallId } from "../names.ts";
 import {
   type Block,
@@ -114,7 +115,7 @@ export function callInput(
   text: string,
 ): { readonly input: JsonObject; readonly wrapped: boolean } {
   if (text.trim() === "") return { input: {}, wrapped: false };
-  const input = parseJson(text);
+  const input = exactJson(text);
   return isObject(input)
     ? { input, wrapped: false }
     : { input: { __raw_arguments: text }, wrapped: true };

@@ -35,19 +35,24 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
 /** Reads what a `usage` object tells. A zero after a known prompt figure is a proxy's way of saying nothing. */
 export function readUsage(wire: unknown, before: Usage): Usage {
   const usage = objectOr(wire);
-  const input = countIn(usage["input_tokens"]);
-  const cacheRead = countIn(usage["cache_read_input_tokens"]);
-  const cacheWrite = countIn(usage["cache_creation_input_tokens"]);
+  const known = (
+    field: string,
+    old: number | undefined,
+  ): number | undefined => {
+    const count = countIn(usage[field]);
+    return count === 0 && (old ?? 0) > 0 ? undefined : count;
+  };
+  const input = known("input_tokens", before.input);
+  const cacheRead = known("cache_read_input_tokens", before.cacheRead);
+  const cacheWrite = known("cache_creation_input_tokens", before.cacheWrite);
   const output = countIn(usage["output_tokens"]);
   const reasoning = countIn(
     objectOr(usage["output_tokens_details"])["thinking_tokens"],
   );
-  const silent = (now: number | undefined, old: number | undefined): boolean =>
-    now === undefined || (now === 0 && (old ?? 0) > 0);
   return {
-    ...(silent(input, before.input) ? {} : { input }),
-    ...(silent(cacheRead, before.cacheRead) ? {} : { cacheRead }),
-    ...(silent(cacheWrite, before.cacheWrite) ? {} : { cacheWrite }),
+    ...(input === undefined ? {} : { input }),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };

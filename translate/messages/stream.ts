@@ -6,7 +6,8 @@
  */
 import type { DecodeContext, StreamDecoder } from "../dialect.ts";
 import { ApiError } from "../error.ts";
-import { isObject, parseJson } from "../json.ts";
+import { exactJson } from "../exact_json.ts";
+import { isObject } from "../json.ts";
 import { replyReader } from "./reply_reader.ts";
 
 /** Makes the reader of one stream. */
@@ -17,7 +18,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       const text = frame.data.trim();
       // Some upstreams borrow the chat format's end mark; it says nothing that message_stop does not.
       if (text === "" || text === "[DONE]") return [];
-      const data = parseJson(text);
+      const data = exactJson(text);
       if (data === undefined) {
         return reader.fail(
           new ApiError(

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { readErrorText, upstreamError } from "./error_body.ts";
+
+Deno.test("upstreamError() reads when to come back from every form of the header", async (t) => {
+  const date = "Sat, 21 Nov 2026 05:00:00 GMT";
+  const rows: readonly (readonly [
+    Readonly<Record<string, string>>,
+    number | undefined,
+  ])[] = [
+    [{ "retry-after": "12" }, 12],
+    [{ "retry-after": " 0.2 " }, 1],
+    [{ "retry-after": "12", "retry-after-ms": "1500" }, 2],
+    [{ "retry-after": "12", "retry-after-ms": "soon" }, 12],
+    [{ "retry-after": "Sat, 21 Nov 2026 05:01:00 GMT", date }, 60],
+    [{ "retry-after": "Sat, 21 Nov 2026 05:01:00 GMT" }, undefined],
+    [{ "retry-after": "Sat, 21 Nov 2026 04:00:00 GMT", date }, undefined],
+    [{ "retry-after": "Sat, 21 Nov 2099 05:00:00 GMT", date }, undefined],
+    [{ "retry-after": "" }, undefined],
+    [{ "retry-after": "-1" }, undefined],
+    [{ "retry-after": "1e300" }, undefined],
+    [{}, undefined],
+  ];
+  for (const [headers, seconds] of rows) {
+    for (const status of [429, 500, 503, 502]) {
+      await t.step(`${status} ${JSON.stringify(headers)}`, () => {
+        const error = upstreamError(status, new Headers(headers), {
+          detail: {},
+        });
+        assert.equal(error.details.retryAfterSeconds, seconds);
+      });
+    }
+  }
+});
+
+Deno.test("upstreamError() passes a vendor's own word on trying again, but not about our key", () => {
+  const headers = new Headers({ "x-should-retry": "true" });
+  const told = [400, 429, 500, 401].map((status) =>
+    upstreamError(status, headers, { detail: {} }).details.retryable
+  );
+  assert.deepEqual(told, [true, true, true, false]);
+});
+
+Deno.test("upstreamError() sees an overflow only where the request is at fault", async (t) => {
+  const rows: readonly (readonly [number, string, string])[] = [
+    [400, "Too many tokens", "context_length_exceeded"],
+    [413, "prompt is too long", "context_length_exceeded"],
+    [400, "input is too long for this model", "context_length_exceeded"],
+    [
+      400,
+      "the request exceeds the available context size",
+      "context_length_exceeded",
+    ],
+    [429, "Too many tokens, please wait", "undefined"],
+    [404, "no context window for this model", "undefined"],
+  ];
+  for (const [status, message, code] of rows) {
+    await t.step(`${status} ${message}`, () => {
+      const error = upstreamError(status, new Headers(), {
+        message,
+        detail: {},
+      });
+      assert.equal(String(error.details.code), code);
+    });
+  }
+});
+
+Deno.test("readErrorText() finds the words in errors in lists, in frames and in nothing", () => {
+  const texts = [
+    '{"errors":[{"message":"a"}]}',
+    '{"error":[{"message":"a"}]}',
+    'event: error\ndata: {"error":{"message":"a"}}\n\n',
+    '[{"error":{"message":"a"}}]',
+  ];
+  for (const text of texts) assert.equal(readErrorText(text).message, "a");
+  assert.equal(readErrorText('{"error":""}').message, undefined);
+});

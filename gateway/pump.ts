@@ -57,80 +57,97 @@ const TAIL_MS = 1_000;
 export function pump(options: PumpOptions): Pump {
   const { source, relay, timers } = options;
   let over = false;
-  let reading: Promise<Uint8Array | undefined> | undefined;
+  let reading = false;
+  /** What the read under way gave, until it is looked at. */
+  let read: { readonly piece: Uint8Array | undefined } | {
+    readonly error: unknown;
+  } | undefined;
+  let silent = false;
   /** What the caller still gets once the stream was broken off. */
   let lastWords: Uint8Array | undefined;
-  let breakOff = (): void => {};
-  const broken = new Promise<"broken">((resolve) => {
-    breakOff = () => resolve("broken");
-  });
+  let wake = (): void => {};
+  let heardMs = performance.now();
+  // One timer a stream: pieces only note the time, and the timer looks at the note when it goes off.
+  let timer: TimerId | undefined;
+  const listen = (ms: number): void => {
+    timer = timers.set(() => {
+      const quietMs = performance.now() - heardMs;
+      silent ||= quietMs >= options.pingMs;
+      listen(silent ? options.pingMs : options.pingMs - quietMs);
+      if (silent) wake();
+    }, ms);
+  };
 
   const finish = (how: "complete" | "failed" | "caller_left"): void => {
     if (over) return;
     over = true;
+    if (timer !== undefined) timers.clear(timer);
     options.onEnd(how);
   };
 
-  /**
-   * The next piece of the body, or "silence" when it is time for a ping.
-   *
-   * @throws {ApiError} what the source throws
-   */
-  const nextOrSilence = async (): Promise<
-    Uint8Array | undefined | "silence"
-  > => {
-    reading ??= source.read();
-    let timer: TimerId | undefined;
-    const silence = new Promise<"silence">((resolve) => {
-      timer = timers.set(() => resolve("silence"), options.pingMs);
+  const beginRead = (): void => {
+    if (reading || read !== undefined) return;
+    reading = true;
+    source.read().then((piece) => {
+      read = { piece };
+    }, (error) => {
+      read = { error };
+    }).finally(() => {
+      reading = false;
+      wake();
     });
-    try {
-      const next = await Promise.race([reading, silence, broken]);
-      if (next === "broken") return undefined;
-      if (next !== "silence") reading = undefined;
-      return next;
-    } finally {
-      if (timer !== undefined) timers.clear(timer);
-    }
+  };
+
+  const broke = (error: unknown): Uint8Array => {
+    source.cancel();
+    const out = relay.fail(
+      error instanceof ApiError ? error : new ApiError(
+        "internal",
+        "the gateway failed in the middle of the answer",
+      ),
+    );
+    finish("failed");
+    return out;
   };
 
   /** What the caller gets next; it is not empty, unless the stream is over. */
   const step = async (): Promise<Uint8Array> => {
     for (;;) {
-      let out: Uint8Array;
-      let ended = false;
-      try {
-        // Looked at before the source: one that is always ready would win every race.
-        const next = lastWords === undefined
-          ? await nextOrSilence()
-          : undefined;
-        if (lastWords !== undefined) return lastWords;
-        ended = next === undefined;
-        out = next === "silence"
-          ? relay.ping()
-          : next === undefined
-          ? relay.end()
-          : relay.push(next);
-      } catch (error) {
-        source.cancel();
-        // Breaking off also ends the read that is under way: that is no failure of the source's.
-        if (lastWords !== undefined) return lastWords;
-        out = relay.fail(
-          error instanceof ApiError ? error : new ApiError(
-            "internal",
-            "the gateway failed in the middle of the answer",
-          ),
-        );
-        finish("failed");
-        return out;
+      // Looked at before the source: one that is always ready would never let the last words through.
+      if (lastWords !== undefined) return lastWords;
+      beginRead();
+      if (read === undefined && !silent) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
       }
-      if (relay.done() || ended) {
+      if (read === undefined) {
+        silent = false;
+        heardMs = performance.now();
+        const ping = relay.ping();
+        if (ping.length > 0) return ping;
+        continue;
+      }
+      const now = read;
+      read = undefined;
+      if ("error" in now) return broke(now.error);
+      let out: Uint8Array;
+      try {
+        out = now.piece === undefined ? relay.end() : relay.push(now.piece);
+      } catch (error) {
+        return broke(error);
+      }
+      if (relay.done() || now.piece === undefined) {
         if (relay.seen().error !== undefined) source.cancel();
-        else if (!ended) letFinish(source, timers);
+        else if (now.piece !== undefined) letFinish(source, timers);
         finish(relay.seen().error === undefined ? "complete" : "failed");
         return out;
       }
-      if (out.length > 0) return out;
+      if (out.length === 0) continue;
+      silent = false;
+      heardMs = performance.now();
+      return out;
     }
   };
 
@@ -138,6 +155,7 @@ export function pump(options: PumpOptions): Pump {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       let out: Uint8Array;
+      if (timer === undefined && !over) listen(options.pingMs);
       if (first !== undefined && first.length > 0) {
         out = lastWords === undefined ? first : joined([first, lastWords]);
         if (relay.done()) {
@@ -157,7 +175,6 @@ export function pump(options: PumpOptions): Pump {
     },
     cancel() {
       source.cancel();
-      reading?.catch(() => {});
       finish("caller_left");
     },
   }, { highWaterMark: 0 });
@@ -168,9 +185,8 @@ export function pump(options: PumpOptions): Pump {
       // The caller hears of it when it reads on; neither the upstream nor the books wait for that.
       lastWords = relay.fail(error);
       source.cancel();
-      reading?.catch(() => {});
       finish("failed");
-      breakOff();
+      wake();
     },
   };
 }

@@ -46,6 +46,8 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   /** Settings by name; absent: every default. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The text of the file that `GATEWAY_CONFIG` names; absent: an empty one. */
+  readonly configFile?: string;
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -67,7 +69,7 @@ export async function startTestGateway(
       DATABASE_URL: "sqlite::memory:",
       ...options.env,
     },
-    readFile: () => "{}",
+    readFile: () => options.configFile ?? "{}",
   });
   const books = await openAccounts(config, () => {});
   const logged: LogEntry[] = [];

@@ -73,6 +73,40 @@ export function spliceFields(
   return joined(pieces);
 }
 
+/** The first top-level key that stands a second time, escapes resolved; undefined where there is none. */
+export function repeatedKey(json: Uint8Array): string | undefined {
+  const seen = new Set<string>();
+  let depth = 0;
+  let keyIsNext = true;
+  for (let i = 0; i < json.length; i++) {
+    switch (json[i]) {
+      case QUOTE: {
+        const end = stringEnd(json, i);
+        if (depth === 1 && keyIsNext) {
+          const key = keyText(json, i, end);
+          if (seen.has(key)) return key;
+          seen.add(key);
+          keyIsNext = false;
+        }
+        i = end - 1;
+        break;
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--;
+        break;
+      case COMMA:
+        if (depth === 1) keyIsNext = true;
+        break;
+    }
+  }
+  return undefined;
+}
+
 /** The pieces one after another in one array. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const only = pieces[0];

@@ -8,11 +8,12 @@ import assert from "node:assert/strict";
 import { PLAIN_CONTEXT } from "../dialect.ts";
 import { ApiError } from "../error.ts";
 import { arrayOr, type JsonObject, objectOr, parseJson } from "../json.ts";
+import { recordings } from "../recordings.ts";
 import { foldReply, type Reply, type ReplyEvent } from "../reply.ts";
 import { type Frame, frameReader } from "../sse.ts";
 import { chatCompletions } from "./mod.ts";
 
-interface Recording {
+interface Row {
   readonly id: string;
   readonly request: JsonObject;
   readonly status: number;
@@ -21,7 +22,6 @@ interface Recording {
   readonly sse?: string;
 }
 
-const FOLDER = new URL("../../../shared/recordings/", import.meta.url);
 const CONTEXT = {
   model: "asked",
   created: 1,
@@ -70,45 +70,26 @@ const ENDS: Readonly<Record<string, string>> = {
     "end",
 };
 
-/** The recordings; empty, with a notice, where the folder is not there or may not be read. */
-function recordings(): readonly Recording[] {
-  const found: Recording[] = [];
-  try {
-    for (const entry of Deno.readDirSync(FOLDER)) {
-      if (!/^chat\..*\.json$/.test(entry.name)) continue;
-      const text = Deno.readTextFileSync(new URL(entry.name, FOLDER));
-      const { id, request, response } = JSON.parse(text);
-      found.push({
-        id,
-        request: request.body,
-        status: response.status,
-        headers: new Headers(response.headers),
-        body: response.body,
-        ...(response.sse === undefined ? {} : { sse: response.sse }),
-      });
-    }
-  } catch (error) {
-    if (
-      !(error instanceof Deno.errors.NotFound ||
-        error instanceof Deno.errors.NotCapable)
-    ) throw error;
-    // deno-lint-ignore no-console
-    console.warn(`NOTICE: no recordings in ${FOLDER.pathname}: not tested`);
-  }
-  return found.toSorted((a, b) => a.id < b.id ? -1 : 1);
-}
-
-const ALL = recordings();
+const ALL: readonly Row[] = (recordings() ?? []).filter((one) =>
+  one.vendor === "chat"
+).map(({ id, request, response }) => ({
+  id,
+  request: objectOr(request?.body),
+  status: response.status,
+  headers: new Headers(response.headers),
+  body: response.body,
+  ...(response.sse === undefined ? {} : { sse: response.sse }),
+}));
 const STREAMS = ALL.filter((one) => one.sse !== undefined);
 const REPLIES = ALL.filter((one) =>
   one.sse === undefined && one.status === 200
 );
 
-function bytesOf(recording: Recording): Uint8Array {
+function bytesOf(recording: Row): Uint8Array {
   return new TextEncoder().encode(recording.sse);
 }
 
-function framesOf(recording: Recording): readonly Frame[] {
+function framesOf(recording: Row): readonly Frame[] {
   const reader = frameReader();
   return [...reader.push(bytesOf(recording)), ...reader.end()];
 }
@@ -121,7 +102,7 @@ function decodeFrames(frames: readonly Frame[]): readonly ReplyEvent[] {
   ];
 }
 
-function eventsOf(recording: Recording): readonly ReplyEvent[] {
+function eventsOf(recording: Row): readonly ReplyEvent[] {
   return recording.sse === undefined
     ? chatCompletions.decodeReply(recording.body, PLAIN_CONTEXT)
     : decodeFrames(framesOf(recording));

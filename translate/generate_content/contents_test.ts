@@ -8,7 +8,8 @@ import {
   OPENING_PLACEHOLDER,
   writeContents,
 } from "./contents.ts";
-import { NEWER, OLDER, sampleRequest, turn } from "./sample_request.ts";
+import { sampleRequest, turn } from "../sample_request.ts";
+import { NEWER, OLDER } from "./sample_models.ts";
 import type { WireContent } from "./wire.ts";
 
 const text = (text: string): Part => ({ type: "text", text });

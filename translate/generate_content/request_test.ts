@@ -12,7 +12,8 @@ import type {
 } from "../request.ts";
 import { functionName } from "./names.ts";
 import { encodeRequest } from "./request.ts";
-import { NEWER, OLDER, sampleRequest, turn } from "./sample_request.ts";
+import { sampleRequest, turn } from "../sample_request.ts";
+import { NEWER, OLDER } from "./sample_models.ts";
 
 const SCHEMA: JsonObject = {
   type: "object",

@@ -5,7 +5,8 @@ import type { JsonObject } from "../json.ts";
 import type { GenerationRequest, Part, Turn } from "../request.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeRequest } from "./request.ts";
-import { ADAPTIVE, BUDGET, sampleRequest, turn } from "./sample_request.ts";
+import { sampleRequest, turn } from "../sample_request.ts";
+import { ADAPTIVE, BUDGET } from "./sample_models.ts";
 
 const text = (said: string): Part => ({ type: "text", text: said });
 const call = (id: string, args = "{}", name = "f"): Part => ({

@@ -8,7 +8,7 @@ import { foldReply, type Reply, type ReplyEvent } from "../reply.ts";
 import { type Frame, frameReader } from "../sse.ts";
 import { decodeCountTokens, messages } from "./mod.ts";
 import { STOP_WORDS } from "./reply_facts.ts";
-import { CALLER } from "./sample_request.ts";
+import { CALLER } from "./sample_models.ts";
 
 const RECORDINGS = (recordings() ?? []).filter((one) =>
   one.vendor === "messages"

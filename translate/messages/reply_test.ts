@@ -3,7 +3,7 @@ import { type DecodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { ApiError } from "../error.ts";
 import type { ReplyEvent, StopReason } from "../reply.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
-import { CALLER } from "./sample_request.ts";
+import { CALLER } from "./sample_models.ts";
 
 const START = { type: "start" } as const;
 const CLOSE = { type: "close" } as const;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../error.ts";
 import type { ReplyEvent } from "../reply.ts";
-import { CALLER } from "./sample_request.ts";
+import { CALLER } from "./sample_models.ts";
 import { streamEncoder } from "./stream_encoder.ts";
 
 const START: ReplyEvent = { type: "start", id: "chatcmpl-1" };

@@ -1,10 +1,9 @@
 /**
- * A small neutral request and the capabilities of two generations of models, for this folder's tests only.
+ * A small neutral request in nobody's words, for the dialects' tests only.
  *
  * @module
  */
-import { type Capabilities, DEFAULT_CAPABILITIES } from "../capabilities.ts";
-import type { GenerationRequest, Part, Role, Turn } from "../request.ts";
+import type { GenerationRequest, Part, Role, Turn } from "./request.ts";
 
 /** A request that says "hi", with the given fields over it. The words are in capitals, so that a test sees where they go. */
 export function sampleRequest(
@@ -47,19 +46,3 @@ export function sampleRequest(
 export function turn(role: Role, ...parts: Part[]): Turn {
   return { role, parts };
 }
-
-/** A newer model: reasons by level, takes JSON Schema and ids. */
-export const NEWER: Capabilities = {
-  ...DEFAULT_CAPABILITIES.generate_content,
-  imagesInToolResult: true,
-};
-
-/** An older model: reasons by budget, takes the OpenAPI subset and no ids. */
-export const OLDER: Capabilities = {
-  ...DEFAULT_CAPABILITIES.generate_content,
-  reasoning: "budget",
-  reasoningOff: true,
-  efforts: [],
-  schema: "openapi",
-  callIds: false,
-};

@@ -19,7 +19,9 @@ async function modules(folder: URL): Promise<string[]> {
 
 Deno.test("every export is documented", async () => {
   const paths = [new URL("main.ts", ROOT).href];
-  for (const part of ["routes", "gateway", "translate", "conformance"]) {
+  for (
+    const part of ["routes", "gateway", "translate", "conformance", "bench"]
+  ) {
     paths.push(...await modules(new URL(`${part}/`, ROOT)));
   }
   assert.ok(paths.length > 100, "hardly any module was found");

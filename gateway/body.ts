@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { ApiError } from "../translate/error.ts";
+import { ApiError, invalidField } from "../translate/error.ts";
 import { exactJson } from "../translate/exact_json.ts";
 import { isObject, type JsonObject } from "../translate/json.ts";
-import { joined } from "../translate/json_splice.ts";
+import { joined, repeatedKey } from "../translate/json_splice.ts";
 import type { Timers } from "./pump.ts";
 
 /** Limits of a body. */
@@ -78,6 +78,14 @@ function parseObject(bytes: Uint8Array): JsonObject {
     );
   }
   if (!isObject(json)) throw malformed("the body must be a JSON object");
+  // This reader would take the last and an upstream's perhaps the first: what was checked is then not what is done.
+  const repeated = repeatedKey(bytes);
+  if (repeated !== undefined) {
+    throw invalidField(
+      repeated.toWellFormed().slice(0, 200),
+      "stands more than once in the body",
+    );
+  }
   return json;
 }
 

@@ -65,6 +65,8 @@ export interface Config {
   readonly idleTimeoutMs: number;
   /** How long a call may take, its stream included; then it is broken off. */
   readonly totalTimeoutMs: number;
+  /** Calls that may be under way at once in this process; more are refused. */
+  readonly maxConcurrent: number;
   /** False: no line is logged, of faults neither. */
   readonly logRequests: boolean;
 }
@@ -160,6 +162,7 @@ const ENVIRONMENT = z.object({
   ),
   GATEWAY_MAX_BODY_BYTES: count(32 * 1024 * 1024, 1024, 1024 * 1024 * 1024),
   GATEWAY_BODY_TIMEOUT_SECONDS: seconds(60),
+  GATEWAY_MAX_CONCURRENT: count(2000, 1, 1_000_000),
   GATEWAY_PING_SECONDS: seconds(10),
   GATEWAY_DRAIN_SECONDS: seconds(30),
   GATEWAY_CONNECT_TIMEOUT_SECONDS: seconds(10),
@@ -251,6 +254,7 @@ export function readConfig(surroundings: Surroundings): Config {
     firstByteTimeoutMs: values.GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS,
     idleTimeoutMs: values.GATEWAY_IDLE_TIMEOUT_SECONDS,
     totalTimeoutMs: values.GATEWAY_TOTAL_TIMEOUT_SECONDS,
+    maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
     logRequests: values.GATEWAY_LOG === "requests",
   });
 }
@@ -275,7 +279,8 @@ function readOverrides(
   return {};
 }
 
-function isLoopback(host: string): boolean {
+/** Whether only programs of this machine reach an address. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" ||
     /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -12,8 +12,10 @@ import type { GenerationRequest } from "../translate/request.ts";
 import type { Caller } from "./accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
 import type { Gateway } from "./gateway.ts";
-import { permittedModel } from "./generate.ts";
+import { permittedModel, refuseDisabled } from "./permitted_model.ts";
+import type { Trace } from "./trace.ts";
 import { readUpTo } from "./upstream/attempt.ts";
+import { callHeaders } from "./upstream/call_headers.ts";
 
 /** A request to count. */
 export interface CountCall {
@@ -29,6 +31,8 @@ export interface CountCall {
   readonly request: GenerationRequest;
   /** Version and betas, for a vendor that counts. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The trace that the caller told, to be passed on. */
+  readonly trace: Trace | undefined;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
@@ -44,6 +48,7 @@ export async function countTokens(
   gateway: Gateway,
   call: CountCall,
 ): Promise<number> {
+  refuseDisabled(call.caller);
   const model = permittedModel(gateway, call.caller, call.request.model);
   const candidate = gateway.offer.candidates(model, call.dialect.name)[0];
   const path = candidate?.dialect === call.dialect.name
@@ -66,12 +71,13 @@ export async function countTokens(
   );
   const response = await gateway.client.call({
     url: `${candidate.access.baseUrl}${path}`,
-    headers: {
-      "content-type": "application/json",
-      "accept-encoding": "identity",
-      ...candidate.wire.headers(candidate.access.apiKey),
-      ...call.headers,
-    },
+    headers: callHeaders({
+      candidate,
+      upstream,
+      stream: false,
+      dialectHeaders: call.headers,
+      trace: call.trace,
+    }),
     body: upstream.bytes,
     signal: call.signal,
   });

@@ -9,7 +9,9 @@ import type { Accounts } from "./accounts/accounts.ts";
 import type { Desk } from "./admin/desk.ts";
 import type { Config } from "./config.ts";
 import type { RequestLog } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Timers } from "./pump.ts";
+import { createSlots, type Slots } from "./slots.ts";
 import type { Offer } from "./upstream/candidates.ts";
 import type { UpstreamClient } from "./upstream/http_client.ts";
 
@@ -35,6 +37,8 @@ export interface GatewayParts {
 
 /** A call under way. */
 export interface Running {
+  /** True once the caller is being sent a stream. */
+  readonly streaming: boolean;
   /** Ends it early, telling the caller why as far as that is still possible. */
   breakOff(error: ApiError): void;
 }
@@ -43,6 +47,10 @@ export interface Running {
 export interface Gateway extends GatewayParts {
   /** Granted calls that are not settled yet; each enters and leaves by itself. */
   readonly running: Set<Running>;
+  /** Places for calls, from before a body is read to the end of the answer. */
+  readonly slots: Slots;
+  /** Fed by {@linkcode GatewayParts.log}, which counts every entry here first. */
+  readonly metrics: Metrics;
   /** Errors whose call has its line in the log already. */
   readonly logged: WeakSet<object>;
   /** False once it is being stopped. */
@@ -56,10 +64,21 @@ export interface Gateway extends GatewayParts {
 /** Puts the parts together. */
 export function createGateway(parts: GatewayParts): Gateway {
   const running = new Set<Running>();
+  const slots = createSlots(parts.config.maxConcurrent);
+  const metrics = createMetrics({
+    calls: () => slots.taken(),
+    streams: () => [...running].filter((one) => one.streaming).length,
+  });
   let accepting = true;
   return {
     ...parts,
     running,
+    slots,
+    metrics,
+    log(entry) {
+      metrics.record(entry);
+      parts.log(entry);
+    },
     logged: new WeakSet(),
     accepting: () => accepting,
     drain() {

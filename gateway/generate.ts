@@ -13,13 +13,16 @@ import type { GenerationRequest } from "../translate/request.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { Caller, CallOutcome, Reservation } from "./accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
+import { callEntry, NOBODY_THERE } from "./call_entry.ts";
 import type { Gateway } from "./gateway.ts";
+import { permittedModel, refuseDisabled } from "./permitted_model.ts";
 import { pump, type TimerId } from "./pump.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
 import { newIdSeed } from "./request_id.ts";
+import type { Slot } from "./slots.ts";
+import { type Trace, traceOf } from "./trace.ts";
 import { attempt, type AttemptResult } from "./upstream/attempt.ts";
 import type { Candidate } from "./upstream/candidates.ts";
-import type { Model } from "./upstream/catalogue.ts";
 import { versionHeaders } from "./version_headers.ts";
 
 /** A call as it reaches the pipeline. */
@@ -40,8 +43,10 @@ export interface GenerationCall {
   readonly signal: AbortSignal;
   /** Unix time in milliseconds; the logged duration and the reply's `created` count from it. */
   readonly arrivedMs: number;
-  /** For the log. */
+  /** For the log: the request's path, which is the route's. */
   readonly path: string;
+  /** The call's place; released once the call is settled. */
+  readonly slot: Slot;
 }
 
 /** The headers that keep intermediaries from holding a stream back. */
@@ -53,9 +58,6 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
 
 /** The most paths that `x-gateway-dropped` names. */
 const MAX_DROPPED = 50;
-
-/** The answer to a caller that has left; nobody reads it. */
-const NOBODY_THERE = 499;
 
 /**
  * Makes a generation call.
@@ -96,45 +98,12 @@ export async function generate(
   return await exchange.run();
 }
 
-/**
- * The model that a caller may call by an id.
- *
- * @throws {ApiError} `not_found` for an id that is not on offer, `permission` for one that the key may not call
- */
-export function permittedModel(
-  gateway: Gateway,
-  caller: Caller,
-  id: string,
-): Model {
-  const model = gateway.offer.model(id);
-  if (model === undefined) {
-    throw new ApiError(
-      "not_found",
-      `model: ${
-        JSON.stringify(id.slice(0, 200))
-      } is not offered here; GET /v1/models lists what is`,
-      { code: "model_not_found", param: "model", retryable: false },
-    );
-  }
-  if (!caller.allows(id)) {
-    throw new ApiError(
-      "permission",
-      `model: ${id} is not in the plan of this key`,
-      {
-        code: "model_not_in_plan",
-        param: "model",
-        retryable: false,
-      },
-    );
-  }
-  return model;
-}
-
 function chosen(
   gateway: Gateway,
   call: GenerationCall,
   request: GenerationRequest,
 ): Candidate {
+  refuseDisabled(call.caller);
   const model = permittedModel(gateway, call.caller, request.model);
   const candidate = gateway.offer.candidates(model, call.dialect.name)[0];
   if (candidate === undefined) {
@@ -158,10 +127,15 @@ function refuseLosses(headers: Headers, losses: readonly string[]): void {
   );
 }
 
+/** The most tokens that can be generated: the caller's cap, that of the upstream's request where it must have one, the model's. */
 function outputCap(request: GenerationRequest, candidate: Candidate): number {
-  const { maxOutputTokens, defaultMaxTokens } = candidate.can;
+  const { maxOutputTokens, defaultMaxTokens, reasoning } = candidate.can;
+  // A budget for reasoning comes on top of the default.
+  const sentDefault = candidate.dialect === "messages" &&
+    (request.reasoning === undefined || reasoning !== "budget");
   return Math.min(
-    request.maxTokens ?? maxOutputTokens ?? defaultMaxTokens,
+    request.maxTokens ??
+      (sentDefault ? defaultMaxTokens : maxOutputTokens ?? defaultMaxTokens),
     maxOutputTokens ?? Infinity,
   );
 }
@@ -184,7 +158,13 @@ class Exchange {
   readonly #reservation: Reservation;
   readonly #encode: EncodeContext;
   readonly #abort = new AbortController();
-  readonly #running: { breakOff(error: ApiError): void };
+  readonly #trace: Trace | undefined;
+  readonly #running: { streaming: boolean; breakOff(error: ApiError): void };
+  /** How a call that is broken off is ended in the phase it is in. */
+  #fail = (error: ApiError): void => this.#abort.abort(error);
+  /** True where what went wrong did so on our side. */
+  #ourFault = false;
+  #firstByteMs: number | undefined;
   #totalTimer: TimerId | undefined;
   #settled = false;
 
@@ -211,7 +191,14 @@ class Exchange {
       legacyFunctions: request.legacyFunctions === true,
       inputEstimate,
     };
-    this.#running = { breakOff: (error) => this.#abort.abort(error) };
+    this.#trace = traceOf(call.headers);
+    this.#running = {
+      streaming: false,
+      breakOff: (error) => {
+        this.#ourFault = true;
+        this.#fail(error);
+      },
+    };
     // It is awaited once there is an answer; should it fail before, that is told then.
     reservation.written?.catch(() => {});
   }
@@ -243,6 +230,7 @@ class Exchange {
         dialectHeaders: this.#call.dialect.name === "messages"
           ? versionHeaders(this.#call.headers)
           : {},
+        trace: this.#trace,
         signal: this.#abort.signal,
         firstFrameMs: this.#gateway.config.pingMs,
       });
@@ -257,6 +245,7 @@ class Exchange {
     } finally {
       this.#call.signal.removeEventListener("abort", callerLeft);
     }
+    this.#firstByteMs = this.#gateway.now();
     return result.type === "stream"
       ? this.#stream(result)
       : this.#whole(result);
@@ -267,6 +256,7 @@ class Exchange {
     try {
       await this.#reservation.written;
     } catch (error) {
+      this.#ourFault = true;
       if (result.type === "stream") result.source.cancel();
       throw error;
     }
@@ -290,9 +280,16 @@ class Exchange {
       first,
       pingMs: this.#gateway.config.pingMs,
       timers: this.#gateway.timers,
-      onEnd: (how) => this.#settle(how, relay.seen(), relay.seen().error),
+      onEnd: (how) =>
+        this.#settle(
+          // Who left before the first byte made the upstream's stream fail.
+          this.#abort.signal.reason instanceof CallerLeft ? "caller_left" : how,
+          relay.seen(),
+          relay.seen().error,
+        ),
     });
-    this.#running.breakOff = running.fail;
+    this.#fail = running.fail;
+    this.#running.streaming = true;
     return new Response(running.body, {
       headers: this.#headers(STREAM_HEADERS),
     });
@@ -324,39 +321,28 @@ class Exchange {
     if (this.#totalTimer !== undefined) {
       this.#gateway.timers.clear(this.#totalTimer);
     }
-    this.#reservation.settle({
+    const outcome: CallOutcome = {
       usage: seen?.usage ?? {},
       generatedChars: seen?.generatedChars ?? 0,
       ended,
-    });
-    const { call, candidate } = {
-      call: this.#call,
-      candidate: this.#candidate,
     };
-    const fault = error instanceof ApiError ? error : undefined;
-    if (fault !== undefined) this.#gateway.logged.add(fault);
-    this.#gateway.log({
-      request_id: call.requestId,
-      method: "POST",
-      path: call.path,
-      status: seen === undefined
-        ? (ended === "caller_left" ? NOBODY_THERE : fault?.status ?? 500)
-        : 200,
-      duration_ms: this.#gateway.now() - call.arrivedMs,
-      ended,
-      key_id: call.caller.keyId,
-      model: candidate.model.id,
-      upstream: `${candidate.model.vendor}/${candidate.model.upstreamModel}`,
+    this.#reservation.settle(outcome);
+    this.#call.slot.release();
+    if (error instanceof Error) this.#gateway.logged.add(error);
+    this.#gateway.log(callEntry({
+      call: this.#call,
+      model: this.#candidate.model,
       stream: this.#request.stream,
-      ...(fault?.details.upstreamStatus === undefined
-        ? {}
-        : { upstream_status: fault.details.upstreamStatus }),
-      ...(seen === undefined ? {} : { usage: seen.usage }),
-      ...(this.#upstream.losses.length === 0
-        ? {}
-        : { dropped: this.#upstream.losses }),
-      ...(fault === undefined ? {} : { error: fault.kind }),
-    });
+      inputTokens: this.#encode.inputEstimate,
+      dropped: this.#upstream.losses,
+      trace: this.#trace,
+      outcome,
+      began: seen !== undefined,
+      error,
+      ourFault: this.#ourFault,
+      firstByteMs: this.#firstByteMs,
+      nowMs: this.#gateway.now(),
+    }));
   }
 }
 

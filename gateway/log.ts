@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ApiError } from "../translate/error.ts";
 import type { Usage } from "../translate/reply.ts";
 import type { AccountsEvent } from "./accounts/mod.ts";
 
@@ -14,12 +15,18 @@ export interface LogEntry {
   readonly method: string;
   /** Without the query, where some clients put their key. */
   readonly path: string;
+  /** Path of the route, its variable parts as `:name`; absent where no route has the request's path and method. */
+  readonly endpoint?: string;
   /** What the caller got: 200 for a stream that failed later, 499 where it had left before. */
   readonly status: number;
   /** From the request's arrival to the last byte or the caller's leaving. */
   readonly duration_ms: number;
+  /** From the request's arrival to the first byte of the answer; absent where no call was granted or it got an error instead. */
+  readonly ttfb_ms?: number;
   /** `complete`, `caller_left`, `failed` (in the middle) or `refused` (before the first byte). */
   readonly ended: string;
+  /** Of the caller's `traceparent`; absent where it sent none in the valid form. */
+  readonly trace_id?: string;
   /** Names the key, is not the key; absent where no call was granted. */
   readonly key_id?: string;
   /** Id in the catalogue; absent where no call was granted. */
@@ -32,10 +39,14 @@ export interface LogEntry {
   readonly stream?: boolean;
   /** Tokens as the upstream told them; absent where no reply began. */
   readonly usage?: Usage;
+  /** What the call was charged, in micro-dollars; absent where no call was granted. */
+  readonly cost_micro_usd?: number;
   /** Paths, in the caller's words, of what the upstream could not be told; absent where there are none. */
   readonly dropped?: readonly string[];
   /** Kind of the error; for a fault of ours, the top of its stack. */
   readonly error?: string;
+  /** On whose side a granted call failed; absent where it did not. */
+  readonly error_of?: "upstream" | "gateway";
 }
 
 /** Takes entries. */
@@ -48,6 +59,14 @@ export function jsonLog(
 ): RequestLog {
   return (entry) =>
     write(JSON.stringify({ ts: new Date(now()).toISOString(), ...entry }));
+}
+
+/** What `error` says of anything thrown: for a fault of ours, where it is, without what was being said. */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError) return error.kind;
+  return error instanceof Error
+    ? error.stack?.split("\n").slice(0, 6).join(" | ") ?? error.name
+    : "unknown fault";
 }
 
 /** The line for something that an operator should know of the accounts. */

@@ -18,22 +18,29 @@ export function bodyOf(context: RouteContext): Promise<JsonBody> {
   }, timers);
 }
 
-/** Answers a generation request in a dialect. */
+/** Answers a generation request in a dialect, in a place of its own from before the body is read. */
 export async function answerGeneration(
   context: RouteContext,
   caller: Caller,
   dialect: Dialect,
 ): Promise<Response> {
-  const { bytes, json } = await bodyOf(context);
-  return await generate(context.gateway, {
-    dialect,
-    caller,
-    requestId: context.requestId,
-    bytes,
-    body: json,
-    headers: context.request.headers,
-    signal: context.request.signal,
-    arrivedMs: context.arrivedMs,
-    path: context.path,
-  });
+  const slot = context.gateway.slots.take();
+  try {
+    const { bytes, json } = await bodyOf(context);
+    return await generate(context.gateway, {
+      dialect,
+      caller,
+      requestId: context.requestId,
+      bytes,
+      body: json,
+      headers: context.request.headers,
+      signal: context.request.signal,
+      arrivedMs: context.arrivedMs,
+      path: context.path,
+      slot,
+    });
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
 }

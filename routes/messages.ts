@@ -4,6 +4,7 @@
  * @module
  */
 import { countTokens } from "../gateway/count_tokens.ts";
+import { traceOf } from "../gateway/trace.ts";
 import { versionHeaders } from "../gateway/version_headers.ts";
 import { decodeCountTokens, messages } from "../translate/messages/mod.ts";
 import { answerGeneration, bodyOf } from "./generation.ts";
@@ -26,18 +27,23 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     operation: "countMessageTokens",
     dialect: messages,
     async handle(context, caller) {
-      const { bytes, json: body } = await bodyOf(context);
-      const request = decodeCountTokens(body);
-      const counted = await countTokens(context.gateway, {
-        dialect: messages,
-        caller,
-        bytes,
-        body,
-        request,
-        headers: versionHeaders(context.request.headers),
-        signal: context.request.signal,
-      });
-      return json({ input_tokens: counted });
+      const slot = context.gateway.slots.take();
+      try {
+        const { bytes, json: body } = await bodyOf(context);
+        const counted = await countTokens(context.gateway, {
+          dialect: messages,
+          caller,
+          bytes,
+          body,
+          request: decodeCountTokens(body),
+          headers: versionHeaders(context.request.headers),
+          trace: traceOf(context.request.headers),
+          signal: context.request.signal,
+        });
+        return json({ input_tokens: counted });
+      } finally {
+        slot.release();
+      }
     },
   },
 ];

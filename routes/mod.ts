@@ -6,8 +6,10 @@
  */
 import { RefusedCall } from "../gateway/accounts/accounts.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { errorText } from "../gateway/log.ts";
 import { rateLimitHeaders } from "../gateway/rate_limit_headers.ts";
 import { newRequestId } from "../gateway/request_id.ts";
+import { traceOf } from "../gateway/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
 import { messages } from "../translate/messages/mod.ts";
@@ -17,6 +19,7 @@ import { corsHeaders, preflight } from "./cors.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { presentedKeys } from "./keys.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
+import { metricsRoutes } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import type { Route, RouteContext } from "./route.ts";
@@ -28,6 +31,7 @@ const API_ROUTES: readonly Route[] = [
   ...MODELS_ROUTES,
   ...usageRoutes(({ desk }) => desk),
   ...HEALTH_ROUTES,
+  ...metricsRoutes(({ desk }) => desk),
   ...adminRoutes(({ desk }) => desk),
 ];
 
@@ -59,6 +63,7 @@ export async function dispatch(
     arrivedMs,
   };
   let dialect: Dialect = messages;
+  let endpoint: string | undefined;
   let response: Response;
   try {
     const matches = matching(url.pathname);
@@ -71,6 +76,7 @@ export async function dispatch(
     if (match === undefined) {
       throw wrongMethod(request.method, allowed(matches));
     }
+    endpoint = match.route.path;
     if (match.route.access === "key") dialect = match.route.dialect ?? messages;
     response = await handled(match, {
       ...context,
@@ -78,7 +84,7 @@ export async function dispatch(
     });
     if (request.method === "HEAD") response = new Response(null, response);
   } catch (error) {
-    response = refusal(gateway, dialect, error, context);
+    response = refusal(gateway, dialect, error, { ...context, endpoint });
     if (request.method === "HEAD") response = new Response(null, response);
   }
   const headers = response.headers;
@@ -102,21 +108,30 @@ function refusal(
   gateway: Gateway,
   dialect: Dialect,
   error: unknown,
-  at: { requestId: string; request: Request; path: string; arrivedMs: number },
+  at: Omit<RouteContext, "parameters"> & {
+    readonly endpoint: string | undefined;
+  },
 ): Response {
   const known = error instanceof ApiError
     ? error
     : new ApiError("internal", "the gateway failed; the fault is logged");
   const encoded = dialect.encodeError(withRetryAfter(known), at.requestId);
-  if (!(error instanceof ApiError && gateway.logged.has(error))) {
+  if (!(error instanceof Error && gateway.logged.has(error))) {
+    const trace = traceOf(at.request.headers);
+    const { upstreamStatus } = known.details;
     gateway.log({
       request_id: at.requestId,
       method: at.request.method,
       path: at.path,
+      ...(at.endpoint === undefined ? {} : { endpoint: at.endpoint }),
       status: encoded.status,
       duration_ms: gateway.now() - at.arrivedMs,
       ended: "refused",
-      error: error instanceof ApiError ? known.kind : faultText(error),
+      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+      ...(upstreamStatus === undefined
+        ? {}
+        : { upstream_status: upstreamStatus }),
+      error: errorText(error),
     });
   }
   const limits = error instanceof RefusedCall
@@ -130,13 +145,6 @@ function refusal(
       ...limits,
     },
   });
-}
-
-/** Where a fault of ours is, without what was being said. */
-function faultText(error: unknown): string {
-  return error instanceof Error
-    ? error.stack?.split("\n").slice(0, 6).join(" | ") ?? error.name
-    : "unknown fault";
 }
 
 /** Clients give up on a 429 that does not say when to come back. */

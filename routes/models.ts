@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { permittedModel } from "../gateway/generate.ts";
+import { permittedModel } from "../gateway/permitted_model.ts";
 import type { Model } from "../gateway/upstream/catalogue.ts";
 import { ApiError } from "../translate/error.ts";
 import { type JsonObject } from "../translate/json.ts";
@@ -20,7 +20,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     operation: "listModels",
     handle({ gateway, query }, caller) {
       const models = gateway.offer.models.filter((model) =>
-        caller.allows(model.id)
+        caller.isActive && caller.allows(model.id)
       );
       return json(page(models, query));
     },

@@ -80,7 +80,7 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   "502": "The upstream failed",
   "503": "The gateway or the upstream cannot serve now",
   "504": "The upstream did not answer in time",
-  "529": "The upstream is overloaded",
+  "529": "The gateway or the upstream is overloaded",
 };
 
 /** The route that serves the description of `routes` and of itself. */

@@ -13,6 +13,8 @@ export interface Caller {
   readonly accountId: string;
   /** Names the key in logs; it is not the key. */
   readonly keyId: string;
+  /** False where the account is disabled: it may call nothing. */
+  readonly isActive: boolean;
   /** Whether the key may call a model at all: the model list shows exactly these. */
   allows(model: string): boolean;
 }

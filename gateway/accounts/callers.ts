@@ -112,6 +112,7 @@ export function openCallers(options: CallersOptions): Callers {
     const caller: Caller = {
       accountId: account.id,
       keyId: key?.id ?? CONFIGURED_KEY_ID,
+      isActive: account.status === "active",
       allows: (model) =>
         (ofPlan?.has(model) ?? true) && (ofKey?.has(model) ?? true),
     };

@@ -127,7 +127,7 @@ export async function openAccounts(
     authenticate: callers.authenticate,
     async reserve(caller, intended) {
       const identity = callers.identity(caller);
-      refuseAtOnce(caller, identity, intended.model);
+      refuseAtOnce(caller, intended.model);
       const modelPrice = price(intended.model);
       if (modelPrice === undefined) {
         throw new ApiError(
@@ -211,14 +211,10 @@ export async function openAccounts(
 }
 
 /** What the memory of callers is enough to refuse: the books need not be asked. */
-function refuseAtOnce(
-  caller: Caller,
-  { account }: Identity,
-  model: string,
-): void {
+function refuseAtOnce(caller: Caller, model: string): void {
   const refuse = (code: string, message: string): RefusedCall =>
     new RefusedCall("permission", message, { code, retryable: false }, {});
-  if (account.status === "disabled") {
+  if (!caller.isActive) {
     throw refuse("account_disabled", "the account is disabled");
   }
   if (!caller.allows(model)) {

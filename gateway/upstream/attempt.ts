@@ -22,6 +22,8 @@ import {
   wholeReply,
 } from "../../translate/relay.ts";
 import { withoutSecret } from "../../translate/secret.ts";
+import type { Trace } from "../trace.ts";
+import { callHeaders } from "./call_headers.ts";
 import type { Candidate } from "./candidates.ts";
 import type {
   ByteSource,
@@ -55,6 +57,8 @@ export interface Attempt {
   readonly encode: EncodeContext;
   /** The caller's headers of its dialect, for pass-through. */
   readonly dialectHeaders: Readonly<Record<string, string>>;
+  /** The trace that the caller told, to be passed on. */
+  readonly trace: Trace | undefined;
   /** Ends the attempt in any phase; its reason is what is thrown. */
   readonly signal: AbortSignal;
   /** How long a stream's first frame is awaited before the caller gets its head anyway. */
@@ -108,26 +112,6 @@ export async function attempt(options: Attempt): Promise<AttemptResult> {
   }
   const relay = streamRelay(caller, dialect, decode, encode);
   return await begun(relay, response.body, options.firstFrameMs);
-}
-
-function callHeaders(options: Attempt): Readonly<Record<string, string>> {
-  const { candidate, upstream } = options;
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    accept: options.stream ? "text/event-stream" : "application/json",
-    "accept-encoding": "identity",
-    ...candidate.wire.headers(candidate.access.apiKey),
-    ...upstream.headers,
-    ...(upstream.passedThrough ? options.dialectHeaders : {}),
-  };
-  const given = headers["anthropic-beta"];
-  const known = new Set(given?.split(",").map((beta) => beta.trim()));
-  const betas = [
-    ...(given === undefined ? [] : [given]),
-    ...candidate.model.betas.filter((beta) => !known.has(beta)),
-  ];
-  if (betas.length > 0) headers["anthropic-beta"] = betas.join(",");
-  return headers;
 }
 
 /** What the content type says; where it says neither JSON nor HTML, what was asked for. */

@@ -350,7 +350,12 @@ test("the holder of a key sees its own usage", async ({ desk }) => {
       requestId: "req_test",
       arrivedMs: 0,
       parameters: {},
-    }, { accountId: "default", keyId: "key_1", allows: () => true });
+    }, {
+      accountId: "default",
+      keyId: "key_1",
+      isActive: true,
+      allows: () => true,
+    });
     assert.deepEqual(await response.json(), {
       object: "list",
       data: [],

@@ -1,0 +1,105 @@
+/**
+ * The log's entry for a granted call, made of how the call came out.
+ *
+ * @module
+ */
+import type { Dialect } from "../translate/dialect.ts";
+import { ApiError } from "../translate/error.ts";
+import type { CallOutcome } from "./accounts/accounts.ts";
+import { chargeFor } from "./accounts/charge.ts";
+import { errorText, type LogEntry } from "./log.ts";
+import type { Trace } from "./trace.ts";
+import type { Model } from "./upstream/catalogue.ts";
+
+/** A granted call that is over. */
+export interface SettledCall {
+  /** As it reached the pipeline. */
+  readonly call: {
+    readonly requestId: string;
+    readonly path: string;
+    readonly arrivedMs: number;
+    readonly dialect: Dialect;
+    readonly caller: { readonly keyId: string };
+  };
+  /** What was called, and at which price. */
+  readonly model: Model;
+  /** Whether the caller asked for a stream. */
+  readonly stream: boolean;
+  /** The prompt as estimated before the call. */
+  readonly inputTokens: number;
+  /** What the upstream could not be told. */
+  readonly dropped: readonly string[];
+  /** The caller's trace. */
+  readonly trace: Trace | undefined;
+  /** What the books got. */
+  readonly outcome: CallOutcome;
+  /** Whether the answer began. */
+  readonly began: boolean;
+  /** What was thrown or told in the stream; undefined where nothing went wrong. */
+  readonly error: unknown;
+  /** Whether that arose on our side though the upstream was being called. */
+  readonly ourFault: boolean;
+  /** Unix time in milliseconds; undefined where the answer did not begin. */
+  readonly firstByteMs: number | undefined;
+  /** Unix time in milliseconds. */
+  readonly nowMs: number;
+}
+
+/** The status of an answer to a caller that has left; nobody reads it. */
+export const NOBODY_THERE = 499;
+
+/** The entry. */
+export function callEntry(settled: SettledCall): LogEntry {
+  const { call, model, outcome, trace, firstByteMs, began } = settled;
+  const { ended, usage } = outcome;
+  const error = ended === "caller_left" ? undefined : settled.error;
+  const upstreamStatus = error instanceof ApiError
+    ? error.details.upstreamStatus
+    : undefined;
+  const charge = chargeFor(
+    { inputTokens: settled.inputTokens, price: model.price },
+    outcome,
+  );
+  return {
+    request_id: call.requestId,
+    method: "POST",
+    path: call.path,
+    endpoint: call.path,
+    status: began
+      ? 200
+      : ended === "caller_left"
+      ? NOBODY_THERE
+      : statusTold(call.dialect, error),
+    duration_ms: settled.nowMs - call.arrivedMs,
+    ...(firstByteMs === undefined
+      ? {}
+      : { ttfb_ms: firstByteMs - call.arrivedMs }),
+    ended,
+    ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+    key_id: call.caller.keyId,
+    model: model.id,
+    upstream: `${model.vendor}/${model.upstreamModel}`,
+    stream: settled.stream,
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
+    ...(began ? { usage } : {}),
+    cost_micro_usd: charge.costMicroUsd,
+    ...(settled.dropped.length === 0 ? {} : { dropped: settled.dropped }),
+    ...(error === undefined ? {} : {
+      error: errorText(error),
+      error_of: isUpstreams(error, settled.ourFault) ? "upstream" : "gateway",
+    }),
+  };
+}
+
+function isUpstreams(error: unknown, ourFault: boolean): boolean {
+  return error instanceof ApiError && error.kind !== "internal" && !ourFault;
+}
+
+/** Not every kind has the same status in every dialect. */
+function statusTold(dialect: Dialect, error: unknown): number {
+  return error instanceof ApiError
+    ? dialect.encodeError(error, "").status
+    : 500;
+}

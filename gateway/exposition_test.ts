@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { counter, gauge, histogram } from "./exposition.ts";
+
+Deno.test("counter() adds up by labels and escapes their values", () => {
+  const calls = counter("calls_total", "Calls");
+  calls.add({ model: 'a"b\\c\nd', status: "200" }, 1);
+  calls.add({ model: 'a"b\\c\nd', status: "200" }, 2);
+  calls.add({ model: "", status: "404" }, 1);
+  assert.equal(
+    calls.text(),
+    "# HELP calls_total Calls\n# TYPE calls_total counter\n" +
+      'calls_total{model="a\\"b\\\\c\\nd",status="200"} 3\n' +
+      'calls_total{model="",status="404"} 1\n',
+  );
+});
+
+Deno.test("histogram() counts what lies up to each bound, the bound itself too", () => {
+  const times = histogram("seconds", "Times", [0.5, 2]);
+  for (const value of [0.25, 0.5, 1, 4]) times.observe({ path: "/" }, value);
+  assert.equal(
+    times.text(),
+    "# HELP seconds Times\n# TYPE seconds histogram\n" +
+      'seconds_bucket{path="/",le="0.5"} 2\n' +
+      'seconds_bucket{path="/",le="2"} 3\n' +
+      'seconds_bucket{path="/",le="+Inf"} 4\n' +
+      'seconds_sum{path="/"} 5.75\n' +
+      'seconds_count{path="/"} 4\n',
+  );
+});
+
+Deno.test("gauge() asks for its figure when it is read", () => {
+  let open = 0;
+  const streams = gauge("open", "Open streams", () => open);
+  open = 7;
+  assert.equal(
+    streams.text(),
+    "# HELP open Open streams\n# TYPE open gauge\nopen 7\n",
+  );
+});

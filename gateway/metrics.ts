@@ -1,0 +1,136 @@
+/**
+ * What a Prometheus server reads: counts and times of calls. Everything comes from the entries of the request log and from
+ * what is under way, so that log and metrics cannot disagree. Labels are words of ours (routes, models, vendors): nothing that
+ * a caller wrote, so that there are few series and no secret.
+ *
+ * @module
+ */
+import {
+  counter,
+  EXPOSITION_TYPE,
+  gauge,
+  histogram,
+  type Metric,
+} from "./exposition.ts";
+import type { LogEntry } from "./log.ts";
+
+/** What is under way, asked when the metrics are read. */
+export interface UnderWay {
+  /** Calls that are being served, their bodies' reading included. */
+  calls(): number;
+  /** Streams whose callers are being sent an answer. */
+  streams(): number;
+}
+
+/** The metrics of one gateway. */
+export interface Metrics {
+  /** Counts an entry of the request log. */
+  record(entry: LogEntry): void;
+  /** All of them, in Prometheus' text format. */
+  text(): string;
+  /** Of that text. */
+  readonly contentType: string;
+}
+
+/** In seconds: from an answer that fails at once to a long stream. */
+const DURATION_BUCKETS: readonly number[] = [
+  0.01,
+  0.05,
+  0.1,
+  0.25,
+  0.5,
+  1,
+  2.5,
+  5,
+  10,
+  30,
+  60,
+  120,
+  300,
+  600,
+  1800,
+];
+
+/** The label of a request that no route has. */
+const NO_ROUTE = "other";
+
+/** Makes metrics that stand at zero. */
+export function createMetrics(underWay: UnderWay): Metrics {
+  const requests = counter(
+    "gateway_requests_total",
+    "Generation calls that were granted, and requests of any kind that were refused",
+  );
+  const tokens = counter(
+    "gateway_tokens_total",
+    "Tokens as upstreams told them; reasoning is a part of output",
+  );
+  const cost = counter(
+    "gateway_cost_micro_usd_total",
+    "What calls were charged, in millionths of a dollar",
+  );
+  const firstByte = histogram(
+    "gateway_time_to_first_byte_seconds",
+    "From a granted call's arrival to the first byte of its answer",
+    DURATION_BUCKETS,
+  );
+  const duration = histogram(
+    "gateway_request_duration_seconds",
+    "From a granted call's arrival to its end",
+    DURATION_BUCKETS,
+  );
+  const upstreamErrors = counter(
+    "gateway_upstream_errors_total",
+    "Granted calls that failed at the upstream or on the way to it",
+  );
+  const all: readonly Metric[] = [
+    requests,
+    tokens,
+    cost,
+    firstByte,
+    duration,
+    upstreamErrors,
+    gauge(
+      "gateway_open_streams",
+      "Streams whose callers are being sent an answer",
+      () => underWay.streams(),
+    ),
+    gauge(
+      "gateway_calls_under_way",
+      "Calls that are being served",
+      () => underWay.calls(),
+    ),
+  ];
+  return {
+    contentType: EXPOSITION_TYPE,
+    text: () => all.map((metric) => metric.text()).join(""),
+    record(entry) {
+      const { endpoint = NO_ROUTE, model, ended, usage } = entry;
+      const status = String(entry.status);
+      requests.add({ endpoint, model: model ?? "", status, ended }, 1);
+      // Only a granted call has a model: then the rest is known as well.
+      if (model === undefined) return;
+      duration.observe({ endpoint, model }, entry.duration_ms / 1000);
+      if (entry.ttfb_ms !== undefined) {
+        firstByte.observe({ endpoint, model }, entry.ttfb_ms / 1000);
+      }
+      const kinds = {
+        input: usage?.input,
+        cache_read: usage?.cacheRead,
+        cache_write: usage?.cacheWrite,
+        output: usage?.output,
+        reasoning: usage?.reasoning,
+      };
+      for (const [kind, count = 0] of Object.entries(kinds)) {
+        // A counter only goes up, whatever an upstream says.
+        if (count > 0) tokens.add({ model, kind }, count);
+      }
+      cost.add({ model }, entry.cost_micro_usd ?? 0);
+      if (entry.error_of === "upstream") {
+        upstreamErrors.add({
+          vendor: entry.upstream?.split("/", 1)[0] ?? "",
+          kind: entry.error ?? "",
+        }, 1);
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * `GET /metrics`, for a Prometheus server. Whoever has the admin token may read it; where none is set, whoever reaches a
+ * gateway that listens on loopback; elsewhere there is no such path.
+ *
+ * @module
+ */
+import { isLoopback } from "../gateway/config.ts";
+import { admitted, type DeskOf } from "./admin/door.ts";
+import type { OpenRoute } from "./route.ts";
+
+/** The route of the metrics. */
+export function metricsRoutes(deskOf: DeskOf): readonly OpenRoute[] {
+  return [{
+    access: "open",
+    method: "GET",
+    path: "/metrics",
+    handle(context) {
+      const { config, metrics } = context.gateway;
+      const isOpen = config.adminToken === undefined &&
+        config.listen !== undefined && isLoopback(config.listen.hostname);
+      if (!isOpen) admitted(context, deskOf);
+      return new Response(metrics.text(), {
+        headers: {
+          "content-type": metrics.contentType,
+          "cache-control": "no-store",
+        },
+      });
+    },
+  }];
+}

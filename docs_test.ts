@@ -20,7 +20,14 @@ async function modules(folder: URL): Promise<string[]> {
 Deno.test("every export is documented", async () => {
   const paths = [new URL("main.ts", ROOT).href];
   for (
-    const part of ["routes", "gateway", "translate", "conformance", "bench"]
+    const part of [
+      "routes",
+      "gateway",
+      "translate",
+      "conformance",
+      "bench",
+      "end_to_end",
+    ]
   ) {
     paths.push(...await modules(new URL(`${part}/`, ROOT)));
   }

@@ -34,8 +34,8 @@ function pathOf(url: URL): string {
 }
 
 function isForTests(path: string): boolean {
-  return /_test\.ts$/.test(path) || path === "routes/test_gateway.ts" ||
-    path === "routes/reply_script.ts" || path === "translate/recordings.ts";
+  return /_test\.ts$/.test(path) || path.startsWith("end_to_end/") ||
+    path === "translate/recordings.ts";
 }
 
 Deno.test("data flows one way: main → routes → gateway → translate, and conformance knows nobody", async () => {

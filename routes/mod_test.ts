@@ -5,7 +5,7 @@ import {
   startTestGateway,
   TEST_KEY,
   type TestGateway,
-} from "./test_gateway.ts";
+} from "../end_to_end/test_gateway.ts";
 
 async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,

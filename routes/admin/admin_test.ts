@@ -6,7 +6,7 @@ import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { ApiError } from "../../translate/error.ts";
 import { isObject, type JsonObject } from "../../translate/json.ts";
 import type { OpenRoute } from "../route.ts";
-import { startTestGateway } from "../test_gateway.ts";
+import { startTestGateway } from "../../end_to_end/test_gateway.ts";
 import { usageRoutes } from "../usage.ts";
 import { ADMIN_DESCRIPTIONS } from "./descriptions.ts";
 import { adminRoutes } from "./mod.ts";

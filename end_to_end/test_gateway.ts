@@ -13,7 +13,7 @@ import { offerOf } from "../gateway/upstream/candidates.ts";
 import { type AccountsInUse, openAccounts } from "../gateway/open_accounts.ts";
 import { upstreamClient } from "../gateway/upstream/http_client.ts";
 import { replayVendors } from "../gateway/upstream/replay_vendors.ts";
-import { dispatch } from "./mod.ts";
+import { dispatch } from "../routes/mod.ts";
 
 /** The key that a test gateway accepts. */
 export const TEST_KEY = "sk-test-0123456789abcdef";

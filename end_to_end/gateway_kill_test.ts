@@ -1,9 +1,9 @@
 /** The program under kill -9, and two of it on one store: no reply that reached a caller is lost, and nothing is paid twice. */
 import assert from "node:assert/strict";
-import { openAdmin } from "./gateway/accounts/admin.ts";
-import type { Admin, LedgerEntry } from "./gateway/accounts/mod.ts";
-import { openStore } from "./gateway/accounts/open_store.ts";
-import type { Store } from "./gateway/accounts/store.ts";
+import { openAdmin } from "../gateway/accounts/admin.ts";
+import type { Admin, LedgerEntry } from "../gateway/accounts/mod.ts";
+import { openStore } from "../gateway/accounts/open_store.ts";
+import type { Store } from "../gateway/accounts/store.ts";
 import {
   ask,
   billed,
@@ -11,9 +11,9 @@ import {
   PAIRS,
   requestIdOf,
   told,
-} from "./routes/test_billing.ts";
+} from "./test_billing.ts";
 
-const ROOT = new URL("./", import.meta.url).pathname;
+const ROOT = new URL("../", import.meta.url).pathname;
 const CONFIGURED_KEY = "sk-0123456789abcdefghij";
 const KILLS = 20;
 

@@ -31,7 +31,9 @@ export { Journal };
 
 /** How to start; every field may be left out. */
 export interface ReplayOptions {
-  /** Port on 127.0.0.1; 0, the default, takes a free one. */
+  /** Name or address to listen on, by default 127.0.0.1; 0.0.0.0 lets other hosts in. */
+  readonly hostname?: string;
+  /** Port; 0, the default, takes a free one. */
   readonly port?: number;
   /** Journal entries to keep, by default 1000. */
   readonly keepEntries?: number;
@@ -41,7 +43,7 @@ export interface ReplayOptions {
 
 /** A running replay server. */
 export interface ReplayServer {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** The address for callers on this host, such as `http://127.0.0.1:PORT`, without a slash at the end. */
   readonly url: string;
   /** The port it listens on. */
   readonly port: number;
@@ -115,12 +117,16 @@ export async function startReplay(
     connections.add(connection);
     socket.on("close", () => connections.delete(connection));
   });
-  const port = await listen(server, options.port ?? 0);
+  const hostname = (options.hostname ?? "127.0.0.1").replace(
+    /^\[(.*)\]$/,
+    "$1",
+  );
+  const port = await listen(server, options.port ?? 0, hostname);
   const closed = new Promise<void>((resolve) =>
     server.on("close", () => resolve())
   );
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${reachable(hostname)}:${port}`,
     port,
     journal,
     script: (name, source) => {
@@ -137,10 +143,20 @@ export async function startReplay(
   };
 }
 
-function listen(server: Server, port: number): Promise<number> {
+/** The host by which this host reaches a server that listens there, as URLs write it. */
+function reachable(hostname: string): string {
+  const host = { "0.0.0.0": "127.0.0.1", "::": "::1" }[hostname] ?? hostname;
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function listen(
+  server: Server,
+  port: number,
+  hostname: string,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
+    server.listen(port, hostname, () => {
       server.off("error", reject);
       const address = server.address();
       if (typeof address === "object" && address !== null) {

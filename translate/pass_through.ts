@@ -83,7 +83,10 @@ export function passThroughRelay(
       const rest = cutter.rest();
       if (rest.length > 0) {
         const frames = [...reader.push(rest), ...reader.end()];
-        out.push(relayed(joined([rest, BLANK_LINES]), frames));
+        // A frame without its blank line is whole; bytes that are no frame are the beginning of one, and say nothing.
+        if (frames.some((frame) => frame.data !== "")) {
+          out.push(relayed(joined([rest, BLANK_LINES]), frames));
+        }
       }
       if (!done) {
         for (const event of decoder.end()) {

@@ -198,3 +198,15 @@ Deno.test("ping() is a comment before the answer begins and the format's own sig
   relay.push(bytes(MESSAGES.slice(1).join("")));
   assert.equal(text(relay.ping()), "");
 });
+
+Deno.test("passThroughRelay() keeps the beginning of a frame that never came to itself", () => {
+  const finished = CHAT.slice(0, -1).join("");
+  const asked = { ...ENCODE, wantUsage: true };
+  for (const begun of ["d", "data", "data:", ": no"]) {
+    assert.equal(
+      relayed(chatCompletions, finished + begun, 1_000_000, asked),
+      CHAT.join("").replaceAll("upstream-1", "asked/for"),
+      begun,
+    );
+  }
+});

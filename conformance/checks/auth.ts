@@ -1,5 +1,7 @@
 /** Checks of the area `auth`: who is let in, who is refused, and with what words. */
-import type { Exchange } from "../evidence/exchange.ts";
+import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
+import { isObject } from "../replay/json.ts";
+import { QUOTED_KEYS, WRONG_KEYS } from "../scenarios/auth_keys.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
 import {
@@ -10,29 +12,64 @@ import {
   satisfies,
   statusIs,
 } from "../suite/finding.ts";
+import { AUTH_KEY_CHECKS } from "./auth_keys.ts";
 
 const SECTION = "Authentication";
 const EITHER =
   "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
 const PASTED =
   "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
+const CONDITION =
+  "| 401 | Key missing, invalid, revoked, rotated, or belonging to another endpoint |";
 
-/** A refusal means something only when the right key is let in. */
-function withControl(
+/** The refused exchanges of these forms, under whichever scheme they were sent; the right key must be let in beside them. */
+function refusedForms(
   e: Evidence,
-  control: string,
-  pattern: string,
+  forms: readonly string[],
 ): readonly Exchange[] {
-  for (const exchange of e.matching(control)) {
+  for (
+    const exchange of [...e.matching("*/x-api-key"), ...e.matching("*/bearer")]
+  ) {
     if (exchange.head?.status !== 200) {
       throw new NotTestable("the right key is refused as well", exchange);
     }
   }
-  return e.matching(pattern);
+  return forms.flatMap((form) => {
+    const found = e.exchanges.filter(({ label }) => {
+      const last = label.split("/").at(-1);
+      return last === form || last === `${form}-bearer`;
+    });
+    if (found.length === 0) throw new NotTestable(`nothing was sent ${form}`);
+    return found;
+  });
 }
 
 const refused = (exchanges: readonly Exchange[]): Finding[] =>
   exchanges.map((exchange) => statusIs(exchange, 401));
+
+/** All exchanges whose key is none of this gateway. */
+function allRefused(e: Evidence): readonly Exchange[] {
+  return refusedForms(e, [
+    "missing",
+    ...Object.keys(WRONG_KEYS),
+    ...Object.keys(QUOTED_KEYS),
+  ]);
+}
+
+/** The reply is what the operation gives to a right key: a list, a reply or a stream. */
+function served(x: Exchange): Finding {
+  const good = x.head?.status === 200 &&
+    (x.label.includes("-stream/")
+      ? isStream(x) && x.frames.length > 0
+      : isObject(x.json));
+  return fact(
+    good,
+    "reply",
+    "200 with what was asked for",
+    `${x.head?.status ?? x.ending} ${x.text.slice(0, 120)}`,
+    x,
+  );
+}
 
 /** The checks. */
 export const AUTH_CHECKS: readonly Check[] = [
@@ -42,8 +79,12 @@ export const AUTH_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["keys"],
-    judge: (e) => e.matching("*/x-api-key").map((x) => statusIs(x, 200)),
-    mutants: ["x-api-key-ignored", "chat-takes-bearer-only"],
+    judge: (e) => e.matching("*/x-api-key").map(served),
+    mutants: [
+      "x-api-key-ignored",
+      "chat-takes-bearer-only",
+      "models-take-bearer-only",
+    ],
   },
   {
     id: "auth.bearer",
@@ -51,24 +92,86 @@ export const AUTH_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["keys"],
-    judge: (e) => e.matching("*/bearer").map((x) => statusIs(x, 200)),
-    mutants: ["bearer-ignored"],
+    judge: (e) => e.matching("*/bearer").map(served),
+    mutants: ["bearer-ignored", "bearer-not-for-streams"],
   },
   {
-    id: "auth.missing",
+    id: "auth.models-proves-key",
     rule: {
-      section: "Errors",
+      section: "GET /v1/models (operation `listModels`)",
       text:
-        "| 401 | Key missing, invalid, revoked, rotated, or belonging to another endpoint |",
+        "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
     },
     level: "documented",
     mode: "both",
     reads: ["keys"],
-    judge: (e) => refused(withControl(e, "*/bearer", "*/missing")),
-    mutants: ["auth-off", "models-public"],
+    judge: (e) => [
+      statusIs(e.exchange("models/bearer"), 200),
+      ...[
+        e.exchange("models/missing"),
+        ...e.matching("models/wrong-bearer"),
+        ...e.matching("models/foreign-bearer"),
+      ].flatMap((x) => [
+        statusIs(x, 401),
+        equals(x, "error.type", "authentication_error"),
+      ]),
+    ],
+    mutants: ["models-public", "models-for-any-key", "models-401-of-chat"],
+  },
+  {
+    id: "auth.missing",
+    rule: { section: "Errors", text: CONDITION },
+    level: "documented",
+    mode: "both",
+    reads: ["keys"],
+    judge: (e) => refused(refusedForms(e, ["missing"])),
+    mutants: [
+      "auth-off",
+      "models-public",
+      "streams-without-key",
+      "missing-key-403",
+    ],
   },
   {
     id: "auth.wrong",
+    rule: { section: "Errors", text: CONDITION },
+    level: "documented",
+    mode: "both",
+    reads: ["keys"],
+    judge: (e) =>
+      refused(refusedForms(e, [
+        "wrong",
+        "cut",
+        "beheaded",
+        "prefix",
+        "extended",
+        "preceded",
+        "doubled",
+        "other-case",
+      ])),
+    mutants: [
+      "any-key-ok",
+      "key-by-prefix",
+      "key-by-part",
+      "key-in-any-case",
+      "wrong-key-403",
+      "wrong-key-400",
+    ],
+  },
+  {
+    id: "auth.listed-keys",
+    rule: {
+      source: "A list of keys is no key",
+      text: "Two keys with a comma between them are refused.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["keys"],
+    judge: (e) => refused(refusedForms(e, ["listed"])),
+    mutants: ["key-by-part", "first-of-listed-keys"],
+  },
+  {
+    id: "auth.foreign",
     rule: {
       section: "What the service does",
       text: "A key issued by another service is rejected.",
@@ -76,14 +179,8 @@ export const AUTH_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["keys"],
-    judge: (e) =>
-      refused([
-        ...withControl(e, "*/x-api-key", "*/wrong"),
-        ...withControl(e, "*/bearer", "*/wrong-bearer"),
-        ...e.matching("*/cut"),
-        ...e.matching("*/cut-bearer"),
-      ]),
-    mutants: ["any-key-ok", "key-by-prefix"],
+    judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
+    mutants: ["foreign-keys-ok", "any-key-ok"],
   },
   {
     id: "auth.quoted",
@@ -91,30 +188,13 @@ export const AUTH_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["keys"],
-    judge: (e) =>
-      refused([
-        ...withControl(e, "*/x-api-key", "*/double-quoted"),
-        ...withControl(e, "*/bearer", "*/double-quoted-bearer"),
-        ...e.matching("*/single-quoted"),
-        ...e.matching("*/single-quoted-bearer"),
-      ]),
-    mutants: ["quotes-stripped"],
-  },
-  {
-    id: "auth.pasted-bytes",
-    rule: { section: SECTION, text: PASTED },
-    level: "documented",
-    mode: "both",
-    reads: ["pasted-keys"],
-    judge: (e) =>
-      ["no-break-space", "zero-width-space", "escaped-newline", "inner-space"]
-        .flatMap((form) =>
-          withControl(e, "models/control", `models/${form}`).map((x) =>
-            // A server may refuse bytes that no header may hold before it looks at the key.
-            statusIs(x, 400, 401)
-          )
-        ),
-    mutants: ["key-trimmed-as-unicode", "key-unescaped", "key-blanks-removed"],
+    judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
+    mutants: [
+      "quotes-stripped",
+      "quotes-stripped-before",
+      "back-quotes-stripped",
+      "escaped-quotes-stripped",
+    ],
   },
   {
     id: "auth.error-body",
@@ -127,17 +207,51 @@ export const AUTH_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["keys"],
     judge: (e) =>
-      [...e.matching("*/missing"), ...e.matching("*/wrong")].flatMap((x) => [
+      allRefused(e).flatMap((x) => [
+        statusIs(x, 401),
         equals(x, "type", "error"),
         equals(x, "error.type", "authentication_error"),
         satisfies(
           x,
           "error.message",
           "a string that is not empty",
-          (value) => typeof value === "string" && value !== "",
+          (value) => typeof value === "string" && value.trim() !== "",
         ),
       ]),
-    mutants: ["401-body-is-text", "401-type-of-chat", "401-without-message"],
+    mutants: [
+      "401-body-is-text",
+      "401-type-of-chat",
+      "401-without-message",
+      "401-message-empty",
+      "401-message-object",
+      "401-without-top-type",
+      "401-top-type-on-messages-only",
+      "401-in-a-list",
+      "401-empty-body",
+    ],
+  },
+  {
+    id: "auth.error-is-json",
+    rule: {
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["keys"],
+    judge: (e) =>
+      allRefused(e).map((x) => {
+        const type = headerOf(x, "content-type") ?? "no content type";
+        return fact(
+          /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
+            x.frames.length === 0,
+          "content-type",
+          "application/json, also where a stream was asked for",
+          type,
+          x,
+        );
+      }),
+    mutants: ["401-as-text", "401-as-html", "stream-401-as-events"],
   },
   {
     id: "auth.no-upstream-call",
@@ -147,20 +261,20 @@ export const AUTH_CHECKS: readonly Check[] = [
     },
     level: "convention",
     mode: "replay",
-    reads: ["keys"],
-    judge: (e) =>
-      ["messages", "chat"].flatMap((endpoint) =>
-        ["missing", "wrong", "wrong-bearer", "double-quoted"].map((form) => {
-          const x = e.exchange(`${endpoint}/${form}`);
-          return fact(
-            x.upstream.length === 0,
-            `${x.label}: calls upstream`,
-            "none",
-            `${x.upstream.length}`,
-            x,
-          );
-        })
-      ),
-    mutants: ["auth-off"],
+    reads: ["keys", "pasted-keys", "key-schemes"],
+    judge: (e) => {
+      e.matching("*/missing");
+      return e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
+        fact(
+          x.upstream.length === 0,
+          `${x.label}: calls upstream`,
+          "none",
+          `${x.upstream.length}`,
+          x,
+        )
+      );
+    },
+    mutants: ["auth-after-upstream"],
   },
+  ...AUTH_KEY_CHECKS,
 ];

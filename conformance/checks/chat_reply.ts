@@ -1,14 +1,62 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
-import { at, numberAt } from "../evidence/json_path.ts";
+import { headerOf } from "../evidence/exchange.ts";
+import { at, listAt, numberAt } from "../evidence/json_path.ts";
+import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
-import { equals, fact, satisfies, wholeNumber } from "../suite/finding.ts";
+import {
+  equals,
+  fact,
+  NotTestable,
+  satisfies,
+  wholeNumber,
+} from "../suite/finding.ts";
+import {
+  chatReplies,
+  FINISH_REASONS,
+  isType,
+  modelAsked,
+} from "./chat_content.ts";
+import { CHAT_REPLY_EXACT_CHECKS } from "./chat_reply_exact.ts";
 
 const SECTION =
   "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
-const WHOLE = "chat/*/whole";
+const CHOICES =
+  "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
+const REFERENCE =
+  "https://platform.openai.com/docs/api-reference/chat/object, the chat completion object";
+const FORMS = ["text", "chat-forms"];
+
+/** Seconds since 1970 of a time in this century's twenties or later; milliseconds are far above. */
+const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
 
 /** The checks. */
 export const CHAT_REPLY_CHECKS: readonly Check[] = [
+  {
+    id: "chat_reply.content-type",
+    rule: {
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["text"],
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const type = headerOf(x, "content-type");
+        return fact(
+          isType("application/json", type),
+          "content-type",
+          "application/json",
+          type,
+          x,
+        );
+      }),
+    mutants: [
+      "chat-reply-as-text",
+      "chat-reply-as-stream",
+      "chat-reply-as-latin1",
+    ],
+  },
   {
     id: "chat_reply.id",
     rule: {
@@ -17,9 +65,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.replies(WHOLE).map((x) =>
+      chatReplies(e).map((x) =>
         satisfies(
           x,
           "id",
@@ -27,43 +75,236 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = [
           (id) => typeof id === "string" && /^chatcmpl-./.test(id),
         )
       ),
-    mutants: ["chat-id-of-messages"],
+    mutants: ["chat-id-of-messages", "chat-id-missing", "chat-id-only-prefix"],
+  },
+  {
+    id: "chat_reply.id-unique",
+    rule: { source: REFERENCE, text: "A unique identifier for the reply." },
+    level: "convention",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) => {
+      // The replay upstream answers the same fixture under the same id; a gateway may pass it on.
+      const seen = new Map<string, string>();
+      return chatReplies(e).map((x) => {
+        const id = at(x.json, "id");
+        const key = JSON.stringify(id);
+        const [, , , fixture = "text"] = x.label.split("/");
+        const other = seen.get(key);
+        seen.set(key, fixture);
+        return fact(
+          other === undefined || other === fixture,
+          "id",
+          `another than that of ${other}`,
+          id,
+          x,
+        );
+      });
+    },
+    mutants: ["chat-id-constant"],
   },
   {
     id: "chat_reply.object",
     rule: { section: SECTION, text: "| object | string | `chat.completion` |" },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.replies(WHOLE).map((x) => equals(x, "object", "chat.completion")),
-    mutants: ["chat-object-chunk"],
+      chatReplies(e).map((x) => equals(x, "object", "chat.completion")),
+    mutants: ["chat-object-chunk", "chat-object-missing"],
   },
   {
-    id: "chat_reply.usage-sum",
+    id: "chat_reply.created",
     rule: {
-      section: SECTION,
-      text: "| usage.total_tokens | integer | Sum of the two |",
+      source: REFERENCE,
+      text:
+        "The Unix timestamp (in seconds) of when the chat completion was created.",
     },
+    level: "convention",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "created",
+          "whole seconds since 1970",
+          (value) =>
+            wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
+        )
+      ),
+    mutants: [
+      "chat-created-in-ms",
+      "chat-created-as-text",
+      "chat-created-missing",
+      "chat-created-zero",
+      "chat-created-fraction",
+    ],
+  },
+  {
+    id: "chat_reply.model",
+    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    level: "documented",
+    mode: "replay",
+    reads: FORMS,
+    judge: (e) => chatReplies(e).map((x) => equals(x, "model", modelAsked(x))),
+    mutants: ["chat-model-missing", "chat-model-other", "chat-model-upper"],
+  },
+  {
+    id: "chat_reply.model-told",
+    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "model",
+          "a model id",
+          (value) => typeof value === "string" && value !== "",
+        )
+      ),
+    mutants: ["chat-model-missing", "chat-model-empty"],
+  },
+  {
+    id: "chat_reply.one-choice",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices",
+          "an array of one choice",
+          (value) =>
+            Array.isArray(value) && value.length === 1 && isObject(value[0]),
+        )
+      ),
+    mutants: [
+      "chat-choices-empty",
+      "chat-choices-object",
+      "chat-choices-missing",
+      "chat-choice-twice",
+    ],
+  },
+  {
+    id: "chat_reply.choice-index",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) => chatReplies(e).map((x) => equals(x, "choices.0.index", 0)),
+    mutants: [
+      "chat-choice-index-missing",
+      "chat-choice-index-1",
+      "chat-choice-index-text",
+    ],
+  },
+  {
+    id: "chat_reply.role",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        equals(x, "choices.0.message.role", "assistant")
+      ),
+    mutants: ["chat-role-missing", "chat-role-model", "chat-message-missing"],
+  },
+  {
+    id: "chat_reply.content-string",
+    rule: { section: SECTION, text: CHOICES },
     level: "documented",
     mode: "both",
     reads: ["text"],
     judge: (e) =>
-      e.replies(WHOLE).flatMap((x) => {
-        const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
-          (numberAt(x.json, "usage.completion_tokens") ?? NaN);
-        const total = at(x.json, "usage.total_tokens");
-        return [
-          satisfies(
-            x,
-            "usage.prompt_tokens",
-            "an integer above 0",
-            wholeNumber(1),
-          ),
-          satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
-          fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
-        ];
-      }),
-    mutants: ["chat-total-is-prompt", "chat-usage-missing"],
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices.0.message.content",
+          "a string with text",
+          (value) =>
+            typeof value === "string" &&
+            // A model may have spent the whole limit on thinking.
+            (value !== "" ||
+              at(x.json, "choices.0.finish_reason") === "length"),
+        )
+      ),
+    mutants: [
+      "chat-content-null",
+      "chat-content-parts",
+      "chat-content-missing",
+      "chat-content-as-text",
+    ],
   },
+  {
+    id: "chat_reply.content-or-calls",
+    rule: {
+      source: REFERENCE,
+      text:
+        "`message.content` is a string or null, and null only where tool calls, a refusal or an empty answer stand for it.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["text", "chat-forms", "chat-oddities"],
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const message = at(x.json, "choices.0.message");
+        const content = at(message, "content");
+        const none = content === null &&
+          (listAt(message, "tool_calls").length > 0 ||
+            typeof at(message, "refusal") === "string" ||
+            numberAt(x.json, "usage.completion_tokens") === 0 ||
+            x.label.endsWith("/empty"));
+        return fact(
+          typeof content === "string" || none,
+          "choices.0.message.content",
+          "a string, or null beside calls",
+          content,
+          x,
+        );
+      }),
+    mutants: ["chat-content-null", "chat-content-missing"],
+  },
+  {
+    id: "chat_reply.finish_reason",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices.0.finish_reason",
+          `one of ${FINISH_REASONS.join(", ")}`,
+          (value) =>
+            typeof value === "string" && FINISH_REASONS.includes(value),
+        )
+      ),
+    mutants: [
+      "chat-finish-null",
+      "chat-finish-end_turn",
+      "chat-finish-upper",
+      "chat-finish-on-message",
+    ],
+  },
+  {
+    id: "chat_reply.finish-length",
+    rule: { section: SECTION, text: CHOICES },
+    level: "convention",
+    mode: "both",
+    reads: ["chat-forms"],
+    judge: (e) => {
+      const found = e.replies("chat/*/whole/max-tokens");
+      if (found.length === 0) throw new NotTestable("nothing was cut");
+      return found.map((x) => equals(x, "choices.0.finish_reason", "length"));
+    },
+    mutants: ["chat-length-as-stop", "chat-length-as-max_tokens"],
+  },
+  ...CHAT_REPLY_EXACT_CHECKS,
 ];

@@ -1,133 +1,103 @@
-/** Checks of the area `chat_stream`: the chunks of the chat endpoint and their end. */
-import { at, textAt } from "../evidence/json_path.ts";
+/** Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the area. */
+import { headerOf } from "../evidence/exchange.ts";
+import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
-import { fact, NotTestable } from "../suite/finding.ts";
+import { fact } from "../suite/finding.ts";
+import { chatStreams, chunksOf, everyFrame } from "./chat_content.ts";
+import { CHAT_STREAM_CHUNK_CHECKS } from "./chat_stream_chunks.ts";
+import { CHAT_STREAM_END_CHECKS } from "./chat_stream_end.ts";
+import { CHAT_STREAM_EXACT_CHECKS } from "./chat_stream_exact.ts";
 
 const SECTION = "Chat completion endpoint stream";
-const STREAM = "chat/*/stream";
+const LINE = "Each chunk is a line `data: <json>` without an event name.";
+const FORMS = ["text", "chat-forms"];
 
 /** The checks. */
 export const CHAT_STREAM_CHECKS: readonly Check[] = [
   {
-    id: "chat_stream.done",
+    id: "chat_stream.content-type",
     rule: {
-      section: SECTION,
+      section: "Events",
       text:
-        "The stream ends with the literal line `data: [DONE]`, which is not JSON.",
+        "Setting `stream` to true makes the response content type `text/event-stream`.",
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.streams(STREAM).flatMap((x) => {
-        const dones = x.frames.filter(({ data }) => data === "[DONE]");
-        const last = x.frames.at(-1);
-        return [
-          fact(
-            last?.data === "[DONE]",
-            "last frame",
-            "[DONE]",
-            last?.data,
-            x,
-            last,
-          ),
-          fact(
-            dones.length === 1,
-            "[DONE]",
-            "once",
-            `${dones.length} times`,
-            x,
-          ),
-        ];
+      chatStreams(e).map((x) => {
+        const type = headerOf(x, "content-type");
+        return fact(
+          /^text\/event-stream\s*(;|$)/i.test(type ?? ""),
+          "content-type",
+          "text/event-stream",
+          type,
+          x,
+        );
       }),
-    mutants: ["chat-done-missing", "chat-done-twice", "chat-done-as-json"],
+    mutants: ["chat-stream-as-json", "chat-stream-as-ndjson"],
   },
   {
     id: "chat_stream.no-event-line",
-    rule: {
-      section: SECTION,
-      text: "Each chunk is a line `data: <json>` without an event name.",
-    },
+    rule: { section: SECTION, text: LINE },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.streams(STREAM).flatMap((x) =>
-        x.frames.flatMap((frame) => [
-          fact(
-            frame.event === undefined,
-            `frame ${frame.at} event`,
-            "no event line",
-            frame.event,
-            x,
-            frame,
-          ),
-          fact(
-            frame.json !== undefined || frame.data === "[DONE]",
-            `frame ${frame.at} data`,
-            "JSON",
-            frame.data,
-            x,
-            frame,
-          ),
-        ])
-      ),
-    mutants: ["chat-event-lines", "chat-chunk-broken-json"],
-  },
-  {
-    id: "chat_stream.finish",
-    rule: {
-      section: SECTION,
-      text:
-        "The last content chunk has an empty `delta` and a `finish_reason` (e.g. `stop`).",
-    },
-    level: "documented",
-    mode: "both",
-    reads: ["text"],
-    judge: (e) =>
-      e.streams(STREAM).flatMap((x) => {
-        const chunks = x.frames.filter(({ json }) =>
-          at(json, "choices.0") !== undefined
-        );
-        const last = chunks.at(-1);
-        if (last === undefined) {
-          throw new NotTestable("no chunk has a choice", x);
-        }
-        const reason = textAt(last.json, "choices.0.finish_reason");
-        const delta = at(last.json, "choices.0.delta");
-        const finished = chunks.filter(({ json }) =>
-          textAt(json, "choices.0.finish_reason") !== ""
-        );
-        return [
-          fact(
-            reason !== "",
-            "last chunk finish_reason",
-            "a reason",
-            reason,
-            x,
-            last,
-          ),
-          fact(
-            JSON.stringify(delta) === "{}",
-            "last chunk delta",
-            "{}",
-            delta,
-            x,
-            last,
-          ),
-          fact(
-            finished.length === 1,
-            "finish_reason",
-            "once",
-            `${finished.length} times`,
-            x,
-          ),
-        ];
-      }),
+      chatStreams(e).flatMap((x) => [
+        everyFrame(
+          x,
+          x.frames,
+          "event",
+          "no event line",
+          ({ event }) => event === undefined,
+        ),
+        everyFrame(
+          x,
+          chunksOf(x),
+          "data",
+          "a JSON object",
+          ({ json }) => isObject(json),
+        ),
+      ]),
     mutants: [
-      "chat-finish-missing",
-      "chat-finish-with-text",
-      "chat-finish-twice",
+      "chat-event-lines",
+      "chat-chunk-broken-json",
+      "chat-error-event-line",
+      "chat-two-chunks-a-frame",
+      "chat-chunk-in-array",
+      "chat-chunk-as-string",
     ],
   },
+  {
+    id: "chat_stream.lines",
+    rule: { section: SECTION, text: LINE },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      chatStreams(e).map((x) => {
+        const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
+          !/^(|:.*|(id|retry):.*|data: (\{.*\}|\[DONE\]))$/s.test(line)
+        );
+        return fact(
+          bad === undefined,
+          "lines of the stream",
+          "data: {…} or data: [DONE], each on one line",
+          bad ?? "so",
+          x,
+        );
+      }),
+    mutants: [
+      "chat-data-without-blank",
+      "chat-data-on-two-lines",
+      "chat-event-lines",
+      "chat-bare-json-lines",
+      "chat-done-without-blank",
+      "chat-done-in-small",
+    ],
+  },
+  ...CHAT_STREAM_CHUNK_CHECKS,
+  ...CHAT_STREAM_END_CHECKS,
+  ...CHAT_STREAM_EXACT_CHECKS,
 ];

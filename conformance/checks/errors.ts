@@ -1,8 +1,121 @@
 /** Checks of the area `errors`: requests that are wrong. */
+import type { Exchange } from "../evidence/exchange.ts";
+import { sameJson, textAt } from "../evidence/json_path.ts";
+import { at } from "../evidence/json_path.ts";
+import {
+  MISSING,
+  MISTYPED,
+  type WrongMember,
+} from "../scenarios/wrong_bodies.ts";
 import type { Check } from "../suite/check.ts";
-import { fact, satisfies, statusIs } from "../suite/finding.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { fact, type Finding, satisfies, statusIs } from "../suite/finding.ts";
+import { ERROR_BODY_CHECKS } from "./error_bodies.ts";
 
 const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
+
+/** Why a wrong request is a 4xx. */
+const CALLERS_FAULT =
+  "Client libraries retry 5xx and show 4xx: a caller's mistake must be one";
+
+const BODIES = [
+  "body-empty",
+  "body-blank",
+  "body-array",
+  "body-null",
+  "body-string",
+  "body-number",
+  "body-cut",
+  "body-trailing",
+  "body-form",
+] as const;
+
+/** What the specification's tables say of the members that must be there. */
+const REQUIRED: Readonly<Record<string, readonly [string, string]>> = {
+  "missing-model": [
+    "POST /v1/messages",
+    "| model | string | yes | One of the model ids; exactly as listed by `/v1/models` |",
+  ],
+  "missing-messages": ["POST /v1/messages", "| messages | array | yes |"],
+  "missing-max_tokens": [
+    "Limits",
+    "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
+  ],
+  "missing-role": [
+    "POST /v1/messages",
+    "Each entry has `role` (`user` or `assistant`) and `content`",
+  ],
+  "missing-content": [
+    "POST /v1/messages",
+    "Each entry has `role` (`user` or `assistant`) and `content`",
+  ],
+};
+
+/** The exchanges of a form on the endpoints that are sent it; the control has to succeed. */
+function wrong(
+  e: Evidence,
+  form: string,
+  only?: "messages" | "chat",
+): readonly Exchange[] {
+  e.replies("*/*/control");
+  return e.matching(`${only ?? "*"}/*/${form}`);
+}
+
+/** The refusal is the caller's fault and says what is wrong. */
+function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
+  const said = `${textAt(x.json, "error.param")} ${
+    textAt(x.json, "error.message")
+  }`;
+  return [
+    statusIs(x, 400, 422),
+    fact(
+      names.some((name) => said.includes(name)),
+      "error.param and error.message",
+      `name ${names.join(" or ")}`,
+      said,
+      x,
+    ),
+  ];
+}
+
+function memberCheck(
+  form: string,
+  { names, only }: WrongMember,
+  rule: Check["rule"],
+  level: Check["level"],
+): Check {
+  return {
+    id: `errors.${form}`,
+    rule,
+    level,
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) => wrong(e, form, only).flatMap((x) => refusedFor(x, names)),
+    mutants: [
+      `${form}-accepted`,
+      "errors-name-nothing",
+      "every-wrong-request-500",
+    ],
+  };
+}
+
+/** Both endpoints refuse an unknown model alike. */
+function modelNotFound(x: Exchange): Finding[] {
+  const names = [textAt(x.json, "error.code"), textAt(x.json, "error.type")];
+  const usual = x.endpoint === "messages"
+    ? ["model_not_found", "not_found_error"]
+    : ["model_not_found"];
+  return [
+    statusIs(x, 404),
+    fact(
+      names.some((name) => usual.includes(name)),
+      "error.code and error.type",
+      usual.join(" or "),
+      names.join(", "),
+      x,
+    ),
+  ];
+}
 
 /** The checks. */
 export const ERRORS_CHECKS: readonly Check[] = [
@@ -32,8 +145,7 @@ export const ERRORS_CHECKS: readonly Check[] = [
   {
     id: "errors.wrong-request-400",
     rule: {
-      source:
-        "Client libraries retry 5xx and show 4xx: a caller's mistake must be one",
+      source: CALLERS_FAULT,
       text:
         "A body that is no JSON, no messages, or an unknown role: 400 with a JSON error.",
     },
@@ -54,4 +166,155 @@ export const ERRORS_CHECKS: readonly Check[] = [
     },
     mutants: ["wrong-request-500"],
   },
+  ...BODIES.map((form): Check => ({
+    id: `errors.${form}`,
+    rule: {
+      source: CALLERS_FAULT,
+      text:
+        `A body that is no JSON object (${form}) is refused with 400, 415 or 422, and the refusal says so.`,
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, form).flatMap((x) => [
+        statusIs(x, 400, 415, 422),
+        satisfies(
+          x,
+          "error.message",
+          "a string that is not empty",
+          (text) => typeof text === "string" && text !== "",
+        ),
+      ]),
+    mutants: [
+      "every-wrong-request-500",
+      form === "body-trailing"
+        ? "bytes-after-json-ignored"
+        : "any-body-will-do",
+    ],
+  })),
+  ...Object.entries(MISSING).map(([form, member]) => {
+    const [section = "", text = ""] = REQUIRED[form] ?? [];
+    return memberCheck(form, member, { section, text }, "documented");
+  }),
+  ...Object.entries(MISTYPED).map(([form, member]) =>
+    memberCheck(form, member, {
+      source:
+        `${CALLERS_FAULT}; sections POST /v1/messages and POST /v1/chat/completions give the types`,
+      text:
+        `A member of another type than the documented one (${form}) is refused, and the refusal names it.`,
+    }, "convention")
+  ),
+  {
+    id: "errors.model-not-found",
+    rule: {
+      section: "Errors",
+      text: "`model_not_found` is the name of an error concerning a model id",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
+        .flatMap(modelNotFound),
+    mutants: [
+      "unknown-model-500",
+      "unknown-model-400",
+      "unknown-model-has-no-name",
+      "unknown-model-served",
+    ],
+  },
+  {
+    id: "errors.model-empty",
+    rule: {
+      source: CALLERS_FAULT,
+      text: "An empty model id is refused with 400, 404 or 422.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, "empty-model").map((x) => statusIs(x, 400, 404, 422)),
+    mutants: ["empty-model-served", "every-wrong-request-500"],
+  },
+  {
+    id: "errors.refused-before-the-stream",
+    rule: {
+      source:
+        "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
+      text:
+        "A wrong request that asks for a stream is refused as one that does not: same status, same JSON error, no event stream.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, "unknown-model").flatMap((whole) => {
+        const x = e.exchange(`${whole.label}-stream`);
+        return [
+          fact(
+            x.head?.status === whole.head?.status,
+            "status",
+            String(whole.head?.status),
+            x.head?.status,
+            x,
+          ),
+          fact(x.frames.length === 0, "events", "none", x.frames.length, x),
+          fact(
+            sameJson(at(x.json, "error"), at(whole.json, "error")),
+            "error",
+            JSON.stringify(at(whole.json, "error")),
+            at(x.json, "error"),
+            x,
+          ),
+        ];
+      }),
+    mutants: ["streamed-refusal-is-200", "streamed-refusal-is-another"],
+  },
+  {
+    id: "errors.nothing-goes-upstream",
+    rule: {
+      section: "What the service does",
+      text: "An id absent from the list cannot be called with that key.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["wrong-bodies"],
+    judge: (e) => {
+      const forms = [
+        "unknown-model",
+        "unknown-model-stream",
+        ...Object.keys(MISSING).slice(0, 1),
+        "missing-max_tokens",
+        ...Object.keys(MISTYPED).filter((form) => !form.includes("message")),
+      ];
+      const sent = e.exchanges.filter(({ label }) =>
+        forms.includes(label.split("/")[2] ?? "")
+      );
+      wrong(e, "unknown-model");
+      return sent.map((x) =>
+        fact(
+          x.upstream.length === 0,
+          "calls of the upstream",
+          "none for a request that is refused",
+          x.upstream.length,
+          x,
+        )
+      );
+    },
+    mutants: ["refused-after-the-call"],
+  },
+  {
+    id: "errors.next-request-works",
+    rule: {
+      source: "A caller's mistake must not harm the next caller",
+      text: "After a row of wrong requests a right one succeeds.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
+    mutants: ["broken-by-wrong-requests"],
+  },
+  ...ERROR_BODY_CHECKS,
 ];

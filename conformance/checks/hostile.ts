@@ -1,8 +1,9 @@
 /** Checks of the area `hostile`: one rule for every spelling of the upstream's stream: what is said stays the same. */
-import { contentOf, fixtureSays } from "../evidence/content.ts";
-import { SPELLINGS } from "../scenarios/hostile.ts";
+import { contentOf, everythingIn, fixtureSays } from "../evidence/content.ts";
+import { SPELLINGS, WHOLE_SPELLINGS } from "../scenarios/hostile.ts";
 import type { Check } from "../suite/check.ts";
 import { fact } from "../suite/finding.ts";
+import { STREAM_CHECKS } from "./hostile_streams.ts";
 
 const MUTANTS: Readonly<Record<typeof SPELLINGS[number], string>> = {
   burst: "one-frame-a-piece",
@@ -16,15 +17,24 @@ const MUTANTS: Readonly<Record<typeof SPELLINGS[number], string>> = {
   gzip: "gzip-not-understood",
 };
 
+const WHOLE_MUTANTS: Readonly<
+  Record<typeof WHOLE_SPELLINGS[number], string>
+> = {
+  "bom": "byte-order-mark-kept",
+  "gzip": "gzip-not-understood",
+  "split=9": "decodes-each-piece",
+};
+
 /** The rule for one form of the stream. */
 function sameWords(
   form: string,
   about: string,
   reads: string,
   mutant: string,
+  fixture = "text-unicode",
 ): Check {
   return {
-    id: `hostile.${form}`,
+    id: `hostile.${fixture === "text-unicode" ? "" : "tools-"}${form}`,
     rule: {
       source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
       text: `An upstream stream says the same ${about}.`,
@@ -34,9 +44,9 @@ function sameWords(
     reads: [reads],
     judge: (e) =>
       e.matching(`*/*/${form}`).map((x) => {
-        const said = fixtureSays("text-unicode", x.via).text;
-        const { text } = contentOf(x);
-        return fact(text === said, "text", said, text, x);
+        const said = everythingIn(fixtureSays(fixture, x.via));
+        const told = everythingIn(contentOf(x));
+        return fact(said === told, "what is said", said, told, x);
       }),
     mutants: [mutant],
   };
@@ -53,4 +63,30 @@ export const HOSTILE_CHECKS: readonly Check[] = [
     "cut-anywhere",
     "decodes-each-piece",
   ),
+  ...SPELLINGS.map((form) =>
+    sameWords(
+      form,
+      `in the spelling "${form}", in tool arguments too`,
+      "tools-respelled",
+      MUTANTS[form],
+      "tool-unicode-args",
+    )
+  ),
+  sameWords(
+    "split",
+    "wherever it is cut, in tool arguments too",
+    "tools-respelled",
+    "decodes-each-piece",
+    "tool-unicode-args",
+  ),
+  ...WHOLE_SPELLINGS.map((spelling) =>
+    sameWords(
+      `whole-${spelling}`,
+      `in a whole reply that is sent with "${spelling}"`,
+      "tools-respelled",
+      WHOLE_MUTANTS[spelling],
+      "tool-unicode-args",
+    )
+  ),
+  ...STREAM_CHECKS,
 ];

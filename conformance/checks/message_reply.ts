@@ -1,14 +1,18 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
-import { FIXTURES } from "../fixtures/mod.ts";
-import { listAt, textAt } from "../evidence/json_path.ts";
+import { headerOf } from "../evidence/exchange.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
+import { isObject, parseJson } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
 import { equals, fact, satisfies, wholeNumber } from "../suite/finding.ts";
+import { wholeReplies } from "./message_content.ts";
+import { MESSAGE_REPLY_EXACT_CHECKS } from "./message_exact.ts";
 
 const SECTION = "Message reply (from `POST /v1/messages`, not streamed)";
-const WHOLE = "messages/*/whole";
+const FORMS = ["text", "message-forms-whole"];
 
-/** The checks. */
-export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
+const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
+
+const FIELDS: readonly Check[] = [
   {
     id: "message_reply.id",
     rule: {
@@ -17,9 +21,9 @@ export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.replies(WHOLE).map((x) =>
+      wholeReplies(e).map((x) =>
         satisfies(
           x,
           "id",
@@ -27,16 +31,138 @@ export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
           (id) => typeof id === "string" && /^msg_./.test(id),
         )
       ),
-    mutants: ["message-id-without-prefix"],
+    mutants: ["message-id-without-prefix", "message-id-prefix-only"],
+  },
+  {
+    id: "message_reply.id-unique",
+    rule: {
+      section: SECTION,
+      text: "| id | string | Message identifier, prefix `msg_` |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    // The replay upstream gives a fixture the same id each time, and a gateway may pass it on: different fixtures are compared.
+    judge: (e) => {
+      const seen = new Map<string, string>();
+      return wholeReplies(e).map((x) => {
+        const id = textAt(x.json, "id");
+        const first = seen.get(id);
+        seen.set(id, first ?? x.label);
+        return fact(
+          first === undefined,
+          "id",
+          "an id that no other reply has",
+          first === undefined ? id : `${id}, as in ${first}`,
+          x,
+        );
+      });
+    },
+    mutants: ["message-id-constant"],
   },
   {
     id: "message_reply.type",
     rule: { section: SECTION, text: "| type | string | Always `message` |" },
     level: "documented",
     mode: "both",
-    reads: ["text"],
-    judge: (e) => e.replies(WHOLE).map((x) => equals(x, "type", "message")),
-    mutants: ["message-type-missing"],
+    reads: FORMS,
+    judge: (e) => wholeReplies(e).map((x) => equals(x, "type", "message")),
+    mutants: ["message-type-missing", "message-type-chat"],
+  },
+  {
+    id: "message_reply.role",
+    rule: { section: SECTION, text: "| role | string | `assistant` |" },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) => wholeReplies(e).map((x) => equals(x, "role", "assistant")),
+    mutants: ["message-role-model", "message-role-missing"],
+  },
+  {
+    id: "message_reply.model",
+    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    // A real vendor may answer with the dated name of the model asked for.
+    judge: (e) =>
+      wholeReplies(e).map((x) =>
+        e.mode === "replay"
+          ? equals(x, "model", textAt(parseJson(x.request.body), "model"))
+          : satisfies(
+            x,
+            "model",
+            "a string",
+            (model) => typeof model === "string" && model !== "",
+          )
+      ),
+    mutants: [
+      "message-model-missing",
+      "message-model-empty",
+      "message-model-other",
+    ],
+  },
+  {
+    id: "message_reply.content",
+    rule: {
+      section: SECTION,
+      text:
+        "| content | array of blocks | Text blocks have `type` = `text` and a `text` string. Tool calls have `type` = `tool_use`. |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      wholeReplies(e).flatMap((x) => [
+        satisfies(x, "content", "an array of blocks", Array.isArray),
+        ...listAt(x.json, "content").map((block, index) => {
+          const type = textAt(block, "type");
+          return fact(
+            type !== "" &&
+              (type !== "text" || typeof at(block, "text") === "string"),
+            `content.${index}`,
+            "a block with a type, a text block with a text",
+            block,
+            x,
+          );
+        }),
+      ]),
+    mutants: [
+      "message-content-text",
+      "message-block-type-missing",
+      "message-text-null",
+    ],
+  },
+  {
+    id: "message_reply.tool-block",
+    rule: {
+      source: "https://platform.claude.com/docs/en/api/messages, tool_use",
+      text:
+        "A tool_use block has an id of letters, digits, _ and -, that no other block has, a name, and an input that is an object.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      wholeReplies(e).flatMap((x) => {
+        const calls = listAt(x.json, "content").filter((block) =>
+          at(block, "type") === "tool_use"
+        );
+        const ids = calls.map((call) => textAt(call, "id"));
+        const whole = calls.every((call, index) =>
+          /^[\w-]+$/.test(textAt(call, "id")) &&
+          ids.indexOf(textAt(call, "id")) === index &&
+          textAt(call, "name") !== "" && isObject(at(call, "input"))
+        );
+        return [fact(whole, "tool_use blocks", "id, name, input", calls, x)];
+      }),
+    mutants: [
+      "message-tool-input-text",
+      "message-tool-input-null",
+      "message-tool-id-missing",
+      "message-tool-id-empty",
+      "message-tool-name-missing",
+    ],
   },
   {
     id: "message_reply.stop_reason",
@@ -47,21 +173,44 @@ export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.replies(WHOLE).map((x) =>
+      wholeReplies(e).map((x) =>
         satisfies(
           x,
           "stop_reason",
           "one of the documented reasons",
           (reason) =>
-            typeof reason === "string" &&
-            ["end_turn", "max_tokens", "stop_sequence", "tool_use"].includes(
-              reason,
-            ),
+            typeof reason === "string" && STOP_REASONS.includes(reason),
         )
       ),
-    mutants: ["stop_reason-of-chat"],
+    mutants: ["stop_reason-of-chat", "message-stop-null"],
+  },
+  {
+    id: "message_reply.stop_sequence",
+    rule: {
+      section: SECTION,
+      text:
+        "| stop_sequence | string or null | The stop sequence hit, else null |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      wholeReplies(e).map((x) => {
+        const hit = at(x.json, "stop_reason") === "stop_sequence";
+        return satisfies(
+          x,
+          "stop_sequence",
+          hit ? "the stop sequence" : "null",
+          (value) => hit ? value === "END" : value === null,
+        );
+      }),
+    mutants: [
+      "message-sequence-missing",
+      "message-sequence-empty",
+      "message-sequence-null",
+    ],
   },
   {
     id: "message_reply.usage",
@@ -71,9 +220,9 @@ export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.replies(WHOLE).flatMap((x) => [
+      wholeReplies(e).flatMap((x) => [
         satisfies(
           x,
           "usage.input_tokens",
@@ -82,29 +231,78 @@ export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
         ),
         satisfies(x, "usage.output_tokens", "an integer", wholeNumber(0)),
       ]),
-    mutants: ["message-usage-as-text", "message-input-tokens-0"],
+    mutants: [
+      "message-usage-as-text",
+      "message-input-tokens-0",
+      "message-usage-missing",
+      "message-usage-of-chat",
+      "message-usage-fraction",
+    ],
   },
   {
-    id: "message_reply.text-exact",
+    id: "message_reply.json",
     rule: {
-      section: SECTION,
-      text: "Text blocks have `type` = `text` and a `text` string.",
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
     },
     level: "documented",
-    mode: "replay",
-    reads: ["text"],
-    judge: (e) => {
-      const fixture = FIXTURES.get("text");
-      const said = fixture !== undefined && "says" in fixture
-        ? fixture.says.text
-        : "";
-      return e.replies(WHOLE).map((x) => {
-        const text = listAt(x.json, "content").map((block) =>
-          textAt(block, "text")
-        ).join("");
-        return fact(text === said, "content.*.text", said, text, x);
-      });
-    },
-    mutants: ["message-text-trimmed"],
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      wholeReplies(e).flatMap((x) => {
+        const type = headerOf(x, "content-type");
+        return [
+          fact(
+            /^application\/json *(;|$)/i.test(type ?? ""),
+            "content-type",
+            "application/json",
+            type,
+            x,
+          ),
+          fact(x.ending === "complete", "body", "complete", x.ending, x),
+          fact(
+            x.validUtf8 && !x.text.includes("\uFFFD"),
+            "characters",
+            "UTF-8 without U+FFFD",
+            x.validUtf8 ? "U+FFFD" : "no UTF-8",
+            x,
+          ),
+        ];
+      }),
+    mutants: [
+      "message-json-as-text",
+      "message-type-header-missing",
+      "message-replacement-character",
+    ],
   },
+  {
+    id: "message_reply.own-shape",
+    rule: {
+      source:
+        "Clients of both formats tell a reply's format by its members, as the AI SDK and LangChain do",
+      text: "A message reply has none of the chat completion's members.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      wholeReplies(e).map((x) => {
+        const foreign = at(x.json, "choices") !== undefined ||
+          textAt(x.json, "object").startsWith("chat.completion");
+        return fact(
+          !foreign,
+          "members",
+          "no chat member",
+          x.json,
+          x,
+        );
+      }),
+    mutants: ["message-reply-with-choices"],
+  },
+];
+
+/** The checks. */
+export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
+  ...FIELDS,
+  ...MESSAGE_REPLY_EXACT_CHECKS,
 ];

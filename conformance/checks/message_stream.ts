@@ -1,20 +1,24 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
-import { contentOf, fixtureSays } from "../evidence/content.ts";
+import { fixtureSays } from "../evidence/content.ts";
 import { headerOf } from "../evidence/exchange.ts";
-import { at } from "../evidence/json_path.ts";
+import { at, textAt } from "../evidence/json_path.ts";
+import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
-import {
-  fact,
-  frameEquals,
-  NotTestable,
-  wholeNumber,
-} from "../suite/finding.ts";
+import { fact, frameEquals, NotTestable } from "../suite/finding.ts";
+import { messageStreams } from "./message_content.ts";
+import { MESSAGE_STREAM_EXACT_CHECKS } from "./message_exact.ts";
+import { MESSAGE_STREAM_ORDER_CHECKS } from "./message_stream_order.ts";
+import { MESSAGE_STREAM_PAIR_CHECKS } from "./message_stream_pairs.ts";
+import { MESSAGE_STREAM_START_CHECKS } from "./message_stream_start.ts";
 
 const SECTION = "Message endpoint stream";
 const STREAM = "messages/*/stream";
+const FORMS = ["text", "message-forms-stream"];
 
-/** The checks. */
-export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
+/** The fields that the standard of event streams knows. */
+const LINE = /^(event|data|id|retry)(:|$)|^:|^$/;
+
+const WIRE: readonly Check[] = [
   {
     id: "message_stream.content-type",
     rule: {
@@ -24,12 +28,12 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.matching(STREAM).map((x) => {
+      [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
         const type = headerOf(x, "content-type");
         return fact(
-          /^text\/event-stream(;|$)/i.test(type ?? ""),
+          /^text\/event-stream *(;|$)/i.test(type ?? ""),
           "content-type",
           "text/event-stream",
           type,
@@ -47,101 +51,21 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.streams(STREAM).flatMap((x) =>
-        x.frames.map((frame) =>
+      messageStreams(e).flatMap((x) => [
+        fact(x.frames.length > 0, "events", "at least one", "none", x),
+        ...x.frames.map((frame) =>
           frameEquals(x, frame, "type", frame.event ?? "(no event line)")
-        )
-      ),
-    mutants: ["message-event-line-missing", "message-event-renamed"],
-  },
-  {
-    id: "message_stream.first",
-    rule: {
-      section: SECTION,
-      text:
-        "| message_start | `message` object with `id` and `usage.input_tokens` | First event |",
-    },
-    level: "documented",
-    mode: "both",
-    reads: ["text"],
-    judge: (e) =>
-      e.streams(STREAM).flatMap((x) => {
-        const all = x.frames.filter(({ event }) => event !== "ping");
-        const [start] = all;
-        if (start === undefined) throw new NotTestable("no event came", x);
-        const id = at(start.json, "message.id");
-        const input = at(start.json, "message.usage.input_tokens");
-        const starts = all.filter(({ event }) => event === "message_start");
-        return [
-          frameEquals(x, start, "type", "message_start"),
-          fact(
-            starts.length === 1,
-            "message_start",
-            "once",
-            `${starts.length} times`,
-            x,
-          ),
-          fact(
-            typeof id === "string" && id !== "",
-            "message.id",
-            "a string",
-            id,
-            x,
-            start,
-          ),
-          fact(
-            wholeNumber(1)(input),
-            "message.usage.input_tokens",
-            "an integer above 0",
-            input,
-            x,
-            start,
-          ),
-        ];
-      }),
+        ),
+      ]),
     mutants: [
-      "message-start-late",
-      "message-start-twice",
-      "message-start-input-0",
-    ],
-  },
-  {
-    id: "message_stream.last",
-    rule: {
-      section: SECTION,
-      text: "| message_stop | only `type` | Last event |",
-    },
-    level: "documented",
-    mode: "both",
-    reads: ["text"],
-    judge: (e) =>
-      e.streams(STREAM).flatMap((x) => {
-        const last = x.frames.filter(({ event }) => event !== "ping").at(-1);
-        if (last === undefined) throw new NotTestable("no event came", x);
-        return [
-          fact(
-            at(last.json, "type") === "message_stop",
-            "last event",
-            "message_stop",
-            last.event ?? last.data,
-            x,
-            last,
-          ),
-          fact(
-            x.ending === "complete",
-            "end of the body",
-            "complete",
-            x.ending,
-            x,
-          ),
-        ];
-      }),
-    mutants: [
-      "message-stop-missing",
-      "message-done-line",
-      "message-stream-reset",
+      "message-event-line-missing",
+      "message-event-renamed",
+      "message-data-type-missing",
+      "message-data-type-renamed",
+      "message-stop-event-renamed",
+      "message-stream-empty",
     ],
   },
   {
@@ -153,9 +77,9 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
     },
     level: "convention",
     mode: "both",
-    reads: ["text"],
+    reads: FORMS,
     judge: (e) =>
-      e.streams(STREAM).map((x) =>
+      messageStreams(e).map((x) =>
         fact(
           x.frames.length === x.witness.length,
           "frames",
@@ -165,51 +89,6 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
         )
       ),
     mutants: ["message-last-frame-unfinished"],
-  },
-  {
-    id: "message_stream.blocks",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, content block events",
-      text:
-        "A block is started, gets its deltas and is stopped; one is open at a time; indexes count from 0.",
-    },
-    level: "convention",
-    mode: "both",
-    reads: ["text"],
-    judge: (e) =>
-      e.streams(STREAM).map((x) => {
-        let open: number | undefined;
-        let next = 0;
-        for (const frame of x.frames) {
-          const index = at(frame.json, "index");
-          const wrong = (expected: string) =>
-            fact(false, `frame ${frame.at}`, expected, frame.data, x, frame);
-          if (frame.event === "content_block_start") {
-            if (open !== undefined) {
-              return wrong(`block ${open} is stopped first`);
-            }
-            if (index !== next) return wrong(`index ${next}`);
-            open = next++;
-          } else if (
-            frame.event === "content_block_delta" ||
-            frame.event === "content_block_stop"
-          ) {
-            if (index !== open) {
-              return wrong(`index ${open ?? "of no block: none is open"}`);
-            }
-            if (frame.event === "content_block_stop") open = undefined;
-          } else if (frame.event === "message_delta" && open !== undefined) {
-            return wrong(`block ${open} is stopped first`);
-          }
-        }
-        return fact(next > 0, "blocks", "at least one", `${next}`, x);
-      }),
-    mutants: [
-      "message-block-stop-missing",
-      "message-index-gap",
-      "message-delta-after-stop",
-    ],
   },
   {
     id: "message_stream.final-usage",
@@ -236,17 +115,87 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
     mutants: ["message-final-usage-missing", "message-stop-reason-null"],
   },
   {
-    id: "message_stream.text-exact",
-    rule: { section: SECTION, text: "Text arrives in `delta.text`" },
+    id: "message_stream.wire",
+    rule: {
+      section: SECTION,
+      text:
+        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    },
     level: "documented",
-    mode: "replay",
-    reads: ["text"],
+    mode: "both",
+    reads: FORMS,
     judge: (e) =>
-      e.streams(STREAM).map((x) => {
-        const said = fixtureSays("text", x.via).text;
-        const { text } = contentOf(x);
-        return fact(text === said, "joined delta.text", said, text, x);
+      messageStreams(e).flatMap((x) => {
+        const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
+        const stray = lines.filter((line) => !LINE.test(line));
+        return [
+          fact(
+            stray.length === 0,
+            "lines",
+            "event and data lines, comments, blank lines",
+            stray,
+            x,
+          ),
+          fact(
+            x.validUtf8 && !x.text.includes("\uFFFD"),
+            "characters",
+            "UTF-8 without U+FFFD",
+            x.validUtf8 ? "U+FFFD" : "no UTF-8",
+            x,
+          ),
+          ...x.frames.map((frame) =>
+            fact(
+              isObject(frame.json),
+              `event ${frame.at}`,
+              "a JSON object",
+              frame.data.slice(0, 200),
+              x,
+              frame,
+            )
+          ),
+        ];
       }),
-    mutants: ["message-delta-lost"],
+    mutants: [
+      "message-done-line",
+      "message-stray-line",
+      "message-data-broken",
+      "message-data-as-text",
+      "message-stream-replacement-character",
+    ],
   },
+  {
+    id: "message_stream.own-shape",
+    rule: {
+      section: "Events",
+      text: "The two endpoints emit different event shapes.",
+    },
+    level: "documented",
+    mode: "both",
+    reads: FORMS,
+    judge: (e) =>
+      messageStreams(e).flatMap((x) =>
+        x.frames.map((frame) => {
+          const foreign = at(frame.json, "choices") !== undefined ||
+            textAt(frame.json, "object").startsWith("chat.completion");
+          return fact(
+            !foreign,
+            `event ${frame.at}`,
+            "no member of a chat chunk",
+            frame.data.slice(0, 200),
+            x,
+            frame,
+          );
+        })
+      ),
+    mutants: ["message-chat-chunk", "message-event-with-choices"],
+  },
+];
+
+/** The checks. */
+export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
+  ...WIRE,
+  ...MESSAGE_STREAM_START_CHECKS,
+  ...MESSAGE_STREAM_ORDER_CHECKS,
+  ...MESSAGE_STREAM_EXACT_CHECKS,
+  ...MESSAGE_STREAM_PAIR_CHECKS,
 ];

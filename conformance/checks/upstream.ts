@@ -2,9 +2,12 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import { at, textAt } from "../evidence/json_path.ts";
 import { isObject } from "../replay/json.ts";
-import { BREAKS, STATUSES } from "../scenarios/upstream.ts";
+import { BREAKS } from "../scenarios/upstream.ts";
+import { STATUSES } from "../scenarios/upstream_refusals.ts";
 import type { Check } from "../suite/check.ts";
 import { fact, type Finding, statusIs } from "../suite/finding.ts";
+import { SENT_CHECKS } from "./sent_upstream.ts";
+import { REFUSAL_CHECKS } from "./upstream_refusals.ts";
 
 /** True when a stream ends as if all were well. */
 function endsWell({ frames }: Exchange): boolean {
@@ -105,4 +108,6 @@ export const UPSTREAM_CHECKS: readonly Check[] = [
       ),
     mutants: ["break-becomes-end"],
   },
+  ...REFUSAL_CHECKS,
+  ...SENT_CHECKS,
 ];

@@ -71,7 +71,11 @@ export async function readBody(
   const { headers, status, method } = source;
   const value = (name: string): string | undefined =>
     headers.find(([key]) => key === name)?.[1];
-  if (method === "HEAD" || status === 204 || status === 304) return true;
+  if (method === "HEAD" || status === 204 || status === 304) {
+    // Such a reply has no body: what comes all the same is recorded. The request asked for the end of the connection.
+    for await (const piece of following(source)) take(piece);
+    return true;
+  }
   if (/chunked/i.test(value("transfer-encoding") ?? "")) {
     return await readChunks(source, take);
   }

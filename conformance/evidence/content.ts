@@ -68,3 +68,14 @@ export function causeInChat(cause: StopCause): StopCause {
 export function words(content: ReadContent): string {
   return brief({ text: content.text, tools: content.tools }, 2000);
 }
+
+/** All that two replies to the same must share, in a form that can be compared and shown. */
+export function everythingIn(content: ReadContent): string {
+  return JSON.stringify({
+    text: content.text + content.refusal,
+    tools: content.tools,
+    stop: content.stop,
+    stopSequence: content.stopSequence,
+    tokens: tokensOf(content),
+  });
+}

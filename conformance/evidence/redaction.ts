@@ -6,17 +6,28 @@
 /** What every mask begins with; a record that holds it held a key. */
 export const KEY_MASK = "{{KEY";
 
+/** The end of a key, which is hidden by itself, begins here. */
+const TAIL_FROM = 6;
+
 /** The secrets of one run. */
 export class Redaction {
   readonly #masks = new Map<string, string>();
 
-  /** Hides a text, and forms of it that differ in letter case, from now on. */
+  /**
+   * Hides a text, forms of it that differ in letter case, and its end: a key with a foreign character after its first few
+   * is told by its end in whatever way that character is written.
+   */
   hide(secret: string): void {
     if (secret.length < 8) return;
-    const body = KEY_MASK.padEnd(secret.length - 2, "*");
-    for (
-      const form of [secret, secret.toUpperCase(), secret.toLowerCase()]
-    ) this.#masks.set(form, `${body}}}`);
+    const tail = secret.length < 2 * TAIL_FROM + 4
+      ? []
+      : [secret.slice(TAIL_FROM)];
+    for (const part of [secret, ...tail]) {
+      const mask = `${KEY_MASK.padEnd(part.length - 2, "*")}}}`;
+      for (const form of [part, part.toUpperCase(), part.toLowerCase()]) {
+        this.#masks.set(form, mask);
+      }
+    }
   }
 
   /** The text with every secret masked. */

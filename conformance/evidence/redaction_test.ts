@@ -22,3 +22,12 @@ Deno.test("assertClean() refuses a text that holds a key", () => {
   assert.throws(() => redaction.assertClean(`x ${KEY}`), /holds a key/);
   redaction.assertClean("nothing");
 });
+
+Deno.test("Redaction masks the end of a key, whatever was put between its first characters", () => {
+  const redaction = new Redaction();
+  redaction.hide(KEY);
+  for (const inner of ["\\t", "\u00a0", "%20", " "]) {
+    const clean = redaction.text(`${KEY.slice(0, 6)}${inner}${KEY.slice(6)}`);
+    assert.ok(heldKey(clean) && !clean.includes("9abcdef"), clean);
+  }
+});

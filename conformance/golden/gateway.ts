@@ -8,14 +8,15 @@ import type { ReplayRequest } from "../replay/script.ts";
 import { callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";
 import { fold } from "./fold.ts";
-import type { Context, Hooks, JsonReply, OutFrame, Writer } from "./hooks.ts";
+import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
 import { dialectOf, modelList } from "./models.ts";
 import { type Ask, type Part, type Problem, Refused } from "./part.ts";
-import { problemBody, problemOf } from "./problems.ts";
+import { problemOf } from "./problems.ts";
 import { readChat } from "./read_chat.ts";
 import { readMessages } from "./read_messages.ts";
 import { ChatStream, chatWhole } from "./write_chat.ts";
 import { MessagesStream, messagesWhole } from "./write_messages.ts";
+import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
 
 /** A running golden gateway. */
 export interface Golden {
@@ -236,6 +237,7 @@ async function relay(
   const usual = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
+    "x-accel-buffering": "no",
     "transfer-encoding": "chunked",
     ...requestIds(),
   };
@@ -253,63 +255,5 @@ async function relay(
     if (part.type === "failed") return writer.end();
   }
   write(stream.end());
-  writer.end();
-}
-
-/** A frame as it goes over the wire. */
-export function wireOf({ event, data }: OutFrame): string {
-  const name = event === undefined ? "" : `event: ${event}\n`;
-  return `${name}data: ${
-    typeof data === "string" ? data : JSON.stringify(data)
-  }\n\n`;
-}
-
-function requestIds(): Readonly<Record<string, string>> {
-  const id = `req_${crypto.randomUUID().replaceAll("-", "")}`;
-  return { "request-id": id, "x-request-id": id };
-}
-
-function writeProblem(
-  writer: Writer,
-  hooks: Hooks,
-  x: Context,
-  found: Problem,
-): void {
-  const problem = hooks.problem?.(found, x) ?? found;
-  const headers: Record<string, string> = {};
-  if (problem.retryAfter !== undefined) {
-    headers["retry-after"] = problem.retryAfter;
-  }
-  if (problem.status === 405) {
-    headers["allow"] = x.endpoint === "models" ? "GET" : "POST";
-  }
-  writeJson(writer, hooks, x, {
-    status: problem.status,
-    headers,
-    body: problemBody(problem),
-  });
-}
-
-function writeJson(
-  writer: Writer,
-  hooks: Hooks,
-  x: Context,
-  plain: JsonReply,
-): void {
-  const full: JsonReply = {
-    ...plain,
-    headers: {
-      "content-type": "application/json",
-      ...requestIds(),
-      ...plain.headers,
-    },
-  };
-  const reply = hooks.reply?.(full, x) ?? full;
-  const body = encoder.encode(JSON.stringify(reply.body));
-  writer.head(reply.status, {
-    "content-length": String(body.length),
-    ...reply.headers,
-  });
-  writer.piece(body);
   writer.end();
 }

@@ -27,13 +27,19 @@ export type Part =
 export type TurnPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly media: string; readonly data: string }
+  | { readonly type: "image-url"; readonly url: string }
   | {
     readonly type: "call";
     readonly id: string;
     readonly name: string;
     readonly args: JsonObject;
   }
-  | { readonly type: "result"; readonly id: string; readonly text: string }
+  | {
+    readonly type: "result";
+    readonly id: string;
+    readonly text: string;
+    readonly failed?: boolean;
+  }
   | { readonly type: "kept"; readonly block: JsonObject };
 
 /** A turn of the conversation. */

@@ -29,13 +29,18 @@ export function problemOf(
 /** Statuses of the upstream that mean the same to the caller; the rest is the operator's affair. */
 const PASSED_ON = new Set([400, 404, 413, 422, 429, 500, 503, 504, 529]);
 
+/** How the vendors say that a prompt is too long. */
+const OVERFLOW =
+  /prompt is too long|maximum context length|exceeds the maximum number of tokens/;
+
 /** What an upstream's refusal becomes. */
 export function fromUpstream(
   status: number,
   body: string,
   retryAfter: string | null,
 ): Refused {
-  if (!PASSED_ON.has(status)) {
+  // One vendor refuses a key with 400 and this reason.
+  if (!PASSED_ON.has(status) || body.includes("API_KEY_INVALID")) {
     return new Refused(
       problemOf(502, `The upstream could not be used: status ${status}`),
     );
@@ -44,11 +49,10 @@ export function fromUpstream(
   const found = Array.isArray(parsed) ? parsed[0] : parsed;
   const message = textAt(found, "error.message") || textAt(found, "error") ||
     textAt(found, "detail") || `The upstream answered ${status}`;
-  return new Refused(problemOf(
-    status === 422 ? 400 : status,
-    message,
-    retryAfter === null ? {} : { retryAfter },
-  ));
+  return new Refused(problemOf(status === 422 ? 400 : status, message, {
+    ...(retryAfter === null ? {} : { retryAfter }),
+    ...(OVERFLOW.test(message) ? { code: "context_length_exceeded" } : {}),
+  }));
 }
 
 /** The body that both formats' libraries understand. */

@@ -18,6 +18,7 @@ import {
 import {
   optionalCount,
   optionalFlag,
+  optionalList,
   optionalNumber,
   requiredMessages,
   requiredText,
@@ -38,7 +39,7 @@ export function readChat(body: JsonObject): Ask {
   const entries = requiredMessages(body);
   const isSystem = ({ role }: JsonObject): boolean =>
     role === "system" || role === "developer";
-  const tools = arrayOf(body["tools"]).map(toolOf);
+  const tools = optionalList(body, "tools").map(toolOf);
   const stop = body["stop"] ?? [];
   return {
     model,
@@ -103,6 +104,7 @@ function partOf(part: JsonObject, name: string): TurnPart {
   if (media !== undefined && data !== undefined) {
     return { type: "image", media, data };
   }
+  if (/^https?:/.test(url)) return { type: "image-url", url };
   throw invalid(name, "holds a part of an unknown type");
 }
 

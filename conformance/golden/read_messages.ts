@@ -1,7 +1,6 @@
 /** Reads a request of the message format. */
 import { textAt } from "../evidence/json_path.ts";
 import {
-  arrayOf,
   isObject,
   type Json,
   type JsonObject,
@@ -17,7 +16,9 @@ import {
 import {
   optionalCount,
   optionalFlag,
+  optionalList,
   optionalNumber,
+  optionalObject,
   requiredMessages,
   requiredText,
   textList,
@@ -36,7 +37,7 @@ export function readMessages(body: JsonObject): Ask {
   if (maxTokens === undefined) {
     throw invalid("max_tokens", "a whole number is required");
   }
-  const tools = arrayOf(body["tools"]).map(toolOf);
+  const tools = optionalList(body, "tools").map(toolOf);
   const choice = choiceOf(body["tool_choice"], tools);
   return {
     model,
@@ -52,7 +53,7 @@ export function readMessages(body: JsonObject): Ask {
     parallel:
       objectOf(body["tool_choice"])["disable_parallel_tool_use"] !== true,
     usageAsked: false,
-    user: textAt(body["metadata"], "user_id") || undefined,
+    user: textAt(optionalObject(body, "metadata"), "user_id") || undefined,
   };
 }
 
@@ -79,6 +80,9 @@ function partOf(block: JsonObject, name: string): TurnPart {
     case "text":
       return textPart(textOf(block["text"], name));
     case "image":
+      if (textAt(block, "source.type") === "url") {
+        return { type: "image-url", url: textAt(block, "source.url") };
+      }
       return {
         type: "image",
         media: textAt(block, "source.media_type"),
@@ -96,6 +100,7 @@ function partOf(block: JsonObject, name: string): TurnPart {
         type: "result",
         id: textAt(block, "tool_use_id"),
         text: textOf(block["content"], name),
+        failed: block["is_error"] === true,
       };
     case "thinking":
     case "redacted_thinking":

@@ -56,6 +56,20 @@ export function optionalFlag(
   throw invalid(name, "must be true or false");
 }
 
+/** An array, or nothing. */
+export function optionalList(body: JsonObject, name: string): readonly Json[] {
+  const value = body[name] ?? [];
+  if (Array.isArray(value)) return value;
+  throw invalid(name, "must be an array");
+}
+
+/** An object, or nothing. */
+export function optionalObject(body: JsonObject, name: string): JsonObject {
+  const value = body[name] ?? {};
+  if (isObject(value)) return value;
+  throw invalid(name, "must be an object");
+}
+
 /** An array of strings. */
 export function textList(value: Json, name: string): readonly string[] {
   if (!Array.isArray(value)) throw invalid(name, "must be an array");

@@ -75,6 +75,9 @@ function turnBodies({ role, parts }: Turn): JsonObject[] {
 
 function saidBody(part: TurnPart): JsonObject[] {
   if (part.type === "text") return [{ type: "text", text: part.text }];
+  if (part.type === "image-url") {
+    return [{ type: "image_url", image_url: { url: part.url } }];
+  }
   if (part.type !== "image") return [];
   const url = `data:${part.media};base64,${part.data}`;
   return [{ type: "image_url", image_url: { url } }];

@@ -68,6 +68,8 @@ function partBody(
       return [{ text: part.text }];
     case "image":
       return [{ inlineData: { mimeType: part.media, data: part.data } }];
+    case "image-url":
+      return [{ fileData: { mimeType: "image/*", fileUri: part.url } }];
     case "call":
       return [{ functionCall: { name: part.name, args: part.args } }];
     case "result":

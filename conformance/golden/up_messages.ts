@@ -63,6 +63,8 @@ function blockBody(part: TurnPart): JsonObject {
         type: "image",
         source: { type: "base64", media_type: part.media, data: part.data },
       };
+    case "image-url":
+      return { type: "image", source: { type: "url", url: part.url } };
     case "call":
       return {
         type: "tool_use",
@@ -71,7 +73,12 @@ function blockBody(part: TurnPart): JsonObject {
         input: part.args,
       };
     case "result":
-      return { type: "tool_result", tool_use_id: part.id, content: part.text };
+      return {
+        type: "tool_result",
+        tool_use_id: part.id,
+        content: part.text,
+        is_error: part.failed === true ? true : undefined,
+      };
     case "kept":
       return part.block;
   }

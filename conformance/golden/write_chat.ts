@@ -71,6 +71,7 @@ export class ChatStream {
   readonly #usageAsked: boolean;
   readonly #created: number = seconds();
   readonly #calls: number[] = [];
+  readonly #argued = new Set<number>();
   #started = false;
   #usage: SaidUsage = NO_USAGE;
   #cause: StopCause = "end";
@@ -109,6 +110,10 @@ export class ChatStream {
       }
       case "args": {
         const index = this.#calls.indexOf(part.call);
+        // Arguments of a tool that the vendor runs itself.
+        if (index < 0) return [];
+        if (part.text === "") return [];
+        this.#argued.add(part.call);
         const call = { index, function: { arguments: part.text } };
         return [this.#delta({ tool_calls: [call] })];
       }
@@ -128,8 +133,12 @@ export class ChatStream {
       ...this.#chunk([]),
       usage: usageBody(this.#usage),
     };
+    const silent = this.#calls.filter((call) => !this.#argued.has(call));
     return [
       ...this.#start(),
+      ...silent.flatMap((call) =>
+        this.part({ type: "args", call, text: "{}" })
+      ),
       { data: this.#chunk([choice({}, STOPS[cause])]) },
       ...(this.#usageAsked ? [{ data: usage }] : []),
       { data: "[DONE]" },

@@ -1,21 +1,7 @@
 /** Mutants for the checks of the area `auth`. */
-import type { Hooks } from "../golden/hooks.ts";
 import type { Mutant } from "./mutant.ts";
-
-/** The golden gateway that repairs the key before it compares it. */
-function repairing(repair: (key: string) => string): Hooks {
-  return { key: (key) => key === undefined ? undefined : repair(key) };
-}
-
-/** The golden gateway whose 401 bodies are changed. */
-function body401(change: (body: Record<string, unknown>) => object): Hooks {
-  return {
-    reply: (reply) =>
-      reply.status === 401
-        ? { ...reply, body: JSON.parse(JSON.stringify(change(reply.body))) }
-        : reply,
-  };
-}
+import { body401, repairing, typed401 } from "./auth_hooks.ts";
+import { AUTH_KEY_MUTANTS } from "./auth_keys.ts";
 
 /** The mutants. */
 export const AUTH_MUTANTS: readonly Mutant[] = [
@@ -118,4 +104,61 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
       error: { type: "authentication_error" },
     })),
   },
+  {
+    name: "401-message-empty",
+    about: "The message is empty",
+    hooks: body401((body) => ({
+      ...body,
+      error: { type: "authentication_error", message: "" },
+    })),
+  },
+  {
+    name: "401-message-object",
+    about: "The message is an object",
+    hooks: body401((body) => ({
+      ...body,
+      error: { type: "authentication_error", message: { text: "no" } },
+    })),
+  },
+  {
+    name: "401-without-top-type",
+    about: "The body has no type beside error",
+    hooks: body401(({ error }) => ({ error })),
+  },
+  {
+    name: "401-top-type-on-messages-only",
+    about: "On the chat endpoint the body has no type beside error",
+    hooks: {
+      reply: (reply, { endpoint }) =>
+        reply.status === 401 && endpoint === "chat"
+          ? { ...reply, body: { error: reply.body["error"] } }
+          : reply,
+    },
+  },
+  {
+    name: "401-in-a-list",
+    about: "The error is the first of a list",
+    hooks: body401((body) => ({ ...body, error: [body["error"]] })),
+  },
+  {
+    name: "401-empty-body",
+    about: "The body is an empty object",
+    hooks: body401(() => ({})),
+  },
+  {
+    name: "401-as-text",
+    about: "The refusal calls itself text",
+    hooks: typed401("text/plain", false),
+  },
+  {
+    name: "401-as-html",
+    about: "The refusal calls itself HTML",
+    hooks: typed401("text/html; charset=utf-8", false),
+  },
+  {
+    name: "stream-401-as-events",
+    about: "The refusal of a stream calls itself an event stream",
+    hooks: typed401("text/event-stream", true),
+  },
+  ...AUTH_KEY_MUTANTS,
 ];

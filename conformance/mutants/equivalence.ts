@@ -1,4 +1,5 @@
 /** Mutants for the checks of the area `equivalence`. */
+import { PAIR_MUTANTS } from "./equivalence_pairs.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** The mutants. */
@@ -54,4 +55,5 @@ export const EQUIVALENCE_MUTANTS: readonly Mutant[] = [
           : reply,
     },
   },
+  ...PAIR_MUTANTS,
 ];

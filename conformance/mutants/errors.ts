@@ -1,5 +1,19 @@
 /** Mutants for the checks of the area `errors`. */
+import { isObject, type JsonObject, parseJson } from "../replay/json.ts";
+import { MISSING, MISTYPED } from "../scenarios/wrong_bodies.ts";
 import type { Mutant } from "./mutant.ts";
+import { ERROR_BODY_MUTANTS } from "./error_bodies.ts";
+import { withAt } from "./change_reply.ts";
+
+/** True when the body is wrong in just the way of a form. */
+function isWrongIn(form: string, body: JsonObject): boolean {
+  const change = { ...MISSING, ...MISTYPED }[form]?.change ?? {};
+  return Object.entries(change).every(([name, value]) =>
+    JSON.stringify(body[name]) === JSON.stringify(value)
+  );
+}
+
+let wrongRequests = 0;
 
 /** The mutants. */
 export const ERRORS_MUTANTS: readonly Mutant[] = [
@@ -24,6 +38,26 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: "unknown-model-400",
+    about: "An unknown model is a wrong request like any other",
+    hooks: {
+      problem: (problem) =>
+        problem.code === "model_not_found"
+          ? { ...problem, status: 400 }
+          : problem,
+    },
+  },
+  {
+    name: "unknown-model-has-no-name",
+    about: "The error of an unknown model has no name on either endpoint",
+    hooks: {
+      problem: ({ code, ...problem }) =>
+        code === "model_not_found"
+          ? { ...problem, type: "invalid_request_error" }
+          : { ...problem, ...(code === undefined ? {} : { code }) },
+    },
+  },
+  {
     name: "wrong-request-500",
     about: "A wrong request is a fault of the gateway",
     hooks: {
@@ -31,4 +65,117 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
         problem.status === 400 ? { ...problem, status: 500 } : problem,
     },
   },
+  {
+    name: "every-wrong-request-500",
+    about: "Each wrong request is a fault of the gateway",
+    hooks: {
+      problem: (problem) =>
+        problem.status === 400 ? { ...problem, status: 500 } : problem,
+    },
+  },
+  {
+    name: "errors-name-nothing",
+    about: "Refusals do not say what is wrong",
+    hooks: {
+      problem: ({ status, type }) => ({ status, type, message: "Bad input" }),
+    },
+  },
+  {
+    name: "any-body-will-do",
+    about: "What is no JSON object is taken for an empty request",
+    hooks: { accept: (problem) => problem && undefined },
+  },
+  {
+    name: "bytes-after-json-ignored",
+    about: "What follows the JSON of a body is ignored",
+    hooks: {
+      request: (request) => {
+        const shorter = request.body.slice(0, -1);
+        return isObject(parseJson(shorter))
+          ? { ...request, body: shorter }
+          : request;
+      },
+    },
+  },
+  {
+    name: "empty-model-served",
+    about: "An empty model id gets the usual model",
+    hooks: {
+      accept: (problem, body) => body["model"] === "" ? undefined : problem,
+    },
+  },
+  ...Object.keys({ ...MISSING, ...MISTYPED }).map((form): Mutant => ({
+    name: `${form}-accepted`,
+    about: `The fault "${form}" is overlooked`,
+    hooks: {
+      accept: (problem, body) => isWrongIn(form, body) ? undefined : problem,
+    },
+  })),
+  {
+    name: "streamed-refusal-is-200",
+    about: "Refusals of streamed requests have status 200",
+    hooks: {
+      reply: (reply, { stream }) =>
+        stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
+    },
+  },
+  {
+    name: "streamed-refusal-is-another",
+    about: "Refusals of streamed requests say less",
+    hooks: {
+      reply: (reply, { stream }) =>
+        stream && reply.status >= 400
+          ? {
+            ...reply,
+            body: withAt(reply.body, "error.message", "It did not work"),
+          }
+          : reply,
+    },
+  },
+  {
+    name: "refused-after-the-call",
+    about: "Wrong requests are sent upstream before they are refused",
+    hooks: {
+      accept: (problem, _, { state }) => {
+        if (problem !== undefined) state.set("refuse", true);
+        return undefined;
+      },
+      ask: (ask, { request }) => ({
+        ...ask,
+        turns: [{
+          role: "user",
+          parts: [{
+            type: "text",
+            text: /\[\[fx:[^\]]*\]\]/.exec(request.body)?.[0] ?? "",
+          }],
+        }],
+      }),
+      reply: (reply, { state }) =>
+        state.has("refuse")
+          ? {
+            ...reply,
+            status: 400,
+            body: {
+              type: "error",
+              error: { type: "invalid_request_error", message: "Wrong" },
+            },
+          }
+          : reply,
+    },
+  },
+  {
+    name: "broken-by-wrong-requests",
+    about: "After twenty wrong requests nothing works any more",
+    hooks: {
+      problem: (problem) => {
+        wrongRequests++;
+        return problem;
+      },
+      admit: (problem) =>
+        wrongRequests < 20
+          ? problem
+          : { status: 500, type: "api_error", message: "Out of order" },
+    },
+  },
+  ...ERROR_BODY_MUTANTS,
 ];

@@ -1,5 +1,6 @@
 /** Mutants for the checks of the area `hostile`: upstream readers with the faults of real ones. */
 import type { Hooks } from "../golden/hooks.ts";
+import { STREAM_MUTANTS, wholeText } from "./hostile_streams.ts";
 import type { Mutant } from "./mutant.ts";
 
 const encoder = new TextEncoder();
@@ -9,18 +10,6 @@ function pieces(change: (piece: Uint8Array) => Uint8Array): Hooks {
   return {
     upstreamBytes: async function* (bytes) {
       for await (const piece of bytes) yield change(piece);
-    },
-  };
-}
-
-/** Spoils the upstream's text as a whole. */
-function wholeText(change: (text: string) => string): Hooks {
-  return {
-    upstreamBytes: async function* (bytes) {
-      const all = await new Response(ReadableStream.from(bytes)).arrayBuffer();
-      // `ignoreBOM` keeps the mark for the mutant to trip over.
-      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(all);
-      yield encoder.encode(change(text));
     },
   };
 }
@@ -85,4 +74,5 @@ export const HOSTILE_MUTANTS: readonly Mutant[] = [
       },
     },
   },
+  ...STREAM_MUTANTS,
 ];

@@ -1,9 +1,20 @@
 /** Mutants for the checks of the area `message_stream`. */
+import { textAt } from "../evidence/json_path.ts";
+import type { Hooks } from "../golden/hooks.ts";
 import { frames, withAt } from "./change_reply.ts";
+import { delta, event } from "./message_change.ts";
+import { MESSAGE_STREAM_EXACT_MUTANTS } from "./message_stream_exact.ts";
+import { MESSAGE_STREAM_ORDER_MUTANTS } from "./message_stream_order.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** The mutants. */
-export const MESSAGE_STREAM_MUTANTS: readonly Mutant[] = [
+/** Changes the text of events on the wire. */
+function wire(change: (text: string) => string): Hooks {
+  return {
+    wire: (text, { endpoint }) => endpoint === "messages" ? change(text) : text,
+  };
+}
+
+const FIRST: readonly Mutant[] = [
   {
     name: "message-stream-as-json",
     about: "The stream calls itself JSON",
@@ -165,4 +176,82 @@ export const MESSAGE_STREAM_MUTANTS: readonly Mutant[] = [
       return undefined;
     }),
   },
+  event(
+    "message-data-type-missing",
+    "The data of deltas has no type",
+    "content_block_delta",
+    ({ type: _, ...rest }) => rest,
+  ),
+  event(
+    "message-data-type-renamed",
+    "The data of message_stop has another type than its event line",
+    "message_stop",
+    () => ({ type: "done" }),
+  ),
+  event(
+    "message-stop-event-renamed",
+    "message_stop is announced under another name",
+    "message_stop",
+    (data) => [{ event: "done", data }],
+  ),
+  {
+    name: "message-stream-empty",
+    about: "The stream holds no event",
+    hooks: frames("messages", () => undefined),
+  },
+  {
+    name: "message-stray-line",
+    about: "Lines that are no field stand in the stream",
+    hooks: wire((text) =>
+      text.startsWith("event: message_stop") ? `[keep-alive]\n${text}` : text
+    ),
+  },
+  {
+    name: "message-data-broken",
+    about: "The JSON of deltas is cut",
+    hooks: wire((text) =>
+      text.startsWith("event: content_block_stop")
+        ? text.replace("}\n\n", "\n\n")
+        : text
+    ),
+  },
+  event(
+    "message-data-as-text",
+    "The data of message_stop is JSON in a JSON text",
+    "message_stop",
+    (data, _, frame) => [{
+      ...frame,
+      data: JSON.stringify(JSON.stringify(data)),
+    }],
+  ),
+  delta(
+    "message-stream-replacement-character",
+    "A character was lost at a cut",
+    "text_delta",
+    (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
+  ),
+  delta(
+    "message-chat-chunk",
+    "Text comes in chunks of the chat format",
+    "text_delta",
+    ({ text }) => [{
+      data: {
+        object: "chat.completion.chunk",
+        choices: [{ index: 0, delta: { content: text } }],
+      },
+    }],
+  ),
+  event(
+    "message-event-with-choices",
+    "message_delta has the chat format's choices too",
+    "message_delta",
+    (data) => ({ ...data, choices: [] }),
+  ),
+];
+
+/** The mutants. */
+export const MESSAGE_STREAM_MUTANTS: readonly Mutant[] = [
+  ...FIRST,
+  ...MESSAGE_STREAM_ORDER_MUTANTS,
+  ...MESSAGE_STREAM_EXACT_MUTANTS,
 ];

@@ -1,5 +1,7 @@
 /** Mutants for the checks of the area `upstream`. */
 import type { Mutant } from "./mutant.ts";
+import { SENT_MUTANTS } from "./sent_upstream.ts";
+import { REFUSAL_MUTANTS } from "./upstream_refusals.ts";
 
 /** The mutants. */
 export const UPSTREAM_MUTANTS: readonly Mutant[] = [
@@ -41,4 +43,6 @@ export const UPSTREAM_MUTANTS: readonly Mutant[] = [
     about: "A stream that broke off is ended properly",
     hooks: { part: (part) => part.type === "failed" ? [] : [part] },
   },
+  ...REFUSAL_MUTANTS,
+  ...SENT_MUTANTS,
 ];

@@ -15,9 +15,12 @@ export class RawCaller {
     this.#conn = conn;
   }
 
-  /** Connects to a port of 127.0.0.1. */
-  static async connect(port: number): Promise<RawCaller> {
-    const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+  /** Connects to a port of this host. */
+  static async connect(
+    port: number,
+    hostname = "127.0.0.1",
+  ): Promise<RawCaller> {
+    const conn = await Deno.connect({ hostname, port });
     conn.setNoDelay(true);
     return new RawCaller(conn);
   }

@@ -170,7 +170,8 @@ function parseHead(text: string, maxBodyBytes: number): Head {
     const colon = line.indexOf(":");
     if (colon < 1) throw new BadRequest(400, "Header line is malformed");
     const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
+    // Only these two are blanks in HTTP.
+    const value = line.slice(colon + 1).replaceAll(/^[ \t]+|[ \t]+$/g, "");
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   }

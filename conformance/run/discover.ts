@@ -6,7 +6,7 @@ import type { Budget } from "../suite/budget.ts";
 import type { ReplayServer } from "../replay.ts";
 import { Lab } from "../suite/lab.ts";
 import type { Route, TargetProfile } from "../suite/scenario.ts";
-import type { Exchange } from "../evidence/exchange.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 
 /** The target cannot be reached, or refuses the key: nothing can be judged. */
@@ -20,9 +20,11 @@ export interface Unknown {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
-  /** The model to use on the message endpoint, and on the other one unless that is given too. */
+  /** Headers that every request carries, as given on the command line. */
+  readonly headers?: readonly Header[];
+  /** The models for the message endpoint, with commas, and for the other one unless those are given too. */
   readonly model?: string;
-  /** The model to use on the chat endpoint. */
+  /** The models for the chat endpoint, with commas. */
   readonly chatModel?: string;
   /** The replay upstream. */
   readonly replay?: ReplayServer;
@@ -66,12 +68,12 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     return {
       models,
-      messages: route(model ?? usual),
-      chat: route(chatModel ?? usual),
+      messages: route(model?.split(",")[0] ?? usual),
+      chat: route(chatModel?.split(",")[0] ?? usual),
     };
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
-    wanted === undefined ? models.slice(0, MAX_TRIED) : [wanted];
+    wanted?.split(",") ?? models.slice(0, MAX_TRIED);
   const messages = await routesOf(lab, "messages", candidates(model));
   const chat = await routesOf(lab, "chat", candidates(chatModel));
   if (messages.length + chat.length === 0) {

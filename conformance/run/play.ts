@@ -1,4 +1,5 @@
 /** Plays scenarios: some at a time, those that must be alone after the others, each against the caps. */
+import type { Header } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import type { ReplayServer } from "../replay.ts";
 import { type Budget, CapReached } from "../suite/budget.ts";
@@ -14,6 +15,8 @@ export interface Stage {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
+  /** Headers that every request carries, as given on the command line. */
+  readonly headers?: readonly Header[];
   /** What is known of the target. */
   readonly profile: TargetProfile;
   /** The replay upstream; absent in a live run. */

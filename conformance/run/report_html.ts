@@ -1,48 +1,135 @@
-/** The HTML report: one file, nothing loaded from elsewhere. */
+/** The HTML report: one file, nothing loaded from elsewhere, nothing that runs. */
+import { areaOf } from "../suite/check.ts";
+import type { Result, Verdict } from "./judge.ts";
+import { STYLE } from "./report_style.ts";
 import { escapeXml, type RunReport } from "./reports.ts";
-import { countOf, endpointOf, summaryTable } from "./summary.ts";
+import { cellsOf, countOf, endpointOf, LEVELS } from "./summary.ts";
 
-const STYLE =
-  "body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}" +
-  "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7rem;font-size:13px}" +
-  "summary{cursor:pointer;padding:.15rem 0}code{font-size:14px}" +
-  ".fail,.error{color:#a30000}.pass{color:#0a6b2d}.unclear,.not-run{color:#7a5a00}" +
-  "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}pre{background:#242424}.fail,.error{color:#ff8a80}.pass{color:#7bd88f}.unclear,.not-run{color:#e0c060}}";
+/** Verdicts in the order in which a reader needs them, with the words for their counts. */
+const WORDS: Readonly<Record<Verdict, string>> = {
+  error: "errors of the suite",
+  fail: "failed",
+  "not-run": "not run",
+  unclear: "unclear",
+  pass: "passed",
+};
+
+const ORDER: readonly Verdict[] = [
+  "error",
+  "fail",
+  "not-run",
+  "unclear",
+  "pass",
+];
 
 /** Renders the report. */
 export function htmlReport(report: RunReport): string {
-  const { results } = report;
-  const order = ["error", "fail", "not-run", "unclear", "pass"];
-  const sorted = results.toSorted((left, right) =>
-    order.indexOf(left.verdict) - order.indexOf(right.verdict)
-  );
-  const items = sorted.map((result) => {
-    const { check, verdict } = result;
-    const detail = report.explanations.get(check.id) ??
-      `  "${check.rule.text}"`;
-    return `<details${
-      verdict === "fail" || verdict === "error" ? " open" : ""
-    }><summary><b class="${verdict}">${verdict}</b> <code>${
-      escapeXml(check.id)
-    }</code> ${check.level} · ${escapeXml(endpointOf(result))}</summary><pre>${
-      escapeXml(detail)
-    }</pre></details>`;
-  });
+  const { results, target, mode, startedAt, requests, seconds } = report;
+  const conformant = report.exitCode === 0;
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Conformance of ${
-    escapeXml(report.target)
-  }</title><style>${STYLE}</style></head><body>
-<h1>Conformance</h1>
-<p>${escapeXml(report.target)}, ${report.mode}, ${
-    escapeXml(report.startedAt)
-  }, ${report.requests} requests in ${report.seconds.toFixed(1)} s</p>
-<p><b class="pass">${countOf(results, "pass")} passed</b>, <b class="fail">${
-    countOf(results, "fail")
-  } failed</b>, ${countOf(results, "unclear")} unclear, ${
-    countOf(results, "not-run")
-  } not run, ${countOf(results, "error")} errors</p>
-<pre>${escapeXml(summaryTable(results))}</pre>
-${items.join("\n")}
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${
+    conformant ? "Conformant" : "Not conformant"
+  }: ${escapeXml(target)}</title><style>${STYLE}</style></head><body>
+<h1 class="${conformant ? "pass" : "fail"}">${headingOf(report.exitCode)}</h1>
+<p class="about"><code>${escapeXml(target)}</code> · judged ${
+    mode === "live" ? "live" : "with the replay upstream"
+  } · ${
+    escapeXml(startedAt.slice(0, 16).replace("T", " "))
+  } UTC · ${requests} requests in ${seconds.toFixed(1)} s</p>
+${tiles(results)}
+<h2>By operation and level</h2>
+${table(results)}
+${groups(report)}
 </body></html>
 `;
+}
+
+function headingOf(exitCode: number): string {
+  const words: Readonly<Record<number, string>> = {
+    0: "Conformant",
+    1: "Not conformant",
+    4: "The suite is at fault",
+    5: "Partly judged",
+  };
+  return words[exitCode] ?? "Not judged";
+}
+
+function tiles(results: readonly Result[]): string {
+  const shown = ORDER.toReversed().filter((verdict) =>
+    countOf(results, verdict) > 0 || verdict === "pass" || verdict === "fail"
+  );
+  const items = shown.map((verdict) =>
+    `<li><b class="${verdict}">${countOf(results, verdict)}</b>${
+      WORDS[verdict]
+    }</li>`
+  );
+  return `<ul class="counts">${items.join("")}</ul>${bar(results)}`;
+}
+
+function bar(results: readonly Result[]): string {
+  const parts = ORDER.toReversed().map((verdict) =>
+    `<i class="${verdict}" style="width:${
+      (100 * countOf(results, verdict) / Math.max(results.length, 1)).toFixed(2)
+    }%"></i>`
+  );
+  return `<div class="bar">${parts.join("")}</div>`;
+}
+
+function table(results: readonly Result[]): string {
+  const rows = cellsOf(results).map(([endpoint, cells]) =>
+    `<tr><td>${escapeXml(endpoint)}</td>${
+      cells.map((cell) => `<td>${cell}</td>`).join("")
+    }</tr>`
+  );
+  return `<table><thead><tr><th>passed of judged</th>${
+    LEVELS.map((level) => `<th>${level}</th>`).join("")
+  }</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+}
+
+/** What did not pass first, open; what passed after it, by area. */
+function groups(report: RunReport): string {
+  const rank = ({ verdict }: Result): number => ORDER.indexOf(verdict);
+  const bad = report.results.filter(({ verdict }) => verdict !== "pass")
+    .toSorted((left, right) => rank(left) - rank(right));
+  const passed = Map.groupBy(
+    report.results.filter(({ verdict }) => verdict === "pass"),
+    ({ check }) => areaOf(check),
+  );
+  const items = (results: readonly Result[]): string =>
+    results.map((result) => item(result, report)).join("\n");
+  return [
+    ...(bad.length === 0 ? [] : [`<h2>What did not pass</h2>\n${items(bad)}`]),
+    ...[...passed].map(([area, results]) =>
+      `<h2>Passed: ${escapeXml(area)}, ${results.length}</h2>\n${
+        items(results)
+      }`
+    ),
+  ].join("\n");
+}
+
+function item(result: Result, { explanations }: RunReport): string {
+  const { check, verdict } = result;
+  const { rule } = check;
+  const source = "section" in rule
+    ? `specification, ${rule.section}`
+    : rule.source;
+  const detail = explanations.get(check.id);
+  const open = verdict === "fail" || verdict === "error" ? " open" : "";
+  return `<details class="${verdict}"${open}><summary><b class="${verdict}">${verdict}</b><code>${
+    escapeXml(check.id)
+  }</code><small>${check.level} · ${
+    escapeXml(endpointOf(result))
+  }</small></summary><blockquote>${escapeXml(rule.text)}<br><small>${
+    escapeXml(source)
+  }</small></blockquote>${
+    detail === undefined ? "" : `<pre>${escapeXml(withoutRule(detail))}</pre>`
+  }</details>`;
+}
+
+/** An explanation begins with the rule and its source, which the report shows already. */
+function withoutRule(detail: string): string {
+  const lines = detail.split("\n");
+  const from = lines.findIndex((line) => /^ {2}\(.*\)$/.test(line));
+  return lines.slice(from + 1).map((line) => line.replace(/^ {2}/, ""))
+    .join("\n");
 }

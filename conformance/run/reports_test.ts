@@ -3,7 +3,7 @@ import type { Check } from "../suite/check.ts";
 import { fact } from "../suite/finding.ts";
 import type { Result, Verdict } from "./judge.ts";
 import { htmlReport } from "./report_html.ts";
-import { junitReport, type RunReport } from "./reports.ts";
+import { jsonReport, junitReport, type RunReport } from "./reports.ts";
 
 function result(verdict: Verdict): Result {
   const check: Check = {
@@ -44,7 +44,52 @@ Deno.test("junitReport() tells failures as failures and faults of the suite as e
   assert.ok(!xml.includes("\u0001") && !xml.includes("]]>"));
 });
 
+/** The names of elements in order, `/x` for ends; fails on whatever a strict XML reader refuses. */
+function tagsOf(xml: string): string[] {
+  const open: string[] = [];
+  const seen: string[] = [];
+  const body = xml.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, "");
+  assert.notEqual(body, xml);
+  for (const [piece] of body.matchAll(/<[^>]*>|[^<]+/g)) {
+    assert.doesNotMatch(
+      piece.replaceAll(/&(?:amp|lt|gt|quot);/g, ""),
+      /&/,
+      `stray & in ${piece}`,
+    );
+    if (!piece.startsWith("<")) continue;
+    const [, end, name, single] =
+      /^<(\/?)([a-z]+)(?: [a-z]+="[^"<]*")*(\/?)>$/.exec(piece) ?? [];
+    assert.ok(name !== undefined, `not an XML tag: ${piece}`);
+    seen.push(`${end}${name}`);
+    if (end === "/") assert.equal(open.pop(), name);
+    else if (single !== "/") open.push(name);
+  }
+  assert.deepEqual(open, []);
+  return seen;
+}
+
+Deno.test("junitReport() is well-formed XML with one failure, one error and two skipped", () => {
+  const tags = tagsOf(junitReport(REPORT));
+  const count = (name: string): number =>
+    tags.filter((tag) => tag === name).length;
+  assert.deepEqual(
+    ["testsuites", "testsuite", "testcase", "failure", "error", "skipped"].map(
+      count,
+    ),
+    [1, 1, 5, 1, 1, 2],
+  );
+});
+
+Deno.test("jsonReport() names every check with its verdict", () => {
+  const { checks, exit_code } = JSON.parse(jsonReport(REPORT));
+  assert.equal(exit_code, 1);
+  assert.deepEqual(
+    checks.map(({ verdict }: { verdict: string }) => verdict),
+    ["pass", "fail", "error", "unclear", "not-run"],
+  );
+});
+
 Deno.test("htmlReport() is one file in which nothing of the target is markup", () => {
   const html = htmlReport(REPORT);
-  assert.ok(!html.includes("</script>") && !/src=|href=/.test(html));
+  assert.ok(!/<\/?script|src=|href=|url\(|@import/.test(html));
 });

@@ -85,6 +85,9 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     const key = gateway?.key ?? settings.apiKey ?? "";
     redaction.hide(key);
     redaction.hide(UPSTREAM_CANARY);
+    for (const [name, value] of settings.headers) {
+      if (/auth|key|token|secret|cookie/.test(name)) redaction.hide(value);
+    }
     const budget = new Budget(capsOf(settings, mode));
     const base = {
       mode,
@@ -94,6 +97,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       budget,
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
       seed: settings.seed,
+      headers: settings.headers,
       ...(upstream === undefined ? {} : { replay: upstream }),
     } as const;
     const profile = await discover({
@@ -161,10 +165,11 @@ async function readList(file: string): Promise<string> {
 
 async function openReplay(settings: Settings): Promise<ReplayServer> {
   const { host = "127.0.0.1", port = 0 } = settings.replay ?? {};
-  if (host !== "127.0.0.1" && host !== "localhost") {
-    throw new UsageError("--replay can only listen on 127.0.0.1");
+  try {
+    return await startReplay({ hostname: host, port, keepEntries: 20_000 });
+  } catch (error) {
+    throw new Error(`Cannot listen at ${host}:${port}`, { cause: error });
   }
-  return await startReplay({ port, keepEntries: 20_000 });
 }
 
 function capsOf(
@@ -212,18 +217,20 @@ async function explainAll(
 }
 
 function commandOf(settings: Settings): string {
-  const { baseUrl, replay, model, chatModel, seed } = settings;
+  const { baseUrl, replay, headers, model, chatModel, seed } = settings;
   return [
     "deno task conformance",
     ...(baseUrl === undefined ? [] : [`--base-url=${baseUrl}`]),
     ...(replay === undefined ? [] : [`--replay=${replay.host}:${replay.port}`]),
+    ...headers.map(([name]) => `--header=${name}:…`),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(chatModel === undefined ? [] : [`--chat-model=${chatModel}`]),
     `--seed=${seed}`,
   ].join(" ");
 }
 
-function exitOf(
+/** The exit code of a run that was judged. */
+export function exitOf(
   results: readonly Result[],
   expected: ReadonlySet<string>,
   stale: readonly string[],

@@ -63,8 +63,12 @@ async function receive(
   }).received;
 }
 
+function connect({ url, port }: ReplayServer): Promise<RawCaller> {
+  return RawCaller.connect(port, new URL(url).hostname.replace(/^\[|\]$/g, ""));
+}
+
 async function splitsArrive(replay: ReplayServer): Promise<boolean> {
-  using caller = await RawCaller.connect(replay.port);
+  using caller = await connect(replay);
   await caller.post(
     "/v1/messages",
     JSON.parse(bodyFor("text?split=7&frames=2&end=fin")),
@@ -77,7 +81,7 @@ async function splitsArrive(replay: ReplayServer): Promise<boolean> {
 
 async function gateHolds(replay: ReplayServer): Promise<boolean> {
   const gate = `self-check-${crypto.randomUUID()}`;
-  using caller = await RawCaller.connect(replay.port);
+  using caller = await connect(replay);
   await caller.post(
     "/v1/messages",
     JSON.parse(bodyFor(`text?gate=${gate}&end=fin`)),

@@ -1,4 +1,5 @@
 /** The command line: every flag with its one line of help, and what is refused. */
+import type { Header } from "../evidence/exchange.ts";
 import type { Level } from "../suite/check.ts";
 
 /** A wrong command line. */
@@ -12,6 +13,8 @@ export interface Settings {
   readonly apiKey: string | undefined;
   /** Where the suite's replay server listens for the target. */
   readonly replay: { readonly host: string; readonly port: number } | undefined;
+  /** Headers that every request carries. */
+  readonly headers: readonly Header[];
   /** Only list the checks. */
   readonly list: boolean;
   /** Only show what would be sent. */
@@ -20,9 +23,9 @@ export interface Settings {
   readonly help: boolean;
   /** Parts of ids, `*` for anything; empty means all. */
   readonly filters: readonly string[];
-  /** Model for the message endpoint. */
+  /** Models for the message endpoint, with commas. */
   readonly model: string | undefined;
-  /** Model for the chat endpoint. */
+  /** Models for the chat endpoint, with commas. */
   readonly chatModel: string | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
@@ -55,15 +58,17 @@ const FLAGS: Readonly<Record<string, string>> = {
   "api-key":
     "=KEY         a valid key of it; better in the environment as CONFORMANCE_API_KEY",
   "replay":
-    "=HOST:PORT    the target's upstream addresses point here: exact content, hostile upstreams, cancellation",
+    "=HOST:PORT    listen here as the upstream (0.0.0.0 for a target on another host), to which the target's upstream addresses point",
+  "header":
+    "=NAME:VALUE   each request carries this header; may be given often; the value is kept out of all records",
   "list": "                list the checks and stop",
   "plan":
     "                show what would be sent and what it could cost, and stop",
   "filter":
     "=ID[,ID]      only checks whose id contains this (* for anything); removes requests, not output",
   "model":
-    "=ID            model for the message endpoint (and for the other one without --chat-model)",
-  "chat-model": "=ID       model for the chat endpoint",
+    "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model)",
+  "chat-model": "=ID[,ID]  model for the chat endpoint",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",
@@ -108,6 +113,7 @@ export function readSettings(
   environmentKey: string | undefined,
 ): Settings {
   const given = new Map<string, string>();
+  const headers: Header[] = [];
   for (const arg of args) {
     const [, name, value] = /^--([a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
     if (name === undefined || FLAGS[name] === undefined) {
@@ -120,6 +126,7 @@ export function readSettings(
           : `--${name} needs a value: --${name}=…`,
       );
     }
+    if (name === "header") headers.push(headerOf(value ?? ""));
     given.set(name, value ?? "");
   }
   const baseUrl = given.get("base-url")?.replace(/\/+$/, "");
@@ -138,6 +145,7 @@ export function readSettings(
     baseUrl,
     apiKey: given.get("api-key") ?? environmentKey,
     replay: replay === undefined ? undefined : addressOf(replay),
+    headers,
     list: given.has("list"),
     plan: given.has("plan"),
     help: given.has("help"),
@@ -153,6 +161,14 @@ export function readSettings(
     timeoutMs: secondsIn(given, "timeout"),
     seed: numberIn(given, "seed") ?? Date.now() % 1_000_000,
   };
+}
+
+function headerOf(text: string): Header {
+  const [, name, value] = /^([\w.-]+): *(\S.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined || /[\r\n]/.test(value)) {
+    throw new UsageError("--header must be NAME:VALUE");
+  }
+  return [name.toLowerCase(), value];
 }
 
 function addressOf(text: string): { host: string; port: number } {

@@ -1,6 +1,20 @@
 import assert from "node:assert/strict";
+import type { Check } from "../suite/check.ts";
 import { main } from "../cli.ts";
-import { readSettings, UsageError } from "./settings.ts";
+import type { Verdict } from "./judge.ts";
+import { exitOf } from "./run.ts";
+import { helpText, readSettings, UsageError } from "./settings.ts";
+import { startReplay } from "../replay.ts";
+
+const CHECK: Check = {
+  id: "models.x",
+  rule: { source: "here", text: "x" },
+  level: "convention",
+  mode: "both",
+  reads: ["s"],
+  judge: () => [],
+  mutants: [],
+};
 
 Deno.test("readSettings() refuses what it does not know", () => {
   for (
@@ -13,6 +27,8 @@ Deno.test("readSettings() refuses what it does not know", () => {
       "--profile=all",
       "--replay=127.0.0.1:1",
       "--base-url=ftp://x",
+      "--header=nothing",
+      "--header=x-a:b\r\nx-c: d",
     ]
   ) {
     assert.throws(() => readSettings([arg], undefined), UsageError, arg);
@@ -31,4 +47,61 @@ Deno.test("main() exits with 2 for a filter that matches nothing, and with 3 for
   assert.equal(await main(["--filter=no.such.check"], undefined), 2);
   assert.equal(await main(["--base-url=http://127.0.0.1:9"], undefined), 2);
   assert.equal(await main(["--base-url=http://127.0.0.1:9"], "sk-12345678"), 3);
+});
+
+Deno.test("readSettings() takes headers often, and their values may hold commas and colons", () => {
+  const { headers } = readSettings(
+    ["--base-url=http://x", "--header=X-A: b,c:d", "--header=x-e:f"],
+    "k",
+  );
+  assert.deepEqual(headers, [["x-a", "b,c:d"], ["x-e", "f"]]);
+});
+
+Deno.test("helpText() explains each flag and all exit codes in lines of their own", () => {
+  const text = helpText();
+  for (
+    const flag of ["--replay=HOST:PORT ", "--header=NAME:VALUE ", "--seed="]
+  ) {
+    assert.ok(text.includes(flag), flag);
+  }
+  assert.match(text, /0 conformant.*1 not.*2 .*3 .*\n.*4 .*5 /);
+});
+
+Deno.test("main() exits with 4 when the replay server cannot listen where it is told", async () => {
+  const taken = await startReplay();
+  try {
+    const args = [
+      "--base-url=http://127.0.0.1:9",
+      `--replay=127.0.0.1:${taken.port}`,
+    ];
+    assert.equal(await main(args, "sk-12345678"), 4);
+  } finally {
+    await taken.close();
+  }
+});
+
+Deno.test("exitOf() tells a fault of the suite from a failure, a failure from a partial run", () => {
+  const exit = (...verdicts: Verdict[]): number =>
+    exitOf(
+      verdicts.map((verdict) => ({ verdict, check: CHECK, findings: [] })),
+      new Set(),
+      [],
+    );
+  assert.equal(exit("pass", "unclear"), 0);
+  assert.equal(exit("pass", "not-run", "fail"), 1);
+  assert.equal(exit("fail", "error"), 4);
+  assert.equal(exit("pass", "not-run"), 5);
+  assert.equal(exitOf([], new Set(), ["models.x"]), 1);
+});
+
+Deno.test("startReplay() listens on the host that it is given", async () => {
+  const everywhere = await startReplay({ hostname: "0.0.0.0" });
+  try {
+    assert.equal(everywhere.url, `http://127.0.0.1:${everywhere.port}`);
+    const list = await fetch(`${everywhere.url}/v1/models`);
+    assert.equal(list.status, 200);
+    await list.body?.cancel();
+  } finally {
+    await everywhere.close();
+  }
 });

@@ -12,15 +12,22 @@ const ENDPOINT_OF: Readonly<Record<string, string>> = {
   models: "GET /v1/models",
 };
 
-const LEVELS: readonly Level[] = ["documented", "convention", "contract"];
+/** The levels in order. */
+export const LEVELS: readonly Level[] = [
+  "documented",
+  "convention",
+  "contract",
+];
 
 /** The endpoint that a result belongs to; areas that concern all of them are put under `every operation`. */
 export function endpointOf({ check }: Result): string {
   return ENDPOINT_OF[areaOf(check)] ?? "every operation";
 }
 
-/** A table of endpoints and levels: passed of judged. */
-export function summaryTable(results: readonly Result[]): string {
+/** Each endpoint with, for each level, how many checks passed of those judged. */
+export function cellsOf(
+  results: readonly Result[],
+): (readonly [endpoint: string, cells: readonly string[]])[] {
   const endpoints = [...new Set(results.map(endpointOf))].sort();
   const cell = (endpoint: string, level: Level): string => {
     const own = results.filter((result) =>
@@ -29,16 +36,18 @@ export function summaryTable(results: readonly Result[]): string {
     if (own.length === 0) return "–";
     return `${countOf(own, "pass")}/${own.length}`;
   };
-  const width = Math.max(...endpoints.map((name) => name.length), 8);
-  return [
-    ["".padEnd(width), ...LEVELS.map((level) => level.padStart(12))].join(""),
-    ...endpoints.map((endpoint) =>
-      [
-        endpoint.padEnd(width),
-        ...LEVELS.map((level) => cell(endpoint, level).padStart(12)),
-      ].join("")
-    ),
-  ].join("\n");
+  return endpoints.map((endpoint) =>
+    [endpoint, LEVELS.map((level) => cell(endpoint, level))] as const
+  );
+}
+
+/** The same as a table in text. */
+export function summaryTable(results: readonly Result[]): string {
+  const rows = cellsOf(results);
+  const width = Math.max(...rows.map(([name]) => name.length), 8);
+  return [["", LEVELS] as const, ...rows].map(([endpoint, cells]) =>
+    [endpoint.padEnd(width), ...cells.map((cell) => cell.padStart(12))].join("")
+  ).join("\n");
 }
 
 /** How many results have that verdict. */

@@ -1,5 +1,6 @@
-/** Scenarios of the area `equivalence`: the same fixture through both endpoints. */
+/** Scenarios of the area `equivalence`: the same fixtures through both endpoints. */
 import { askEverywhere, type Generation, toolsFor } from "../suite/asks.ts";
+import { askForAll, bothForms } from "../suite/everywhere.ts";
 import { perRoute, type Scenario } from "../suite/scenario.ts";
 
 const TOOLS = (endpoint: Generation) =>
@@ -14,5 +15,84 @@ const PAIR_TOOLS: Scenario = {
     askEverywhere(lab, "tool-parallel", "What is the weather?", TOOLS),
 };
 
+/** Fixtures of one kind, by the last part of the scenario's name. */
+export const PAIRED = {
+  texts: [
+    "text",
+    "text-unicode",
+    "max-tokens",
+    "stop-sequence",
+    "empty",
+    "usage-late",
+    "usage-on-finish",
+    "cache-usage",
+    "reasoning-usage",
+  ],
+  calls: [
+    "tool",
+    "tool-parallel",
+    "tool-no-args",
+    "tool-text",
+    "text-tool-text",
+    "tool-interleaved",
+    "tool-unicode-args",
+    "stop-with-tools",
+    "tool-whole",
+  ],
+  oddities: [
+    "thinking",
+    "thinking-tool",
+    "redacted-thinking",
+    "content-filter",
+    "blocked",
+    "refusal",
+    "context-window",
+    "pause-turn",
+    "unknown-stop",
+    "unknown-event",
+    "citations",
+    "server-tool",
+    "role-repeated",
+    "done-no-finish",
+    "first-frame-empty",
+    "finish-every-frame",
+    "text-long",
+  ],
+} as const;
+
+/** A kind of fixtures. */
+export type Kind = keyof typeof PAIRED;
+
+const OFFERED = [
+  "get_weather",
+  "get_time",
+  "save_note",
+] as const;
+
+function paired(kind: Kind, about: string): Scenario {
+  return {
+    name: `pair-${kind}`,
+    about,
+    mode: "replay",
+    cost: perRoute(2 * PAIRED[kind].length, 64),
+    play: (lab) =>
+      askForAll(
+        lab,
+        () =>
+          PAIRED[kind].flatMap((fixture) =>
+            bothForms(fixture).map((wanted) => ({
+              ...wanted,
+              more: (endpoint: Generation) => toolsFor(endpoint, OFFERED),
+            }))
+          ),
+      ),
+  };
+}
+
 /** The scenarios. */
-export const EQUIVALENCE_SCENARIOS: readonly Scenario[] = [PAIR_TOOLS];
+export const EQUIVALENCE_SCENARIOS: readonly Scenario[] = [
+  PAIR_TOOLS,
+  paired("texts", "Plain texts that stop in each documented way"),
+  paired("calls", "Tool calls in every shape that vendors send"),
+  paired("oddities", "Replies with something that one format cannot say"),
+];

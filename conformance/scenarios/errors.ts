@@ -1,6 +1,7 @@
 /** Scenarios of the area `errors`: requests that are wrong, one in each way. */
 import { firstRoute, GENERATION, plainAsk } from "../suite/asks.ts";
 import { calls, type Scenario } from "../suite/scenario.ts";
+import { WRONG_BODIES } from "./wrong_bodies.ts";
 
 const WRONG_REQUESTS: Scenario = {
   name: "wrong-requests",
@@ -26,4 +27,7 @@ const WRONG_REQUESTS: Scenario = {
 };
 
 /** The scenarios. */
-export const ERRORS_SCENARIOS: readonly Scenario[] = [WRONG_REQUESTS];
+export const ERRORS_SCENARIOS: readonly Scenario[] = [
+  WRONG_REQUESTS,
+  WRONG_BODIES,
+];

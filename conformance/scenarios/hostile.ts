@@ -1,6 +1,8 @@
 /** Scenarios of the area `hostile`: the same words from the upstream in other spellings and other pieces. */
 import { GENERATION, plainAsk, streamed } from "../suite/asks.ts";
+import { askForAll } from "../suite/everywhere.ts";
 import { perRoute, type Scenario } from "../suite/scenario.ts";
+import { STREAM_SCENARIOS } from "./hostile_streams.ts";
 
 /** Spellings that change nothing of what is said. */
 export const SPELLINGS = [
@@ -59,5 +61,34 @@ const CUT: Scenario = {
   },
 };
 
+/** Spellings of whole replies. */
+export const WHOLE_SPELLINGS = ["bom", "gzip", "split=9"] as const;
+
+const TOOLS_RESPELLED: Scenario = {
+  name: "tools-respelled",
+  about: "Tool arguments in many scripts, in the same spellings and in pieces",
+  mode: "replay",
+  cost: perRoute(SPELLINGS.length + 1 + WHOLE_SPELLINGS.length, 64),
+  play: (lab) =>
+    askForAll(lab, () => [
+      ...SPELLINGS.map((spelling) => ({
+        form: spelling,
+        fixture: `tool-unicode-args?${spelling}`,
+        stream: true,
+      })),
+      { form: "split", fixture: "tool-unicode-args?split=23", stream: true },
+      ...WHOLE_SPELLINGS.map((spelling) => ({
+        form: `whole-${spelling}`,
+        fixture: `tool-unicode-args?${spelling}`,
+        stream: false,
+      })),
+    ]),
+};
+
 /** The scenarios. */
-export const HOSTILE_SCENARIOS: readonly Scenario[] = [RESPELLED, CUT];
+export const HOSTILE_SCENARIOS: readonly Scenario[] = [
+  RESPELLED,
+  CUT,
+  TOOLS_RESPELLED,
+  ...STREAM_SCENARIOS,
+];

@@ -4,38 +4,25 @@
  */
 import { sendRaw } from "../clients/raw_client.ts";
 import { type Ongoing, sendFetch } from "../clients/fetch_client.ts";
-import type { Endpoint, Exchange, Header } from "../evidence/exchange.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import type { Json } from "../replay/json.ts";
 import type { JournalEntry, ReplayServer } from "../replay.ts";
+import {
+  type Ask,
+  bodyOf,
+  costOf,
+  headersOf,
+  methodOf,
+  pathOf,
+  rawHeadOf,
+} from "./ask.ts";
 import type { Budget } from "./budget.ts";
 import type { ScenarioRecord } from "./evidence.ts";
 import { recordOf, upstreamCalls } from "./recorder.ts";
 import type { Route, TargetProfile } from "./scenario.ts";
 
-/** A request to send. */
-export interface Ask {
-  /** The name of the exchange inside its scenario. */
-  readonly label: string;
-  /** The operation that it is for. */
-  readonly endpoint: Endpoint;
-  /** The route it takes; absent when no model is to see it. */
-  readonly route?: Route;
-  /** By default POST for the two generation endpoints, otherwise GET. */
-  readonly method?: string;
-  /** By default the path of the endpoint. */
-  readonly path?: string;
-  /** How the key is sent: by default as the specification documents the endpoint. */
-  readonly auth?: "x-api-key" | "bearer" | "none";
-  /** Headers besides the usual ones; they replace those of the same name. */
-  readonly headers?: readonly Header[];
-  /** The body: a value is sent as JSON, `text` and bytes as they are. */
-  readonly body?: { readonly json: unknown } | { readonly text: string } | {
-    readonly bytes: Uint8Array;
-  };
-  /** Raw client: the lines after the request line, without the length; the usual ones when absent. Characters are bytes. */
-  readonly rawLines?: readonly string[];
-}
+export type { Ask };
 
 /** What a lab works with. */
 export interface LabOptions {
@@ -47,6 +34,8 @@ export interface LabOptions {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
+  /** Headers that every request carries, as given on the command line. */
+  readonly headers?: readonly Header[];
   /** What is known of the target. */
   readonly profile: TargetProfile;
   /** The replay upstream; absent in a live run. */
@@ -73,18 +62,10 @@ export interface Underway {
   finish(): Promise<Exchange>;
 }
 
-const PATHS: Readonly<Record<Endpoint, string>> = {
-  messages: "/v1/messages",
-  chat: "/v1/chat/completions",
-  models: "/v1/models",
-  other: "/v1/",
-};
-
-/** Output tokens that are counted for a call without a limit of its own. */
-const UNLIMITED_OUTPUT_TOKENS = 256;
+/** Stands in the record for the values of given headers: they may hold secrets. */
+const UNTOLD = "(as given with --header)";
 
 const MAX_RETRIES = 2;
-const encoder = new TextEncoder();
 let lastNonce = 0;
 
 /** Makes the requests of one scenario. */
@@ -229,24 +210,29 @@ export class Lab {
     const body = bodyOf(ask);
     budget.take(costOf(ask, body));
     const method = methodOf(ask);
-    const url = new URL(baseUrl + (ask.path ?? PATHS[ask.endpoint]));
+    const url = new URL(baseUrl + pathOf(ask));
     if (ask.rawLines === undefined) {
-      const headers = this.#headers(ask);
+      const headers = headersOf(ask, this.#options);
       return sendFetch({ url: url.href, method, headers, body, timeoutMs });
     }
     return sendRaw({
       origin: url,
-      head: this.#rawHead(ask, url, body),
+      head: rawHeadOf(ask, url, body, this.#options),
       body: body ?? new Uint8Array(),
       timeoutMs,
     });
   }
 
   async #record(ask: Ask, ongoing: Ongoing): Promise<Exchange> {
-    const { scenario, redaction, baseUrl, replay } = this.#options;
+    const { scenario, redaction, baseUrl, replay, key } = this.#options;
     const body = bodyOf(ask);
-    const path = ask.path ?? PATHS[ask.endpoint];
+    const path = pathOf(ask);
     const received = await ongoing.received;
+    const shown = {
+      key,
+      headers: this.#options.headers?.map(([name]): Header => [name, UNTOLD]) ??
+        [],
+    };
     const exchange = recordOf({
       label: ask.label,
       scenario,
@@ -256,11 +242,11 @@ export class Lab {
         client: ask.rawLines === undefined ? "fetch" : "raw",
         method: methodOf(ask),
         path,
-        headers: this.#headers(ask),
+        headers: headersOf(ask, shown),
         body: body === undefined ? "" : new TextDecoder().decode(body),
-        ...(ask.rawLines === undefined
-          ? {}
-          : { rawHead: this.#rawHead(ask, new URL(baseUrl + path), body) }),
+        ...(ask.rawLines === undefined ? {} : {
+          rawHead: rawHeadOf(ask, new URL(baseUrl + path), body, shown),
+        }),
       },
       received,
       redaction,
@@ -270,70 +256,6 @@ export class Lab {
       upstream: upstreamCalls(replay, exchange, redaction),
     };
   }
-
-  #headers(ask: Ask): Header[] {
-    const given = ask.headers ?? [];
-    const usual: Header[] = [];
-    if (ask.body !== undefined) {
-      usual.push(["content-type", "application/json"]);
-    }
-    if (ask.endpoint === "messages") {
-      // The specification writes the vendor's name in the header as a neutral word; gateways in the field know the real one.
-      usual.push(["vendora-version", "2023-06-01"]);
-      usual.push(["anthropic-version", "2023-06-01"]);
-    }
-    const auth = ask.auth ??
-      (ask.endpoint === "messages" ? "x-api-key" : "bearer");
-    if (auth === "x-api-key") usual.push(["x-api-key", this.key]);
-    if (auth === "bearer") usual.push(["authorization", `Bearer ${this.key}`]);
-    const named = new Set(given.map(([name]) => name.toLowerCase()));
-    return [...usual.filter(([name]) => !named.has(name)), ...given];
-  }
-
-  #rawHead(ask: Ask, url: URL, body: Uint8Array | undefined): string {
-    return [
-      `${methodOf(ask)} ${url.pathname}${url.search} HTTP/1.1`,
-      `host: ${url.host}`,
-      "connection: close",
-      ...(body === undefined ? [] : [`content-length: ${body.length}`]),
-      ...this.#headers({ ...ask, auth: "none" }).map(([name, value]) =>
-        `${name}: ${value}`
-      ),
-      ...(ask.rawLines ?? []),
-      "\r\n",
-    ].join("\r\n");
-  }
-}
-
-function methodOf(ask: Ask): string {
-  if (ask.method !== undefined) return ask.method;
-  return ask.endpoint === "messages" || ask.endpoint === "chat"
-    ? "POST"
-    : "GET";
-}
-
-function bodyOf({ body }: Ask): Uint8Array | undefined {
-  if (body === undefined) return undefined;
-  if ("bytes" in body) return body.bytes;
-  return encoder.encode("text" in body ? body.text : JSON.stringify(body.json));
-}
-
-function costOf(ask: Ask, body: Uint8Array | undefined): {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-} {
-  if (ask.route === undefined) {
-    return { requests: 1, inputTokens: 0, outputTokens: 0 };
-  }
-  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(
-    new TextDecoder().decode(body),
-  )?.[1];
-  return {
-    requests: 1,
-    inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,
-    outputTokens: Number(limit ?? UNLIMITED_OUTPUT_TOKENS),
-  };
 }
 
 /** The value of a promise, or undefined when it does not settle in time. */

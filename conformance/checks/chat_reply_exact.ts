@@ -1,0 +1,306 @@
+/** Checks of the area `chat_reply` about the usage, and those that know the answer. */
+import { at, numberAt } from "../evidence/json_path.ts";
+import type { Check } from "../suite/check.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import {
+  fact,
+  type Finding,
+  satisfies,
+  wholeNumber,
+} from "../suite/finding.ts";
+import {
+  chatReplies,
+  finishesFor,
+  fixtureOf,
+  saidTo,
+  textOfReply,
+  textSaid,
+  usageFacts,
+} from "./chat_content.ts";
+
+const SECTION =
+  "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
+const CHOICES =
+  "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
+const CONTENTS = ["text", "chat-forms", "chat-contents"];
+
+/** The text of whole replies. */
+function texts(e: Evidence): Finding[] {
+  return chatReplies(e).map((x) => {
+    const said = textSaid(saidTo(x));
+    const found = textOfReply(x);
+    return fact(
+      found === said,
+      "choices.0.message.content",
+      said.slice(0, 200),
+      found.slice(0, 200),
+      x,
+    );
+  });
+}
+
+/** The finish reasons of whole replies. */
+function reasons(e: Evidence): Finding[] {
+  const told = chatReplies(e).filter((x) => fixtureOf(x) !== "done-no-finish");
+  return told.map((x) => {
+    const expected = finishesFor(x);
+    const found = at(x.json, "choices.0.finish_reason");
+    return fact(
+      typeof found === "string" && found !== "" &&
+        (expected.length === 0 || expected.includes(found)),
+      "choices.0.finish_reason",
+      expected.join(" or ") || "a reason",
+      found,
+      x,
+    );
+  });
+}
+
+/** The token counts of whole replies. */
+function tokens(e: Evidence): Finding[] {
+  return chatReplies(e).flatMap((x) => usageFacts(x, at(x.json, "usage")));
+}
+
+const TEXT_RULE = {
+  section: "Equivalent fields between the two formats",
+  text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+} as const;
+
+/** The checks. */
+export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = [
+  {
+    id: "chat_reply.usage-sum",
+    rule: {
+      section: SECTION,
+      text: "| usage.total_tokens | integer | Sum of the two |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["text", "chat-forms"],
+    judge: (e) =>
+      chatReplies(e).flatMap((x) => {
+        const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
+          (numberAt(x.json, "usage.completion_tokens") ?? NaN);
+        const total = at(x.json, "usage.total_tokens");
+        return [
+          satisfies(
+            x,
+            "usage.prompt_tokens",
+            "an integer above 0",
+            wholeNumber(1),
+          ),
+          satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
+          fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
+        ];
+      }),
+    mutants: [
+      "chat-total-is-prompt",
+      "chat-usage-missing",
+      "chat-total-missing",
+      "chat-usage-as-text",
+      "chat-usage-null",
+      "chat-usage-of-messages",
+    ],
+  },
+  {
+    id: "chat_reply.text-exact",
+    rule: TEXT_RULE,
+    level: "documented",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: texts,
+    mutants: [
+      "chat-text-trimmed",
+      "chat-text-latin1",
+      "chat-text-nfc",
+      "chat-text-doubled",
+      "chat-text-escaped",
+      "chat-text-first-part",
+      "chat-thinking-leaks",
+    ],
+  },
+  {
+    id: "chat_reply.text-exact-odd-upstreams",
+    rule: TEXT_RULE,
+    level: "documented",
+    mode: "replay",
+    reads: ["chat-oddities"],
+    judge: texts,
+    mutants: ["chat-text-first-part", "chat-text-escaped"],
+  },
+  {
+    id: "chat_reply.text-exact-long",
+    rule: TEXT_RULE,
+    level: "documented",
+    mode: "replay",
+    reads: ["chat-sizes"],
+    judge: texts,
+    mutants: ["chat-text-cut"],
+  },
+  {
+    id: "chat_reply.utf8",
+    rule: {
+      source: "RFC 8259, section 8.1",
+      text:
+        "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        fact(
+          x.validUtf8 && !x.text.includes("\ufffd") &&
+            !x.text.includes("\\ufffd"),
+          "body",
+          "valid UTF-8 without U+FFFD",
+          x.text.slice(0, 200),
+          x,
+        )
+      ),
+    mutants: ["chat-text-replaced"],
+  },
+  {
+    id: "chat_reply.finish-exact",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: reasons,
+    mutants: [
+      "chat-filter-as-stop",
+      "chat-length-as-stop",
+      "chat-reply-tools-as-stop",
+      "chat-stop-as-length",
+      "chat-finish-null",
+    ],
+  },
+  {
+    id: "chat_reply.finish-exact-odd-upstreams",
+    rule: { section: SECTION, text: CHOICES },
+    level: "documented",
+    mode: "replay",
+    reads: ["chat-oddities"],
+    judge: reasons,
+    mutants: ["chat-filter-as-stop", "chat-finish-null"],
+  },
+  {
+    id: "chat_reply.finish-when-upstream-tells-none",
+    rule: { section: SECTION, text: CHOICES },
+    level: "contract",
+    mode: "replay",
+    reads: ["chat-oddities"],
+    // One dialect on both sides: the upstream's own bytes may pass, oddities included.
+    judge: (e) =>
+      e.replies("chat/*/whole/done-no-finish").filter((x) =>
+        x.via !== "chat_completions"
+      ).map((x) =>
+        satisfies(
+          x,
+          "choices.0.finish_reason",
+          "a reason",
+          (value) => typeof value === "string" && value !== "",
+        )
+      ),
+    mutants: ["chat-finish-null"],
+  },
+  {
+    id: "chat_reply.usage-exact",
+    rule: {
+      section: SECTION,
+      text: "| usage.prompt_tokens | integer | Input tokens |",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: tokens,
+    mutants: [
+      "chat-usage-off-by-one",
+      "chat-usage-swapped",
+      "chat-usage-zero",
+      "chat-cache-not-counted",
+      "chat-cache-counted-twice",
+    ],
+  },
+  {
+    id: "chat_reply.usage-exact-odd-upstreams",
+    rule: {
+      section: SECTION,
+      text: "| usage.total_tokens | integer | Sum of the two |",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: ["chat-oddities"],
+    judge: tokens,
+    mutants: ["chat-usage-off-by-one"],
+  },
+  {
+    id: "chat_reply.completion-exact",
+    rule: {
+      section: SECTION,
+      text: "| usage.completion_tokens | integer | Output tokens |",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const { output } = saidTo(x).usage;
+        const found = at(x.json, "usage.completion_tokens");
+        return fact(
+          found === output,
+          "usage.completion_tokens",
+          `${output}`,
+          found,
+          x,
+        );
+      }),
+    mutants: ["chat-usage-zero", "chat-completion-doubled"],
+  },
+  {
+    id: "chat_reply.cached-tokens",
+    rule: {
+      source:
+        "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
+      text:
+        "`cached_tokens` tells how many of the prompt tokens were a cache hit; it is a part of `prompt_tokens`.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const { cacheRead } = saidTo(x).usage;
+        const path = "usage.prompt_tokens_details.cached_tokens";
+        const found = at(x.json, path) ?? undefined;
+        // The field may be absent where there is nothing to tell.
+        const holds = found === cacheRead ||
+          (found === undefined && cacheRead === 0);
+        return fact(holds, path, `${cacheRead}`, found, x);
+      }),
+    mutants: ["chat-cached-zero", "chat-cached-is-prompt", "chat-cached-lost"],
+  },
+  {
+    id: "chat_reply.no-call-of-nothing",
+    rule: {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
+      text: "A reply that calls no tool has no entry in `tool_calls`.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: CONTENTS,
+    judge: (e) =>
+      chatReplies(e).filter((x) => saidTo(x).tools.length === 0).map((x) => {
+        const found = at(x.json, "choices.0.message.tool_calls") ?? [];
+        return fact(
+          Array.isArray(found) && found.length === 0,
+          "choices.0.message.tool_calls",
+          "nothing",
+          found,
+          x,
+        );
+      }),
+    mutants: ["chat-call-invented"],
+  },
+];

@@ -1,0 +1,280 @@
+/** Checks of the area `message_stream`: a stream against the whole reply, long streams, and streams that fail. */
+import { at, sameJson, textAt } from "../evidence/json_path.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import { isStream } from "../evidence/exchange.ts";
+import type { Check } from "../suite/check.ts";
+import { fact, NotTestable } from "../suite/finding.ts";
+import {
+  blocksOf,
+  callsOf,
+  fixtureOf,
+  joined,
+  messageStreams,
+  reasonOf,
+  scenariosOf,
+  sequenceOf,
+  tokens,
+  wholeReplies,
+} from "./message_content.ts";
+import { walk } from "./message_walk.ts";
+
+const SECTION = "Message endpoint stream";
+const ALL = ["forms", "blocks", "oddities", "sizes"] as const;
+const PAIRS = [
+  "text",
+  ...scenariosOf("whole", ...ALL),
+  ...scenariosOf("stream", ...ALL),
+];
+
+/** What must not depend on the form of a reply. */
+function essence(x: Exchange): string {
+  return JSON.stringify({
+    text: joined(x, "text", "text"),
+    thinking: joined(x, "thinking", "thinking"),
+    signed: joined(x, "thinking", "signature") !== "",
+    redacted: joined(x, "redacted_thinking", "data") !== "",
+    tools: callsOf(x),
+    stop_reason: reasonOf(x) ?? null,
+    stop_sequence: sequenceOf(x) ?? null,
+    output_tokens: tokens(x, "output_tokens") ?? null,
+  });
+}
+
+/** The input tokens of a stream's first event. */
+function startInput(x: Exchange): unknown {
+  return at(walk(x).starts[0]?.json, "message.usage.input_tokens");
+}
+
+/** The checks. */
+export const MESSAGE_STREAM_PAIR_CHECKS: readonly Check[] = [
+  {
+    id: "message_stream.same-as-whole",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message, told in pieces",
+      text:
+        "Content, stop reason and output tokens of a stream are those of the whole reply.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: PAIRS,
+    judge: (e) => {
+      const whole = wholeReplies(e);
+      return messageStreams(e).map((x) => {
+        const other = whole.find(({ label }) =>
+          label === x.label.replace("/stream", "/whole")
+        );
+        if (other === undefined) throw new NotTestable(`no twin of ${x.label}`);
+        const expected = essence(other);
+        const found = essence(x);
+        return fact(found === expected, "the reply", expected, found, x);
+      });
+    },
+    mutants: [
+      "message-delta-trimmed",
+      "message-stream-output-1",
+      "message-stream-tool-stop-as-end",
+      "message-stream-signature-lost",
+    ],
+  },
+  {
+    id: "message_stream.start-input-exact",
+    rule: {
+      section: SECTION,
+      text:
+        "| message_start | `message` object with `id` and `usage.input_tokens` | First event |",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: PAIRS,
+    // Only an upstream of the same format tells its input tokens at once, and adds to them for tools that it runs itself.
+    judge: (e) => {
+      const whole = wholeReplies(e);
+      return messageStreams(e)
+        .filter((x) =>
+          x.via === "messages" &&
+          !["server-tool", "usage-late"].includes(fixtureOf(x))
+        )
+        .map((x) => {
+          const other = whole.find(({ label }) =>
+            label === x.label.replace("/stream", "/whole")
+          );
+          const expected = at(other?.json, "usage.input_tokens");
+          return fact(
+            expected !== undefined && startInput(x) === expected,
+            "message.usage.input_tokens",
+            `as in the whole reply: ${expected}`,
+            startInput(x),
+            x,
+            0,
+          );
+        });
+    },
+    mutants: ["message-start-input-estimated"],
+  },
+  {
+    id: "message_stream.in-pieces",
+    rule: {
+      section: "Stream behaviour",
+      text:
+        "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: scenariosOf("stream", "sizes"),
+    // Two is little for 200 frames of the upstream: how a gateway joins pieces that arrive together is its own affair.
+    judge: (e) =>
+      e.streams("messages/*/stream/text-long").map((x) => {
+        const deltas = walk(x).blocks.flatMap((block) => block.deltas).length;
+        return fact(deltas >= 2, "deltas", "several", `${deltas}`, x);
+      }),
+    mutants: ["message-one-delta"],
+  },
+  {
+    id: "message_stream.no-content",
+    rule: {
+      source:
+        "A refused prompt and a model with nothing to add end without content, as recorded streams do",
+      text:
+        "A stream without content is complete: it has its start, its stop reason and its end, and makes nothing up.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: scenariosOf("stream", "oddities"),
+    judge: (e) =>
+      ["empty", "blocked"].flatMap((fixture) =>
+        e.streams(`messages/*/stream/${fixture}`).flatMap((x) => {
+          const { faults } = walk(x);
+          return [
+            fact(
+              faults.length === 0,
+              "order of events",
+              "start, stop reason, end",
+              faults.map(({ expected }) => expected),
+              x,
+            ),
+            fact(
+              blocksOf(x).every((block) =>
+                sameJson(block, { type: "text", text: "" })
+              ),
+              "content",
+              "none",
+              blocksOf(x),
+              x,
+            ),
+          ];
+        })
+      ),
+    mutants: ["message-empty-stream-talks", "message-empty-stream-bare"],
+  },
+  {
+    id: "message_stream.oddities-in-order",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
+      text:
+        "The order of events holds whatever the upstream sends and however it is spelled.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
+    judge: (e) =>
+      messageStreams(e).map((x) => {
+        const [fault] = walk(x).faults;
+        return fact(
+          fault === undefined,
+          fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
+          fault?.expected ?? "the documented order",
+          fault?.frame?.data.slice(0, 200) ?? "the documented order",
+          x,
+          fault?.frame,
+        );
+      }),
+    mutants: [
+      "message-block-stop-missing",
+      "message-index-always-0",
+      "message-overlapping-calls",
+    ],
+  },
+  {
+    id: "message_stream.failure",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
+      text:
+        "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["message-failures"],
+    judge: (e) =>
+      ["error-first", "error-mid", "error-finish", "error-event"].flatMap(
+        (fixture) =>
+          e.matching(`messages/*/${fixture}`).flatMap((x) =>
+            x.head?.status === 200 ? failedStream(x) : [
+              fact(
+                (x.head?.status ?? 0) >= 400 && isProblem(x.json),
+                "reply",
+                "an error status with its body",
+                x.head?.status ?? x.ending,
+                x,
+              ),
+            ]
+          ),
+      ),
+    mutants: [
+      "message-error-swallowed",
+      "message-error-then-stop",
+      "message-error-of-chat",
+      "message-error-without-type",
+      "message-error-without-message",
+      "message-error-as-text",
+      "message-error-unnamed",
+    ],
+  },
+];
+
+function isProblem(json: Exchange["json"]): boolean {
+  return at(json, "type") === "error" && textAt(json, "error.type") !== "" &&
+    textAt(json, "error.message") !== "";
+}
+
+function failedStream(x: Exchange): ReturnType<typeof fact>[] {
+  const { errors, stops, finals, faults } = walk(x);
+  const last = x.frames.at(-1);
+  return [
+    fact(
+      isStream(x),
+      "content-type",
+      "text/event-stream",
+      x.text.slice(0, 99),
+      x,
+    ),
+    fact(
+      errors.length === 1 && last === errors[0] && last?.event === "error" &&
+        isProblem(last.json),
+      "last event",
+      "error, with type and message of the error",
+      last?.data.slice(0, 300) ?? "no event",
+      x,
+      last,
+    ),
+    fact(
+      stops.length + finals.length === 0,
+      "events",
+      "neither message_delta nor message_stop",
+      [...finals, ...stops].map(({ data }) => data.slice(0, 200)),
+      x,
+    ),
+    ...faults.filter(({ rule }) => rule !== "start").map((fault) =>
+      fact(
+        false,
+        `event ${fault.frame?.at}`,
+        fault.expected,
+        fault.frame?.data.slice(0, 200),
+        x,
+        fault.frame,
+      )
+    ),
+  ];
+}

@@ -1,0 +1,206 @@
+/** Checks of the area `models` about what only some gateways offer: pages, single entries, the message format's own fields. */
+import type { Exchange } from "../evidence/exchange.ts";
+import { at, listAt } from "../evidence/json_path.ts";
+import type { Check } from "../suite/check.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { equals, fact, type Finding, satisfies } from "../suite/finding.ts";
+
+const PAGES = "https://docs.anthropic.com/en/api/models-list";
+const LISTS = ["first", "message-library", "with-query"] as const;
+
+/** What holds of the paging fields of a list, where it has them. */
+function pagingOf(x: Exchange): Finding[] {
+  const data = listAt(x.json, "data");
+  const told = (name: string): boolean => at(x.json, name) !== undefined;
+  const id = (index: number) => at(data.at(index), "id") ?? null;
+  return [
+    fact(
+      !told("has_more") || typeof at(x.json, "has_more") === "boolean",
+      "has_more",
+      "true or false, or nothing",
+      at(x.json, "has_more"),
+      x,
+    ),
+    ...(told("first_id") ? [equals(x, "first_id", id(0))] : []),
+    ...(told("last_id") ? [equals(x, "last_id", id(-1))] : []),
+  ];
+}
+
+/** The list of one entry, when the target offers pages. */
+function pageOf(e: Evidence, name: string): Exchange | undefined {
+  const [first] = e.replies("first");
+  const page = e.exchange(name);
+  return typeof at(first?.json, "has_more") === "boolean" ? page : undefined;
+}
+
+function idsOf(e: Evidence): readonly unknown[] {
+  const [first] = e.replies("first");
+  return listAt(first?.json, "data").map((entry) => at(entry, "id"));
+}
+
+/** The checks. */
+export const MODEL_PAGE_CHECKS: readonly Check[] = [
+  {
+    id: "models.paging-fields",
+    rule: {
+      source: PAGES,
+      text:
+        "Where a list has `has_more`, `first_id` and `last_id`, they are true of its entries, and nothing is held back that was not told.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["model-list"],
+    judge: (e) =>
+      LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
+        ...pagingOf(x),
+        fact(
+          at(x.json, "has_more") !== true,
+          "has_more",
+          "a list without a limit is whole",
+          at(x.json, "has_more"),
+          x,
+        ),
+      ]),
+    mutants: [
+      "has_more-text",
+      "has_more-always",
+      "first_id-wrong",
+      "last_id-null",
+    ],
+  },
+  {
+    id: "models.pages",
+    rule: {
+      source: PAGES,
+      text:
+        "Where pages are offered, `limit` cuts, `after_id` and `before_id` go on, and no entry is lost or comes twice.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["model-list"],
+    judge: (e) => {
+      const ids = idsOf(e);
+      const wanted = [
+        ["page-one", ids[0], ids.length > 1],
+        ["page-two", ids[1], ids.length > 2],
+        ["page-before", ids[0], false],
+      ] as const;
+      const found = wanted.flatMap(([name, id, more]) => {
+        const page = pageOf(e, name);
+        if (page === undefined || ids.length < 2) return [];
+        return [
+          fact(
+            listAt(page.json, "data").length === 1,
+            "data",
+            "one entry",
+            listAt(page.json, "data").length,
+            page,
+          ),
+          satisfies(page, "data.0.id", `${id}`, (value) => value === id),
+          ...pagingOf(page),
+          ...(name === "page-before" ? [] : [equals(page, "has_more", more)]),
+        ];
+      });
+      return found.length > 0
+        ? found
+        : [fact(true, "pages", "offered, or not", "not offered")];
+    },
+    mutants: [
+      "page-limit-ignored",
+      "page-after-ignored",
+      "page-has_more-wrong",
+    ],
+  },
+  {
+    id: "models.message-library-fields",
+    rule: {
+      source: PAGES,
+      text:
+        "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["model-list"],
+    judge: (e) =>
+      LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
+        listAt(x.json, "data").flatMap((_, n) => [
+          satisfies(
+            x,
+            `data.${n}.type`,
+            "model, or nothing",
+            (value) => value === undefined || value === "model",
+          ),
+          satisfies(
+            x,
+            `data.${n}.display_name`,
+            "a string, or nothing",
+            (value) =>
+              value === undefined ||
+              (typeof value === "string" && value !== ""),
+          ),
+          satisfies(
+            x,
+            `data.${n}.created_at`,
+            "a time as in RFC 3339, or nothing",
+            (value) =>
+              value === undefined ||
+              (typeof value === "string" &&
+                /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+                  .test(value)),
+          ),
+        ])
+      ),
+    mutants: ["entry-type-engine", "display_name-null", "created_at-number"],
+  },
+  {
+    id: "models.retrieve",
+    rule: {
+      source: "Both formats' libraries have `models.retrieve(id)`",
+      text:
+        "Where one entry can be asked for, it is that entry; an unlisted id gives a 4xx with a JSON error.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["model-list"],
+    judge: (e) => {
+      const entry = e.exchange("entry");
+      const none = e.exchange("no-entry");
+      const status = none.head?.status ?? 0;
+      return [
+        ...(entry.head?.status === 200
+          ? [
+            satisfies(
+              entry,
+              "id",
+              `${idsOf(e)[0]}`,
+              (value) => value === idsOf(e)[0],
+            ),
+            equals(entry, "object", "model"),
+          ]
+          : [
+            fact(
+              [404, 405].includes(entry.head?.status ?? 0),
+              "status of one entry",
+              "200, or 404 where it is not offered",
+              entry.head?.status ?? entry.ending,
+              entry,
+            ),
+          ]),
+        fact(
+          status >= 400 && status < 500,
+          "status of an unlisted id",
+          "4xx",
+          status,
+          none,
+        ),
+        satisfies(
+          none,
+          "error.message",
+          "a string that is not empty",
+          (value) => typeof value === "string" && value !== "",
+        ),
+      ];
+    },
+    mutants: ["retrieve-wrong-id", "retrieve-unknown-200", "retrieve-500"],
+  },
+];

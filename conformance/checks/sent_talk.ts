@@ -1,0 +1,132 @@
+/** Checks of the area `upstream`: the conversation that the upstream is sent is the caller's, word for word. */
+import { textsOf, turnsText } from "../evidence/sent_upstream.ts";
+import type { Check } from "../suite/check.ts";
+import { fact } from "../suite/finding.ts";
+import { equal, passed, SAME, sentCheck, TABLE } from "./sent_request.ts";
+
+/** Forms whose turns must arrive just as they were sent. */
+const EXACT = ["history", "blocks"] as const;
+
+/** The texts in their order, whatever stands between them. */
+function inOrder(parts: readonly string[], within: string): boolean {
+  let from = 0;
+  return parts.every((part) => {
+    const found = within.indexOf(part, from);
+    from = found + part.length;
+    return found >= 0;
+  });
+}
+
+/** The checks. */
+export const TALK_CHECKS: readonly Check[] = [
+  sentCheck(
+    "turns",
+    {
+      section: TABLE,
+      text: "Alternating `user` / `assistant` turns, oldest first.",
+    },
+    (e) =>
+      passed(e, "history").map((p) =>
+        fact(
+          turnsText(p.asked) === turnsText(p.sent),
+          "turns upstream",
+          turnsText(p.asked),
+          turnsText(p.sent),
+          p.x,
+        )
+      ),
+    [
+      "history-cut",
+      "history-reversed",
+      "assistant-turns-are-users",
+      "middle-turn-lost",
+    ],
+    "documented",
+  ),
+  sentCheck(
+    "user-text",
+    {
+      ...SAME,
+      text:
+        "The user's text arrives upstream unchanged: each blank, line end and character of it.",
+    },
+    (e) =>
+      EXACT.flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
+      ),
+    [
+      "text-trimmed",
+      "blanks-collapsed",
+      "text-escaped",
+      "text-decomposed",
+      "emoji-lost",
+      "line-ends-changed",
+    ],
+  ),
+  sentCheck("nothing-invented", {
+    ...SAME,
+    text:
+      "Nothing is said upstream that the caller did not say: no further turn, text or instruction.",
+  }, (e) =>
+    EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
+      equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
+      equal(p, "instructions upstream", p.asked.system, p.sent.system),
+    ]), ["text-invented", "turn-invented", "instruction-invented"]),
+  sentCheck(
+    "system",
+    {
+      section: "Equivalent fields between the two formats",
+      text:
+        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    },
+    (e) =>
+      ["history", "blocks"].flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "instructions upstream", p.asked.system, p.sent.system)
+      ),
+    [
+      "system-lost",
+      "system-lost-on-chat",
+      "system-as-user-text",
+      "system-twice",
+      "system-first-line-only",
+    ],
+    "documented",
+  ),
+  sentCheck(
+    "several-systems",
+    { ...SAME, text: "Of several system entries each reaches the upstream." },
+    (e) =>
+      passed(e, "two-systems", "chat").map(({ x, sent }) =>
+        fact(
+          inOrder(["One.", "Two."], sent.system.join("\n")),
+          "instructions upstream",
+          "One. and Two.",
+          sent.system.join("|"),
+          x,
+        )
+      ),
+    ["system-first-line-only", "system-lost"],
+  ),
+  ...["neighbours", "parts"].map((form) =>
+    sentCheck(
+      `text-of-${form}`,
+      {
+        ...SAME,
+        text: form === "parts"
+          ? "Each text part of a turn reaches the upstream, in order."
+          : "User turns that follow each other all reach the upstream, in order.",
+      },
+      (e) =>
+        passed(e, form).map(({ x, asked, sent }) =>
+          fact(
+            inOrder(textsOf(asked), textsOf(sent).join("\n")),
+            "text upstream",
+            JSON.stringify(textsOf(asked)),
+            textsOf(sent),
+            x,
+          )
+        ),
+      ["last-text-only", "texts-reversed"],
+    )
+  ),
+];

@@ -1,0 +1,303 @@
+/** Checks of the area `upstream`: what the target asks its upstream for is what the caller asked for, and nothing else. */
+import { at, sameJson } from "../evidence/json_path.ts";
+import { type SentRequest, turnsText } from "../evidence/sent_upstream.ts";
+import { isObject } from "../replay/json.ts";
+import { VALUES } from "../scenarios/sent_upstream.ts";
+import type { Check } from "../suite/check.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { fact, type Finding, statusIs } from "../suite/finding.ts";
+import {
+  equal,
+  MEMBERS,
+  passed,
+  passedBy,
+  SAME,
+  sentCheck,
+  TABLE,
+} from "./sent_request.ts";
+import { TALK_CHECKS } from "./sent_talk.ts";
+
+/** A sampling value arrives as it is, or not at all where the model takes none; somewhere it must arrive. */
+function sampled(
+  e: Evidence,
+  form: string,
+  read: (sent: SentRequest) => number | undefined,
+  value: number,
+): Finding[] {
+  const all = passed(e, form);
+  const some = all.some(({ sent }) => read(sent) !== undefined);
+  return [
+    ...all.map(({ x, sent }) =>
+      fact(
+        read(sent) === value || read(sent) === undefined,
+        `${form} upstream`,
+        `${value}, or nothing for a model that takes none`,
+        read(sent),
+        x,
+      )
+    ),
+    fact(some, `${form} upstream`, "sent to at least one upstream", some),
+  ];
+}
+/** The checks. */
+export const SENT_CHECKS: readonly Check[] = [
+  ...TALK_CHECKS,
+  sentCheck(
+    "max_tokens",
+    {
+      section: TABLE,
+      text:
+        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
+    },
+    (e) =>
+      passed(e, "limit").map((p) =>
+        equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
+      ),
+    ["limit-lost", "limit-one-more", "limit-lost-on-chat"],
+    "documented",
+  ),
+  sentCheck(
+    "limit-where-needed",
+    {
+      ...SAME,
+      text:
+        "A chat request without a limit gets one where the upstream's format requires it.",
+    },
+    (e) =>
+      passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
+        fact(
+          call.dialect !== "messages" ||
+            (sent.maxTokens !== undefined && sent.maxTokens >= 1),
+          "limit upstream",
+          "a whole number of at least 1 in the message dialect",
+          sent.maxTokens,
+          x,
+        )
+      ),
+    ["limit-zero-by-default"],
+  ),
+  sentCheck("temperature", {
+    section: TABLE,
+    text: "| temperature | number | no | 0 to 1. Omit for the model default |",
+  }, (e) => [
+    ...sampled(
+      e,
+      "temperature",
+      (sent) => sent.temperature,
+      VALUES.temperature,
+    ),
+    ...sampled(e, "zero", (sent) => sent.temperature, 0),
+    ...passed(e, "limit").map((p) =>
+      equal(p, "temperature upstream", undefined, p.sent.temperature)
+    ),
+  ], [
+    "temperature-lost",
+    "temperature-doubled",
+    "temperature-zero-lost",
+    "temperature-invented",
+  ]),
+  sentCheck(
+    "top_p",
+    { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
+    (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
+    ["top_p-lost", "top_p-is-one"],
+  ),
+  sentCheck(
+    "stop_sequences",
+    {
+      section: TABLE,
+      text:
+        "| stop_sequences | array of strings | no | Generation halts when one is produced |",
+    },
+    (e) => {
+      // Some models refuse stop strings altogether; then a gateway has to leave them out.
+      const all = passed(e, "stops");
+      return [
+        ...all.map((p) =>
+          equal(
+            p,
+            "stop strings upstream",
+            p.sent.stops.length === 0 ? [] : VALUES.stops,
+            p.sent.stops,
+          )
+        ),
+        ...["messages", "chat"].map((endpoint) => {
+          const sent = all.some((p) =>
+            p.x.endpoint === endpoint && p.sent.stops.length > 0
+          );
+          const what = `stop strings of the ${endpoint} endpoint upstream`;
+          return fact(sent, what, "sent for at least one model", sent);
+        }),
+      ];
+    },
+    ["stops-lost", "first-stop-only", "stops-trimmed", "stops-lost-on-chat"],
+    "documented",
+  ),
+  sentCheck(
+    "tools",
+    { section: TABLE, text: "| tools | array | no | Tool definitions;" },
+    (e) =>
+      passed(e, "tools").map(({ x, asked, sent }) =>
+        fact(
+          sameJson([...asked.tools], [...sent.tools]),
+          "tools upstream",
+          JSON.stringify(asked.tools),
+          JSON.stringify(sent.tools),
+          x,
+        )
+      ),
+    [
+      "tools-lost",
+      "second-tool-lost",
+      "tools-reversed",
+      "schemas-emptied",
+      "descriptions-lost",
+      "required-lost",
+    ],
+    "documented",
+  ),
+  sentCheck(
+    "metadata",
+    {
+      section: TABLE,
+      text:
+        "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
+    },
+    (e) =>
+      passed(e, "metadata", "messages").map(({ x, call }) =>
+        fact(
+          call.dialect !== "messages" ||
+            at(call.json, "metadata.user_id") === VALUES.user,
+          "metadata.user_id upstream",
+          VALUES.user,
+          at(call.json, "metadata.user_id") ?? "nothing",
+          x,
+        )
+      ),
+    ["metadata-lost", "user-id-replaced"],
+    "documented",
+  ),
+  sentCheck(
+    "image",
+    {
+      section: TABLE,
+      text: "block arrays such as image blocks are also used",
+    },
+    (e) =>
+      passed(e, "image").map((p) =>
+        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
+      ),
+    ["image-lost", "image-cut", "image-type-changed", "image-after-text"],
+  ),
+  sentCheck(
+    "image-url",
+    {
+      ...SAME,
+      text:
+        "The address of a picture reaches the upstream unchanged, or the request is refused.",
+    },
+    (e) =>
+      [...e.matching("*/*/image-url-whole")].map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400);
+        const p = passedBy(x);
+        return equal(
+          p,
+          "turns upstream",
+          turnsText(p.asked),
+          turnsText(p.sent),
+        );
+      }),
+    ["image-lost", "image-address-cut"],
+  ),
+  sentCheck(
+    "stream",
+    { section: TABLE, text: "true returns server-sent events" },
+    (e) =>
+      MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(passedBy)
+        .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
+    ["streams-asked-whole"],
+  ),
+  sentCheck(
+    "unknown-member",
+    {
+      source:
+        "Clients send members that are newer than the gateway; coding assistants above all",
+      text:
+        "An unknown member of the body does no harm: the request is answered, or refused with 400 that names it.",
+    },
+    (e) =>
+      e.matching("*/*/unknown-whole")
+        .map((x) =>
+          fact(
+            x.head?.status === 200 ||
+              (x.head?.status === 400 && x.text.includes("x_unknown_member")),
+            "status",
+            "200, or 400 that names x_unknown_member",
+            x.head?.status ?? x.ending,
+            x,
+          )
+        ),
+    ["unknown-member-500"],
+  ),
+  sentCheck("model", {
+    section: "What the service does",
+    text:
+      "Both endpoints accept the same set of model ids, including models of different vendors.",
+  }, (e) => {
+    const all = MEMBERS.flatMap((form) => passed(e, form));
+    return all.map((p) => {
+      const first = all.find(({ asked }) => asked.model === p.asked.model);
+      return equal(p, "model upstream", first?.sent.model, p.sent.model);
+    });
+  }, ["other-model-on-chat", "other-model-for-streams"]),
+  sentCheck(
+    "one-call",
+    {
+      source: "Each call of the upstream is billed to the operator",
+      text: "A request that succeeds is sent upstream once.",
+    },
+    (e) =>
+      e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
+        fact(
+          x.upstream.length === 1,
+          "calls of the upstream",
+          "1",
+          x.upstream.length,
+          x,
+        )
+      ),
+    ["called-twice"],
+  ),
+  sentCheck(
+    "call-is-json",
+    {
+      source: "Each vendor's API documentation",
+      text:
+        "The upstream is called with POST, `content-type: application/json` and a JSON object.",
+    },
+    (e) =>
+      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
+        fact(call.method === "POST", "method upstream", "POST", call.method, x),
+        fact(
+          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
+            isObject(call.json),
+          "body upstream",
+          "a JSON object under application/json",
+          call.headers["content-type"] ?? "no content-type",
+          x,
+        ),
+      ]),
+    ["called-with-text-plain"],
+  ),
+  sentCheck("callers-key", {
+    section: "Authentication",
+    text: "a gateway key sent to another service also fails",
+  }, (e) => [
+    fact(
+      e.note("the caller's key was seen upstream") === false,
+      "the caller's key upstream",
+      "never",
+      e.note("the caller's key was seen upstream"),
+    ),
+  ], ["callers-key-passed-on", "callers-key-as-user"]),
+];

@@ -1,0 +1,319 @@
+/** Checks of the area `transport` about the heads of replies: content types, length, compression, request ids, what an upstream told. */
+import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
+import { textAt } from "../evidence/json_path.ts";
+import { isObject } from "../replay/json.ts";
+import { CANARY } from "../scenarios/transport_requests.ts";
+import type { Check } from "../suite/check.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+
+/** All streams that were asked for and answered, however they call themselves. */
+function streamsOf(e: Evidence): readonly Exchange[] {
+  const found = e.exchanges.filter((x) =>
+    x.head?.status === 200 && /"stream":true/.test(x.request.body)
+  );
+  if (found.length === 0) throw new NotTestable("no stream was answered");
+  return found;
+}
+
+function header(
+  x: Exchange,
+  name: string,
+  expected: string,
+  test: (value: string | undefined) => boolean,
+): Finding {
+  const value = headerOf(x, name);
+  return fact(test(value), name, expected, value, x);
+}
+
+/** A check of a header of every stream. */
+function streamHead(
+  id: string,
+  level: Check["level"],
+  rule: Check["rule"],
+  judge: (x: Exchange) => Finding,
+  mutants: readonly string[],
+): Check {
+  return {
+    id,
+    rule,
+    level,
+    mode: "both",
+    reads: ["text", "raw-streams"],
+    judge: (e) => streamsOf(e).map(judge),
+    mutants,
+  };
+}
+
+/** What either library reads, by name; a reply may carry both. */
+function idOf(x: Exchange): string | undefined {
+  return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");
+}
+
+/** The checks. */
+export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
+  streamHead(
+    "transport.stream-content-type",
+    "documented",
+    {
+      section: "Events",
+      text:
+        "Setting `stream` to true makes the response content type `text/event-stream`.",
+    },
+    (x) =>
+      header(
+        x,
+        "content-type",
+        "text/event-stream, in UTF-8 if it says so",
+        (value) =>
+          /^text\/event-stream\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+            value ?? "",
+          ),
+      ),
+    ["stream-as-json", "stream-as-text", "stream-charset-latin1"],
+  ),
+  streamHead(
+    "transport.stream-without-length",
+    "convention",
+    {
+      source: "RFC 9110, 8.6",
+      text: "A stream has no content-length: nobody can know it.",
+    },
+    (x) => header(x, "content-length", "none", (value) => value === undefined),
+    ["stream-with-length"],
+  ),
+  streamHead(
+    "transport.stream-not-compressed",
+    "convention",
+    {
+      source: "https://github.com/BerriAI/litellm/pull/29557",
+      text:
+        "A stream is not compressed: compressors hold back what they are given.",
+    },
+    (x) =>
+      header(
+        x,
+        "content-encoding",
+        "none",
+        (value) => value === undefined || value === "identity",
+      ),
+    ["stream-says-gzip"],
+  ),
+  streamHead(
+    "transport.stream-not-cached",
+    "convention",
+    {
+      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+      text: "A stream is not stored by caches on its way.",
+    },
+    (x) =>
+      header(
+        x,
+        "cache-control",
+        "no-cache or no-store",
+        (value) => /no-(cache|store)/i.test(value ?? ""),
+      ),
+    ["stream-cacheable", "stream-without-cache-control"],
+  ),
+  streamHead(
+    "transport.stream-no-proxy-buffer",
+    "contract",
+    {
+      source: "https://github.com/BerriAI/litellm/pull/29557",
+      text:
+        "A stream tells proxies in front not to hold it back: `x-accel-buffering: no`.",
+    },
+    (x) =>
+      header(
+        x,
+        "x-accel-buffering",
+        "no",
+        (value) => value === "no",
+      ),
+    ["stream-without-accel"],
+  ),
+  {
+    id: "transport.json-content-type",
+    rule: {
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["text", "raw-streams", "model-list", "methods"],
+    judge: (e) =>
+      e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
+        header(
+          x,
+          "content-type",
+          "application/json, in UTF-8 if it says so",
+          (value) =>
+            /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+              value ?? "",
+            ),
+        )
+      ),
+    mutants: ["json-as-text", "json-without-type", "json-charset-latin1"],
+  },
+  {
+    id: "transport.framing",
+    rule: {
+      source: "RFC 9112, 6",
+      text:
+        "A reply has one framing, and its body is as long as that says; it is compressed only where the caller takes it.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["raw-streams"],
+    judge: (e) =>
+      e.matching("*/*/*").flatMap((x) => {
+        const length = headerOf(x, "content-length");
+        const chunked = headerOf(x, "transfer-encoding");
+        return [
+          fact(
+            x.ending === "complete",
+            "body",
+            "complete by its framing",
+            x.problem ?? x.ending,
+            x,
+          ),
+          fact(
+            length === undefined || chunked === undefined,
+            "framing",
+            "content-length or transfer-encoding",
+            `${length} and ${chunked}`,
+            x,
+          ),
+          ...(x.label.endsWith("-plain")
+            ? [
+              header(
+                x,
+                "content-encoding",
+                "none",
+                (value) => value === undefined || value === "identity",
+              ),
+            ]
+            : []),
+        ];
+      }),
+    mutants: ["length-and-chunks", "length-too-large", "stream-says-gzip"],
+  },
+  {
+    id: "transport.request-id",
+    rule: {
+      source: "Both formats' libraries give `_request_id` to their callers",
+      text:
+        "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["text", "keys", "model-list"],
+    judge: (e) =>
+      e.exchanges.map((x) => {
+        const name = x.endpoint === "messages" ? "request-id" : "x-request-id";
+        return header(
+          x,
+          x.endpoint === "models" ? "request-id or x-request-id" : name,
+          "a text",
+          () =>
+            (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
+              "",
+        );
+      }),
+    mutants: ["no-request-id", "no-request-id-on-errors"],
+  },
+  {
+    id: "transport.request-id-unique",
+    rule: {
+      source: "A request id finds one request in a log",
+      text: "No request id comes twice.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["text", "keys", "model-list"],
+    judge: (e) => {
+      const seen = new Set<string>();
+      return e.exchanges.flatMap((x) => {
+        const id = idOf(x);
+        if (id === undefined) return [];
+        const twice = seen.has(id);
+        seen.add(id);
+        return [fact(!twice, "request id", "one of its own", id, x)];
+      });
+    },
+    mutants: ["constant-request-id"],
+  },
+  {
+    id: "transport.request-id-in-body",
+    rule: {
+      source: "https://docs.anthropic.com/en/api/errors",
+      text:
+        "Where an error body has `request_id`, it is the one in the header.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["keys"],
+    judge: (e) =>
+      e.matching("*/missing").map((x) => {
+        const told = textAt(x.json, "request_id");
+        return fact(
+          told === "" || told === idOf(x),
+          "request_id",
+          idOf(x) ?? "none",
+          told,
+          x,
+        );
+      }),
+    mutants: ["request-id-mismatch"],
+  },
+  {
+    id: "transport.no-upstream-headers",
+    rule: {
+      source: "Claude Code's contract for gateways",
+      text:
+        "Headers by which the upstream tells who it is, whose account is used, and its own request id are not passed on.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["upstream-identity"],
+    judge: (e) =>
+      [...e.matching("*/*/telling-whole"), ...e.matching("*/*/telling-stream")]
+        .map((x) => {
+          const told = (x.head?.headers ?? []).filter(([, value]) =>
+            value.includes(CANARY)
+          );
+          return fact(
+            told.length === 0 && x.head?.status === 200,
+            "headers",
+            "none of the upstream's",
+            told,
+            x,
+          );
+        }),
+    mutants: ["upstream-headers-passed-on", "upstream-request-id-passed-on"],
+  },
+  {
+    id: "transport.no-upstream-address",
+    rule: {
+      source: "https://github.com/BerriAI/litellm/issues/39757",
+      text: "No reply tells the upstream's address.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["upstream-identity"],
+    judge: (e) => {
+      const host = e.note("upstream host");
+      return e.matching("*/*/*").map((x) =>
+        fact(
+          typeof host === "string" && !x.text.includes(host) &&
+            !JSON.stringify(x.head?.headers ?? []).includes(host),
+          "reply",
+          "the upstream's address is not in it",
+          x.text.slice(0, 160),
+          x,
+        )
+      );
+    },
+    mutants: ["upstream-address-in-error", "upstream-address-in-header"],
+  },
+];

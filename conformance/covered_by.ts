@@ -1,0 +1,273 @@
+/** What covers a sentence of the specification that no check quotes, and which sentences no black box can see. */
+
+/** A sentence, by its section and its first words. */
+interface Entry {
+  /** The first words of the heading. */
+  readonly section: string;
+  /** The first words of the sentence. */
+  readonly begins: string;
+}
+
+/** Sentences that checks cover without quoting them: ids, `*` for anything. */
+export const ALSO_COVERED: readonly (Entry & {
+  readonly by: readonly string[];
+})[] = [
+  {
+    section: "What the service does",
+    begins: "The service is an HTTP gateway",
+    by: ["message_reply.*", "chat_reply.*", "models.*"],
+  },
+  {
+    section: "What the service does",
+    begins: "Clients send a JSON body",
+    by: ["message_reply.*", "message_stream.content-type"],
+  },
+  {
+    section: "What the service does",
+    begins: "It offers two generation endpoints",
+    by: ["message_reply.*", "chat_reply.*"],
+  },
+  {
+    section: "What the service does",
+    begins: "`POST /v1/messages` uses",
+    by: ["message_reply.*", "message_stream.*"],
+  },
+  {
+    section: "What the service does",
+    begins: "`POST /v1/chat/completions` uses",
+    by: ["chat_reply.*", "chat_stream.*"],
+  },
+  {
+    section: "POST /v1/messages",
+    begins: "Responses: 200 with",
+    by: ["message_reply.*", "message_stream.*", "auth.wrong"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "Response 200 carries",
+    by: ["chat_reply.*", "chat_stream.*"],
+  },
+  {
+    section: "GET /v1/models",
+    begins: "Response 200: the model list",
+    by: ["models.*"],
+  },
+  {
+    section: "GET /v1/models",
+    begins: "A 200 also proves",
+    by: ["auth.wrong", "auth.error-body"],
+  },
+  {
+    section: "GET /v1/models",
+    begins: "Header: `Authorization",
+    by: ["auth.bearer", "auth.x-api-key"],
+  },
+  {
+    section: "Authentication",
+    begins: "The message endpoint is documented with",
+    by: ["auth.bearer", "auth.x-api-key"],
+  },
+  {
+    section: "Authentication",
+    begins: "A gateway key is a plain key",
+    by: ["auth.bearer", "auth.x-api-key"],
+  },
+  {
+    section: "Authentication",
+    begins: "A key from another service",
+    by: ["auth.wrong"],
+  },
+  {
+    section: "Events",
+    begins: "The two endpoints emit different",
+    by: ["message_stream.*", "chat_stream.*"],
+  },
+  {
+    section: "Limits",
+    begins: "| Status 429 is returned",
+    by: ["upstream.rate-limit"],
+  },
+  {
+    section: "Model identifiers",
+    begins: "The authoritative list",
+    by: ["models.*"],
+  },
+  {
+    section: "POST /v1/messages",
+    begins: "Headers: `x-api-key",
+    by: ["auth.x-api-key", "auth.bearer"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "Header: `Authorization",
+    by: ["auth.bearer"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "| temperature |",
+    by: ["limits.chat-temperature-*"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "| stream |",
+    by: ["chat_reply.*", "chat_stream.*"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "| model |",
+    by: ["models.*"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "| messages |",
+    by: ["upstream.*system*", "limits.chat-system"],
+  },
+  {
+    section: "States and transitions",
+    begins: "The only enumerated outcome values",
+    by: ["message_reply.stop_reason"],
+  },
+  {
+    section: "Equivalent fields",
+    begins: "| Stream delta |",
+    by: ["message_stream.text-*", "chat_stream.*"],
+  },
+  {
+    section: "Versioning",
+    begins: "The message endpoint is called with",
+    by: ["message_reply.*"],
+  },
+  {
+    section: "GET /v1/models",
+    begins: "No body.",
+    by: ["models.*"],
+  },
+  {
+    section: "POST /v1/messages",
+    begins: "| system |",
+    by: ["upstream.system", "errors.type-system"],
+  },
+  {
+    section: "POST /v1/chat/completions",
+    begins: "| tools |",
+    by: ["upstream.tools", "errors.type-tools"],
+  },
+  {
+    section: "What the service does",
+    begins: "Standard client libraries work",
+    by: ["*.own-shape", "models.message-library-fields"],
+  },
+  {
+    section: "Versioning",
+    begins: "All paths begin with",
+    by: ["message_reply.*", "chat_reply.*", "models.*"],
+  },
+];
+
+const OF_THE_DOCUMENT = "speaks of the document, not of the service";
+const LEFT_OPEN = "says what the specification leaves open";
+const MONEY =
+  "prices and bills do not go over the wire; usage figures are judged";
+const ACCOUNT = "needs a change of the account that a caller cannot make";
+
+/** Sentences that no check can cover. */
+export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
+  ...[
+    "This document covers",
+    "Model ids and two",
+    "The same neutral word",
+  ].map((begins) => ({
+    section: "Model Gateway API Specification",
+    begins,
+    because: OF_THE_DOCUMENT,
+  })),
+  ...[
+    "Output tokens are typically",
+  ].map((begins) => ({
+    section: "What the service does",
+    begins,
+    because: MONEY,
+  })),
+  {
+    section: "Model identifiers",
+    begins: "The `vendor*` words",
+    because: OF_THE_DOCUMENT,
+  },
+  ...["The `model` field of both", "| vendor"].map((begins) => ({
+    section: "Model identifiers",
+    begins,
+    because:
+      "each deployment lists its own models; that list is authoritative, and is judged",
+  })),
+  {
+    section: "Message reply",
+    begins: "Shapes of image blocks",
+    because: LEFT_OPEN,
+  },
+  {
+    section: "States and transitions",
+    begins: "No lifecycle states",
+    because: LEFT_OPEN,
+  },
+  {
+    section: "Endpoints",
+    begins: "Base address:",
+    because: "names what the caller gives with --base-url",
+  },
+  {
+    section: "Authentication",
+    begins: "A key belongs to exactly one endpoint",
+    because: "needs a second service; what follows from it here is auth.wrong",
+  },
+  {
+    section: "Authentication",
+    begins: "A key can be revoked",
+    because: ACCOUNT,
+  },
+  {
+    section: "Authentication",
+    begins: "A key may be unable",
+    because: ACCOUNT,
+  },
+  {
+    section: "Authentication",
+    begins: "Key issuance",
+    because: LEFT_OPEN,
+  },
+  {
+    section: "Events",
+    begins: "A client parsing one shape",
+    because: "speaks of clients; it follows from the shapes, which are judged",
+  },
+  {
+    section: "Stream behaviour",
+    begins: "Other event kinds",
+    because: LEFT_OPEN,
+  },
+  { section: "Errors", begins: "| 403 |", because: ACCOUNT },
+  {
+    section: "Errors",
+    begins: "A 403 that carries the header",
+    because: "speaks of a proxy in front of the caller",
+  },
+  {
+    section: "Limits",
+    begins: "Numeric rate limits",
+    because: LEFT_OPEN,
+  },
+  {
+    section: "Limits",
+    begins: "Context window sizes",
+    because: LEFT_OPEN,
+  },
+  {
+    section: "Versioning",
+    begins: "The API description version",
+    because: "no operation returns the description",
+  },
+  {
+    section: "Versioning",
+    begins: "Deprecation policy",
+    because: LEFT_OPEN,
+  },
+];

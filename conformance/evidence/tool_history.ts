@@ -1,0 +1,176 @@
+/** The conversation of a request of any dialect as a row of steps: what is said, called and answered, and which call an answer is for. */
+import type { Dialect } from "../replay/call.ts";
+import { type Json, parseJson } from "../replay/json.ts";
+import { at, listAt, textAt } from "./json_path.ts";
+
+/** A step. */
+export type Step =
+  | { readonly kind: "user" | "assistant"; readonly text: string }
+  | { readonly kind: "call"; readonly name: string; readonly args: Json }
+  | {
+    readonly kind: "result";
+    /** Which of the calls before it is answered; -1 for none of them. */
+    readonly of: number;
+    readonly text: string;
+    readonly failed: boolean;
+  };
+
+/** A step with the name by which calls and answers find each other. */
+type Loose =
+  | { readonly kind: "user" | "assistant"; readonly text: string }
+  | {
+    readonly kind: "call";
+    readonly id: string;
+    readonly name: string;
+    readonly args: Json;
+  }
+  | {
+    readonly kind: "result";
+    readonly id: string;
+    readonly name?: string;
+    readonly text: string;
+    readonly failed: boolean;
+  };
+
+/** The steps of a body; answers that follow each other stand in the order of their calls. */
+export function stepsIn(dialect: Dialect, body: Json | undefined): Step[] {
+  const loose = dialect === "messages"
+    ? listAt(body, "messages").flatMap(messageSteps)
+    : dialect === "chat_completions"
+    ? listAt(body, "messages").flatMap(chatSteps)
+    : listAt(body, "contents").flatMap(geminiSteps);
+  return sorted(
+    paired(
+      loose.filter((step) =>
+        !("text" in step) || step.kind === "result" || step.text !== ""
+      ),
+    ),
+  );
+}
+
+function messageSteps(entry: Json): Loose[] {
+  const kind = textAt(entry, "role") === "assistant" ? "assistant" : "user";
+  const content = at(entry, "content");
+  if (typeof content === "string") return [{ kind, text: content }];
+  return listAt(entry, "content").map((block): Loose => {
+    switch (at(block, "type")) {
+      case "tool_use":
+        return {
+          kind: "call",
+          id: textAt(block, "id"),
+          name: textAt(block, "name"),
+          args: at(block, "input") ?? null,
+        };
+      case "tool_result":
+        return {
+          kind: "result",
+          id: textAt(block, "tool_use_id"),
+          text: textIn(at(block, "content")),
+          failed: at(block, "is_error") === true,
+        };
+    }
+    return { kind, text: textAt(block, "text") };
+  });
+}
+
+function chatSteps(entry: Json): Loose[] {
+  const role = textAt(entry, "role");
+  const text = textIn(at(entry, "content"));
+  if (role === "system" || role === "developer") return [];
+  if (role === "tool") {
+    const id = textAt(entry, "tool_call_id");
+    return [{ kind: "result", id, text, failed: false }];
+  }
+  return [
+    { kind: role === "assistant" ? "assistant" : "user", text },
+    ...listAt(entry, "tool_calls").map((call): Loose => ({
+      kind: "call",
+      id: textAt(call, "id"),
+      name: textAt(call, "function.name"),
+      args: parseJson(textAt(call, "function.arguments")) ?? null,
+    })),
+  ];
+}
+
+function geminiSteps(entry: Json): Loose[] {
+  const kind = textAt(entry, "role") === "model" ? "assistant" : "user";
+  return listAt(entry, "parts").map((part): Loose => {
+    const call = at(part, "functionCall") ?? at(part, "function_call");
+    const answer = at(part, "functionResponse") ??
+      at(part, "function_response");
+    if (call !== undefined) {
+      return {
+        kind: "call",
+        id: textAt(call, "id"),
+        name: textAt(call, "name"),
+        args: at(call, "args") ?? {},
+      };
+    }
+    if (answer !== undefined) {
+      return {
+        kind: "result",
+        id: textAt(answer, "id"),
+        name: textAt(answer, "name"),
+        text: stringsIn(at(answer, "response")).join("\n"),
+        failed: false,
+      };
+    }
+    return { kind, text: textAt(part, "text") };
+  });
+}
+
+/** Answers find their call by id; where there is none, by name, the first that is open. */
+function paired(loose: readonly Loose[]): Step[] {
+  const calls: { id: string; name: string; open: boolean }[] = [];
+  return loose.map((step): Step => {
+    if (step.kind === "call") {
+      calls.push({ id: step.id, name: step.name, open: true });
+      return { kind: "call", name: step.name, args: step.args };
+    }
+    if (step.kind !== "result") return step;
+    const of = calls.findIndex((call) =>
+      call.open &&
+      (step.id !== "" && call.id !== ""
+        ? call.id === step.id
+        : step.name !== undefined && call.name === step.name)
+    );
+    const call = calls[of];
+    if (call !== undefined) call.open = false;
+    return { kind: "result", of, text: step.text, failed: step.failed };
+  });
+}
+
+function sorted(steps: readonly Step[]): Step[] {
+  const all: Step[] = [];
+  for (const step of steps) {
+    const last = all.at(-1);
+    const said = step.kind === "user" || step.kind === "assistant";
+    if (said && last?.kind === step.kind && "text" in last) {
+      all.splice(-1, 1, { kind: step.kind, text: `${last.text} ${step.text}` });
+      continue;
+    }
+    let place = all.length;
+    if (step.kind === "result") {
+      for (let at = all.length - 1; at >= 0; at--) {
+        const before = all[at];
+        if (before?.kind !== "result" || before.of <= step.of) break;
+        place = at;
+      }
+    }
+    all.splice(place, 0, step);
+  }
+  return all;
+}
+
+function textIn(content: Json | undefined): string {
+  if (typeof content === "string") return content;
+  return listAt(content, "").map((part) => textAt(part, "text")).join("\n");
+}
+
+function stringsIn(value: Json | undefined): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(stringsIn);
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(stringsIn)
+    : [];
+}

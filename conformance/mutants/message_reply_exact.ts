@@ -1,0 +1,170 @@
+/** Mutants for the checks of the area `message_reply` that know the answer: replies of the right shape that say something else. */
+import { listAt, numberAt, textAt } from "../evidence/json_path.ts";
+import { type Json, type JsonObject, parseJson } from "../replay/json.ts";
+import { withAt } from "./change_reply.ts";
+import { asLatin1, block, reply } from "./message_change.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** A mutant that changes a count of the usage. */
+function counted(
+  name: string,
+  about: string,
+  field: string,
+  change: (count: number, body: JsonObject) => number,
+): Mutant {
+  return reply(name, about, (body) => {
+    const count = numberAt(body, `usage.${field}`) ?? 0;
+    return withAt(body, `usage.${field}`, change(count, body));
+  });
+}
+
+/** A mutant that gives another stop reason for one of them. */
+function stopped(
+  name: string,
+  about: string,
+  reason: string,
+  change: Readonly<Record<string, Json>>,
+): Mutant {
+  return reply(
+    name,
+    about,
+    (body) => body["stop_reason"] === reason ? { ...body, ...change } : body,
+  );
+}
+
+/** The mutants. */
+export const MESSAGE_REPLY_EXACT_MUTANTS: readonly Mutant[] = [
+  block("message-text-latin1", "UTF-8 was read as Latin-1", "text", (each) => ({
+    ...each,
+    text: asLatin1(textAt(each, "text").slice(0, 4096)) +
+      textAt(each, "text").slice(4096),
+  })),
+  block(
+    "message-text-escaped",
+    "The text is escaped for HTML",
+    "text",
+    (each) => ({ ...each, text: textAt(each, "text").replaceAll("<", "&lt;") }),
+  ),
+  block(
+    "message-text-cut",
+    "Texts of more than 64 KiB are cut",
+    "text",
+    (each) => ({ ...each, text: textAt(each, "text").slice(0, 65536) }),
+  ),
+  block(
+    "message-second-tool-lost",
+    "Only the first call is told",
+    "tool_use",
+    (each, index) => index === 0 ? each : undefined,
+  ),
+  reply("message-tools-swapped", "Calls come in another order", (body) => ({
+    ...body,
+    content: listAt(body, "content").toSorted((left, right) =>
+      JSON.stringify(right).localeCompare(JSON.stringify(left))
+    ),
+  })),
+  block(
+    "message-tool-argument-lost",
+    "Calls have no arguments",
+    "tool_use",
+    (each) => ({ ...each, input: {} }),
+  ),
+  block(
+    "message-tool-renamed",
+    "Names of tools get a prefix",
+    "tool_use",
+    (each) => ({ ...each, name: `functions.${textAt(each, "name")}` }),
+  ),
+  reply("message-blocks-reversed", "Blocks come from the last", (body) => ({
+    ...body,
+    content: listAt(body, "content").toReversed(),
+  })),
+  block("message-signature-lost", "Thinking is unsigned", "thinking", (
+    each,
+  ) => ({ ...each, signature: "" })),
+  block(
+    "message-redacted-lost",
+    "Redacted thinking is left out",
+    "redacted_thinking",
+    () => undefined,
+  ),
+  block("message-tool-id-altered", "Ids of calls are made anew", "tool_use", (
+    each,
+  ) => ({ ...each, id: `${textAt(each, "id")}x` })),
+  block("message-thinking-trimmed", "Thinking loses its end", "thinking", (
+    each,
+  ) => ({ ...each, thinking: textAt(each, "thinking").slice(0, -1) })),
+  stopped("message-max-tokens-as-end", "A cut reply is whole", "max_tokens", {
+    stop_reason: "end_turn",
+  }),
+  stopped(
+    "message-tool-stop-as-end",
+    "A reply with a call ends as text does",
+    "tool_use",
+    { stop_reason: "end_turn" },
+  ),
+  stopped(
+    "message-sequence-as-end",
+    "A stop sequence is an ordinary end",
+    "stop_sequence",
+    { stop_reason: "end_turn", stop_sequence: null },
+  ),
+  stopped(
+    "message-sequence-other",
+    "Another stop sequence is told than hit",
+    "stop_sequence",
+    { stop_sequence: "STOP" },
+  ),
+  stopped("message-end-as-max-tokens", "A whole reply is cut", "end_turn", {
+    stop_reason: "max_tokens",
+  }),
+  counted(
+    "message-input-off-by-one",
+    "One input token too many",
+    "input_tokens",
+    (count) => count + 1,
+  ),
+  counted(
+    "message-output-off-by-one",
+    "One output token too few",
+    "output_tokens",
+    (count) => count - 1,
+  ),
+  counted(
+    "message-output-0",
+    "Output is told as 0",
+    "output_tokens",
+    () => 0,
+  ),
+  reply("message-usage-swapped", "Input and output are swapped", (body) => ({
+    ...body,
+    usage: {
+      input_tokens: numberAt(body, "usage.output_tokens") ?? 0,
+      output_tokens: numberAt(body, "usage.input_tokens") ?? 0,
+    },
+  })),
+  counted(
+    "message-cache-counted-twice",
+    "Cached input is in input_tokens, too",
+    "input_tokens",
+    (count, body) =>
+      count + (numberAt(body, "usage.cache_read_input_tokens") ?? 0),
+  ),
+  counted(
+    "message-cache-read-lost",
+    "Cache reads are not told",
+    "cache_read_input_tokens",
+    () => 0,
+  ),
+  block(
+    "message-tool-input-ascii",
+    "Letters that are not ASCII become question marks in arguments",
+    "tool_use",
+    (each) => ({
+      ...each,
+      input: parseJson(
+        JSON.stringify(each["input"]).replaceAll(/[^ -~]/g, "?"),
+      ),
+    }),
+  ),
+];

@@ -1,0 +1,153 @@
+/**
+ * Rules about format hold for the vendors themselves: real streams and replies, recorded, break none of them. Judged are
+ * the checks of replies and streams that hold for any request: those that can judge a live run of the scenario `text`.
+ */
+import assert from "node:assert/strict";
+import { strictFrames, witnessFrames } from "./evidence/event_stream.ts";
+import type { Exchange } from "./evidence/exchange.ts";
+import { textAt } from "./evidence/json_path.ts";
+import { CHECKS } from "./checks/mod.ts";
+import { isObject, type Json, parseJson } from "./replay/json.ts";
+import { judge } from "./run/judge.ts";
+import { areaOf, type Check } from "./suite/check.ts";
+
+const FOLDER = new URL("../../shared/recordings/", import.meta.url);
+
+const AREAS = ["message_reply", "message_stream", "chat_reply", "chat_stream"];
+
+/** Checks that judge what their own request makes a model say; a recording answers another request. */
+const OF_THEIR_REQUEST: readonly string[] = [
+  "chat_reply.content-string",
+  "chat_stream.no-empty-stream",
+  "chat_stream.usage-asked",
+];
+
+/** Fewer than this judged nothing worth the name. */
+const LEAST_JUDGEMENTS = 100;
+
+interface Recording {
+  readonly endpoint: "messages" | "chat";
+  readonly exchange: Exchange;
+}
+
+async function recordings(): Promise<Recording[]> {
+  const index = await Deno.readTextFile(new URL("INDEX.jsonl", FOLDER));
+  const vendors = new Map([["anthropic", "messages"], ["openai", "chat"]]);
+  const found: Recording[] = [];
+  for (const line of index.trim().split("\n")) {
+    const entry = parseJson(line);
+    const wanted = vendors.get(textAt(entry, "provider")) ===
+        textAt(entry, "vendor") &&
+      textAt(entry, "op") === "generate" &&
+      isObject(entry) && entry["status"] === 200;
+    if (!wanted) continue;
+    const file = new URL(`${textAt(entry, "id")}.json`, FOLDER);
+    const recorded = parseJson(await Deno.readTextFile(file));
+    // The suite never asks for several choices, and its rules speak of one.
+    const asked = member(member(recorded, "request"), "body");
+    if (Number(member(asked, "n") ?? 1) > 1) continue;
+    const endpoint = textAt(entry, "vendor") === "chat" ? "chat" : "messages";
+    found.push({ endpoint, exchange: exchangeOf(endpoint, recorded) });
+  }
+  return found;
+}
+
+function exchangeOf(
+  endpoint: "messages" | "chat",
+  recorded: Json | undefined,
+): Exchange {
+  const response = member(recorded, "response");
+  const sse = textAt(response, "sse");
+  const streamed = sse !== "";
+  const text = streamed ? sse : JSON.stringify(member(response, "body"));
+  const body = new TextEncoder().encode(text);
+  const arrivals = [{ atMs: 2, upTo: body.length }];
+  const type = streamed
+    ? "text/event-stream; charset=utf-8"
+    : "application/json";
+  return {
+    label: `${endpoint}/model/${streamed ? "stream" : "whole"}`,
+    scenario: textAt(recorded, "id"),
+    endpoint,
+    via: undefined,
+    request: {
+      client: "fetch",
+      method: "POST",
+      path: endpoint === "chat" ? "/v1/chat/completions" : "/v1/messages",
+      headers: [["content-type", "application/json"]],
+      body: JSON.stringify(member(member(recorded, "request"), "body")) ?? "",
+    },
+    head: { status: 200, headers: [["content-type", type]], atMs: 1 },
+    body,
+    text,
+    validUtf8: true,
+    json: streamed ? undefined : parseJson(text),
+    arrivals,
+    frames: streamed ? strictFrames(body, arrivals) : [],
+    witness: streamed ? witnessFrames(body) : [],
+    ending: "complete",
+    endedMs: 3,
+    upstream: [],
+  };
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
+
+/** What a check says of a recording; undefined when it does not concern it. */
+function said(check: Check, { exchange }: Recording): string | undefined {
+  const records = new Map([
+    ["text", { scenario: "text", exchanges: [exchange], notes: {} }],
+  ]);
+  const { verdict, findings, why } = judge(check, "live", records);
+  const bad = findings.find((finding) => finding.verdict === "fail");
+  if (bad?.actual.startsWith("not testable")) return undefined;
+  if (verdict === "pass" || verdict === "unclear") return "";
+  return bad === undefined
+    ? why ?? verdict
+    : `${bad.fact}: expected ${bad.expected}, was ${bad.actual}`;
+}
+
+async function present(): Promise<boolean> {
+  try {
+    await Deno.stat(FOLDER);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+const HERE = await present();
+
+Deno.test({
+  name: HERE
+    ? "real vendors' streams and replies break no rule of format"
+    : "real vendors' streams and replies break no rule of format: SKIPPED, ../shared/recordings is absent",
+  ignore: !HERE,
+  fn: async () => {
+    const checks = CHECKS.filter((check) =>
+      check.mode === "both" && check.reads.includes("text") &&
+      AREAS.includes(areaOf(check)) &&
+      !OF_THEIR_REQUEST.includes(check.id)
+    );
+    for (const id of OF_THEIR_REQUEST) {
+      assert.ok(CHECKS.some((check) => check.id === id), `${id} is no check`);
+    }
+    const faults: string[] = [];
+    let judged = 0;
+    for (const recording of await recordings()) {
+      for (const check of checks) {
+        const words = said(check, recording);
+        if (words === undefined) continue;
+        judged++;
+        if (words !== "") {
+          faults.push(`${check.id}: ${recording.exchange.scenario}: ${words}`);
+        }
+      }
+    }
+    assert.deepEqual(faults, []);
+    assert.ok(judged >= LEAST_JUDGEMENTS, `only ${judged} judgements`);
+  },
+});

@@ -1,0 +1,260 @@
+/** Scenarios of the area `upstream`: requests with something in each member, to see what the target makes of them. */
+import type { Json, JsonObject } from "../replay/json.ts";
+import {
+  GENERATION,
+  type Generation,
+  plainAsk,
+  streamed,
+} from "../suite/asks.ts";
+import { atOnce } from "../suite/everywhere.ts";
+import type { Lab } from "../suite/lab.ts";
+import { perRoute, type Route, type Scenario } from "../suite/scenario.ts";
+
+/** Text that is easily spoiled: blanks, line ends, scripts, escapes, what looks like markup or a template. */
+export const DIFFICULT =
+  '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 \u2028 end ';
+
+/** Instructions with a line end and a character of several bytes. */
+export const SYSTEM =
+  "Answer briefly – in one line.\nNever use the word “foo”.";
+
+/** Turns before the last one; the last is a user's, with the marker. */
+export const HISTORY: readonly (readonly [string, string])[] = [
+  ["user", "First question: 1 + 1?"],
+  ["assistant", "First answer: 2."],
+  ["user", DIFFICULT],
+  ["assistant", "Second answer – ünïcode ✓."],
+];
+
+/** A picture of one pixel. */
+export const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** The address of a picture. */
+export const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
+
+/** Values of the members, unlike any default. */
+export const VALUES = {
+  maxTokens: 77,
+  temperature: 0.35,
+  topP: 0.65,
+  stops: ["ENDE", "##\n"],
+  user: "user-4711",
+} as const;
+
+/** The tools on offer. */
+export const TOOLS = [
+  {
+    name: "get_weather",
+    description: "Tells the weather of a city.",
+    schema: {
+      type: "object",
+      properties: {
+        city: { type: "string", description: "Its name" },
+        days: { type: "integer" },
+      },
+      required: ["city"],
+    },
+  },
+  {
+    name: "save_note",
+    description: "Keeps a note.",
+    schema: {
+      type: "object",
+      properties: { text: { type: "string" } },
+      required: ["text"],
+    },
+  },
+] as const;
+
+function tools(endpoint: Generation): JsonObject {
+  return {
+    tools: TOOLS.map(({ name, description, schema }) =>
+      endpoint === "messages" ? { name, description, input_schema: schema } : {
+        type: "function",
+        function: { name, description, parameters: schema },
+      }
+    ),
+  };
+}
+
+function entries(
+  turns: readonly (readonly [string, string])[],
+): readonly JsonObject[] {
+  return turns.map(([role, content]) => ({ role, content }));
+}
+
+function picture(endpoint: Generation, url: string): JsonObject {
+  if (endpoint === "chat") return { type: "image_url", image_url: { url } };
+  const [, media, data] = /^data:([^;]+);base64,(.*)$/.exec(url) ?? [];
+  return {
+    type: "image",
+    source: media === undefined
+      ? { type: "url", url }
+      : { type: "base64", media_type: media, data },
+  };
+}
+
+/** Members of a body; undefined takes one away. */
+type Members = Readonly<Record<string, Json | undefined>>;
+
+/** Members of each form; the words hold the marker. */
+const FORMS: Readonly<
+  Record<string, (endpoint: Generation, words: string) => Members>
+> = {
+  history: (endpoint, words) => {
+    const turns = entries([...HISTORY, ["user", words]]);
+    return endpoint === "messages"
+      ? { system: SYSTEM, messages: turns }
+      : { messages: [{ role: "system", content: SYSTEM }, ...turns] };
+  },
+  blocks: (endpoint, words) => {
+    const content = [{ type: "text", text: words }];
+    return endpoint === "messages"
+      ? {
+        system: [{ type: "text", text: SYSTEM }],
+        messages: [{ role: "user", content }],
+      }
+      : {
+        messages: [
+          { role: "system", content: [{ type: "text", text: SYSTEM }] },
+          { role: "user", content },
+        ],
+      };
+  },
+  temperature: () => ({ temperature: VALUES.temperature }),
+  zero: () => ({ temperature: 0 }),
+  top_p: () => ({ top_p: VALUES.topP }),
+  stops: (endpoint) =>
+    endpoint === "messages"
+      ? { stop_sequences: VALUES.stops }
+      : { stop: VALUES.stops },
+  limit: () => ({ max_tokens: VALUES.maxTokens }),
+  tools: (endpoint) => tools(endpoint),
+  metadata: (endpoint) =>
+    endpoint === "messages"
+      ? { metadata: { user_id: VALUES.user } }
+      : { user: VALUES.user },
+  unknown: () => ({ x_unknown_member: { a: [1] } }),
+  "no-limit": () => ({ max_tokens: undefined }),
+  neighbours: (_, words) => ({
+    messages: entries([["user", "One."], ["user", "Two."], ["user", words]]),
+  }),
+  parts: (_, words) => ({
+    messages: [{
+      role: "user",
+      content: ["One.", "Two.", words].map((text) => ({ type: "text", text })),
+    }],
+  }),
+  "two-systems": (_, words) => ({
+    messages: entries([["system", "One."], ["system", "Two."], [
+      "user",
+      words,
+    ]]),
+  }),
+  image: (endpoint, words) => ({
+    messages: [{
+      role: "user",
+      content: [
+        picture(endpoint, `data:image/png;base64,${PIXEL}`),
+        { type: "text", text: words },
+      ],
+    }],
+  }),
+  "image-url": (endpoint, words) => ({
+    messages: [{
+      role: "user",
+      content: [
+        picture(endpoint, PICTURE_URL),
+        { type: "text", text: words },
+      ],
+    }],
+  }),
+};
+
+/** Forms that only one endpoint is sent. */
+const ONLY: Readonly<Record<string, Generation>> = {
+  "no-limit": "chat",
+  "two-systems": "chat",
+};
+
+/** Forms that are also asked for as streams. */
+export const STREAMED = ["history", "limit", "stops", "metadata"] as const;
+
+/** The user's words of the requests without a form of their own. */
+export const WORDS = `Say hello.${DIFFICULT}`;
+
+/** What each scenario asks. */
+const GROUPS = {
+  talk: ["history", "blocks", "neighbours", "parts", "two-systems"],
+  members: [
+    "limit",
+    "no-limit",
+    "temperature",
+    "zero",
+    "top_p",
+    "stops",
+    "metadata",
+    "unknown",
+  ],
+  things: ["tools", "image", "image-url"],
+} as const;
+
+function asks(
+  lab: Lab,
+  endpoint: Generation,
+  route: Route,
+  forms: readonly string[],
+) {
+  return forms.filter((form) => (ONLY[form] ?? endpoint) === endpoint)
+    .flatMap((form) =>
+      [
+        false,
+        ...STREAMED.some((name) => name === form) ? [true] : [],
+      ].map((stream) => async () => {
+        const words = lab.prompt("text", WORDS);
+        await lab.send(plainAsk(
+          endpoint,
+          route,
+          `${form}-${stream ? "stream" : "whole"}`,
+          words,
+          {
+            ...(stream ? streamed(endpoint) : {}),
+            ...FORMS[form]?.(endpoint, words) ?? {},
+          },
+        ));
+      })
+    );
+}
+
+function scenarioOf(group: keyof typeof GROUPS, about: string): Scenario {
+  const forms = GROUPS[group];
+  return {
+    name: `sent-${group}`,
+    about,
+    mode: "replay",
+    cost: perRoute(forms.length + STREAMED.length, 77),
+    async play(lab) {
+      await atOnce(
+        GENERATION.flatMap((endpoint) =>
+          lab.routes(endpoint).flatMap((route) =>
+            asks(lab, endpoint, route, forms)
+          )
+        ),
+      );
+      const { entries } = lab.replay.journal;
+      const seen = entries.some(({ request }) =>
+        [request.body, request.path, ...Object.values(request.headers)]
+          .some((text) => text.includes(lab.key))
+      );
+      lab.note("the caller's key was seen upstream", seen);
+    },
+  };
+}
+
+/** Requests with something in each member. */
+export const SENT: readonly Scenario[] = [
+  scenarioOf("talk", "A long conversation, instructions, texts in parts"),
+  scenarioOf("members", "Each documented member beside the conversation"),
+  scenarioOf("things", "Tools and pictures"),
+];

@@ -1,0 +1,298 @@
+/** Scenarios of the area `transport` about requests: methods, paths, headers, many in a row, and what an upstream tells of itself. */
+import type { Header } from "../evidence/exchange.ts";
+import { WRITTEN } from "../fixtures/mod.ts";
+import { readCall } from "../replay/call.ts";
+import type { JsonObject } from "../replay/json.ts";
+import { deliverWritten } from "../replay/deliver.ts";
+import {
+  jsonScript,
+  type ReplayRequest,
+  type Script,
+} from "../replay/script.ts";
+import { firstRoute, GENERATION, plainAsk, streamed } from "../suite/asks.ts";
+import { calls, free, perRoute, type Scenario } from "../suite/scenario.ts";
+
+const PATHS = {
+  messages: "/v1/messages",
+  chat: "/v1/chat/completions",
+  models: "/v1/models",
+} as const;
+
+/** Methods that an operation does not have. */
+export const WRONG_METHODS = {
+  messages: ["GET", "PUT", "PATCH", "DELETE"],
+  chat: ["PUT", "PATCH", "DELETE"],
+  models: ["POST", "PUT", "DELETE"],
+} as const;
+
+/** Paths that no operation has. */
+export const NO_PATHS = [
+  "/v1/",
+  "/v1/nothing",
+  "/v1/messages/nothing/here",
+  "/v1/chat",
+  "/v1/chat/completions/nothing/here",
+  "/v1/v1/messages",
+  "/v1/v1/chat/completions",
+] as const;
+
+const METHODS: Scenario = {
+  name: "methods",
+  about: "Methods and paths that no operation has, HEAD and OPTIONS",
+  mode: "both",
+  cost: free(26),
+  async play(lab) {
+    for (const endpoint of GENERATION) {
+      const route = firstRoute(lab, endpoint);
+      const ask = (form: string) =>
+        plainAsk(endpoint, route, form, lab.prompt("text", "Say hello."), {
+          max_tokens: 16,
+        });
+      for (const method of WRONG_METHODS[endpoint]) {
+        const { body, ...bare } = ask(method);
+        await lab.send({
+          ...bare,
+          method,
+          ...(method === "GET" || body === undefined ? {} : { body }),
+        });
+      }
+      await lab.send({ ...ask("OPTIONS"), method: "OPTIONS" });
+      const { body: _, ...bare } = ask("HEAD");
+      await lab.send({
+        ...bare,
+        method: "HEAD",
+        auth: "none",
+        rawLines: [`x-api-key: ${lab.key}`],
+      });
+    }
+    const send = (form: string, method: string) =>
+      lab.send({ label: `models/list/${form}`, endpoint: "models", method });
+    for (const method of WRONG_METHODS.models) await send(method, method);
+    await send("OPTIONS", "OPTIONS");
+    await lab.send({
+      label: "models/list/HEAD",
+      endpoint: "models",
+      method: "HEAD",
+      auth: "none",
+      rawLines: [`x-api-key: ${lab.key}`],
+    });
+    for (const path of NO_PATHS) {
+      await lab.send({
+        label: `other/get/${path.replaceAll("/", ".")}`,
+        endpoint: "other",
+        path,
+        auth: "bearer",
+      });
+      if (lab.mode === "live" && path !== NO_PATHS[0]) continue;
+      await lab.send({
+        label: `other/post/${path.replaceAll("/", ".")}`,
+        endpoint: "other",
+        method: "POST",
+        path,
+        auth: "bearer",
+        body: { json: {} },
+      });
+    }
+  },
+};
+
+/** Headers that callers send and that mean nothing to a gateway. */
+const EXTRA_HEADERS: readonly Header[] = [
+  ["anthropic-beta", "context-1m-2025-08-07,never-heard-of-2031-01-01"],
+  ["x-stainless-lang", "js"],
+  ["x-stainless-retry-count", "0"],
+  ["x-stainless-timeout", "600"],
+  ["x-app", "cli"],
+  ["x-nobody-knows-this", 'a "quoted" value; with=things, and more'],
+  ["traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"],
+  ["openai-organization", "org-nobody"],
+  ["cookie", "session=none"],
+  ["accept-language", "de-DE,de;q=0.9"],
+  ["user-agent", "claude-cli/2.1.329 (external, sdk-cli)"],
+];
+
+const VARIANTS: Scenario = {
+  name: "request-variants",
+  about:
+    "Good requests with headers nobody knows, queries, and other spellings of the content type",
+  mode: "both",
+  cost: calls(18, 16),
+  async play(lab) {
+    await Promise.all(GENERATION.map(async (endpoint) => {
+      const route = firstRoute(lab, endpoint);
+      const path = PATHS[endpoint];
+      const send = (
+        form: string,
+        more: Partial<Parameters<typeof lab.send>[0]>,
+        body: JsonObject = {},
+      ) =>
+        lab.send({
+          ...plainAsk(endpoint, route, form, lab.prompt("text", "Say hello."), {
+            max_tokens: 16,
+            ...body,
+          }),
+          ...more,
+        });
+      await send("control", {});
+      await send("extra-headers", { headers: EXTRA_HEADERS });
+      await send(
+        "extra-headers-stream",
+        { headers: EXTRA_HEADERS },
+        streamed(endpoint),
+      );
+      await send("query", { path: `${path}?beta=true` });
+      await send("query-many", {
+        path: `${path}?api-version=2026-01-01&x=%20%26&x=&stream=true`,
+      });
+      const type = (
+        value: string,
+      ): Partial<Parameters<typeof lab.send>[0]> => ({
+        headers: [["content-type", value]],
+      });
+      await send("charset", type("application/json; charset=utf-8"));
+      await send("type-case", type("Application/JSON"));
+      await send("accept-any", { headers: [["accept", "*/*"]] });
+      await send(
+        "accept-json",
+        { headers: [["accept", "application/json"]] },
+        streamed(endpoint),
+      );
+    }));
+    await lab.send({
+      label: "models/list/extra-headers",
+      endpoint: "models",
+      headers: EXTRA_HEADERS,
+    });
+    await lab.send({
+      label: "models/list/query",
+      endpoint: "models",
+      path: "/v1/models?limit=1000&x=1",
+    });
+  },
+};
+
+/** Refusals before each good request of the scenario below. */
+const REFUSALS = 6;
+
+const AFTER_REFUSALS: Scenario = {
+  name: "after-refusals",
+  about: "Wrong requests of all kinds in a row, and good ones after them",
+  mode: "replay",
+  cost: calls(2, 16),
+  async play(lab) {
+    for (const endpoint of GENERATION) {
+      const route = firstRoute(lab, endpoint);
+      for (let n = 0; n < REFUSALS; n++) {
+        const ask = plainAsk(endpoint, route, `refused-${n}`, "Hello.");
+        await lab.send({ ...ask, body: { text: '{"model":' } });
+        await lab.send({ ...ask, auth: "none" });
+        await lab.send({ ...ask, path: "/v1/nothing" });
+      }
+      for (
+        const [form, more] of [["whole", {}], [
+          "stream",
+          streamed(endpoint),
+        ]] as const
+      ) {
+        await lab.send(
+          plainAsk(
+            endpoint,
+            route,
+            form,
+            lab.prompt("text", "Say hello."),
+            more,
+          ),
+        );
+      }
+    }
+  },
+};
+
+/** What every telling header of the upstream holds. */
+export const CANARY = "upstream-canary-5e1f";
+
+/** Headers by which an upstream tells who it is, and state that it keeps of its caller. */
+const TELLING = {
+  "set-cookie": `__cf_bm=${CANARY}; path=/; HttpOnly`,
+  "anthropic-organization-id": CANARY,
+  "openai-organization": CANARY,
+  "cf-ray": CANARY,
+  "request-id": `req_${CANARY}`,
+  "x-request-id": `req_${CANARY}`,
+  "via": `1.1 ${CANARY}`,
+} as const;
+
+function telling(request: ReplayRequest): Script {
+  const call = readCall(request);
+  const text = WRITTEN.get("text");
+  if (text === undefined) throw new Error("the text fixture is missing");
+  const script = deliverWritten(call, text.replies[call.dialect], {});
+  return { ...script, headers: { ...script.headers, ...TELLING } };
+}
+
+/** An upstream that repeats the key which it refuses. */
+function echoing(status: number): (request: ReplayRequest) => Script {
+  return ({ headers }) => {
+    const key = headers["x-api-key"] ?? headers["x-goog-api-key"] ??
+      headers["authorization"] ?? "";
+    const message = `Incorrect API key provided: ${key}`;
+    return jsonScript(status, {
+      type: "error",
+      error: { type: "authentication_error", message },
+    }, TELLING);
+  };
+}
+
+const IDENTITY: Scenario = {
+  name: "upstream-identity",
+  about:
+    "An upstream that tells who it is in headers, repeats its key in refusals, or is gone",
+  mode: "replay",
+  cost: perRoute(8, 64),
+  async play(lab) {
+    lab.replay.script("telling", telling);
+    lab.replay.script("echoing-401", echoing(401));
+    lab.replay.script("echoing-403", echoing(403));
+    lab.note("upstream host", new URL(lab.replay.url).host);
+    await Promise.all(
+      GENERATION.flatMap((endpoint) =>
+        lab.routes(endpoint).flatMap((route) =>
+          ["telling", "echoing-401", "echoing-403", "drop"].map(
+            async (fixture) => {
+              for (const form of ["whole", "stream"] as const) {
+                const nonce = lab.nonce();
+                const ask = plainAsk(
+                  endpoint,
+                  route,
+                  `${fixture}-${form}`,
+                  lab.prompt(fixture, "Say hello.", nonce),
+                  form === "stream" ? streamed(endpoint) : {},
+                );
+                const x = await lab.send(ask);
+                const entry = await lab.arrived(nonce, 500);
+                const { headers = {} } = entry?.request ?? {};
+                const key = headers["x-api-key"] ?? headers["x-goog-api-key"] ??
+                  headers["authorization"]?.replace(/^Bearer /, "") ?? "";
+                lab.note(
+                  `${ask.label} holds key`,
+                  key !== "" &&
+                    (x.text + JSON.stringify(x.head?.headers ?? [])).includes(
+                      key,
+                    ),
+                );
+              }
+            },
+          )
+        )
+      ),
+    );
+  },
+};
+
+/** The scenarios. */
+export const TRANSPORT_REQUEST_SCENARIOS: readonly Scenario[] = [
+  METHODS,
+  VARIANTS,
+  AFTER_REFUSALS,
+  IDENTITY,
+];

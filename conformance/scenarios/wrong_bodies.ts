@@ -1,0 +1,174 @@
+/** Bodies that are wrong in one way each, and what a refusal must name. */
+import type { Json, JsonObject } from "../replay/json.ts";
+import { firstRoute, type Generation, plainAsk } from "../suite/asks.ts";
+import { GENERATION } from "../suite/asks.ts";
+import { calls, type Scenario } from "../suite/scenario.ts";
+
+/** A body that is no request of the format at all, as text. */
+export const NO_REQUESTS: Readonly<Record<string, string>> = {
+  "body-empty": "",
+  "body-blank": " \n",
+  "body-array": "[]",
+  "body-null": "null",
+  "body-string": '"hello"',
+  "body-number": "17",
+};
+
+/** A wrong member: what it becomes, what a refusal must name, and where it is wrong. */
+export interface WrongMember {
+  /** Replaces the members of a right body; undefined takes one away. */
+  readonly change: Readonly<Record<string, Json | undefined>>;
+  /** A refusal names one of these. */
+  readonly names: readonly string[];
+  /** Absent: both endpoints. */
+  readonly only?: Generation;
+}
+
+const USER = { role: "user", content: "Hello." };
+
+/** Members that the specification requires, each left out. */
+export const MISSING: Readonly<Record<string, WrongMember>> = {
+  "missing-model": { change: { model: undefined }, names: ["model"] },
+  "missing-messages": { change: { messages: undefined }, names: ["messages"] },
+  "missing-max_tokens": {
+    change: { max_tokens: undefined },
+    names: ["max_tokens"],
+    only: "messages",
+  },
+  "missing-role": {
+    change: { messages: [{ content: "Hello." }] },
+    names: ["role"],
+  },
+  "missing-content": {
+    change: { messages: [{ role: "user" }] },
+    names: ["content"],
+  },
+};
+
+/** Members of the wrong type. */
+export const MISTYPED: Readonly<Record<string, WrongMember>> = {
+  "type-model": { change: { model: 5 }, names: ["model"] },
+  "type-messages-string": { change: { messages: "Hi" }, names: ["messages"] },
+  "type-messages-object": {
+    change: { messages: { role: "user", content: "Hi" } },
+    names: ["messages"],
+  },
+  "type-message": { change: { messages: ["Hi"] }, names: ["messages"] },
+  "type-role": {
+    change: { messages: [{ role: 7, content: "Hi" }] },
+    names: ["role"],
+  },
+  "type-content": {
+    change: { messages: [{ role: "user", content: 7 }] },
+    names: ["content"],
+  },
+  "type-second-role": {
+    change: {
+      messages: [USER, { role: "robot", content: "Hi" }, USER],
+    },
+    names: ["role"],
+  },
+  "type-max_tokens": { change: { max_tokens: "16" }, names: ["max_tokens"] },
+  "type-max_tokens-half": {
+    change: { max_tokens: 1.5 },
+    names: ["max_tokens"],
+  },
+  "type-max_tokens-negative": {
+    change: { max_tokens: -1 },
+    names: ["max_tokens"],
+  },
+  "type-temperature": {
+    change: { temperature: "warm" },
+    names: ["temperature"],
+  },
+  "type-top_p": {
+    change: { top_p: "most" },
+    names: ["top_p"],
+    only: "messages",
+  },
+  "type-stream": { change: { stream: "yes" }, names: ["stream"] },
+  "type-system": { change: { system: 5 }, names: ["system"], only: "messages" },
+  "type-stop_sequences": {
+    change: { stop_sequences: "END" },
+    names: ["stop_sequences"],
+    only: "messages",
+  },
+  "type-stop_sequences-items": {
+    change: { stop_sequences: [1] },
+    names: ["stop_sequences"],
+    only: "messages",
+  },
+  "type-tools": { change: { tools: "none" }, names: ["tools"] },
+  "type-metadata": {
+    change: { metadata: "me" },
+    names: ["metadata"],
+    only: "messages",
+  },
+};
+
+/** The labels' last parts that an endpoint is sent of a table. */
+export function formsOf(
+  table: Readonly<Record<string, WrongMember>>,
+  endpoint: Generation,
+): readonly string[] {
+  return Object.entries(table).flatMap(([form, { only }]) =>
+    only === undefined || only === endpoint ? [form] : []
+  );
+}
+
+/** What every wrong request is an answer to; the last proves that nothing broke. */
+export const WRONG_BODIES: Scenario = {
+  name: "wrong-bodies",
+  about: "Bodies with one thing wrong each, right ones before and after them",
+  mode: "both",
+  cost: calls(62, 16),
+  async play(lab) {
+    for (const endpoint of GENERATION) {
+      const route = firstRoute(lab, endpoint);
+      const send = (form: string, more: JsonObject = {}) =>
+        lab.send(
+          plainAsk(endpoint, route, form, lab.prompt("text", "Say hello."), {
+            max_tokens: 16,
+            ...more,
+          }),
+        );
+      await send("control");
+      const words = lab.prompt("text", "Say hello.");
+      const bare = plainAsk(endpoint, route, "", words);
+      const right = JSON.stringify({
+        model: route.model,
+        max_tokens: 16,
+        messages: [{ role: "user", content: words }],
+      });
+      const texts = {
+        ...NO_REQUESTS,
+        "body-cut": right.slice(0, -2),
+        "body-trailing": `${right}}`,
+        "body-form": "model=x&max_tokens=16",
+      };
+      await Promise.all(
+        Object.entries(texts).map(([form, text]) =>
+          lab.send({
+            ...bare,
+            label: `${endpoint}/${route.name}/${form}`,
+            body: { text },
+          })
+        ),
+      );
+      const members = { ...MISSING, ...MISTYPED };
+      await Promise.all(
+        Object.entries(members).map(async ([form, { change, only }]) => {
+          if (only !== undefined && only !== endpoint) return;
+          await send(form, { ...change });
+        }),
+      );
+      await send("unknown-model", { model: "no-such-model-1" });
+      await send("unknown-model-stream", {
+        model: "no-such-model-1",
+        stream: true,
+      });
+      await send("empty-model", { model: "" });
+      await send("control-after");
+    }
+  },
+};

@@ -58,6 +58,28 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = [
     ],
   },
   {
+    id: "chat_reply.stream-false",
+    rule: {
+      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+      text:
+        "| stream | boolean | no | Default false. true returns event chunks |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["chat-stream-false"],
+    judge: (e) =>
+      e.matching("chat/*/whole").map((x) =>
+        fact(
+          x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
+          "reply",
+          "one JSON object",
+          `${x.head?.status}: ${x.text.slice(0, 160)}`,
+          x,
+        )
+      ),
+    mutants: ["chat-stream-false-streams"],
+  },
+  {
     id: "chat_reply.id",
     rule: {
       section: SECTION,

@@ -3,7 +3,7 @@ import { headerOf } from "../evidence/exchange.ts";
 import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
 import { fact } from "../suite/finding.ts";
-import { chatStreams, chunksOf, everyFrame } from "./chat_content.ts";
+import { chatStreams, chunksOf, everyFrame, isType } from "./chat_content.ts";
 import { CHAT_STREAM_CHUNK_CHECKS } from "./chat_stream_chunks.ts";
 import { CHAT_STREAM_END_CHECKS } from "./chat_stream_end.ts";
 import { CHAT_STREAM_EXACT_CHECKS } from "./chat_stream_exact.ts";
@@ -28,14 +28,18 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = [
       chatStreams(e).map((x) => {
         const type = headerOf(x, "content-type");
         return fact(
-          /^text\/event-stream\s*(;|$)/i.test(type ?? ""),
+          isType("text/event-stream", type),
           "content-type",
           "text/event-stream",
           type,
           x,
         );
       }),
-    mutants: ["chat-stream-as-json", "chat-stream-as-ndjson"],
+    mutants: [
+      "chat-stream-as-json",
+      "chat-stream-as-ndjson",
+      "chat-stream-as-latin1",
+    ],
   },
   {
     id: "chat_stream.no-event-line",
@@ -78,7 +82,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = [
     judge: (e) =>
       chatStreams(e).map((x) => {
         const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
-          !/^(|:.*|(id|retry):.*|data: (\{.*\}|\[DONE\]))$/s.test(line)
+          !/^(|:.*|(id|retry):.*|data: (\{.*\}\s*|\[DONE\]))$/s.test(line)
         );
         return fact(
           bad === undefined,

@@ -208,7 +208,17 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = [
     judge: (e) =>
       chatStreams(e).map((x) => {
         const text = textOfStream(x);
-        return fact(text !== "", "joined delta.content", "text", text, x);
+        // A model may have spent the whole limit on thinking.
+        const cut = x.frames.some(({ json }) =>
+          textAt(json, "choices.0.finish_reason") === "length"
+        );
+        return fact(
+          text !== "" || cut,
+          "joined delta.content",
+          "text",
+          text,
+          x,
+        );
       }),
     mutants: ["chat-stream-empty", "chat-message-frames"],
   },

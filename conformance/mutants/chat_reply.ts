@@ -44,6 +44,21 @@ export const CHAT_REPLY_MUTANTS: readonly Mutant[] = [
     about: "Whole replies call themselves a stream",
     hooks: contentType("text/event-stream"),
   },
+  {
+    name: "chat-reply-as-latin1",
+    about: "Whole replies tell other characters than they have",
+    hooks: contentType("application/json; charset=iso-8859-1"),
+  },
+  {
+    name: "chat-stream-false-streams",
+    about: "stream: false is taken for true",
+    hooks: {
+      ask: (ask, { request }) =>
+        request.body.includes('"stream":false')
+          ? { ...ask, stream: true }
+          : ask,
+    },
+  },
   put(
     "chat-id-of-messages",
     "The id is of the message format",

@@ -27,6 +27,7 @@ export const CHAT_STREAM_MUTANTS: readonly Mutant[] = [
   ...[
     ["chat-stream-as-json", "application/json"],
     ["chat-stream-as-ndjson", "application/x-ndjson"],
+    ["chat-stream-as-latin1", "text/event-stream; charset=iso-8859-1"],
   ].map(([name = "", type = ""]): Mutant => ({
     name,
     about: `The stream calls itself ${type}`,

@@ -170,6 +170,26 @@ const BROKEN: Scenario = {
   },
 };
 
+const STREAM_FALSE: Scenario = {
+  name: "chat-stream-false",
+  about: "Replies of the chat endpoint with stream told as false",
+  mode: "both",
+  cost: (profile) => calls(profile.chat.length, 64)(profile),
+  async play(lab) {
+    await Promise.all(
+      lab.routes("chat").map((route) =>
+        lab.send(plainAsk(
+          "chat",
+          route,
+          "whole",
+          lab.prompt("text", "Say hello in one short sentence."),
+          { stream: false },
+        ))
+      ),
+    );
+  },
+};
+
 /** The scenarios. */
 export const CHAT_FORM_SCENARIOS: readonly Scenario[] = [
   scenario(
@@ -197,5 +217,6 @@ export const CHAT_FORM_SCENARIOS: readonly Scenario[] = [
     SIZES,
   ),
   USAGE_UNASKED,
+  STREAM_FALSE,
   BROKEN,
 ];

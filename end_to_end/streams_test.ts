@@ -239,3 +239,18 @@ Deno.test("a call has one line in the log, however it ends", async (t) => {
     }
   });
 });
+
+Deno.test("an error in a stream's first frame becomes a real status", async (t) => {
+  const statuses: Readonly<Record<string, readonly [number, number]>> = {
+    "vendora-opus-4-8": [529, 503],
+    "vendorb-5": [500, 500],
+    "vendorc-3-flash": [503, 503],
+  };
+  await eachWay(t, {}, async ({ post }, path, model) => {
+    const response = await post(path, ask(model, "[[fx:error-first]]"));
+    const [messages, chat] = statuses[model] ?? [];
+    assert.equal(response.status, path === "/v1/messages" ? messages : chat);
+    assert.equal(response.headers.get("content-type"), "application/json");
+    await response.body?.cancel();
+  });
+});

@@ -10,6 +10,7 @@ import type { ApiError } from "./error.ts";
 import type { JsonObject } from "./json.ts";
 import type { ReplyEvent } from "./reply.ts";
 import type { DialectName, GenerationRequest } from "./request.ts";
+import type { VaryingKeys } from "./frame_template.ts";
 import type { Frame } from "./sse.ts";
 
 /** What a reply's decoder must undo or know of the request; made by `encodeRequest`. */
@@ -62,6 +63,11 @@ export interface EncodedError {
 export interface StreamDecoder {
   /** The events that one frame stands for. After an `end` or `error` event, further frames give none. */
   push(frame: Frame): readonly ReplyEvent[];
+  /**
+   * The events of a frame that differs from the one pushed before, which gave one delta and nothing else, in that delta's text
+   * alone. Absent where a frame must be read to be understood.
+   */
+  more?(text: string): readonly ReplyEvent[];
   /** The body is over: gives `end` where the answer was finished, `error` where it was cut, nothing after either. */
   end(): readonly ReplyEvent[];
 }
@@ -79,6 +85,18 @@ export interface StreamEncoder {
   ping(): string;
 }
 
+/** Sees to it that a stream that passes through says how it ends, once, and as the format says it. Made anew for each. */
+export interface EndingKeeper {
+  /** What goes out for a frame that was read: its bytes (told the caller's model), mostly. `events` is what the frame says. */
+  keep(
+    bytes: Uint8Array,
+    frames: readonly Frame[],
+    events: readonly ReplyEvent[],
+  ): readonly Uint8Array[];
+  /** What is missing where the body is over, the answer finished and its last frame not sent; `events` is what that says. */
+  finish(events: readonly ReplyEvent[]): readonly Uint8Array[];
+}
+
 /** A wire format as an upstream speaks it: requests are written, replies and errors read. All functions are pure. */
 export interface UpstreamDialect {
   /** The key of its row in `dialects.ts`. */
@@ -91,6 +109,8 @@ export interface UpstreamDialect {
   encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
   /** Reads a whole reply leniently; an error inside a 200 becomes an `error` event. Ends with `end` or `error`. */
   decodeReply(body: unknown, context: DecodeContext): readonly ReplyEvent[];
+  /** What may differ between a stream's like frames, see {@linkcode StreamDecoder.more}; absent where no two are like enough. */
+  readonly varying?: VaryingKeys;
   /** Makes the reader of one stream, as lenient as {@linkcode UpstreamDialect.decodeReply} and of the same events. */
   streamDecoder(context: DecodeContext): StreamDecoder;
   /** Reads an upstream's error of any shape: JSON, arrays, HTML, plain text, nothing. Never throws. */
@@ -116,8 +136,8 @@ export interface Dialect extends UpstreamDialect {
     body: JsonObject,
     can: Capabilities,
   ): Readonly<Record<string, unknown>>;
-  /** For pass-through: the frame that ends a finished stream, for an upstream that finished without it. */
-  readonly terminator: string;
+  /** For pass-through: makes the keeper of one stream's ending. */
+  endingKeeper(context: EncodeContext): EndingKeeper;
   /** For pass-through: whether a frame of the reply exists only because of {@linkcode Dialect.passThroughFields}. */
   unasked(frame: Frame, context: EncodeContext): boolean;
   /**

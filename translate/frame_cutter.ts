@@ -8,14 +8,19 @@ import { ApiError } from "./error.ts";
 import { joined } from "./json_splice.ts";
 import { MAX_FRAME_BYTES } from "./sse.ts";
 
-/** Turns chunks of bytes, cut anywhere, into whole frames (their bytes, blank line included). */
+/** Finds whole frames (their bytes, blank line included) in chunks of bytes cut anywhere. */
 export interface FrameCutter {
   /**
-   * The frames that this chunk completes.
+   * The frame that ends first at or behind `at`, with what earlier chunks had of it; undefined where this chunk ends none: its
+   * rest is then kept.
    *
    * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}
    */
-  push(chunk: Uint8Array): readonly Uint8Array[];
+  cut(chunk: Uint8Array, at: number): Uint8Array | undefined;
+  /** The position in the chunk behind the frame that was cut last. */
+  cutEnd(): number;
+  /** True where the next byte is the first of a frame: nothing is kept. */
+  atEdge(): boolean;
   /** What is left when the body is over: bytes that no blank line ended. Possibly none. */
   rest(): Uint8Array;
 }
@@ -27,15 +32,14 @@ const CR = 0x0d;
 export function frameCutter(): FrameCutter {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
+  let end = 0;
   let lineEmpty = true;
   let afterCr = false;
   // Blank lines before any field belong to the frame that follows: a frame of nothing is none.
   let hasContent = false;
   return {
-    push(chunk) {
-      const frames: Uint8Array[] = [];
-      let start = 0;
-      for (let i = 0; i < chunk.length; i++) {
+    cut(chunk, at) {
+      for (let i = at; i < chunk.length; i++) {
         const byte = chunk[i];
         if (byte === LF && afterCr) {
           afterCr = false;
@@ -53,17 +57,19 @@ export function frameCutter(): FrameCutter {
         }
         if (!hasContent) continue;
         // A CR here may be half of a CRLF: its LF stays with the frame where it has already arrived.
-        const end = byte === CR && chunk[i + 1] === LF ? i + 2 : i + 1;
-        pending.push(chunk.subarray(start, end));
-        frames.push(joined(pending));
+        const paired = byte === CR && chunk[i + 1] === LF;
+        end = paired ? i + 2 : i + 1;
+        if (paired) afterCr = false;
+        pending.push(chunk.subarray(at, end));
+        const frame = joined(pending);
         pending = [];
         pendingBytes = 0;
         hasContent = false;
-        start = end;
+        return frame;
       }
-      if (start < chunk.length) {
-        pending.push(chunk.subarray(start));
-        pendingBytes += chunk.length - start;
+      if (at < chunk.length) {
+        pending.push(chunk.subarray(at));
+        pendingBytes += chunk.length - at;
         if (pendingBytes > MAX_FRAME_BYTES) {
           throw new ApiError(
             "upstream",
@@ -71,8 +77,10 @@ export function frameCutter(): FrameCutter {
           );
         }
       }
-      return frames;
+      return undefined;
     },
+    cutEnd: () => end,
+    atEdge: () => pending.length === 0,
     rest() {
       const left = joined(pending);
       pending = [];

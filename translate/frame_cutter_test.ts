@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
-import { frameCutter } from "./frame_cutter.ts";
+import { type FrameCutter, frameCutter } from "./frame_cutter.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const allOf = (cutter: FrameCutter, chunk: Uint8Array): Uint8Array[] => {
+  const frames: Uint8Array[] = [];
+  for (let at = 0;;) {
+    const frame = cutter.cut(chunk, at);
+    if (frame === undefined) return frames;
+    frames.push(frame);
+    at = cutter.cutEnd();
+  }
+};
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);
 
 Deno.test("frameCutter() ends frames at blank lines of every kind", async (t) => {
@@ -21,7 +30,7 @@ Deno.test("frameCutter() ends frames at blank lines of every kind", async (t) =>
     ].join(end);
     await t.step(`${name}, in one chunk`, () => {
       const cutter = frameCutter();
-      const frames = cutter.push(bytes(stream)).map(text);
+      const frames = allOf(cutter, bytes(stream)).map(text);
       assert.deepEqual(frames, [
         `event: a${end}data: 1${end}${end}`,
         `: note${end}${end}`,
@@ -33,7 +42,7 @@ Deno.test("frameCutter() ends frames at blank lines of every kind", async (t) =>
       const cutter = frameCutter();
       const frames: string[] = [];
       for (const byte of bytes(stream)) {
-        frames.push(...cutter.push(Uint8Array.of(byte)).map(text));
+        frames.push(...allOf(cutter, Uint8Array.of(byte)).map(text));
       }
       assert.equal(frames.length, 3);
       assert.equal(frames.join("") + text(cutter.rest()), stream);
@@ -49,7 +58,7 @@ Deno.test("frameCutter() ends frames at blank lines of every kind", async (t) =>
 Deno.test("frameCutter() gives leading blank lines with the frame that follows", () => {
   const cutter = frameCutter();
   assert.deepEqual(
-    cutter.push(bytes("\n\n\ndata: 1\n\n\n\ndata: 2\n\n")).map(text),
+    allOf(cutter, bytes("\n\n\ndata: 1\n\n\n\ndata: 2\n\n")).map(text),
     [
       "\n\n\ndata: 1\n\n",
       "\n\ndata: 2\n\n",

@@ -24,7 +24,8 @@ export function withModel(frame: Uint8Array, model: Uint8Array): Uint8Array {
   ]);
 }
 
-function modelSpan(
+/** Where the model that a frame tells stands, quotes included; undefined where it tells none or an empty one. */
+export function modelSpan(
   frame: Uint8Array,
 ): { readonly start: number; readonly end: number } | undefined {
   let depth = 0;

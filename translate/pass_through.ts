@@ -1,7 +1,8 @@
 /**
- * A stream between two sides that speak one dialect: the upstream's own bytes, frame by frame. Only three things are touched:
- * the `model` value becomes the id that the caller asked for, a usage frame that the caller did not ask for stays here, and a
- * failure (in the stream or by its being cut) is told in the dialect's clean form, with nothing after it.
+ * A stream between two sides that speak one dialect: the upstream's own bytes, frame by frame. Only four things are touched: the
+ * `model` value becomes the id that the caller asked for, a usage frame that the caller did not ask for stays here, the end is
+ * told once and as the format tells it where the upstream did otherwise, and a failure (in the stream or by its being cut) is
+ * told in the dialect's clean form, with nothing after it.
  *
  * @module
  */
@@ -12,17 +13,15 @@ import type {
   UpstreamDialect,
 } from "./dialect.ts";
 import { ApiError } from "./error.ts";
-import { frameCutter } from "./frame_cutter.ts";
+import { frameWalk } from "./frame_walk.ts";
 import { joined } from "./json_splice.ts";
 import { withModel } from "./model_splice.ts";
 import type { Relay } from "./relay.ts";
 import type { ReplyEvent } from "./reply.ts";
 import { observer } from "./seen.ts";
-import { type Frame, frameReader } from "./sse.ts";
 
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
-const BLANK_LINES = ENCODER.encode("\n\n");
 
 /** Makes the relay for one stream; `upstream` reads what `dialect` writes. */
 export function passThroughRelay(
@@ -31,25 +30,21 @@ export function passThroughRelay(
   decode: DecodeContext,
   encode: EncodeContext,
 ): Relay {
-  const cutter = frameCutter();
-  const reader = frameReader();
   const decoder = upstream.streamDecoder(decode);
   const encoder = dialect.streamEncoder(encode);
+  const ending = dialect.endingKeeper(encode);
   const watch = observer();
   const model = ENCODER.encode(JSON.stringify(encode.model));
+  const out = byteRuns();
   let done = false;
-  const failWith = (error: ApiError): Uint8Array => {
-    if (done) return NOTHING;
+
+  const failWith = (error: ApiError): void => {
+    if (done) return;
     done = true;
     watch.observe({ type: "error", error });
-    return ENCODER.encode(encoder.push({ type: "error", error }));
+    out.add(ENCODER.encode(encoder.push({ type: "error", error })));
   };
-  /** The bytes to send for a frame; what it means has been noted. */
-  const relayed = (bytes: Uint8Array, frames: readonly Frame[]): Uint8Array => {
-    const events: ReplyEvent[] = [];
-    for (const frame of frames) {
-      for (const event of decoder.push(frame)) events.push(event);
-    }
+  const note = (events: readonly ReplyEvent[]): void => {
     for (const event of events) {
       if (event.type === "error") return failWith(event.error);
       watch.observe(event);
@@ -57,56 +52,108 @@ export function passThroughRelay(
       // The encoder is not used for the answer, but it must know whether one has begun: its pings depend on that.
       if (event.type === "start") encoder.push(event);
     }
-    if (frames.some((frame) => dialect.unasked(frame, encode))) return NOTHING;
-    return frames.some((frame) => frame.data.includes('"model"'))
-      ? withModel(bytes, model)
-      : bytes;
+  };
+  const walk = frameWalk(
+    {
+      take(bytes, frames) {
+        const events: ReplyEvent[] = [];
+        for (const frame of frames) {
+          for (const event of decoder.push(frame)) events.push(event);
+        }
+        const failure = events.find((event) => event.type === "error");
+        note(events);
+        if (failure !== undefined) return undefined;
+        if (!frames.some((frame) => dialect.unasked(frame, encode))) {
+          const told = frames.some((frame) => frame.data.includes('"model"'))
+            ? withModel(bytes, model)
+            : bytes;
+          for (const piece of ending.keep(told, frames, events)) out.add(piece);
+        }
+        const [only] = events;
+        return events.length === 1 && only?.type === "delta"
+          ? only.text
+          : undefined;
+      },
+      takeLike(chunk, start, end, like) {
+        note(decoder.more?.(like.text()) ?? []);
+        if (like.head === undefined) return out.keep(chunk, start, end);
+        out.add(like.head);
+        out.keep(chunk, like.headEnd(), end);
+      },
+      isDone: () => done,
+    },
+    decoder.more === undefined ? undefined : upstream.varying,
+    model,
+  );
+  const guarded = (work: () => void): Uint8Array => {
+    if (done) return NOTHING;
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      failWith(error);
+    }
+    return out.taken();
   };
   return {
-    push(chunk) {
-      if (done) return NOTHING;
-      const out: Uint8Array[] = [];
-      try {
-        for (const bytes of cutter.push(chunk)) {
-          if (done) break;
-          out.push(relayed(bytes, reader.push(bytes)));
-        }
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        out.push(failWith(error));
-      }
-      return joined(out);
-    },
-    end() {
-      if (done) return NOTHING;
-      const out: Uint8Array[] = [];
-      const rest = cutter.rest();
-      if (rest.length > 0) {
-        const frames = [...reader.push(rest), ...reader.end()];
-        // A frame without its blank line is whole; bytes that are no frame are the beginning of one, and say nothing.
-        if (frames.some((frame) => frame.data !== "")) {
-          out.push(relayed(joined([rest, BLANK_LINES]), frames));
-        }
-      }
-      if (!done) {
-        for (const event of decoder.end()) {
-          if (event.type === "error") {
-            out.push(failWith(event.error));
-            continue;
-          }
-          watch.observe(event);
-          if (event.type === "end") {
-            out.push(ENCODER.encode(dialect.terminator));
-          }
-        }
+    push: (chunk) => guarded(() => walk.push(chunk)),
+    end: () =>
+      guarded(() => {
+        walk.end();
+        if (done) return;
+        const events = decoder.end();
+        note(events);
         done = true;
-      }
-      return joined(out);
-    },
-    fail: failWith,
+        if (events.at(-1)?.type !== "end") return;
+        for (const piece of ending.finish(events)) out.add(piece);
+      }),
+    fail: (error) => guarded(() => failWith(error)),
     ping: () =>
       done ? NOTHING : ENCODER.encode(encoder.ping() || ": keep-alive\n\n"),
     done: () => done,
     seen: watch.seen,
+  };
+}
+
+/** Puts together what goes out for a chunk. Neighbours in one chunk stay together, so that an untouched chunk is not copied. */
+function byteRuns(): {
+  keep(chunk: Uint8Array, start: number, end: number): void;
+  add(bytes: Uint8Array): void;
+  taken(): Uint8Array;
+} {
+  let pieces: Uint8Array[] = [];
+  let run: Uint8Array | undefined;
+  let runStart = 0;
+  let runEnd = 0;
+  const close = (): void => {
+    if (run === undefined) return;
+    pieces.push(
+      runStart === 0 && runEnd === run.length
+        ? run
+        : run.subarray(runStart, runEnd),
+    );
+    run = undefined;
+  };
+  return {
+    keep(chunk, start, end) {
+      if (run === chunk && runEnd === start) {
+        runEnd = end;
+        return;
+      }
+      close();
+      run = chunk;
+      runStart = start;
+      runEnd = end;
+    },
+    add(bytes) {
+      close();
+      if (bytes.length > 0) pieces.push(bytes);
+    },
+    taken() {
+      close();
+      const bytes = pieces.length === 0 ? NOTHING : joined(pieces);
+      pieces = [];
+      return bytes;
+    },
   };
 }

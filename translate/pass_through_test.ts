@@ -210,3 +210,111 @@ Deno.test("passThroughRelay() keeps the beginning of a frame that never came to 
     );
   }
 });
+
+const parsed = (out: string): unknown[] =>
+  out.split("\n\n").filter((frame) => frame.startsWith("data: {")).map((
+    frame,
+  ) => JSON.parse(frame.slice("data: ".length)));
+const finishes = (out: string): unknown[] =>
+  parsed(out).flatMap((chunk) => {
+    const { choices } = chunk as {
+      choices: { delta: unknown; finish_reason: unknown }[];
+    };
+    return choices.filter((choice) => choice.finish_reason !== null);
+  });
+const ASKED = { ...ENCODE, wantUsage: true };
+const TEXT = chunk(
+  `[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]`,
+);
+const FINISH = chunk(`[{"index":0,"delta":{},"finish_reason":"stop"}]`);
+const USAGE = chunk(
+  `[]`,
+  `,"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}`,
+);
+const DONE = `data: [DONE]\n\n`;
+
+Deno.test("passThroughRelay() makes the finishing chunk that an upstream leaves out, before usage and [DONE]", () => {
+  const out = relayed(chatCompletions, TEXT + USAGE + DONE, 1_000_000, ASKED);
+  assert.deepEqual(parsed(out).map((one) => Object(one).choices.length), [
+    1,
+    1,
+    0,
+  ]);
+  assert.deepEqual(finishes(out), [{
+    index: 0,
+    delta: {},
+    logprobs: null,
+    finish_reason: "stop",
+  }]);
+  assert.equal(Object(parsed(out)[1]).id, "chatcmpl-1");
+  assert.equal(Object(parsed(out)[1]).model, "asked/for");
+  assert.ok(out.endsWith(USAGE.replace("upstream-1", "asked/for") + DONE));
+});
+
+Deno.test("passThroughRelay() says that the answer called a tool where the upstream gives no reason", () => {
+  const call = chunk(
+    `[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":null}]`,
+  );
+  const out = relayed(chatCompletions, call + DONE);
+  assert.equal(Object(finishes(out)[0]).finish_reason, "tool_calls");
+});
+
+Deno.test("passThroughRelay() takes the reason out of a chunk that says more, and tells it once, at the end", () => {
+  const said = chunk(
+    `[{"index":0,"delta":{"content":" you"},"finish_reason":"length"}]`,
+    `,"n":12345678901234567890`,
+  );
+  const out = relayed(chatCompletions, TEXT + said + said + USAGE + DONE);
+  assert.equal(out.match(/" you"/g)?.length, 2);
+  assert.deepEqual(finishes(out), [{
+    index: 0,
+    delta: {},
+    finish_reason: "length",
+  }]);
+  assert.ok(out.includes("12345678901234567890"));
+  assert.ok(out.indexOf('"length"') > out.lastIndexOf(" you"));
+});
+
+Deno.test("passThroughRelay() drops a second finishing chunk, but not the usage in it", () => {
+  const again = FINISH.replace(
+    "}\n\n",
+    `,"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}}\n\n`,
+  );
+  const stream = TEXT + FINISH + again + DONE;
+  assert.equal(
+    relayed(chatCompletions, stream),
+    (TEXT + FINISH + DONE).replaceAll("upstream-1", "asked/for"),
+  );
+  const asked = relayed(chatCompletions, stream, 1_000_000, ASKED);
+  assert.equal(finishes(asked).length, 1);
+  assert.deepEqual(Object(parsed(asked)[2]).choices, []);
+  assert.equal(Object(parsed(asked)[2]).usage.total_tokens, 12);
+});
+
+Deno.test("passThroughRelay() leaves the ends of several answers alone", () => {
+  const second = FINISH.replace('"index":0', '"index":1');
+  const stream = TEXT + FINISH + second + DONE;
+  assert.equal(
+    relayed(chatCompletions, stream),
+    stream.replaceAll("upstream-1", "asked/for"),
+  );
+});
+
+Deno.test("passThroughRelay() makes no ending for a stream that was cut", () => {
+  const out = relayed(chatCompletions, TEXT + USAGE, 1_000_000, ASKED);
+  assert.equal(finishes(TEXT).length, 0);
+  assert.ok(!out.includes('"finish_reason":"'));
+  assert.ok(out.includes('"error"') && !out.includes("[DONE]"));
+});
+
+Deno.test("passThroughRelay() gives a stop reason to a message that stops without one", () => {
+  const out = relayed(
+    messages,
+    MESSAGES.filter((frame) => !frame.includes("message_delta")).join(""),
+  );
+  const [delta] = parsed(out.replaceAll(/event: .*\n/g, "")).filter((one) =>
+    Object(one).type === "message_delta"
+  );
+  assert.equal(Object(delta).delta.stop_reason, "end_turn");
+  assert.ok(out.indexOf("message_delta") < out.indexOf("message_stop"));
+});

@@ -15,6 +15,7 @@ import { ApiError } from "./error.ts";
 import { exactJson } from "./exact_json.ts";
 import type { JsonObject } from "./json.ts";
 import { spliceFields } from "./json_splice.ts";
+import { frameWalk } from "./frame_walk.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "./reply.ts";
 import type { DialectName, GenerationRequest } from "./request.ts";
@@ -130,19 +131,39 @@ function translatingRelay(
   decode: DecodeContext,
   encode: EncodeContext,
 ): Relay {
-  const reader = frameReader();
   const decoder = upstream.streamDecoder(decode);
   const writer = eventWriter(caller, encode);
-  const guarded = (
-    frames: () => Iterable<readonly ReplyEvent[]>,
-  ): Uint8Array => {
+  // What the caller gets for the chunk that is being gone through.
+  let text = "";
+  const write = (events: readonly ReplyEvent[]): void => {
+    for (const event of events) text += writer.push(event);
+    text += writer.flush();
+  };
+  const walk = frameWalk(
+    {
+      take(_bytes, frames) {
+        let only: ReplyEvent | undefined;
+        let told = 0;
+        for (const frame of frames) {
+          const events = decoder.push(frame);
+          told += events.length;
+          only = events[0];
+          write(events);
+        }
+        return told === 1 && only?.type === "delta" ? only.text : undefined;
+      },
+      takeLike(_chunk, _start, _end, like) {
+        write(decoder.more?.(like.text()) ?? []);
+      },
+      isDone: writer.done,
+    },
+    decoder.more === undefined ? undefined : upstream.varying,
+  );
+  const guarded = (work: () => void): Uint8Array => {
     if (writer.done()) return NOTHING;
-    let text = "";
+    text = "";
     try {
-      for (const events of frames()) {
-        for (const event of events) text += writer.push(event);
-        text += writer.flush();
-      }
+      work();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       text += writer.push({ type: "error", error });
@@ -150,16 +171,13 @@ function translatingRelay(
     return text === "" ? NOTHING : ENCODER.encode(text);
   };
   return {
-    push: (chunk) =>
-      guarded(function* () {
-        for (const frame of reader.push(chunk)) yield decoder.push(frame);
-      }),
+    push: (chunk) => guarded(() => walk.push(chunk)),
     end: () =>
-      guarded(function* () {
-        for (const frame of reader.end()) yield decoder.push(frame);
-        yield decoder.end();
+      guarded(() => {
+        walk.end();
+        write(decoder.end());
       }),
-    fail: (error) => guarded(() => [[{ type: "error", error }]]),
+    fail: (error) => guarded(() => write([{ type: "error", error }])),
     ping: () => writer.done() ? NOTHING : ENCODER.encode(writer.ping()),
     done: writer.done,
     seen: writer.seen,
@@ -215,7 +233,8 @@ export function wholeReply(
   const events = upstream.decodeReply(parsed, decode);
   const seen = observed(events);
   if (seen.error !== undefined) throw seen.error;
-  if (!passes(caller.name, upstream.name)) {
+  // A reply that does not say why it ends is written anew: the format's every reply does.
+  if (!passes(caller.name, upstream.name) || !tellsStop(events)) {
     return folded(caller, encode, events, seen);
   }
   return { body: spliceFields(body, { model: encode.model }), seen };
@@ -257,6 +276,10 @@ export function wholeOfStream(
   const seen = observed(events);
   if (seen.error !== undefined) throw seen.error;
   return folded(caller, encode, events, seen);
+}
+
+function tellsStop(events: readonly ReplyEvent[]): boolean {
+  return events.some((event) => event.type === "stop" && event.raw !== "");
 }
 
 function folded(

@@ -33,6 +33,7 @@ export function withoutSecret(
     streamDecoder(context) {
       const decoder = dialect.streamDecoder(context);
       return {
+        ...decoder,
         push: (frame) => clean(decoder.push(frame)),
         end: () => clean(decoder.end()),
       };

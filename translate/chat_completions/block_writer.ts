@@ -38,6 +38,8 @@ export interface BlockWriter {
   sign(signature: Signature): void;
   /** A piece of a call, whichever call it belongs to. */
   call(piece: CallPiece): void;
+  /** More of the open block, whatever it is. */
+  more(text: string): void;
   /**
    * No more pieces: opens and closes what is left.
    *
@@ -203,6 +205,14 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       if (piece.index !== undefined) byIndex.set(piece.index, call);
       add(call, piece);
       drain(false);
+    },
+    more(text) {
+      if (open?.kind === "call") {
+        open.fed = true;
+        open.scan.feed(text);
+      }
+      emit(text);
+      if (queue.length > 0) drain(false);
     },
     finish() {
       drain(true);

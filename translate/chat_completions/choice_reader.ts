@@ -25,6 +25,8 @@ import { decodeUsage } from "./usage.ts";
 export interface ChoiceReader {
   /** The events of one chunk. */
   chunk(chunk: JsonObject): readonly ReplyEvent[];
+  /** The events of a chunk like the one before, which was one delta of the open block, with another text. */
+  more(text: string): readonly ReplyEvent[];
   /** The events of a true end. */
   finish(): readonly ReplyEvent[];
   /** Whether a finish reason has been told. */
@@ -151,6 +153,10 @@ export function choiceReader(context: DecodeContext): ChoiceReader {
         told.push({ type: "usage", usage });
       }
       return [...start, ...blocks.take(), ...stop(choice), ...told];
+    },
+    more(text) {
+      blocks.more(text);
+      return blocks.take();
     },
     finish() {
       blocks.finish();

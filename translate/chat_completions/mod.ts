@@ -4,10 +4,10 @@
  * @module
  */
 import type { Dialect } from "../dialect.ts";
-import { dataFrame } from "../sse.ts";
 import { cleanRequest } from "./clean_request.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
+import { endingKeeper } from "./ending_keeper.ts";
 import { decodeError, encodeError } from "./error.ts";
 import { passThroughFields, unasked } from "./include_usage.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
@@ -19,14 +19,24 @@ export { chatCompletionsRequest } from "./wire.ts";
 /** The chat-completion format. */
 export const chatCompletions: Dialect = {
   name: "chat_completions",
-  terminator: dataFrame("[DONE]"),
   decodeRequest,
   encodeRequest,
   cleanRequest,
   passThroughFields,
   unasked,
+  endingKeeper,
   decodeReply,
   encodeReply,
+  varying: {
+    texts: new Set([
+      "content",
+      "reasoning_content",
+      "reasoning",
+      "refusal",
+      "arguments",
+    ]),
+    padding: new Set(["obfuscation"]),
+  },
   streamDecoder,
   streamEncoder,
   decodeError,

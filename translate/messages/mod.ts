@@ -4,8 +4,8 @@
  * @module
  */
 import type { Dialect } from "../dialect.ts";
-import { namedFrame } from "../sse.ts";
 import { cleanRequest } from "./clean_request.ts";
+import { endingKeeper } from "./ending_keeper.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeError, encodeError } from "./error.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
@@ -19,15 +19,19 @@ export { countTokensRequest, messagesRequest } from "./wire.ts";
 /** The messages format. */
 export const messages: Dialect = {
   name: "messages",
-  terminator: namedFrame("message_stop", `{"type":"message_stop"}`),
   decodeRequest,
   encodeRequest,
   cleanRequest,
   // Replies of this dialect tell their usage unasked.
   passThroughFields: () => ({}),
   unasked: () => false,
+  endingKeeper,
   decodeReply,
   encodeReply,
+  varying: {
+    texts: new Set(["text", "thinking", "partial_json"]),
+    padding: new Set(),
+  },
   streamDecoder,
   streamEncoder,
   decodeError,

@@ -1,0 +1,261 @@
+/**
+ * A frame like the one before. In a long answer nearly all frames differ from their neighbours in one string, the delta's text
+ * (and perhaps in padding that says nothing). Such a frame is recognised by comparing bytes, and its text found, without parsing
+ * it. Everything else about it is what the learned frame said, byte for byte, so nothing is guessed.
+ *
+ * @module
+ */
+import { modelSpan } from "./model_splice.ts";
+
+/** Which strings of a dialect's frames may differ. */
+export interface VaryingKeys {
+  /** Keys whose value is a delta's text. */
+  readonly texts: ReadonlySet<string>;
+  /** Keys whose value is padding of random length. */
+  readonly padding: ReadonlySet<string>;
+}
+
+/** Recognises frames like one that was read. What {@linkcode FrameTemplate.matchEnd} found is told until it is called again. */
+export interface FrameTemplate {
+  /** The position behind the frame that begins at `at`, where it is like the learned one and complete; else -1. */
+  matchEnd(chunk: Uint8Array, at: number): number;
+  /** The text of the frame that was found. */
+  text(): string;
+  /** The position in the chunk up to which {@linkcode FrameTemplate.head} stands for the frame's own bytes. */
+  headEnd(): number;
+  /** The frame's beginning with its model replaced; undefined where it tells none. */
+  readonly head: Uint8Array | undefined;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const SMALL_U = 0x75;
+/** What may follow a backslash in JSON, `u` aside: `"\/bfnrt`. */
+const ESCAPES: ReadonlySet<number> = new Set([
+  0x22,
+  0x5c,
+  0x2f,
+  0x62,
+  0x66,
+  0x6e,
+  0x72,
+  0x74,
+]);
+/** A frame of one data line, perhaps with its event line: only in such a one every string is JSON's. */
+const PLAIN_FRAME =
+  /^(?:event: ?[^\r\n]*(?:\r\n|\n|\r))?data: ?\{[^\r\n]*\}[ \t]*(?:\r\n|\n|\r){2}$/;
+
+const DECODER = new TextDecoder();
+
+/** A string that may differ: where it begins and ends, without its quotes. */
+interface Hole {
+  readonly start: number;
+  readonly end: number;
+  readonly isText: boolean;
+}
+
+/**
+ * Learns from a frame whose one event was a delta of `text`; undefined where the text is not found in it exactly once, or where
+ * the model is told behind it. `model` is the JSON string that takes the place of the model told; absent where it stays.
+ */
+export function frameTemplate(
+  frame: Uint8Array,
+  text: string,
+  varying: VaryingKeys,
+  model?: Uint8Array,
+): FrameTemplate | undefined {
+  if (!PLAIN_FRAME.test(DECODER.decode(frame))) return undefined;
+  const holes = holesOf(frame, text, varying);
+  const first = holes[0];
+  if (
+    first === undefined || holes.filter((hole) => hole.isText).length !== 1
+  ) return undefined;
+  const span = model === undefined ? undefined : modelSpan(frame);
+  if (span !== undefined && span.end > first.start) return undefined;
+  const head = span === undefined || model === undefined
+    ? undefined
+    : spliced(frame.subarray(0, first.start), span, model);
+  const segments: Uint8Array[] = [];
+  let from = 0;
+  for (const hole of holes) {
+    segments.push(frame.slice(from, hole.start));
+    from = hole.end;
+  }
+  return new Template(
+    segments,
+    frame.slice(from),
+    holes.findIndex((hole) => hole.isText),
+    head,
+  );
+}
+
+class Template implements FrameTemplate {
+  readonly head: Uint8Array | undefined;
+  /** What stands before each string that may differ. */
+  readonly #segments: readonly Uint8Array[];
+  /** What stands behind the last one. */
+  readonly #tail: Uint8Array;
+  /** Some vendors pad with blanks between the closing brackets. */
+  readonly #blanksInTail: boolean;
+  readonly #textAt: number;
+  #chunk: Uint8Array = new Uint8Array(0);
+  #headEnd = 0;
+  #start = 0;
+  #end = 0;
+  #isPlain = true;
+  /** Of the string gone through last: only ASCII, no escapes. */
+  #sawPlain = true;
+
+  constructor(
+    segments: readonly Uint8Array[],
+    tail: Uint8Array,
+    textAt: number,
+    head: Uint8Array | undefined,
+  ) {
+    this.head = head;
+    this.#segments = segments;
+    this.#tail = tail;
+    this.#blanksInTail = tail.indexOf(QUOTE, 1) < 0;
+    this.#textAt = textAt;
+  }
+
+  matchEnd(chunk: Uint8Array, from: number): number {
+    let at = from;
+    for (let n = 0; n < this.#segments.length; n++) {
+      const segment = this.#segments[n];
+      if (segment === undefined) return -1;
+      const stop = at + segment.length;
+      if (stop > chunk.length) return -1;
+      for (let i = 0; at < stop; i++, at++) {
+        if (chunk[at] !== segment[i]) return -1;
+      }
+      if (n === 0) this.#headEnd = at;
+      const end = this.#stringEnd(chunk, at);
+      if (end < 0) return -1;
+      if (n === this.#textAt) {
+        this.#chunk = chunk;
+        this.#start = at;
+        this.#end = end;
+        this.#isPlain = this.#sawPlain;
+      }
+      at = end;
+    }
+    return this.#blanksInTail
+      ? paddedTailEnd(chunk, at, this.#tail)
+      : tailEnd(chunk, at, this.#tail);
+  }
+
+  text(): string {
+    const bytes = this.#chunk.subarray(this.#start, this.#end);
+    if (!this.#isPlain) {
+      return String(JSON.parse(`"${DECODER.decode(bytes)}"`));
+    }
+    // The decoder's call costs more than the work.
+    return bytes.length < 64
+      ? String.fromCharCode(...bytes)
+      : DECODER.decode(bytes);
+  }
+
+  headEnd(): number {
+    return this.#headEnd;
+  }
+
+  /** The position of the quote that ends the string of which `from` is the first character; -1 where it is none. */
+  #stringEnd(chunk: Uint8Array, from: number): number {
+    let isPlain = true;
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#sawPlain = isPlain;
+        return at;
+      }
+      if (byte < SPACE) return -1;
+      if (byte === BACKSLASH) {
+        isPlain = false;
+        const next = chunk[++at] ?? 0;
+        if (next === SMALL_U) {
+          for (let digit = 0; digit < 4; digit++) {
+            if (!isHex(chunk[++at] ?? 0)) return -1;
+          }
+        } else if (!ESCAPES.has(next)) return -1;
+      } else if (byte > 0x7f) isPlain = false;
+    }
+    return -1;
+  }
+}
+
+function tailEnd(chunk: Uint8Array, from: number, tail: Uint8Array): number {
+  const stop = from + tail.length;
+  if (stop > chunk.length) return -1;
+  for (let i = 0, at = from; at < stop; i++, at++) {
+    if (chunk[at] !== tail[i]) return -1;
+  }
+  return stop;
+}
+
+/** Like {@linkcode tailEnd}, but blanks do not count. The tail ends in a line end, so blanks of the next frame are not taken. */
+function paddedTailEnd(
+  chunk: Uint8Array,
+  from: number,
+  tail: Uint8Array,
+): number {
+  let at = from;
+  for (let i = 0; i < tail.length; i++) {
+    if (tail[i] === SPACE) continue;
+    while (chunk[at] === SPACE) at++;
+    if (chunk[at] !== tail[i]) return -1;
+    at++;
+  }
+  return at;
+}
+
+function isHex(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) ||
+    (byte >= 0x61 && byte <= 0x66);
+}
+
+/** The strings of the frame's JSON that may differ, in order: values of the named keys, a text only where it is the delta's. */
+function holesOf(
+  frame: Uint8Array,
+  text: string,
+  varying: VaryingKeys,
+): readonly Hole[] {
+  const holes: Hole[] = [];
+  let key = "";
+  for (let at = frame.indexOf(0x7b); at < frame.length; at++) {
+    if (frame[at] !== QUOTE) continue;
+    const start = at + 1;
+    at = start;
+    while (at < frame.length && frame[at] !== QUOTE) {
+      at += frame[at] === BACKSLASH ? 2 : 1;
+    }
+    if (at >= frame.length) return [];
+    const raw = DECODER.decode(frame.subarray(start, at));
+    if (frame[at + 1] === COLON) {
+      key = raw;
+      continue;
+    }
+    const isText = varying.texts.has(key) && JSON.parse(`"${raw}"`) === text;
+    if (isText || varying.padding.has(key)) {
+      holes.push({ start, end: at, isText });
+    }
+    key = "";
+  }
+  return holes;
+}
+
+function spliced(
+  bytes: Uint8Array,
+  span: { readonly start: number; readonly end: number },
+  model: Uint8Array,
+): Uint8Array {
+  const out = new Uint8Array(
+    bytes.length - (span.end - span.start) + model.length,
+  );
+  out.set(bytes.subarray(0, span.start));
+  out.set(model, span.start);
+  out.set(bytes.subarray(span.end), span.start + model.length);
+  return out;
+}

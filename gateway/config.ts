@@ -55,6 +55,8 @@ export interface Config {
   readonly bodyTimeoutMs: number;
   /** Silence in a stream after which the caller gets a ping; also how long a stream's first frame is awaited. */
   readonly pingMs: number;
+  /** How long a caller may leave a stream unread; then it counts as gone. */
+  readonly slowReaderMs: number;
   /** How long calls may go on after the signal to stop; then they are broken off. */
   readonly drainMs: number;
   /** How long it may take to reach an upstream. */
@@ -164,6 +166,7 @@ const ENVIRONMENT = z.object({
   GATEWAY_BODY_TIMEOUT_SECONDS: seconds(60),
   GATEWAY_MAX_CONCURRENT: count(2000, 1, 1_000_000),
   GATEWAY_PING_SECONDS: seconds(10),
+  GATEWAY_SLOW_READER_SECONDS: seconds(120),
   GATEWAY_DRAIN_SECONDS: seconds(30),
   GATEWAY_CONNECT_TIMEOUT_SECONDS: seconds(10),
   GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: seconds(600),
@@ -249,6 +252,7 @@ export function readConfig(surroundings: Surroundings): Config {
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,
     pingMs: values.GATEWAY_PING_SECONDS,
+    slowReaderMs: values.GATEWAY_SLOW_READER_SECONDS,
     drainMs: values.GATEWAY_DRAIN_SECONDS,
     connectTimeoutMs: values.GATEWAY_CONNECT_TIMEOUT_SECONDS,
     firstByteTimeoutMs: values.GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS,

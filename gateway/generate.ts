@@ -279,6 +279,7 @@ class Exchange {
       relay,
       first,
       pingMs: this.#gateway.config.pingMs,
+      slowReaderMs: this.#gateway.config.slowReaderMs,
       timers: this.#gateway.timers,
       onEnd: (how) =>
         this.#settle(

@@ -7,7 +7,7 @@
 import { ApiError } from "../translate/error.ts";
 import { joined } from "../translate/json_splice.ts";
 import type { Relay } from "../translate/relay.ts";
-import type { ByteSource } from "./upstream/http_client.ts";
+import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
 
 /** A timer that is set. */
 export type TimerId = ReturnType<typeof setTimeout>;
@@ -36,7 +36,9 @@ export interface PumpOptions {
   readonly first: Uint8Array;
   /** Silence toward the caller after which a ping goes out. */
   readonly pingMs: number;
-  /** For pings, and for how long the body's rest is read after the answer's end. */
+  /** How long a caller may leave what is there for it unread; then it counts as gone. */
+  readonly slowReaderMs: number;
+  /** For pings, slow callers, and for how long the body's rest is read after the answer's end. */
   readonly timers: Timers;
   /** Called exactly once, when the caller has got all there is or has left. */
   readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
@@ -53,149 +55,214 @@ export interface Pump {
 /** How long the rest of an upstream's body may take after the answer's end, so that its connection can be used again. */
 const TAIL_MS = 1_000;
 
+/** Bytes that may wait for the caller before the upstream is told to pause. */
+const MAX_WAITING_BYTES = 128 * 1024;
+
 /** Starts driving a stream. Nothing is read before the caller reads. */
 export function pump(options: PumpOptions): Pump {
-  const { source, relay, timers } = options;
-  let over = false;
-  let reading = false;
-  /** What the read under way gave, until it is looked at. */
-  let read: { readonly piece: Uint8Array | undefined } | {
-    readonly error: unknown;
-  } | undefined;
-  let silent = false;
-  /** What the caller still gets once the stream was broken off. */
-  let lastWords: Uint8Array | undefined;
-  let wake = (): void => {};
-  let heardMs = performance.now();
-  // One timer a stream: pieces only note the time, and the timer looks at the note when it goes off.
-  let timer: TimerId | undefined;
-  const listen = (ms: number): void => {
-    timer = timers.set(() => {
-      const quietMs = performance.now() - heardMs;
-      silent ||= quietMs >= options.pingMs;
-      listen(silent ? options.pingMs : options.pingMs - quietMs);
-      if (silent) wake();
-    }, ms);
-  };
+  const stream = new PumpedStream(options);
+  return { body: stream.body, fail: (error) => stream.fail(error) };
+}
 
-  const finish = (how: "complete" | "failed" | "caller_left"): void => {
-    if (over) return;
-    over = true;
-    if (timer !== undefined) timers.clear(timer);
-    options.onEnd(how);
-  };
+/**
+ * Pieces are pushed: each goes through the relay and on to the caller in the same step, without a promise between. What the
+ * caller has not taken waits in the body's own queue; when too much waits, the upstream is paused until all of it is taken.
+ */
+class PumpedStream implements ByteSink {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #options: PumpOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #began = false;
+  #over = false;
+  /** True once the relay has given all: what still comes is only read away. */
+  #tail = false;
+  #paused = false;
+  /** How the answer ended, while the caller has yet to take the last of it. */
+  #ending: "complete" | "failed" | undefined;
+  /** Lets the body ask for more. Kept back as long as pieces come by themselves. */
+  #askAgain = (): void => {};
+  /** When the caller last got something, on the monotonic clock. */
+  #heardMs = 0;
+  /** Since when what waits for the caller has only become more, and how much less than nothing the body wanted then. */
+  #stuck: { readonly sinceMs: number; readonly wanted: number } | undefined;
+  #timer: TimerId | undefined;
+  #tailTimer: TimerId | undefined;
 
-  const beginRead = (): void => {
-    if (reading || read !== undefined) return;
-    reading = true;
-    source.read().then((piece) => {
-      read = { piece };
-    }, (error) => {
-      read = { error };
-    }).finally(() => {
-      reading = false;
-      wake();
-    });
-  };
+  constructor(options: PumpOptions) {
+    this.#options = options;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: () => this.#pulled(),
+      cancel: () => {
+        // In this order: a source tells at once that it was cancelled.
+        this.#finish("caller_left");
+        options.source.cancel();
+      },
+    }, { highWaterMark: 0, size: (piece) => piece.byteLength });
+  }
 
-  const broke = (error: unknown): Uint8Array => {
-    source.cancel();
-    const out = relay.fail(
+  /** The upstream's next piece. */
+  piece(bytes: Uint8Array): void {
+    if (this.#tail) return;
+    const { relay } = this.#options;
+    let out: Uint8Array;
+    try {
+      out = relay.push(bytes);
+    } catch (error) {
+      return this.failed(error);
+    }
+    this.#send(out);
+    if (relay.done()) this.#complete(true);
+  }
+
+  /** The upstream's body is over. */
+  ended(): void {
+    if (this.#tail) return this.#endTail();
+    try {
+      this.#send(this.#options.relay.end());
+    } catch (error) {
+      return this.failed(error);
+    }
+    this.#complete(false);
+  }
+
+  /** The upstream's body broke, or the relay did. */
+  failed(error: unknown): void {
+    if (this.#tail) return this.#endTail();
+    this.#breakOff(
       error instanceof ApiError ? error : new ApiError(
         "internal",
         "the gateway failed in the middle of the answer",
       ),
     );
-    finish("failed");
-    return out;
-  };
+  }
 
-  /** What the caller gets next; it is not empty, unless the stream is over. */
-  const step = async (): Promise<Uint8Array> => {
-    for (;;) {
-      // Looked at before the source: one that is always ready would never let the last words through.
-      if (lastWords !== undefined) return lastWords;
-      beginRead();
-      if (read === undefined && !silent) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
-      }
-      if (read === undefined) {
-        silent = false;
-        heardMs = performance.now();
-        const ping = relay.ping();
-        if (ping.length > 0) return ping;
-        continue;
-      }
-      const now = read;
-      read = undefined;
-      if ("error" in now) return broke(now.error);
-      let out: Uint8Array;
-      try {
-        out = now.piece === undefined ? relay.end() : relay.push(now.piece);
-      } catch (error) {
-        return broke(error);
-      }
-      if (relay.done() || now.piece === undefined) {
-        if (relay.seen().error !== undefined) source.cancel();
-        else if (now.piece !== undefined) letFinish(source, timers);
-        finish(relay.seen().error === undefined ? "complete" : "failed");
-        return out;
-      }
-      if (out.length === 0) continue;
-      silent = false;
-      heardMs = performance.now();
-      return out;
+  /** See {@linkcode Pump.fail}. */
+  fail(error: ApiError): void {
+    if (this.#over || this.#ending !== undefined) return;
+    this.#breakOff(error);
+  }
+
+  /** The caller hears of it when it reads on; neither the upstream nor the books wait for that. */
+  #breakOff(error: ApiError): void {
+    const { source, relay } = this.#options;
+    this.#tail = true;
+    source.cancel();
+    const first = this.#began ? [] : [this.#options.first];
+    this.#began = true;
+    this.#send(joined([...first, relay.fail(error)]));
+    this.#finish("failed");
+    this.#controller?.close();
+  }
+
+  #pulled(): Promise<void> | void {
+    if (!this.#began) this.#begin();
+    if (this.#over) return;
+    this.#stuck = undefined;
+    if (this.#ending !== undefined) return this.#close(this.#ending);
+    if (this.#paused) {
+      this.#paused = false;
+      this.#options.source.resume();
     }
-  };
+    return new Promise((resolve) => {
+      this.#askAgain = resolve;
+    });
+  }
 
-  let first: Uint8Array | undefined = options.first;
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      let out: Uint8Array;
-      if (timer === undefined && !over) listen(options.pingMs);
-      if (first !== undefined && first.length > 0) {
-        out = lastWords === undefined ? first : joined([first, lastWords]);
-        if (relay.done()) {
-          letFinish(source, timers);
-          finish(relay.seen().error === undefined ? "complete" : "failed");
-        }
-      } else {
-        out = await step();
-      }
-      first = undefined;
-      try {
-        if (out.length > 0) controller.enqueue(out);
-        if (over) controller.close();
-      } catch {
-        // The caller left between the read and the write: cancel() has seen to it.
-      }
-    },
-    cancel() {
-      source.cancel();
-      finish("caller_left");
-    },
-  }, { highWaterMark: 0 });
-  return {
-    body,
-    fail(error) {
-      if (over) return;
-      // The caller hears of it when it reads on; neither the upstream nor the books wait for that.
-      lastWords = relay.fail(error);
-      source.cancel();
-      finish("failed");
-      wake();
-    },
-  };
-}
+  #begin(): void {
+    const { first, relay, source, pingMs } = this.#options;
+    this.#began = true;
+    this.#heardMs = performance.now();
+    this.#listen(pingMs);
+    this.#send(first);
+    if (relay.done()) this.#complete(true);
+    source.flow(this);
+  }
 
-/** Reads what little is left of a body, for a while, then lets it go. */
-function letFinish(source: ByteSource, timers: Timers): void {
-  const timer = timers.set(() => source.cancel(), TAIL_MS);
-  const drain = async (): Promise<void> => {
-    while (await source.read() !== undefined);
-  };
-  drain().catch(() => {}).finally(() => timers.clear(timer));
+  #send(bytes: Uint8Array): void {
+    const controller = this.#controller;
+    if (bytes.length === 0 || this.#over || controller === undefined) return;
+    controller.enqueue(bytes);
+    this.#heardMs = performance.now();
+    if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#options.source.pause();
+      this.#askAgain();
+    }
+  }
+
+  /** All of the answer is there. The rest of the upstream's body is read away where there may be one. */
+  #complete(mayHaveRest: boolean): void {
+    const { relay, source, timers } = this.#options;
+    this.#tail = true;
+    const failed = relay.seen().error !== undefined;
+    if (failed) source.cancel();
+    else if (mayHaveRest) {
+      this.#tailTimer = timers.set(() => source.cancel(), TAIL_MS);
+      if (this.#paused) source.resume();
+    }
+    const how = failed ? "failed" : "complete";
+    if ((this.#controller?.desiredSize ?? 0) === 0) return this.#close(how);
+    this.#ending = how;
+    this.#askAgain();
+  }
+
+  #endTail(): void {
+    if (this.#tailTimer === undefined) return;
+    this.#options.timers.clear(this.#tailTimer);
+    this.#tailTimer = undefined;
+  }
+
+  #close(how: "complete" | "failed"): void {
+    this.#controller?.close();
+    this.#finish(how);
+  }
+
+  #finish(how: "complete" | "failed" | "caller_left"): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#tail = true;
+    if (this.#timer !== undefined) this.#options.timers.clear(this.#timer);
+    this.#askAgain();
+    this.#options.onEnd(how);
+  }
+
+  /** One timer a stream: pieces only note the time, and the timer looks at the note when it goes off. */
+  #listen(ms: number): void {
+    const { timers } = this.#options;
+    this.#timer = timers.set(() => {
+      const nextMs = this.#look();
+      if (!this.#over) this.#listen(nextMs);
+    }, ms);
+  }
+
+  /** Does what the silence until now asks for; gives how long to wait with the next look. */
+  #look(): number {
+    const { relay, pingMs, slowReaderMs } = this.#options;
+    const nowMs = performance.now();
+    const wanted = this.#controller?.desiredSize ?? 0;
+    if (wanted < 0) {
+      if (this.#stuck === undefined || wanted > this.#stuck.wanted) {
+        this.#stuck = { sinceMs: nowMs, wanted };
+        // Once all is taken, it is known.
+        this.#askAgain();
+      } else if (nowMs - this.#stuck.sinceMs >= slowReaderMs) this.#cutOff();
+      return Math.min(pingMs, slowReaderMs);
+    }
+    this.#stuck = undefined;
+    const quietMs = nowMs - this.#heardMs;
+    if (quietMs < pingMs) return pingMs - quietMs;
+    this.#send(relay.ping());
+    this.#heardMs = nowMs;
+    return pingMs;
+  }
+
+  /** The caller holds a place and takes nothing. */
+  #cutOff(): void {
+    this.#finish("caller_left");
+    this.#controller?.error(new Error("the caller reads too slowly"));
+    this.#options.source.cancel();
+  }
 }

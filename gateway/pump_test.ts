@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../translate/error.ts";
 import type { Relay } from "../translate/relay.ts";
 import { type Pump, pump, SYSTEM_TIMERS } from "./pump.ts";
-import type { ByteSource } from "./upstream/http_client.ts";
+import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -17,24 +17,34 @@ function streamed(
 } {
   let cancelled = false;
   let at = 0;
-  let release = (_: Error): void => {};
-  const source: ByteSource = {
-    read() {
-      if (cancelled) {
-        return Promise.reject(
-          new ApiError("upstream", "the call was broken off"),
-        );
-      }
+  let paused = false;
+  let sink: ByteSink | undefined;
+  const run = async (): Promise<void> => {
+    while (!paused && !cancelled) {
       const piece = pieces[after === "repeat" ? at++ % pieces.length : at++];
-      if (piece !== undefined) return Promise.resolve(bytes(piece));
-      if (after === "end") return Promise.resolve(undefined);
-      return new Promise((_, reject) => {
-        release = reject;
-      });
+      if (piece !== undefined) sink?.piece(bytes(piece));
+      else if (after === "end") return sink?.ended();
+      else return;
+      await Promise.resolve();
+    }
+  };
+  const source: ByteSource = {
+    read: () => Promise.reject(new Error("the pump reads nothing itself")),
+    flow(taker) {
+      sink = taker;
+      run();
+    },
+    pause() {
+      paused = true;
+    },
+    resume() {
+      paused = false;
+      run();
     },
     cancel() {
+      if (cancelled) return;
       cancelled = true;
-      release(new ApiError("upstream", "the call was broken off"));
+      sink?.failed(new ApiError("upstream", "the call was broken off"));
     },
   };
   let done = false;
@@ -71,6 +81,7 @@ function streamed(
     relay,
     first: bytes("first "),
     pingMs: 20,
+    slowReaderMs: 60,
     timers: SYSTEM_TIMERS,
     onEnd: (how) => tell(how),
   });
@@ -122,10 +133,47 @@ Deno.test("fail() reaches a caller whose source always has more", async () => {
   const reader = running.body.getReader();
   for (let i = 0; i < 50; i++) await reader.read();
   running.fail(new ApiError("timeout", "too long"));
-  const next = await reader.read();
-  assert.equal(new TextDecoder().decode(next.value), "[too long]");
-  assert.equal((await reader.read()).done, true);
+  let last = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    last = new TextDecoder().decode(next.value);
+  }
+  assert.equal(last, "[too long]");
   assert.equal(await ended, "failed");
+});
+
+Deno.test("pump() pauses a source whose caller does not read, and cuts the caller off", async () => {
+  const { running, cancelled, ended } = streamed(["x".repeat(1000)], "repeat");
+  const reader = running.body.getReader();
+  await reader.read();
+  await reader.read();
+  assert.equal(await ended, "caller_left");
+  assert.equal(cancelled(), true);
+  await assert.rejects(async () => {
+    let size = 0;
+    for (;;) {
+      size += (await reader.read()).value?.length ?? 0;
+      assert.ok(size < 1_000_000, "more was kept than a caller may leave");
+    }
+  }, /reads too slowly/);
+});
+
+Deno.test("pump() goes on where a caller reads slowly but reads", async () => {
+  const { running, ended } = streamed(
+    [...new Array(300).fill("x".repeat(1000)), "END"],
+    "end",
+  );
+  const reader = running.body.getReader();
+  let text = "";
+  for (let n = 0;; n++) {
+    const next = await reader.read();
+    if (next.done) break;
+    text += new TextDecoder().decode(next.value);
+    // Each time nearly as long as it may be stuck, and far longer in all.
+    if (n % 50 === 0) await new Promise((go) => setTimeout(go, 40));
+  }
+  assert.equal(text.replaceAll(/[^x]/g, "").length, 300_000);
+  assert.match(text, /END$/);
+  assert.equal(await ended, "complete");
 });
 
 Deno.test("fail() ends the call even where the caller reads no more", async () => {

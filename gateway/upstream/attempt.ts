@@ -132,16 +132,16 @@ async function begun(
   const patience = new Promise<"enough">((resolve) => {
     timer = setTimeout(() => resolve("enough"), firstFrameMs);
   });
-  let pending: Promise<Uint8Array | undefined> | undefined;
   try {
     while (!relay.seen().started && !relay.done()) {
-      pending = source.read();
-      const chunk = await Promise.race([pending, patience]);
+      const reading = source.read();
+      const chunk = await Promise.race([reading, patience]);
       if (chunk === "enough") {
+        // Whatever it would have given goes to the pump.
+        reading.catch(() => {});
         first.push(relay.ping());
         break;
       }
-      pending = undefined;
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
       if (out.length > 0) first.push(out);
       if (chunk === undefined) break;
@@ -157,29 +157,7 @@ async function begun(
     source.cancel();
     throw error;
   }
-  return {
-    type: "stream",
-    relay,
-    source: pending === undefined ? source : afterPending(pending, source),
-    first: joined(first),
-  };
-}
-
-/** The source with a read that is under way already as its first. */
-function afterPending(
-  pending: Promise<Uint8Array | undefined>,
-  source: ByteSource,
-): ByteSource {
-  let next: Promise<Uint8Array | undefined> | undefined = pending;
-  pending.catch(() => {});
-  return {
-    read() {
-      const now = next ?? source.read();
-      next = undefined;
-      return now;
-    },
-    cancel: () => source.cancel(),
-  };
+  return { type: "stream", relay, source, first: joined(first) };
 }
 
 /**

@@ -33,6 +33,16 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
 }
 
+/** Takes a body's pieces as they come. */
+export interface ByteSink {
+  /** The next piece. */
+  piece(bytes: Uint8Array): void;
+  /** There are no more. */
+  ended(): void;
+  /** The body broke: an {@linkcode ApiError} as {@linkcode ByteSource.read} throws it. */
+  failed(error: unknown): void;
+}
+
 /** A body that is read piece by piece, with backpressure. */
 export interface ByteSource {
   /**
@@ -41,7 +51,13 @@ export interface ByteSource {
    * @throws {ApiError} `timeout` after too long a silence, `upstream` where the connection broke
    */
   read(): Promise<Uint8Array | undefined>;
-  /** Lets the connection go. Nothing may be read afterwards. */
+  /** From now on pieces go to `sink`, those that wait already at once. A read under way never comes back. */
+  flow(sink: ByteSink): void;
+  /** Asks for no more pieces for now; a few may still come. */
+  pause(): void;
+  /** Takes {@linkcode ByteSource.pause} back. */
+  resume(): void;
+  /** Lets the connection go. Nothing may be read afterwards, and a sink hears no more, or that the body broke. */
   cancel(): void;
 }
 
@@ -130,6 +146,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     resolve(chunk: Uint8Array | undefined): void;
     reject(error: unknown): void;
   } | undefined;
+  #sink: ByteSink | undefined;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   readonly #limits: CallLimits;
@@ -137,6 +154,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   /** When the phase began or the last bytes came, on the monotonic clock. */
   #aliveMs = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer goes off. */
+  #lookMs = Infinity;
 
   constructor(
     signal: AbortSignal,
@@ -192,6 +211,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   ): void {
     if (this.#ended || chunk.length === 0) return;
     this.#aliveMs = performance.now();
+    if (this.#sink !== undefined) return this.#sink.piece(chunk);
     const waiting = this.#waiting;
     if (waiting !== undefined) {
       this.#waiting = undefined;
@@ -222,10 +242,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) {
       this.#queuedBytes -= chunk.length;
-      if (
-        this.#queuedBytes <= HIGH_WATER_BYTES &&
-        this.#controller?.paused === true
-      ) this.#controller.resume();
+      if (this.#queuedBytes <= HIGH_WATER_BYTES) this.resume();
       return Promise.resolve(chunk);
     }
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
@@ -235,20 +252,39 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     });
   }
 
+  flow(sink: ByteSink): void {
+    this.#waiting = undefined;
+    this.#sink = sink;
+    for (const chunk of this.#queue.splice(0)) sink.piece(chunk);
+    this.#queuedBytes = 0;
+    if (this.#failure !== undefined) sink.failed(this.#failure.error);
+    else if (this.#ended) sink.ended();
+  }
+
+  pause(): void {
+    if (!this.#ended) this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (this.#controller?.paused === true) this.#controller.resume();
+  }
+
   cancel(): void {
     this.#abort(new ApiError("upstream", "the call was broken off"));
   }
 
-  /** One timer a phase: bytes only note the time, and the timer looks at the note when it goes off. */
+  /** One timer a call: phases and bytes only note the time, and the timer looks at the note when it goes off. */
   #enter(phase: Phase): void {
     if (this.#ended) return;
     this.#phase = phase;
     this.#aliveMs = performance.now();
-    this.#arm(this.#limits[`${phase}TimeoutMs`]);
+    const limitMs = this.#limits[`${phase}TimeoutMs`];
+    if (this.#aliveMs + limitMs < this.#lookMs) this.#arm(limitMs);
   }
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
+    this.#lookMs = performance.now() + ms;
     this.#timer = setTimeout(() => this.#look(), ms);
   }
 
@@ -278,10 +314,13 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     clearTimeout(this.#timer);
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (failure === undefined) waiting?.resolve(undefined);
-    else {
+    if (failure === undefined) {
+      waiting?.resolve(undefined);
+      this.#sink?.ended();
+    } else {
       waiting?.reject(failure.error);
       this.#reject(failure.error);
+      this.#sink?.failed(failure.error);
     }
   }
 }
@@ -340,18 +379,37 @@ function decoded(source: ByteSource, headers: Headers): ByteSource {
   feed().catch((error) =>
     inflate.destroy(error instanceof Error ? error : broken)
   );
+  const read = async (): Promise<Uint8Array | undefined> => {
+    try {
+      const next = await output.next();
+      return next.done === true ? undefined : next.value;
+    } catch (error) {
+      throw error instanceof ApiError ? error : broken;
+    }
+  };
+  let going = Promise.withResolvers<void>();
+  going.resolve();
+  const drain = async (sink: ByteSink): Promise<void> => {
+    for (;;) {
+      await going.promise;
+      const piece = await read();
+      if (piece === undefined) return sink.ended();
+      sink.piece(piece);
+    }
+  };
   return {
-    async read() {
-      try {
-        const next = await output.next();
-        return next.done === true ? undefined : next.value;
-      } catch (error) {
-        throw error instanceof ApiError ? error : broken;
-      }
+    read,
+    flow(sink) {
+      drain(sink).catch((error) => sink.failed(error));
     },
+    pause() {
+      going = Promise.withResolvers();
+    },
+    resume: () => going.resolve(),
     cancel() {
       source.cancel();
       inflate.destroy();
+      going.resolve();
     },
   };
 }

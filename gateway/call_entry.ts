@@ -7,9 +7,10 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
 import type { CallOutcome } from "./accounts/accounts.ts";
 import { chargeFor } from "./accounts/charge.ts";
-import { errorText, type LogEntry } from "./log.ts";
+import { errorText, type LogEntry, type TriedUpstream } from "./log.ts";
 import type { Trace } from "./trace.ts";
 import type { Model } from "./upstream/catalogue.ts";
+import type { FailedAttempt } from "./upstream/retry_policy.ts";
 
 /** A granted call that is over. */
 export interface SettledCall {
@@ -23,6 +24,12 @@ export interface SettledCall {
   };
   /** What was called, and at which price. */
   readonly model: Model;
+  /** Where it was called last, or where the error that was told came from: `vendor/model`. */
+  readonly upstream: string;
+  /** Attempts that were begun. */
+  readonly attempts: number;
+  /** Those that failed before the caller was told anything. */
+  readonly failed: readonly FailedAttempt[];
   /** Whether the caller asked for a stream. */
   readonly stream: boolean;
   /** The prompt as estimated before the call. */
@@ -78,7 +85,9 @@ export function callEntry(settled: SettledCall): LogEntry {
     ...(trace === undefined ? {} : { trace_id: trace.traceId }),
     key_id: call.caller.keyId,
     model: model.id,
-    upstream: `${model.vendor}/${model.upstreamModel}`,
+    upstream: settled.upstream,
+    attempts: settled.attempts,
+    ...(settled.attempts < 2 ? {} : { tried: settled.failed.map(tried) }),
     stream: settled.stream,
     ...(upstreamStatus === undefined
       ? {}
@@ -90,6 +99,17 @@ export function callEntry(settled: SettledCall): LogEntry {
       error: errorText(error),
       error_of: isUpstreams(error, settled.ourFault) ? "upstream" : "gateway",
     }),
+  };
+}
+
+function tried({ candidate, error }: FailedAttempt): TriedUpstream {
+  const { upstreamStatus } = error.details;
+  return {
+    upstream: candidate.name,
+    error: error.kind,
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * One attempt at one candidate: the call, and the look at its head (and at the first frame of a stream) that decides whether
- * the caller gets an answer or an error.
+ * there is an answer for the caller. What follows a failure is not known here, see `retry_policy.ts`.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import type {
   DecodeContext,
   Dialect,
   EncodeContext,
+  UpstreamDialect,
 } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/error.ts";
@@ -25,6 +26,13 @@ import { withoutSecret } from "../../translate/secret.ts";
 import type { Trace } from "../trace.ts";
 import { callHeaders } from "./call_headers.ts";
 import type { Candidate } from "./candidates.ts";
+import {
+  type AttemptFailure,
+  byStatus,
+  inFirstFrame,
+  inReply,
+  withoutAnswer,
+} from "./failure.ts";
 import type {
   ByteSource,
   UpstreamClient,
@@ -72,46 +80,82 @@ const MAX_ERROR_BYTES = 256 * 1024;
 /**
  * Makes the attempt.
  *
- * @throws {ApiError} what went wrong before the caller was told anything; the signal's reason where the caller left
+ * @throws the signal's reason where it was aborted; nothing else but faults of ours
  */
-export async function attempt(options: Attempt): Promise<AttemptResult> {
-  const { candidate, caller, encode } = options;
+export async function attempt(
+  options: Attempt,
+): Promise<AttemptResult | AttemptFailure> {
+  const { candidate } = options;
   const dialect = withoutSecret(
     upstreamDialect(candidate.dialect),
     candidate.access.apiKey,
   );
-  const response = await options.client.call({
-    url: `${candidate.access.baseUrl}${
-      candidate.wire.path(candidate.model.upstreamModel, options.stream)
-    }`,
-    headers: callHeaders(options),
-    body: options.upstream.bytes,
-    signal: options.signal,
-  });
-  const decode: DecodeContext = options.upstream.context;
-  if (response.status < 200 || response.status > 299) {
-    const body = new TextDecoder().decode(
+  let meaning = withoutAnswer;
+  try {
+    const response = await options.client.call({
+      url: `${candidate.access.baseUrl}${
+        candidate.wire.path(candidate.upstreamModel, options.stream)
+      }`,
+      headers: callHeaders(options),
+      body: options.upstream.bytes,
+      signal: options.signal,
+      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
+    });
+    if (response.status < 200 || response.status > 299) {
+      return await refused(dialect, response, options.signal);
+    }
+    const isStream = isEventStream(response, options.stream);
+    meaning = isStream && options.stream ? inFirstFrame : inReply;
+    return await answered(options, dialect, response, isStream);
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    if (!(error instanceof ApiError)) throw error;
+    return meaning(error);
+  }
+}
+
+async function refused(
+  dialect: UpstreamDialect,
+  response: UpstreamResponse,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
+  let text = "";
+  try {
+    text = new TextDecoder().decode(
       await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
     );
-    throw dialect.decodeError(response.status, response.headers, body);
+  } catch (error) {
+    // Where the words do not come, the status says enough.
+    if (signal.aborted || !(error instanceof ApiError)) throw error;
   }
-  if (!isEventStream(response, options.stream)) {
-    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
-    const answer = options.stream ? streamOfWhole : wholeReply;
-    return {
-      type: "whole",
-      reply: answer(caller, dialect, decode, encode, body),
-    };
+  return byStatus(
+    response.status,
+    dialect.decodeError(response.status, response.headers, text),
+  );
+}
+
+async function answered(
+  options: Attempt,
+  dialect: UpstreamDialect,
+  response: UpstreamResponse,
+  isStream: boolean,
+): Promise<AttemptResult> {
+  const { caller, encode } = options;
+  const decode: DecodeContext = options.upstream.context;
+  if (isStream && options.stream) {
+    const relay = streamRelay(caller, dialect, decode, encode);
+    return await begun(relay, response.body, options.firstFrameMs);
   }
-  if (!options.stream) {
-    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
-    return {
-      type: "whole",
-      reply: wholeOfStream(caller, dialect, decode, encode, body),
-    };
-  }
-  const relay = streamRelay(caller, dialect, decode, encode);
-  return await begun(relay, response.body, options.firstFrameMs);
+  const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+  const answer = isStream
+    ? wholeOfStream
+    : options.stream
+    ? streamOfWhole
+    : wholeReply;
+  return {
+    type: "whole",
+    reply: answer(caller, dialect, decode, encode, body),
+  };
 }
 
 /** What the content type says; where it says neither JSON nor HTML, what was asked for. */

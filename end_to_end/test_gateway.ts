@@ -37,6 +37,7 @@ export interface TestGateway {
     path: string,
     body: unknown,
     headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
   ): Promise<Response>;
   /** Breaks off what runs and closes every socket on both sides. */
   close(): Promise<void>;
@@ -125,7 +126,7 @@ export async function startTestGateway(
         };
         waiting.add(tell);
       }),
-    post: (path, body, headers = {}) =>
+    post: (path, body, headers = {}, signal) =>
       fetch(`${url}${path}`, {
         method: "POST",
         headers: {
@@ -134,6 +135,7 @@ export async function startTestGateway(
           ...headers,
         },
         body: typeof body === "string" ? body : JSON.stringify(body),
+        signal: signal ?? null,
       }),
     async close() {
       gateway.breakOffAll();

@@ -24,12 +24,17 @@ export const FIRST_PAUSE_MS = 5_000;
 export const LONGEST_PAUSE_MS = 300_000;
 /** However long an upstream asks to be left alone. */
 const LONGEST_REST_MS = 3_600_000;
+/** Where it does not say how long: this, doubled with each time in a row, up to a minute. */
+export const FIRST_REST_MS = 1_000;
+const LONGEST_UNASKED_REST_MS = 60_000;
 
-/** A candidate's health. A call that was entered ends in exactly one of `succeeded`, `failed`, `limited` and `left`. */
+/** A candidate's health. A call that was entered ends in exactly one of
+ * `succeeded`, `failed` and `left`. */
 export class Breaker {
   /** Unix time; 0: closed. Past: half-open. */
   #openUntilMs = 0;
   #restUntilMs = 0;
+  #rests = 0;
   #probing = false;
   #openings = 0;
   #inARow = 0;
@@ -85,6 +90,7 @@ export class Breaker {
     this.answered(nowMs);
     this.#inARow = 0;
     this.#openings = 0;
+    this.#rests = 0;
     this.#count(nowMs);
   }
 
@@ -104,8 +110,14 @@ export class Breaker {
     ) this.#open(nowMs);
   }
 
-  /** The upstream asks to be left alone for so long: no failure, and no proof that it works. */
-  rest(nowMs: number, forMs: number): void {
+  /**
+   * The upstream says that it is called too often: no failure, and no proof that it works. It is left alone for as long as it
+   * asks; undefined: it does not say.
+   */
+  rest(nowMs: number, askedMs: number | undefined): void {
+    const forMs = askedMs ??
+      Math.min(FIRST_REST_MS * 2 ** this.#rests, LONGEST_UNASKED_REST_MS);
+    this.#rests++;
     this.#restUntilMs = Math.max(
       this.#restUntilMs,
       nowMs + Math.min(forMs, LONGEST_REST_MS),

@@ -74,10 +74,8 @@ export function inReply(error: ApiError): AttemptFailure {
     : inFirstFrame(error);
 }
 
-/** How long a candidate is left alone that says it is called too often, and not how long to wait. */
-const REST_MS = 5_000;
-/** The same where the account there is used up. */
-const LONG_REST_MS = 60_000;
+/** How long a candidate is left alone where our account is used up. */
+const NO_QUOTA_REST_MS = 60_000;
 
 /** Tells a candidate's health of an error: a call's answer, or the end of its stream. */
 export function blame(
@@ -93,7 +91,7 @@ export function blame(
   if (error.kind === "rate_limit") {
     health.rest(
       nowMs,
-      askedMs ?? (retryable === false ? LONG_REST_MS : REST_MS),
+      askedMs ?? (retryable === false ? NO_QUOTA_REST_MS : undefined),
     );
   } else if (!REQUESTS_FAULT.has(error.kind)) {
     if (askedMs !== undefined) health.rest(nowMs, askedMs);

@@ -46,7 +46,7 @@ const TRIES_AT_ONE = 2;
 /** Backoff before the second try of a candidate is at most this, and doubles with every failed attempt. */
 export const BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 4_000;
-/** A longer `retry-after` is told to the caller instead of being waited for. */
+/** An upstream that wants to be left alone for longer is not waited for: the caller is told. */
 export const LONGEST_WAIT_MS = 3_000;
 
 /** The next attempt; undefined where there is to be none. */
@@ -67,14 +67,13 @@ function again(at: RetrySituation): NextAttempt | undefined {
   let best: NextAttempt | undefined;
   for (const candidate of at.candidates) {
     const here = at.failed.filter((one) => one.candidate === candidate);
-    const last = here.at(-1);
     if (
-      last === undefined || here.length >= TRIES_AT_ONE ||
+      here.length === 0 || here.length >= TRIES_AT_ONE ||
       here.some((one) => one.again !== "anywhere") ||
       candidate.health.state(at.nowMs) !== "closed"
     ) continue;
     const waitMs = Math.max(
-      (last.error.details.retryAfterSeconds ?? 0) * 1000,
+      candidate.health.backAtMs() - at.nowMs,
       at.random() *
         Math.min(
           LONGEST_BACKOFF_MS,

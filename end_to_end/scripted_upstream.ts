@@ -18,6 +18,10 @@ export type Deed =
   | "cut"
   /** A stream's first event, then nothing. */
   | "stall"
+  /** A good answer that is whole, also where a stream was asked for. */
+  | "whole"
+  /** Nothing until then, and then a deed. */
+  | { readonly after: Promise<void>; readonly deed: Deed }
   /** A stream whose first frame tells an error; under a whole answer, an error with the status 200. */
   | { readonly inBand: string }
   /** An error with a status. */
@@ -173,6 +177,10 @@ async function act(
   const whole = request.path.endsWith("/messages")
     ? messageReply(name)
     : chatReply(name);
+  if (typeof deed === "object" && "after" in deed) {
+    await deed.after;
+    return await act(conn, deed.deed, request, name);
+  }
   switch (deed) {
     case "reset":
       return;
@@ -190,9 +198,10 @@ async function act(
       if (deed === "stall") await untilGone(conn);
       return;
     case "ok":
+    case "whole":
       await send(
         conn,
-        isStream
+        isStream && deed === "ok"
           ? `${STREAM_HEAD}${events.join("")}`
           : `${JSON_HEAD}content-length: ${whole.length}\r\n\r\n${whole}`,
       );
@@ -305,7 +314,7 @@ function chatReply(name: string): string {
   return JSON.stringify({
     id: "chatcmpl-1",
     object: "chat.completion",
-    created: 1,
+    created: 1_800_000_000,
     model: "theirs",
     choices: [{
       index: 0,
@@ -322,7 +331,7 @@ function chatEvents(name: string): readonly string[] {
       JSON.stringify({
         id: "chatcmpl-1",
         object: "chat.completion.chunk",
-        created: 1,
+        created: 1_800_000_000,
         model: "theirs",
         choices,
         ...more,

@@ -61,6 +61,8 @@ export interface CandidatesOptions
   readonly a?: Partial<CandidateOverride>;
   /** Of `b`; absent: priority 2. Null: there is no second candidate. */
   readonly b?: Partial<CandidateOverride> | null;
+  /** Further vendors of the file. */
+  readonly vendors?: Readonly<Record<string, unknown>>;
   /** Further fields of the model's row. */
   readonly model?: Readonly<Record<string, unknown>>;
 }
@@ -85,6 +87,7 @@ export async function withCandidates(
       vendors: {
         a: { kind: "vendora", base_url: a.url, api_key_env: "A_KEY" },
         b: { kind: "vendorb", base_url: `${b.url}/v1`, api_key_env: "B_KEY" },
+        ...options.vendors,
       },
       models: {
         [MODEL]: {

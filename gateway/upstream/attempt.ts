@@ -69,8 +69,6 @@ export interface Attempt {
   readonly trace: Trace | undefined;
   /** Ends the attempt in any phase; its reason is what is thrown. */
   readonly signal: AbortSignal;
-  /** How long a stream's first frame is awaited before the caller gets its head anyway. */
-  readonly firstFrameMs: number;
 }
 
 /** The longest whole reply or error that is read, in bytes. */
@@ -144,7 +142,7 @@ async function answered(
   const decode: DecodeContext = options.upstream.context;
   if (isStream && options.stream) {
     const relay = streamRelay(caller, dialect, decode, encode);
-    return await begun(relay, response.body, options.firstFrameMs);
+    return await begun(relay, response.body);
   }
   const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
   const answer = isStream
@@ -169,23 +167,11 @@ function isEventStream(response: UpstreamResponse, asked: boolean): boolean {
 async function begun(
   relay: Relay,
   source: ByteSource,
-  firstFrameMs: number,
 ): Promise<AttemptResult> {
   const first: Uint8Array[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<"enough">((resolve) => {
-    timer = setTimeout(() => resolve("enough"), firstFrameMs);
-  });
-  let pending: Promise<Uint8Array | undefined> | undefined;
   try {
     while (!relay.seen().started && !relay.done()) {
-      pending = source.read();
-      const chunk = await Promise.race([pending, patience]);
-      if (chunk === "enough") {
-        first.push(relay.ping());
-        break;
-      }
-      pending = undefined;
+      const chunk = await source.read();
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
       if (out.length > 0) first.push(out);
       if (chunk === undefined) break;
@@ -193,37 +179,13 @@ async function begun(
   } catch (error) {
     source.cancel();
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
   const { started, error } = relay.seen();
   if (error !== undefined && !started) {
     source.cancel();
     throw error;
   }
-  return {
-    type: "stream",
-    relay,
-    source: pending === undefined ? source : afterPending(pending, source),
-    first: joined(first),
-  };
-}
-
-/** The source with a read that is under way already as its first. */
-function afterPending(
-  pending: Promise<Uint8Array | undefined>,
-  source: ByteSource,
-): ByteSource {
-  let next: Promise<Uint8Array | undefined> | undefined = pending;
-  pending.catch(() => {});
-  return {
-    read() {
-      const now = next ?? source.read();
-      next = undefined;
-      return now;
-    },
-    cancel: () => source.cancel(),
-  };
+  return { type: "stream", relay, source, first: joined(first) };
 }
 
 /**

@@ -334,6 +334,7 @@ function chatEvents(name: string): readonly string[] {
         created: 1_800_000_000,
         model: "theirs",
         choices,
+        usage: null,
         ...more,
       })
     }\n\n`;

@@ -43,7 +43,10 @@ const { accounts, admin, freshKey, forgetful } = await orExit(() =>
 const replay = config.replay ? await startReplay() : undefined;
 const offer = offerOf(
   config.catalogue,
-  replay === undefined ? config.vendors : replayVendors(replay.url),
+  replay === undefined ? config.vendors : replayVendors(
+    replay.url,
+    config.catalogue.vendors,
+  ),
 );
 const client = upstreamClient(config);
 const now = () => Date.now();
@@ -56,6 +59,7 @@ const gateway = createGateway({
   client,
   timers: SYSTEM_TIMERS,
   now,
+  random: Math.random,
   log,
 });
 

@@ -8,7 +8,7 @@ import { openDesk } from "../gateway/admin/desk.ts";
 import { readConfig } from "../gateway/config.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { LogEntry } from "../gateway/log.ts";
-import { SYSTEM_TIMERS } from "../gateway/pump.ts";
+import { SYSTEM_TIMERS, type Timers } from "../gateway/pump.ts";
 import { offerOf } from "../gateway/upstream/candidates.ts";
 import { type AccountsInUse, openAccounts } from "../gateway/open_accounts.ts";
 import { upstreamClient } from "../gateway/upstream/http_client.ts";
@@ -37,6 +37,7 @@ export interface TestGateway {
     path: string,
     body: unknown,
     headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
   ): Promise<Response>;
   /** Breaks off what runs and closes every socket on both sides. */
   close(): Promise<void>;
@@ -48,6 +49,14 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of the file that `GATEWAY_CONFIG` names; absent: an empty one. */
   readonly configFile?: string;
+  /** True: the vendors that the settings name are called. Absent: the replay server stands in for every vendor. */
+  readonly realVendors?: boolean;
+  /** Absent: the system's. */
+  readonly now?: () => number;
+  /** Absent: the system's. */
+  readonly timers?: Timers;
+  /** Absent: chance. */
+  readonly random?: () => number;
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -79,10 +88,16 @@ export async function startTestGateway(
     config,
     accounts: books.accounts,
     desk: openDesk(books.admin, config.adminToken, () => Date.now()),
-    offer: offerOf(config.catalogue, replayVendors(replay.url)),
+    offer: offerOf(
+      config.catalogue,
+      options.realVendors === true
+        ? config.vendors
+        : replayVendors(replay.url, config.catalogue.vendors),
+    ),
     client,
-    timers: SYSTEM_TIMERS,
-    now: () => Date.now(),
+    timers: options.timers ?? SYSTEM_TIMERS,
+    now: options.now ?? (() => Date.now()),
+    random: options.random ?? Math.random,
     log(entry) {
       logged.push(entry);
       for (const tell of [...waiting]) tell(entry);
@@ -111,7 +126,7 @@ export async function startTestGateway(
         };
         waiting.add(tell);
       }),
-    post: (path, body, headers = {}) =>
+    post: (path, body, headers = {}, signal) =>
       fetch(`${url}${path}`, {
         method: "POST",
         headers: {
@@ -120,6 +135,7 @@ export async function startTestGateway(
           ...headers,
         },
         body: typeof body === "string" ? body : JSON.stringify(body),
+        signal: signal ?? null,
       }),
     async close() {
       gateway.breakOffAll();

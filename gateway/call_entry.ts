@@ -5,11 +5,14 @@
  */
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
+import type { UpstreamRequest } from "../translate/relay.ts";
 import type { CallOutcome } from "./accounts/accounts.ts";
 import { chargeFor } from "./accounts/charge.ts";
-import { errorText, type LogEntry } from "./log.ts";
+import { errorText, type LogEntry, type TriedUpstream } from "./log.ts";
 import type { Trace } from "./trace.ts";
+import type { Candidate } from "./upstream/candidates.ts";
 import type { Model } from "./upstream/catalogue.ts";
+import type { FailedAttempt } from "./upstream/retry_policy.ts";
 
 /** A granted call that is over. */
 export interface SettledCall {
@@ -23,12 +26,21 @@ export interface SettledCall {
   };
   /** What was called, and at which price. */
   readonly model: Model;
+  /** Where it was called. */
+  readonly attempts: {
+    /** Who answered, or whose error was told. */
+    readonly candidate: Candidate;
+    /** What that upstream was sent, and could not be told. */
+    readonly upstream: Pick<UpstreamRequest, "losses">;
+    /** How many were begun. */
+    readonly begun: number;
+    /** Those that failed before the caller was told anything. */
+    readonly failed: readonly FailedAttempt[];
+  };
   /** Whether the caller asked for a stream. */
   readonly stream: boolean;
   /** The prompt as estimated before the call. */
   readonly inputTokens: number;
-  /** What the upstream could not be told. */
-  readonly dropped: readonly string[];
   /** The caller's trace. */
   readonly trace: Trace | undefined;
   /** What the books got. */
@@ -50,8 +62,9 @@ export const NOBODY_THERE = 499;
 
 /** The entry. */
 export function callEntry(settled: SettledCall): LogEntry {
-  const { call, model, outcome, trace, firstByteMs, began } = settled;
+  const { call, model, attempts, outcome, trace, firstByteMs, began } = settled;
   const { ended, usage } = outcome;
+  const { losses } = attempts.upstream;
   const error = ended === "caller_left" ? undefined : settled.error;
   const upstreamStatus = error instanceof ApiError
     ? error.details.upstreamStatus
@@ -78,18 +91,31 @@ export function callEntry(settled: SettledCall): LogEntry {
     ...(trace === undefined ? {} : { trace_id: trace.traceId }),
     key_id: call.caller.keyId,
     model: model.id,
-    upstream: `${model.vendor}/${model.upstreamModel}`,
+    upstream: attempts.candidate.name,
+    attempts: attempts.begun,
+    ...(attempts.begun < 2 ? {} : { tried: attempts.failed.map(tried) }),
     stream: settled.stream,
     ...(upstreamStatus === undefined
       ? {}
       : { upstream_status: upstreamStatus }),
     ...(began ? { usage } : {}),
     cost_micro_usd: charge.costMicroUsd,
-    ...(settled.dropped.length === 0 ? {} : { dropped: settled.dropped }),
+    ...(losses.length === 0 ? {} : { dropped: losses }),
     ...(error === undefined ? {} : {
       error: errorText(error),
       error_of: isUpstreams(error, settled.ourFault) ? "upstream" : "gateway",
     }),
+  };
+}
+
+function tried({ candidate, error }: FailedAttempt): TriedUpstream {
+  const { upstreamStatus } = error.details;
+  return {
+    upstream: candidate.name,
+    error: error.kind,
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
   };
 }
 

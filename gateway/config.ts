@@ -10,7 +10,7 @@ import {
   type CatalogueOverrides,
   parseCatalogueFile,
 } from "./upstream/catalogue_file.ts";
-import { type VendorName, VENDORS } from "./upstream/vendors.ts";
+import { VENDORS } from "./upstream/vendors.ts";
 
 /** The store where none is named. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
@@ -35,8 +35,8 @@ export interface VendorAccess {
 export interface Config {
   /** Absent where the platform decides (Deno Deploy). */
   readonly listen?: ListenAddress;
-  /** Vendors that are configured; empty with the replay upstream. */
-  readonly vendors: Readonly<Partial<Record<VendorName, VendorAccess>>>;
+  /** Vendors that are configured, by name; empty with the replay upstream. */
+  readonly vendors: Readonly<Record<string, VendorAccess>>;
   /** True: the embedded replay upstream answers for every vendor. */
   readonly replay: boolean;
   /** Every model, with the changes that `GATEWAY_CONFIG` makes; which are offered depends on `vendors`. */
@@ -67,6 +67,8 @@ export interface Config {
   readonly idleTimeoutMs: number;
   /** How long a call may take, its stream included; then it is broken off. */
   readonly totalTimeoutMs: number;
+  /** Attempts at upstreams that one call may make, the first included. */
+  readonly maxAttempts: number;
   /** Calls that may be under way at once in this process; more are refused. */
   readonly maxConcurrent: number;
   /** False: no line is logged, of faults neither. */
@@ -172,6 +174,7 @@ const ENVIRONMENT = z.object({
   GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: seconds(600),
   GATEWAY_IDLE_TIMEOUT_SECONDS: seconds(300),
   GATEWAY_TOTAL_TIMEOUT_SECONDS: seconds(3600),
+  GATEWAY_MAX_ATTEMPTS: count(3, 1, 10),
   GATEWAY_LOG: z.enum(["requests", "none"], "must be requests or none").default(
     "requests",
   ),
@@ -206,7 +209,7 @@ export function readConfig(surroundings: Surroundings): Config {
   const overrides = values.GATEWAY_CONFIG === undefined
     ? {}
     : readOverrides(values.GATEWAY_CONFIG, surroundings, problems);
-  const vendors: Partial<Record<VendorName, VendorAccess>> = {};
+  const vendors: Record<string, VendorAccess> = {};
   for (const vendor of VENDORS) {
     const apiKey = values[vendor.keySetting];
     if (apiKey !== undefined) {
@@ -214,6 +217,26 @@ export function readConfig(surroundings: Surroundings): Config {
       vendors[vendor.name] = {
         apiKey,
         baseUrl: values[vendor.baseUrlSetting] ?? override ?? vendor.baseUrl,
+      };
+    }
+  }
+  for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
+    const like = VENDORS.find((vendor) => vendor.name === added.kind);
+    if (like === undefined || added.api_key_env === undefined) continue;
+    const at = `GATEWAY_CONFIG: vendors.${name}.api_key_env`;
+    if (isOtherSetting(added.api_key_env)) {
+      problems.push(`${at}: must not be a setting that holds no vendor's key`);
+      continue;
+    }
+    const key = apiKey.safeParse(env[added.api_key_env]);
+    if (!key.success) {
+      problems.push(
+        `${added.api_key_env}: must be a key without blanks or line ends`,
+      );
+    } else if (key.data !== undefined) {
+      vendors[name] = {
+        apiKey: key.data,
+        baseUrl: added.base_url ?? like.baseUrl,
       };
     }
   }
@@ -258,9 +281,17 @@ export function readConfig(surroundings: Surroundings): Config {
     firstByteTimeoutMs: values.GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS,
     idleTimeoutMs: values.GATEWAY_IDLE_TIMEOUT_SECONDS,
     totalTimeoutMs: values.GATEWAY_TOTAL_TIMEOUT_SECONDS,
+    maxAttempts: values.GATEWAY_MAX_ATTEMPTS,
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
     logRequests: values.GATEWAY_LOG === "requests",
   });
+}
+
+/** Whether a variable has a meaning of its own, so that its value must not be sent to a vendor. */
+function isOtherSetting(name: string): boolean {
+  return name.startsWith("GATEWAY_") ||
+    (SETTING_NAMES.includes(name) &&
+      !VENDORS.some(({ keySetting }) => keySetting === name));
 }
 
 function readOverrides(

@@ -164,3 +164,161 @@ Deno.test("readConfig() names what is wrong in the file", () => {
     /models\.x\.price\.input/,
   );
 });
+
+const TWO_DEPLOYMENTS = {
+  vendors: {
+    west: {
+      kind: "vendorb",
+      base_url: "https://west.example/v1/",
+      api_key_env: "WEST_KEY",
+    },
+    spare: { kind: "vendora", api_key_env: "SPARE_KEY" },
+  },
+  models: {
+    "vendorb-5": {
+      candidates: [
+        { vendor: "vendorb", upstream_model: "gpt-5", weight: 3 },
+        { vendor: "west", upstream_model: "deployment-1" },
+        { vendor: "spare", upstream_model: "claude-haiku-4-5", priority: 2 },
+      ],
+      timeouts: { first_byte_seconds: 20, total_seconds: 60 },
+    },
+  },
+};
+
+Deno.test("readConfig() adds vendors of the file, with keys from the variables that it names", () => {
+  const config = read({
+    GATEWAY_CONFIG: "gateway.json",
+    VENDORB_API_KEY: "kb",
+    WEST_KEY: "kw",
+    SPARE_KEY: "ks",
+  }, JSON.stringify(TWO_DEPLOYMENTS));
+  assert.deepEqual(config.vendors["west"], {
+    apiKey: "kw",
+    baseUrl: "https://west.example/v1",
+  });
+  assert.equal(config.vendors["spare"]?.baseUrl, "https://api.anthropic.com");
+  const offer = offerOf(config.catalogue, config.vendors);
+  const model = offer.model("vendorb-5");
+  assert.ok(model !== undefined);
+  assert.equal(model.vendor, "vendorb");
+  assert.equal(model.totalTimeoutMs, 60_000);
+  const [own, west, spare] = offer.candidates(model, "messages");
+  assert.equal(own?.name, "vendorb/gpt-5");
+  assert.deepEqual(own?.limits, { firstByteTimeoutMs: 20_000 });
+  // A deployment of the model takes what the model takes; a model of the catalogue what its own row says.
+  assert.equal(west?.can.maxTokensField, "max_completion_tokens");
+  assert.equal(spare?.can.maxOutputTokens, 64_000);
+  assert.equal(spare?.can.reasoning, "budget");
+  assert.equal(spare?.dialect, "messages");
+});
+
+Deno.test("readConfig() leaves out a vendor of the file whose key is not set, and a model without any", () => {
+  const config = read({
+    GATEWAY_CONFIG: "gateway.json",
+    WEST_KEY: "kw",
+  }, JSON.stringify(TWO_DEPLOYMENTS));
+  assert.deepEqual(Object.keys(config.vendors), ["west"]);
+  const offer = offerOf(config.catalogue, config.vendors);
+  assert.deepEqual(offer.models.map(({ id }) => id), ["vendorb-5"]);
+  assert.deepEqual(offer.all.map(({ name }) => name), ["west/deployment-1"]);
+});
+
+Deno.test("readConfig() names what is wrong with vendors, candidates and timeouts of the file", async (t) => {
+  const rows: readonly (readonly [string, unknown, RegExp])[] = [
+    [
+      "a vendor without a kind",
+      { vendors: { west: { api_key_env: "K" } } },
+      /vendors\.west: needs kind/,
+    ],
+    [
+      "a key in the file",
+      { vendors: { west: { kind: "vendora", api_key: "k" } } },
+      /vendors\.west: .*api_key/,
+    ],
+    [
+      "a variable that is another setting",
+      {
+        vendors: {
+          west: { kind: "vendora", api_key_env: "GATEWAY_ADMIN_TOKEN" },
+        },
+      },
+      /vendors\.west\.api_key_env: must not be a setting/,
+    ],
+    [
+      "the store's address as a key",
+      { vendors: { west: { kind: "vendora", api_key_env: "DATABASE_URL" } } },
+      /vendors\.west\.api_key_env: must not be a setting/,
+    ],
+    [
+      "another kind for a built-in vendor",
+      { vendors: { vendora: { kind: "vendorb" } } },
+      /vendors\.vendora: a built-in vendor/,
+    ],
+    [
+      "an unknown vendor",
+      { models: { m: { vendor: "east" } } },
+      /models\.m\.vendor: no such vendor/,
+    ],
+    [
+      "a candidate's unknown vendor",
+      { models: { m: { candidates: [{ vendor: "e", upstream_model: "x" }] } } },
+      /models\.m\.candidates\.0\.vendor: no such vendor/,
+    ],
+    [
+      "a dialect that the vendor does not speak",
+      {
+        models: {
+          m: {
+            candidates: [{
+              vendor: "vendora",
+              upstream_model: "x",
+              dialect: "chat_completions",
+            }],
+          },
+        },
+      },
+      /candidates\.0\.dialect: the vendor does not speak it/,
+    ],
+    [
+      "a candidate twice",
+      {
+        models: {
+          m: {
+            candidates: [
+              { vendor: "vendora", upstream_model: "x" },
+              { vendor: "vendora", upstream_model: "x", weight: 2 },
+            ],
+          },
+        },
+      },
+      /candidates\.1: stands there twice/,
+    ],
+    ["no candidate", { models: { m: { candidates: [] } } }, /m\.candidates/],
+    [
+      "a weight of nothing",
+      {
+        models: {
+          m: {
+            candidates: [{ vendor: "vendora", upstream_model: "x", weight: 0 }],
+          },
+        },
+      },
+      /candidates\.0\.weight/,
+    ],
+    [
+      "a time limit of nothing",
+      { models: { m: { timeouts: { idle_seconds: 0 } } } },
+      /timeouts\.idle_seconds/,
+    ],
+  ];
+  for (const [name, file, message] of rows) {
+    await t.step(name, () => {
+      const env = {
+        GATEWAY_CONFIG: "gateway.json",
+        GATEWAY_UPSTREAM: "replay",
+      };
+      assert.match(problems(env, JSON.stringify(file)), message);
+    });
+  }
+});

@@ -66,7 +66,7 @@ export async function countTokens(
       request: call.request,
     },
     dialect,
-    model.upstreamModel,
+    candidate.upstreamModel,
     candidate.can,
   );
   const response = await gateway.client.call({

@@ -31,6 +31,8 @@ export interface GatewayParts {
   readonly timers: Timers;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** From 0 up to, not including, 1: for the choice among upstreams and the pauses between attempts. */
+  readonly random: () => number;
   /** Gets an entry per generation call and per refusal. */
   readonly log: RequestLog;
 }

@@ -7,6 +7,16 @@ import { ApiError } from "../translate/error.ts";
 import type { Usage } from "../translate/reply.ts";
 import type { AccountsEvent } from "./accounts/mod.ts";
 
+/** An attempt that failed before the caller was told anything. */
+export interface TriedUpstream {
+  /** See {@linkcode LogEntry.upstream}. */
+  readonly upstream: string;
+  /** Kind of the error. */
+  readonly error: string;
+  /** What the upstream answered with; absent where it did not. */
+  readonly upstream_status?: number;
+}
+
 /** What is logged of a call. */
 export interface LogEntry {
   /** The id that the caller got in `request-id`. */
@@ -31,8 +41,12 @@ export interface LogEntry {
   readonly key_id?: string;
   /** Id in the catalogue; absent where no call was granted. */
   readonly model?: string;
-  /** `vendor/model`, the model in the vendor's own words; absent where no call was granted. */
+  /** `vendor/model`, the model in the vendor's own words: the upstream that answered, or whose error was told. Absent where no call was granted. */
   readonly upstream?: string;
+  /** Attempts at upstreams; absent where no call was granted. */
+  readonly attempts?: number;
+  /** The attempts that failed before the caller was told anything, in order; absent where there was no second attempt. */
+  readonly tried?: readonly TriedUpstream[];
   /** Status of an upstream's refusal; absent where it did not refuse. */
   readonly upstream_status?: number;
   /** Whether the caller asked for a stream; absent where no call was granted. */

@@ -1,6 +1,6 @@
 /**
  * One attempt at one candidate: the call, and the look at its head (and at the first frame of a stream) that decides whether
- * the caller gets an answer or an error.
+ * there is an answer for the caller. What follows a failure is not known here, see `retry_policy.ts`.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import type {
   DecodeContext,
   Dialect,
   EncodeContext,
+  UpstreamDialect,
 } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/error.ts";
@@ -25,6 +26,13 @@ import { withoutSecret } from "../../translate/secret.ts";
 import type { Trace } from "../trace.ts";
 import { callHeaders } from "./call_headers.ts";
 import type { Candidate } from "./candidates.ts";
+import {
+  type AttemptFailure,
+  byStatus,
+  inFirstFrame,
+  inReply,
+  withoutAnswer,
+} from "./failure.ts";
 import type {
   ByteSource,
   UpstreamClient,
@@ -61,8 +69,6 @@ export interface Attempt {
   readonly trace: Trace | undefined;
   /** Ends the attempt in any phase; its reason is what is thrown. */
   readonly signal: AbortSignal;
-  /** How long a stream's first frame is awaited before the caller gets its head anyway. */
-  readonly firstFrameMs: number;
 }
 
 /** The longest whole reply or error that is read, in bytes. */
@@ -72,46 +78,82 @@ const MAX_ERROR_BYTES = 256 * 1024;
 /**
  * Makes the attempt.
  *
- * @throws {ApiError} what went wrong before the caller was told anything; the signal's reason where the caller left
+ * @throws the signal's reason where it was aborted; nothing else but faults of ours
  */
-export async function attempt(options: Attempt): Promise<AttemptResult> {
-  const { candidate, caller, encode } = options;
+export async function attempt(
+  options: Attempt,
+): Promise<AttemptResult | AttemptFailure> {
+  const { candidate } = options;
   const dialect = withoutSecret(
     upstreamDialect(candidate.dialect),
     candidate.access.apiKey,
   );
-  const response = await options.client.call({
-    url: `${candidate.access.baseUrl}${
-      candidate.wire.path(candidate.model.upstreamModel, options.stream)
-    }`,
-    headers: callHeaders(options),
-    body: options.upstream.bytes,
-    signal: options.signal,
-  });
-  const decode: DecodeContext = options.upstream.context;
-  if (response.status < 200 || response.status > 299) {
-    const body = new TextDecoder().decode(
+  let meaning = withoutAnswer;
+  try {
+    const response = await options.client.call({
+      url: `${candidate.access.baseUrl}${
+        candidate.wire.path(candidate.upstreamModel, options.stream)
+      }`,
+      headers: callHeaders(options),
+      body: options.upstream.bytes,
+      signal: options.signal,
+      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
+    });
+    if (response.status < 200 || response.status > 299) {
+      return await refused(dialect, response, options.signal);
+    }
+    const isStream = isEventStream(response, options.stream);
+    meaning = isStream && options.stream ? inFirstFrame : inReply;
+    return await answered(options, dialect, response, isStream);
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    if (!(error instanceof ApiError)) throw error;
+    return meaning(error);
+  }
+}
+
+async function refused(
+  dialect: UpstreamDialect,
+  response: UpstreamResponse,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
+  let text = "";
+  try {
+    text = new TextDecoder().decode(
       await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
     );
-    throw dialect.decodeError(response.status, response.headers, body);
+  } catch (error) {
+    // Where the words do not come, the status says enough.
+    if (signal.aborted || !(error instanceof ApiError)) throw error;
   }
-  if (!isEventStream(response, options.stream)) {
-    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
-    const answer = options.stream ? streamOfWhole : wholeReply;
-    return {
-      type: "whole",
-      reply: answer(caller, dialect, decode, encode, body),
-    };
+  return byStatus(
+    response.status,
+    dialect.decodeError(response.status, response.headers, text),
+  );
+}
+
+async function answered(
+  options: Attempt,
+  dialect: UpstreamDialect,
+  response: UpstreamResponse,
+  isStream: boolean,
+): Promise<AttemptResult> {
+  const { caller, encode } = options;
+  const decode: DecodeContext = options.upstream.context;
+  if (isStream && options.stream) {
+    const relay = streamRelay(caller, dialect, decode, encode);
+    return await begun(relay, response.body);
   }
-  if (!options.stream) {
-    const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
-    return {
-      type: "whole",
-      reply: wholeOfStream(caller, dialect, decode, encode, body),
-    };
-  }
-  const relay = streamRelay(caller, dialect, decode, encode);
-  return await begun(relay, response.body, options.firstFrameMs);
+  const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+  const answer = isStream
+    ? wholeOfStream
+    : options.stream
+    ? streamOfWhole
+    : wholeReply;
+  return {
+    type: "whole",
+    reply: answer(caller, dialect, decode, encode, body),
+  };
 }
 
 /** What the content type says; where it says neither JSON nor HTML, what was asked for. */
@@ -125,23 +167,11 @@ function isEventStream(response: UpstreamResponse, asked: boolean): boolean {
 async function begun(
   relay: Relay,
   source: ByteSource,
-  firstFrameMs: number,
 ): Promise<AttemptResult> {
   const first: Uint8Array[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<"enough">((resolve) => {
-    timer = setTimeout(() => resolve("enough"), firstFrameMs);
-  });
   try {
     while (!relay.seen().started && !relay.done()) {
-      const reading = source.read();
-      const chunk = await Promise.race([reading, patience]);
-      if (chunk === "enough") {
-        // Whatever it would have given goes to the pump.
-        reading.catch(() => {});
-        first.push(relay.ping());
-        break;
-      }
+      const chunk = await source.read();
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
       if (out.length > 0) first.push(out);
       if (chunk === undefined) break;
@@ -149,8 +179,6 @@ async function begun(
   } catch (error) {
     source.cancel();
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
   const { started, error } = relay.seen();
   if (error !== undefined && !started) {

@@ -41,7 +41,7 @@ export function callHeaders(
   const known = new Set(given?.split(",").map((beta) => beta.trim()));
   const betas = [
     ...(given === undefined ? [] : [given]),
-    ...candidate.model.betas.filter((beta) => !known.has(beta)),
+    ...candidate.betas.filter((beta) => !known.has(beta)),
   ];
   if (betas.length > 0) headers["anthropic-beta"] = betas.join(",");
   return headers;

@@ -9,8 +9,13 @@ import {
   DEFAULT_CAPABILITIES,
 } from "../../translate/capabilities.ts";
 import type { DialectName } from "../../translate/request.ts";
-import type { CatalogueOverrides, ModelOverride } from "./catalogue_file.ts";
-import { type VendorName, VENDORS } from "./vendors.ts";
+import type {
+  CandidateOverride,
+  CatalogueOverrides,
+  ModelOverride,
+} from "./catalogue_file.ts";
+import type { CallLimits } from "./http_client.ts";
+import { type Vendor, VENDORS } from "./vendors.ts";
 
 /** Prices in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
 export interface ModelPrice {
@@ -24,17 +29,17 @@ export interface ModelPrice {
   readonly output: number;
 }
 
-/** A model of the catalogue. */
-export interface Model {
+/** A row of the built-in table. */
+interface ModelRow {
   /** The id that callers use. */
   readonly id: string;
   /** For people, in the model list; the id where a row of the file gives none. */
   readonly displayName: string;
   /** Day of publication, as Unix time in seconds. */
   readonly created: number;
-  /** Whose key and address it needs; told as `owned_by`. */
-  readonly vendor: VendorName;
-  /** The vendor's own id. */
+  /** Told as `owned_by`; whose key and address it needs where the file gives no candidates. */
+  readonly vendor: string;
+  /** The vendor's own id, where the file gives no candidates. */
   readonly upstreamModel: string;
   /** Betas that every call to it must switch on (messages dialect). */
   readonly betas: readonly string[];
@@ -46,10 +51,42 @@ export interface Model {
   readonly capabilities: Partial<Capabilities>;
 }
 
+/** A place where a model can be called. */
+export interface CandidateRow {
+  /** Name of a vendor of the same catalogue. */
+  readonly vendor: string;
+  /** The vendor's own id. */
+  readonly upstreamModel: string;
+  /** The only dialect to speak there; absent: the caller's where the vendor speaks it, else the vendor's best. */
+  readonly dialect?: DialectName;
+  /** Lower ones are called first. */
+  readonly priority: number;
+  /** Share of the calls among those of the same priority; more than 0. */
+  readonly weight: number;
+  /** Betas that every call must switch on (messages dialect). */
+  readonly betas: readonly string[];
+  /** What differs from the dialect's defaults. */
+  readonly capabilities: Partial<Capabilities>;
+  /** Time limits of calls there that differ from the model's; absent: none does. */
+  readonly limits?: Partial<CallLimits>;
+}
+
+/** A model of the catalogue. */
+export interface Model extends ModelRow {
+  /** At least one; those whose vendor has no key are not called. */
+  readonly candidates: readonly CandidateRow[];
+  /** Time limits of its calls that differ from the settings; absent: none does. */
+  readonly limits?: Partial<CallLimits>;
+  /** How long a call may take, its stream and all its attempts included; absent: as the settings say. */
+  readonly totalTimeoutMs?: number;
+}
+
 /** The models, in the order in which they are listed. */
 export interface Catalogue {
   /** Offered or not; no id comes twice. */
   readonly models: readonly Model[];
+  /** The built-in ones, then those that the file adds; no name comes twice. */
+  readonly vendors: readonly Vendor[];
 }
 
 const usd = (
@@ -86,7 +123,7 @@ const REASONING_CHAT: Partial<Capabilities> = {
   maxOutputTokens: 128_000,
 };
 
-const MODELS: readonly Model[] = [
+const MODELS: readonly ModelRow[] = [
   {
     id: "vendora-opus-4-8",
     displayName: "Vendor A Opus 4.8",
@@ -242,31 +279,62 @@ const MODELS: readonly Model[] = [
 
 /** The built-in rows with a file's overrides: fields of a row changed, rows added, or (null) taken away. */
 export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
+  const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
+  const kindOf = (name: string): string =>
+    vendors.find((vendor) => vendor.name === name)?.kind ?? name;
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
     if (override === null) rows.delete(id);
-    else rows.set(id, merged(id, rows.get(id), override));
+    else rows.set(id, merged(id, rows.get(id), override, kindOf));
   }
-  return { models: [...rows.values()] };
+  const models = [...rows.values()].map((row): Model => {
+    const override = overrides.models?.[row.id] ?? {};
+    const total = override.timeouts?.total_seconds;
+    return {
+      ...row,
+      ...limitsOf(override.timeouts),
+      ...(total === undefined ? {} : { totalTimeoutMs: total * 1000 }),
+      candidates: override.candidates?.map((candidate) =>
+        candidateRow(candidate, row, [...rows.values()], kindOf)
+      ) ?? [{ ...row, priority: 1, weight: 1 }],
+    };
+  });
+  return { models, vendors };
+}
+
+function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
+  return Object.entries(vendors).flatMap(([name, added]) => {
+    const like = VENDORS.find((vendor) => vendor.name === added.kind);
+    return like === undefined ? [] : [{
+      name,
+      kind: like.kind,
+      baseUrl: added.base_url ?? like.baseUrl,
+      dialects: like.dialects,
+    }];
+  });
 }
 
 function merged(
   id: string,
-  row: Model | undefined,
+  row: ModelRow | undefined,
   override: ModelOverride,
-): Model {
+  kindOf: (vendor: string) => string,
+): ModelRow {
   const price = override.price === undefined ? row?.price : {
     input: override.price.input,
     output: override.price.output,
     cacheRead: override.price.cache_read,
     cacheWrite: override.price.cache_write,
   };
+  const first = override.candidates?.[0];
   return {
     id,
     displayName: override.display_name ?? row?.displayName ?? id,
     created: override.created ?? row?.created ?? 0,
-    vendor: override.vendor ?? row?.vendor ?? "vendora",
-    upstreamModel: override.upstream_model ?? row?.upstreamModel ?? id,
+    vendor: override.vendor ?? row?.vendor ??
+      (first === undefined ? "vendora" : kindOf(first.vendor)),
+    upstreamModel: override.upstream_model ?? row?.upstreamModel ??
+      first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
     price: price ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
@@ -277,6 +345,55 @@ function merged(
   };
 }
 
+/**
+ * A candidate of the file. What it can take, and the betas that it needs, are those of the row that knows its upstream model
+ * best, under what the file says itself.
+ */
+function candidateRow(
+  candidate: CandidateOverride,
+  model: ModelRow,
+  rows: readonly ModelRow[],
+  kindOf: (vendor: string) => string,
+): CandidateRow {
+  const kind = kindOf(candidate.vendor);
+  const isAlike = (row: ModelRow): boolean => kindOf(row.vendor) === kind;
+  const known =
+    [model, ...rows].find((row) =>
+      isAlike(row) && row.upstreamModel === candidate.upstream_model
+    ) ?? (isAlike(model) ? model : undefined);
+  return {
+    vendor: candidate.vendor,
+    upstreamModel: candidate.upstream_model,
+    ...(candidate.dialect === undefined ? {} : { dialect: candidate.dialect }),
+    priority: candidate.priority ?? 1,
+    weight: candidate.weight ?? 1,
+    betas: candidate.betas ?? known?.betas ?? [],
+    capabilities: {
+      ...known?.capabilities,
+      ...defined(candidate.capabilities ?? {}),
+    },
+    ...limitsOf(candidate.timeouts),
+  };
+}
+
+function limitsOf(
+  timeouts: CandidateOverride["timeouts"],
+): { readonly limits?: Partial<CallLimits> } {
+  const { connect_seconds, first_byte_seconds, idle_seconds } = timeouts ?? {};
+  const limits = {
+    ...(connect_seconds === undefined
+      ? {}
+      : { connectTimeoutMs: connect_seconds * 1000 }),
+    ...(first_byte_seconds === undefined
+      ? {}
+      : { firstByteTimeoutMs: first_byte_seconds * 1000 }),
+    ...(idle_seconds === undefined
+      ? {}
+      : { idleTimeoutMs: idle_seconds * 1000 }),
+  };
+  return Object.keys(limits).length === 0 ? {} : { limits };
+}
+
 function defined(
   overrides: NonNullable<ModelOverride["capabilities"]>,
 ): Partial<Capabilities> {
@@ -285,19 +402,10 @@ function defined(
   );
 }
 
-/** What a model can take through one of its vendor's dialects. */
+/** What a model can take at a candidate, through one of the vendor's dialects. */
 export function capabilitiesOf(
-  model: Model,
+  row: CandidateRow,
   dialect: DialectName,
 ): Capabilities {
-  return { ...DEFAULT_CAPABILITIES[dialect], ...model.capabilities };
-}
-
-/** The row of a model's vendor. */
-export function vendorOf(model: Model): (typeof VENDORS)[number] {
-  const vendor = VENDORS.find((row) => row.name === model.vendor);
-  if (vendor === undefined) {
-    throw new Error(`no vendor ${model.vendor} for model ${model.id}`);
-  }
-  return vendor;
+  return { ...DEFAULT_CAPABILITIES[dialect], ...row.capabilities };
 }

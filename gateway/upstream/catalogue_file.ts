@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { VENDORS } from "./vendors.ts";
 
 const capabilityOverrides = z.strictObject({
   maxOutputTokens: z.int().positive(),
@@ -35,10 +36,30 @@ const capabilityOverrides = z.strictObject({
   includeUsage: z.boolean(),
 }).partial();
 
+const timeLimit = z.number().positive().max(86_400);
+
+const callTimeouts = z.strictObject({
+  connect_seconds: timeLimit,
+  first_byte_seconds: timeLimit,
+  idle_seconds: timeLimit,
+}).partial();
+
+const candidateOverride = z.strictObject({
+  vendor: z.string().min(1),
+  upstream_model: z.string().min(1),
+  dialect: z.enum(["messages", "chat_completions", "generate_content"])
+    .optional(),
+  priority: z.int().nonnegative().optional(),
+  weight: z.number().positive().max(1_000_000).optional(),
+  betas: z.array(z.string().min(1)).optional(),
+  capabilities: capabilityOverrides.optional(),
+  timeouts: callTimeouts.optional(),
+});
+
 const modelOverride = z.strictObject({
   display_name: z.string().min(1),
   created: z.int().nonnegative(),
-  vendor: z.enum(["vendora", "vendorb", "vendorc", "vendord"]),
+  vendor: z.string().min(1),
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
@@ -49,22 +70,37 @@ const modelOverride = z.strictObject({
     cache_write: z.int().nonnegative(),
   }),
   capabilities: capabilityOverrides,
+  candidates: z.array(candidateOverride).min(1),
+  timeouts: callTimeouts.extend({ total_seconds: timeLimit }).partial(),
+}).partial();
+
+const vendorOverride = z.strictObject({
+  base_url: z.url({ protocol: /^https?$/ }).transform((text) =>
+    text.replace(/\/+$/, "")
+  ),
+  kind: z.enum(["vendora", "vendorb", "vendorc", "vendord"]),
+  api_key_env: z.string().regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    "must be the name of an environment variable",
+  ),
 }).partial();
 
 const catalogueFile = z.strictObject({
-  vendors: z.partialRecord(
-    z.enum(["vendora", "vendorb", "vendorc", "vendord"]),
-    z.strictObject({
-      base_url: z.url({ protocol: /^https?$/ }).transform((text) =>
-        text.replace(/\/+$/, "")
-      ),
-    }),
+  vendors: z.record(
+    z.string().regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      "must be a name of letters, digits, dots, dashes and underscores",
+    ),
+    vendorOverride,
   ),
   models: z.record(z.string().min(1), modelOverride.nullable()),
 }).partial();
 
 /** What the file may say of one model: fields of a built-in row to change, or those of a new row. */
 export type ModelOverride = z.infer<typeof modelOverride>;
+
+/** What the file may say of one of a model's candidates. */
+export type CandidateOverride = z.infer<typeof candidateOverride>;
 
 /** What the file may say. */
 export type CatalogueOverrides = z.infer<typeof catalogueFile>;
@@ -88,11 +124,62 @@ export function parseCatalogueFile(text: string): CatalogueFile {
     };
   }
   const parsed = catalogueFile.safeParse(json);
-  if (parsed.success) return { ok: true, overrides: parsed.data };
+  if (parsed.success) {
+    const problems = contradictions(parsed.data);
+    return problems.length === 0
+      ? { ok: true, overrides: parsed.data }
+      : { ok: false, problems };
+  }
   return {
     ok: false,
     problems: parsed.error.issues.map((issue) =>
       `${issue.path.join(".") || "top level"}: ${issue.message}`
     ),
   };
+}
+
+/** What no row can say by itself: that its vendor exists, and that the rows fit each other. */
+function contradictions(file: CatalogueOverrides): readonly string[] {
+  const problems: string[] = [];
+  const kinds = new Map<string, string>(
+    VENDORS.map(({ name, kind }) => [name, kind]),
+  );
+  for (const [name, vendor] of Object.entries(file.vendors ?? {})) {
+    const at = `vendors.${name}`;
+    if (kinds.has(name)) {
+      if (vendor.kind !== undefined || vendor.api_key_env !== undefined) {
+        problems.push(
+          `${at}: a built-in vendor has its own kind and key; add one of another name`,
+        );
+      }
+      continue;
+    }
+    if (vendor.kind === undefined || vendor.api_key_env === undefined) {
+      problems.push(
+        `${at}: needs kind (the vendor whose formats it speaks) and api_key_env (where its key is)`,
+      );
+    } else kinds.set(name, vendor.kind);
+  }
+  for (const [id, model] of Object.entries(file.models ?? {})) {
+    if (model?.vendor !== undefined && !kinds.has(model.vendor)) {
+      problems.push(`models.${id}.vendor: no such vendor`);
+    }
+    const seen = new Set<string>();
+    for (const [i, candidate] of (model?.candidates ?? []).entries()) {
+      const at = `models.${id}.candidates.${i}`;
+      const kind = kinds.get(candidate.vendor);
+      const name = `${candidate.vendor}/${candidate.upstream_model}`;
+      if (kind === undefined) problems.push(`${at}.vendor: no such vendor`);
+      else if (
+        candidate.dialect !== undefined &&
+        !VENDORS.some((vendor) =>
+          vendor.name === kind &&
+          vendor.dialects.some(({ dialect }) => dialect === candidate.dialect)
+        )
+      ) problems.push(`${at}.dialect: the vendor does not speak it`);
+      if (seen.has(name)) problems.push(`${at}: stands there twice`);
+      seen.add(name);
+    }
+  }
+  return problems;
 }

@@ -29,6 +29,8 @@ export interface UpstreamCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as it is, uncompressed. */
   readonly body: Uint8Array;
+  /** Limits of this call that differ from the client's; absent: none does. */
+  readonly limits?: Partial<CallLimits>;
   /** Aborting it ends the call at once, in whatever phase it is. */
   readonly signal: AbortSignal;
 }
@@ -97,7 +99,12 @@ export function upstreamClient(limits: CallLimits): UpstreamClient {
     pipelining: 1,
   });
   return {
-    call: (call) => dispatch(agent, call, limits),
+    call: (call) =>
+      dispatch(
+        agent,
+        call,
+        call.limits === undefined ? limits : { ...limits, ...call.limits },
+      ),
     close: () => agent.destroy(),
   };
 }

@@ -4,17 +4,25 @@
  * @module
  */
 import type { VendorAccess } from "../config.ts";
-import type { VendorName } from "./vendors.ts";
+import { type Vendor, type VendorName, VENDORS } from "./vendors.ts";
 
-/** Access to every vendor at a replay server; the base addresses end as each vendor's own do. */
+/** What a vendor's base address has after the host. */
+const PATHS: Readonly<Record<VendorName, string>> = {
+  vendora: "",
+  vendorb: "/v1",
+  vendorc: "",
+  vendord: "",
+};
+
+/** Access to every vendor at a replay server; the base addresses end as each vendor's own do. Absent vendors: the built-in ones. */
 export function replayVendors(
   url: string,
-): Readonly<Record<VendorName, VendorAccess>> {
-  const apiKey = "replay";
-  return {
-    vendora: { apiKey, baseUrl: url },
-    vendorb: { apiKey, baseUrl: `${url}/v1` },
-    vendorc: { apiKey, baseUrl: url },
-    vendord: { apiKey, baseUrl: url },
-  };
+  vendors: readonly Vendor[] = VENDORS,
+): Readonly<Record<string, VendorAccess>> {
+  return Object.fromEntries(
+    vendors.map(({ name, kind }) => [
+      name,
+      { apiKey: "replay", baseUrl: `${url}${PATHS[kind]}` },
+    ]),
+  );
 }

@@ -6,7 +6,7 @@
  */
 import type { DialectName } from "../../translate/request.ts";
 
-/** The neutral names of the vendors. */
+/** The neutral names of the built-in vendors. */
 export type VendorName = "vendora" | "vendorb" | "vendorc" | "vendord";
 
 /** A dialect as one vendor speaks it. */
@@ -21,9 +21,21 @@ export interface VendorDialect {
   headers(apiKey: string): Readonly<Record<string, string>>;
 }
 
-/** A vendor. */
+/** A vendor: a row here, or one that the file of overrides adds. */
 export interface Vendor {
   /** What models and the file of overrides call it. */
+  readonly name: string;
+  /** Whose manners it has: the row here that gave it its dialects. A row's own name where it stands here. */
+  readonly kind: VendorName;
+  /** As its own client libraries take it. */
+  readonly baseUrl: string;
+  /** Best first, for callers who speak none of them. */
+  readonly dialects: readonly VendorDialect[];
+}
+
+/** A vendor whose key and address have settings of their own. */
+export interface BuiltInVendor extends Vendor {
+  /** The same as its kind. */
   readonly name: VendorName;
   /** Setting that holds its key; not set: only the replay offers its models. */
   readonly keySetting:
@@ -37,20 +49,17 @@ export interface Vendor {
     | "VENDORB_BASE_URL"
     | "VENDORC_BASE_URL"
     | "VENDORD_BASE_URL";
-  /** The vendor's public address, as its own client libraries take it. */
-  readonly baseUrl: string;
-  /** Best first, for callers who speak none of them. */
-  readonly dialects: readonly VendorDialect[];
 }
 
 const bearer = (apiKey: string): Readonly<Record<string, string>> => ({
   authorization: `Bearer ${apiKey}`,
 });
 
-/** Every vendor. */
-export const VENDORS: readonly Vendor[] = [
+/** Every vendor that is built in; their addresses are the public ones. */
+export const VENDORS: readonly BuiltInVendor[] = [
   {
     name: "vendora",
+    kind: "vendora",
     keySetting: "VENDORA_API_KEY",
     baseUrlSetting: "VENDORA_BASE_URL",
     baseUrl: "https://api.anthropic.com",
@@ -66,6 +75,7 @@ export const VENDORS: readonly Vendor[] = [
   },
   {
     name: "vendorb",
+    kind: "vendorb",
     keySetting: "VENDORB_API_KEY",
     baseUrlSetting: "VENDORB_BASE_URL",
     baseUrl: "https://api.openai.com/v1",
@@ -77,6 +87,7 @@ export const VENDORS: readonly Vendor[] = [
   },
   {
     name: "vendorc",
+    kind: "vendorc",
     keySetting: "VENDORC_API_KEY",
     baseUrlSetting: "VENDORC_BASE_URL",
     baseUrl: "https://generativelanguage.googleapis.com",
@@ -92,6 +103,7 @@ export const VENDORS: readonly Vendor[] = [
   },
   {
     name: "vendord",
+    kind: "vendord",
     keySetting: "VENDORD_API_KEY",
     baseUrlSetting: "VENDORD_BASE_URL",
     baseUrl: "https://api.minimax.io",

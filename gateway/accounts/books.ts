@@ -9,6 +9,7 @@
  */
 import type { Limits } from "./accounts.ts";
 import { admit, type Refusal } from "./admission.ts";
+import { BooksMemory } from "./books_memory.ts";
 import { insertEntries, knownEntries, type NewEntry } from "./ledger_rows.ts";
 import {
   deleteOpenCalls,
@@ -63,46 +64,66 @@ export type Verdict =
   | { readonly type: "again" }
   | { readonly type: "no_account" };
 
-/** Enters events in their order. One verdict each. To be called inside {@linkcode Store.write}. */
+/**
+ * Enters events in their order. One verdict each. To be called inside {@linkcode Store.write}; `memory` is what the writer knows
+ * of the books, and is kept up to date.
+ */
 export async function enter(
   sql: Sql,
   dialect: Dialect,
   events: readonly BookEvent[],
+  memory: BooksMemory = new BooksMemory(),
 ): Promise<readonly Verdict[]> {
-  const ids = [...new Set(events.map(idOf))];
-  const accountIds = [...new Set(events.map(accountOf))];
-  const [standings, open, entered] = await Promise.all([
-    readStandings(sql, dialect, accountIds),
-    readOpenCalls(sql, dialect, ids),
-    knownEntries(sql, dialect, ids),
-  ]);
+  memory.trim();
+  await recall(sql, dialect, events, memory);
   const page: Page = {
-    standings: new Map(standings),
-    open: new Map(open),
-    entered: new Set(entered),
+    ...memory,
+    granted: new Map(),
+    closed: [],
+    changed: new Set(),
     entries: [],
   };
   const verdicts = events.map((event) => turn(page, event));
-  const changed = [...page.standings].filter(([id, standing]) =>
-    standings.get(id) !== standing
-  ).map(([, standing]) => standing);
+  const changed: Standing[] = [];
+  for (const id of page.changed) {
+    const standing = page.standings.get(id);
+    if (standing !== undefined) changed.push(standing);
+  }
   await Promise.all([
-    insertOpenCalls(
-      sql,
-      dialect,
-      [...page.open.values()].filter((held) => !open.has(held.call.requestId)),
-    ),
-    deleteOpenCalls(
-      sql,
-      dialect,
-      [...open.keys()].filter((id) => !page.open.has(id)),
-    ),
+    insertOpenCalls(sql, dialect, [...page.granted.values()]),
+    deleteOpenCalls(sql, dialect, page.closed),
     insertEntries(sql, dialect, page.entries),
     addUsage(sql, dialect, page.entries),
     writeStandings(sql, dialect, changed),
-    touchKeys(sql, dialect, events),
+    touchKeys(sql, dialect, events, memory.touchedMs),
   ]);
   return verdicts;
+}
+
+/** Reads what the events need and the memory lacks. */
+async function recall(
+  sql: Sql,
+  dialect: Dialect,
+  events: readonly BookEvent[],
+  memory: BooksMemory,
+): Promise<void> {
+  const isEmpty = memory.standings.size === 0;
+  const accountIds = new Set<string>();
+  const ids = new Set<string>();
+  for (const event of events) {
+    const accountId = accountOf(event);
+    if (!memory.standings.has(accountId)) accountIds.add(accountId);
+    if (isEmpty || !memory.knows(event)) ids.add(idOf(event));
+  }
+  if (accountIds.size === 0 && ids.size === 0) return;
+  const [standings, open, entered] = await Promise.all([
+    readStandings(sql, dialect, [...accountIds]),
+    readOpenCalls(sql, dialect, [...ids]),
+    knownEntries(sql, dialect, [...ids]),
+  ]);
+  for (const [id, standing] of standings) memory.standings.set(id, standing);
+  for (const [id, held] of open) memory.open.set(id, held);
+  for (const id of entered) memory.entered.add(id);
 }
 
 /** The books as far as the batch touches them, while it is being gone through. */
@@ -110,7 +131,20 @@ interface Page {
   readonly standings: Map<string, Standing>;
   readonly open: Map<string, HeldCall>;
   readonly entered: Set<string>;
+  /** Calls that were granted and are still under way. */
+  readonly granted: Map<string, HeldCall>;
+  /** Calls that are no longer under way and were before. */
+  readonly closed: string[];
+  /** Accounts that stand elsewhere now. */
+  readonly changed: Set<string>;
   readonly entries: NewEntry[];
+}
+
+/** A call is no longer under way. */
+function close(page: Page, id: string): void {
+  if (!page.open.delete(id)) return;
+  // One that was granted in this very batch has not been written.
+  if (!page.granted.delete(id)) page.closed.push(id);
 }
 
 function turn(page: Page, event: BookEvent): Verdict {
@@ -119,6 +153,7 @@ function turn(page: Page, event: BookEvent): Verdict {
   if (standing === undefined) return { type: "no_account" };
   const to = (next: Standing): void => {
     page.standings.set(standing.account.id, next);
+    page.changed.add(standing.account.id);
   };
   const held = page.open.get(id);
   switch (event.type) {
@@ -130,7 +165,9 @@ function turn(page: Page, event: BookEvent): Verdict {
         return { type: "refused", refusal: admission.refusal };
       }
       to(admission.standing);
-      page.open.set(id, { call, ownerId, purse: admission.purse });
+      const granted = { call, ownerId, purse: admission.purse };
+      page.open.set(id, granted);
+      page.granted.set(id, granted);
       return { type: "granted", limits: admission.limits };
     }
     case "settle": {
@@ -141,7 +178,7 @@ function turn(page: Page, event: BookEvent): Verdict {
       const purse = held?.purse ??
         (standing.purses.has(call.model) ? call.model : "");
       to(settled(standing, call, purse, charge, held !== undefined, atMs));
-      page.open.delete(id);
+      close(page, id);
       page.entered.add(id);
       page.entries.push({ type: "charge", call, charge, purse, atMs });
       return { type: "entered" };
@@ -149,7 +186,7 @@ function turn(page: Page, event: BookEvent): Verdict {
     case "void":
       if (held === undefined) return { type: "again" };
       to(voided(standing, held.call, held.purse, event.atMs));
-      page.open.delete(id);
+      close(page, id);
       return { type: "entered" };
     case "top_up":
       if (page.entered.has(id)) return { type: "again" };
@@ -175,20 +212,25 @@ async function touchKeys(
   sql: Sql,
   dialect: Dialect,
   events: readonly BookEvent[],
+  touchedMs: Map<string, number>,
 ): Promise<void> {
-  const calls = events.flatMap((event) =>
-    event.type === "reserve" ? [event.call] : []
-  );
-  if (calls.length === 0) return;
-  const atMs = Math.max(...calls.map((call) => call.atMs));
+  const keyIds = new Set<string>();
+  let atMs = 0;
+  for (const event of events) {
+    if (event.type !== "reserve") continue;
+    const { call } = event;
+    if (call.atMs < (touchedMs.get(call.keyId) ?? -Infinity) + TOUCH_MS) {
+      continue;
+    }
+    keyIds.add(call.keyId);
+    atMs = Math.max(atMs, call.atMs);
+  }
+  if (keyIds.size === 0) return;
+  for (const id of keyIds) touchedMs.set(id, atMs);
   await sql.all(
     `UPDATE keys SET last_used_at_ms = $2 WHERE id IN ${
       dialect.texts(1)
     } AND (last_used_at_ms IS NULL OR last_used_at_ms <= $3)`,
-    [
-      JSON.stringify([...new Set(calls.map((call) => call.keyId))]),
-      atMs,
-      atMs - TOUCH_MS,
-    ],
+    [JSON.stringify([...keyIds]), atMs, atMs - TOUCH_MS],
   );
 }

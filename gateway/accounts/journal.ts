@@ -33,8 +33,6 @@ export interface JournalOptions {
   readonly now: () => number;
   /** Absent: the platform's own. */
   readonly timer?: Timer;
-  /** See {@linkcode Store.blocksThread}. */
-  readonly blocksThread?: boolean;
   /** Told when the store stops answering, and when it answers again. */
   readonly onState?: (up: boolean, error?: unknown) => void;
 }
@@ -85,11 +83,10 @@ export function openJournal(options: JournalOptions): Journal {
   let writing: Promise<void> | undefined;
   let due: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let batchSize = MAX_EVENTS;
-  let lastWriteMs = 0;
   let down: { retryMs: number; untilMs: number } | undefined;
   let closed = false;
 
-  /** A write that somebody waits for comes at once, or after as long a rest as the last one took; others wait for company. */
+  /** A write that somebody waits for comes at once; others wait for company. */
   const schedule = (): void => {
     if (writing !== undefined || queue.length === 0 || closed) return;
     const waitMs = down !== undefined
@@ -97,7 +94,7 @@ export function openJournal(options: JournalOptions): Journal {
       : queue.length >= MAX_EVENTS
       ? 0
       : queue.some((entry) => entry.answer !== undefined)
-      ? (options.blocksThread === true ? Math.min(lastWriteMs, MAX_WAIT_MS) : 0)
+      ? 0
       : MAX_WAIT_MS;
     const atMs = now() + waitMs;
     if (due !== undefined && due.atMs <= atMs) return;
@@ -118,7 +115,6 @@ export function openJournal(options: JournalOptions): Journal {
   const writeBatch = async (): Promise<void> => {
     const batch = queue.slice(0, batchSize);
     queue = queue.slice(batch.length);
-    const startedMs = now();
     let verdicts: readonly Verdict[];
     try {
       verdicts = await enter(batch.map((entry) => entry.event));
@@ -126,7 +122,6 @@ export function openJournal(options: JournalOptions): Journal {
       fail(batch, error);
       return;
     }
-    lastWriteMs = now() - startedMs;
     batchSize = Math.min(MAX_EVENTS, batchSize * 2);
     if (down !== undefined) {
       down = undefined;

@@ -18,7 +18,7 @@ interface Bench {
   fail(): Promise<void>;
 }
 
-function bench(blocksThread = false): Bench {
+function bench(): Bench {
   const clock = { ms: 0 };
   const states: boolean[] = [];
   const writes: (readonly string[])[] = [];
@@ -42,7 +42,6 @@ function bench(blocksThread = false): Bench {
       timers.set(id, { atMs: clock.ms + ms, run });
       return () => timers.delete(id);
     },
-    blocksThread,
     onState: (up) => states.push(up),
   });
   return {
@@ -167,22 +166,6 @@ Deno.test("a hundred events go at once, and no more than a hundred", async () =>
   await pass(10);
   assert.deepEqual(writes.map((ids) => ids.length), [100, 50]);
   await succeed();
-});
-
-Deno.test("a store that blocks the thread rests as long as it wrote", async () => {
-  const { journal, writes, clock, pass, succeed } = bench(true);
-  const first = journal.reserve(reserve("a"));
-  await pass(0);
-  clock.ms += 4;
-  await succeed();
-  await first;
-  const second = journal.reserve(reserve("b"));
-  await pass(3);
-  assert.equal(writes.length, 1);
-  await pass(1);
-  assert.equal(writes.length, 2);
-  await succeed();
-  await second;
 });
 
 Deno.test("a reservation whose write failed is refused, then taken back", async () => {

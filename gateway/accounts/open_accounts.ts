@@ -8,6 +8,7 @@ import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";
 import { type Admin, adminOf } from "./admin.ts";
 import { notInPlan } from "./admission.ts";
 import { enter, type Verdict } from "./books.ts";
+import { BooksMemory } from "./books_memory.ts";
 import { type Identity, openCallers } from "./callers.ts";
 import { chargeFor, wholeTokens } from "./charge.ts";
 import { furnish } from "./first_start.ts";
@@ -105,11 +106,15 @@ export async function openAccounts(
       ? {}
       : { configuredKey: options.configuredKey }),
   });
+  const memory = new BooksMemory();
   const journal = openJournal({
-    enter: (events) => store.write((sql) => enter(sql, store.dialect, events)),
+    enter: (events) =>
+      store.write((sql, isSequel) => {
+        if (!isSequel) memory.forget();
+        return enter(sql, store.dialect, events, memory);
+      }, memory),
     now,
     timer,
-    blocksThread: store.blocksThread,
     onState: (up, error) =>
       onEvent?.(up ? { type: "store_up" } : { type: "store_down", error }),
   });

@@ -76,7 +76,6 @@ export function openPostgresStore(
   return {
     dialect: DIALECT,
     trustMs: TRUST_MS,
-    blocksThread: false,
     liveness: beats(read, options.leaseMs ?? 10_000, options.now ?? Date.now),
     read,
     write: (work) => {
@@ -88,7 +87,7 @@ export function openPostgresStore(
             prepare,
           });
         await all("SELECT pg_advisory_xact_lock($1)", [WRITE_LOCK]);
-        return { value: await work({ all }) };
+        return { value: await work({ all }, false) };
       });
       done.then((out) => result.resolve(out.value), result.reject);
       return within(deadlineMs, result.promise);

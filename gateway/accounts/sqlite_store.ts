@@ -1,7 +1,9 @@
 /**
  * The store in one SQLite file, for one machine: any number of processes may have it open.
  *
- * A write is `BEGIN IMMEDIATE` … `COMMIT` with the write-ahead log and full synchronous, so that it is on disk when it returns.
+ * A write is `BEGIN IMMEDIATE` … `COMMIT` with the write-ahead log, and then that log is synchronised: the write is on disk when
+ * it resolves, as with SQLite's own full synchronous. But the disk is waited for beside the event loop, not on it: on a slow one
+ * every stream would stand still meanwhile.
  * Processes are known to live by a lock: each holds one on a file of its own beside the database, and the system frees it
  * when the process ends, however it ends. No clock is involved, so a process that was merely stopped is never taken for dead.
  *
@@ -10,6 +12,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { openLogFile, syncFile } from "./log_file.ts";
 import {
   type Dialect,
   type Liveness,
@@ -42,16 +45,21 @@ interface Prepared {
 /**
  * Opens the file, making it and its folder where they are not there; `:memory:` is kept nowhere.
  *
+ * @param sync resolves when what was written to a file before the call is on disk
  * @throws {Error} where the file cannot be opened or written
  */
-export function openSqliteStore(path: string): Store {
+export function openSqliteStore(
+  path: string,
+  sync: (file: number) => Promise<void> = syncFile,
+): Store {
   const inMemory = path === ":memory:";
   if (!inMemory) mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
   database.exec(
     `PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}; PRAGMA journal_mode = WAL; ` +
-      "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
-      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`,
+      "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; " +
+      // The transaction makes the log's file, where there is none.
+      `BEGIN IMMEDIATE; COMMIT; PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`,
   );
   const prepared = new Map<string, Prepared>();
   const run = (
@@ -82,6 +90,20 @@ export function openSqliteStore(path: string): Store {
     last = mine.catch(() => {});
     return mine;
   };
+  const each: Sql["each"] = (text, rows) =>
+    new Promise((resolve) => {
+      for (const row of rows) run(text, row);
+      resolve();
+    });
+  const dataVersion = (): unknown =>
+    run("PRAGMA data_version")[0]?.["data_version"];
+  /** Who made the last write that went through, if it said so, and what the version was then: others' writes change it. */
+  let lastWrite:
+    | { readonly writer: object; readonly version: unknown }
+    | undefined;
+  const log = inMemory ? undefined : openLogFile(`${path}-wal`, sync);
+  // Where the log itself cannot be opened, SQLite waits for the disk, on the event loop.
+  if (log === undefined) database.exec("PRAGMA synchronous = FULL");
   const locks = inMemory
     ? loneLiveness(all)
     : fileLocks(path, (text, values) => inTurn(() => all(text, values)));
@@ -89,24 +111,33 @@ export function openSqliteStore(path: string): Store {
   return {
     dialect: DIALECT,
     trustMs: TRUST_MS,
-    blocksThread: true,
     liveness: locks.liveness,
     read: (text, values) => inTurn(() => all(text, values)),
-    write: (work) =>
-      inTurn(async () => {
+    async write(work, writer) {
+      const result = await inTurn(async () => {
         await begin(database);
         try {
-          const result = await work({ all });
+          const before = lastWrite;
+          lastWrite = undefined;
+          const version = writer === undefined ? undefined : dataVersion();
+          const isSequel = writer !== undefined && before?.writer === writer &&
+            before.version === version;
+          const result = await work({ all, each }, isSequel);
           database.exec("COMMIT");
+          if (writer !== undefined) lastWrite = { writer, version };
           return result;
         } catch (error) {
           if (database.isTransaction) database.exec("ROLLBACK");
           throw error;
         }
-      }),
+      });
+      await log?.reachedDisk();
+      return result;
+    },
     close: () =>
       inTurn(() => {
         locks.release();
+        log?.close();
         database.close();
         return Promise.resolve();
       }),

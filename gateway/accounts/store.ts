@@ -18,6 +18,11 @@ export interface Sql {
     text: string,
     values?: readonly SqlValue[],
   ): Promise<readonly SqlRow[]>;
+  /** Runs it once for each row of values. Absent where one statement for all rows is quicker. */
+  each?(
+    text: string,
+    rows: readonly (readonly SqlValue[])[],
+  ): Promise<void>;
 }
 
 /** The few words in which the two kinds of SQL differ. */
@@ -53,15 +58,19 @@ export interface Store {
   readonly trustMs: number;
   /** Who is there. */
   readonly liveness: Liveness;
-  /** Whether a write keeps the thread busy: then streams must get their turn between two writes. */
-  readonly blocksThread: boolean;
   /** Reads outside of any write: sees what is committed. */
   readonly read: Sql["all"];
   /**
    * Runs `work` as one write: all of it or nothing, durable when the promise resolves, and never at the same time as another
    * write, in whatever process. Only statements may be awaited inside.
+   *
+   * A writer that remembers what it wrote passes itself: `isSequel` then tells whether nobody, in whatever process, has written
+   * since its own last write, so that what it remembers is what is there. False where that is not known.
    */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(
+    work: (sql: Sql, isSequel: boolean) => Promise<T>,
+    writer?: object,
+  ): Promise<T>;
   /** Lets go. What is being written is finished first. */
   close(): Promise<void>;
 }
@@ -113,8 +122,8 @@ function unreadable(column: string, value: unknown): Error {
 export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
 
 /**
- * Inserts many rows with one statement of always the same text, so that the store plans it once. Rows go in as given; `tail` is
- * what follows, as `ON CONFLICT …`.
+ * Inserts many rows by a statement of always the same text, so that the store plans it once. Rows go in as given; `tail` is what
+ * follows, as `ON CONFLICT …`.
  */
 export async function insertRows(
   sql: Sql,
@@ -126,6 +135,13 @@ export async function insertRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   const names = Object.keys(columns);
+  if (sql.each !== undefined) {
+    const marks = names.map((_, at) => `$${at + 1}`).join(", ");
+    return await sql.each(
+      `INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks}) ${tail}`,
+      rows.map((row) => names.map((name) => row[name] ?? null)),
+    );
+  }
   const picks = Object.entries(columns).map(([name, kind]) =>
     `CAST(value ->> '${name}' AS ${kind})`
   );

@@ -43,12 +43,12 @@ export function playedStores(store: Store): () => PlayedStore {
         reach();
         return await store.read(text, values);
       },
-      async write(work) {
+      async write(work, writer) {
         reach();
         const now = fault;
         fault = undefined;
         if (now === "before") throw new Error("connection lost");
-        const result = await store.write(work);
+        const result = await store.write(work, writer);
         if (now === "after") throw new Error("connection lost");
         return result;
       },

@@ -11,7 +11,7 @@ import { banner } from "./gateway/banner.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { eventLine, jsonLog } from "./gateway/log.ts";
-import { SYSTEM_TIMERS } from "./gateway/pump.ts";
+import { gatewayTimers } from "./gateway/timers.ts";
 import { offerOf } from "./gateway/upstream/candidates.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
@@ -48,7 +48,8 @@ const offer = offerOf(
     config.catalogue.vendors,
   ),
 );
-const client = upstreamClient(config);
+const timers = gatewayTimers();
+const client = upstreamClient(config, timers);
 const now = () => Date.now();
 const log = config.logRequests ? jsonLog(print, now) : () => {};
 const gateway = createGateway({
@@ -57,7 +58,7 @@ const gateway = createGateway({
   desk: openDesk(admin, config.adminToken, now),
   offer,
   client,
-  timers: SYSTEM_TIMERS,
+  timers,
   now,
   random: Math.random,
   log,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TimerId, Timers } from "../gateway/pump.ts";
+import type { TimerId, Timers } from "../gateway/timers.ts";
 
 /** A clock that stands still until it is moved. */
 export interface HandClock {

@@ -8,7 +8,7 @@ import { openDesk } from "../gateway/admin/desk.ts";
 import { readConfig } from "../gateway/config.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { LogEntry } from "../gateway/log.ts";
-import { SYSTEM_TIMERS, type Timers } from "../gateway/pump.ts";
+import { gatewayTimers, type Timers } from "../gateway/timers.ts";
 import { offerOf } from "../gateway/upstream/candidates.ts";
 import { type AccountsInUse, openAccounts } from "../gateway/open_accounts.ts";
 import { upstreamClient } from "../gateway/upstream/http_client.ts";
@@ -83,7 +83,8 @@ export async function startTestGateway(
   const books = await openAccounts(config, () => {});
   const logged: LogEntry[] = [];
   const waiting = new Set<(entry: LogEntry) => void>();
-  const client = upstreamClient(config);
+  const systemTimers = gatewayTimers();
+  const client = upstreamClient(config, systemTimers);
   const gateway = createGateway({
     config,
     accounts: books.accounts,
@@ -95,7 +96,7 @@ export async function startTestGateway(
         : replayVendors(replay.url, config.catalogue.vendors),
     ),
     client,
-    timers: options.timers ?? SYSTEM_TIMERS,
+    timers: options.timers ?? systemTimers,
     now: options.now ?? (() => Date.now()),
     random: options.random ?? Math.random,
     log(entry) {

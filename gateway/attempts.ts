@@ -8,7 +8,7 @@ import type { EncodeContext } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
 import type { CallerRequest, UpstreamRequest } from "../translate/relay.ts";
 import type { Gateway } from "./gateway.ts";
-import type { TimerId } from "./pump.ts";
+import type { TimerId } from "./timers.ts";
 import type { Trace } from "./trace.ts";
 import { attempt, type AttemptResult } from "./upstream/attempt.ts";
 import type { Candidate } from "./upstream/candidates.ts";

@@ -8,7 +8,9 @@ import { ApiError, invalidField } from "../translate/error.ts";
 import { exactJson } from "../translate/exact_json.ts";
 import { isObject, type JsonObject } from "../translate/json.ts";
 import { joined, repeatedKey } from "../translate/json_splice.ts";
-import type { Timers } from "./pump.ts";
+import type { Timers } from "./timers.ts";
+
+const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Limits of a body. */
 export interface BodyLimits {
@@ -60,9 +62,7 @@ function parseObject(bytes: Uint8Array): JsonObject {
   }
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      bytes,
-    );
+    text = STRICT_UTF8.decode(bytes);
   } catch {
     throw malformed("the body is not valid UTF-8");
   }
@@ -94,13 +94,47 @@ async function readBytes(
   limits: BodyLimits,
   timers: Timers,
 ): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? "0");
+  const length = request.headers.get("content-length");
+  const declared = Number(length ?? "0");
   if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  const encoding = request.headers.get("content-encoding");
+  // A body of a declared length cannot become longer: it is taken as a whole, which costs a tenth of reading it piece by piece.
+  return length !== null && declared <= WHOLE_BYTES && encoding === null
+    ? await wholeBytes(request, limits, timers)
+    : await countedBytes(request, encoding, limits, timers);
+}
+
+/** What is taken as a whole; a caller that declares more than it sends should not have that much set aside for it. */
+const WHOLE_BYTES = 1024 * 1024;
+
+async function wholeBytes(
+  request: Request,
+  limits: BodyLimits,
+  timers: Timers,
+): Promise<Uint8Array> {
+  const late = Promise.withResolvers<never>();
+  const timer = timers.set(() => late.reject(tooSlow()), limits.timeoutMs);
+  try {
+    const all = request.arrayBuffer();
+    // It fails once the late body's connection is closed.
+    all.catch(() => {});
+    return new Uint8Array(await Promise.race([all, late.promise]));
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw malformed("the body could not be read to its end");
+  } finally {
+    timers.clear(timer);
+  }
+}
+
+async function countedBytes(
+  request: Request,
+  encoding: string | null,
+  limits: BodyLimits,
+  timers: Timers,
+): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0);
-  const reader = decompressed(
-    request.body,
-    request.headers.get("content-encoding"),
-  ).getReader();
+  const reader = decompressed(request.body, encoding).getReader();
   let timedOut = false;
   const timer = timers.set(() => {
     timedOut = true;

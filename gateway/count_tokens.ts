@@ -85,7 +85,7 @@ export async function countTokens(
     await readUpTo(response.body, MAX_ANSWER_BYTES, "cut"),
   );
   if (response.status !== 200) {
-    throw dialect.decodeError(response.status, response.headers, text);
+    throw dialect.decodeError(response.status, response.headers(), text);
   }
   const answer = parseJson(text);
   const counted = isObject(answer) ? answer["input_tokens"] : undefined;

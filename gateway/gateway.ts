@@ -10,7 +10,7 @@ import type { Desk } from "./admin/desk.ts";
 import type { Config } from "./config.ts";
 import type { RequestLog } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import type { Timers } from "./pump.ts";
+import type { Timers } from "./timers.ts";
 import { createSlots, type Slots } from "./slots.ts";
 import type { Offer } from "./upstream/candidates.ts";
 import type { UpstreamClient } from "./upstream/http_client.ts";

@@ -1,30 +1,14 @@
 /**
  * Drives a relay from an upstream's body to a caller: the only loop that reads a stream. Pings, the last word of a drained
- * gateway and the caller's leaving live here; what the bytes mean, `translate/` knows.
+ * gateway, slow callers and the caller's leaving live here; what the bytes mean, `translate/` knows.
  *
  * @module
  */
 import { ApiError } from "../translate/error.ts";
 import { joined } from "../translate/json_splice.ts";
 import type { Relay } from "../translate/relay.ts";
+import type { TimerId, Timers } from "./timers.ts";
 import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
-
-/** A timer that is set. */
-export type TimerId = ReturnType<typeof setTimeout>;
-
-/** Timers, passed in so that tests can stand in for them. */
-export interface Timers {
-  /** Calls back once after `ms` milliseconds. */
-  set(callback: () => void, ms: number): TimerId;
-  /** Keeps a timer from calling back; nothing where it has. */
-  clear(id: TimerId): void;
-}
-
-/** The timers of the platform. */
-export const SYSTEM_TIMERS: Timers = {
-  set: (callback, ms) => setTimeout(callback, ms),
-  clear: (id) => clearTimeout(id),
-};
 
 /** A stream to be driven. */
 export interface PumpOptions {

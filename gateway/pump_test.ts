@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../translate/error.ts";
 import type { Relay } from "../translate/relay.ts";
-import { type Pump, pump, SYSTEM_TIMERS } from "./pump.ts";
+import { type Pump, pump } from "./pump.ts";
+import { gatewayTimers } from "./timers.ts";
 import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -82,7 +83,7 @@ function streamed(
     first: bytes("first "),
     pingMs: 20,
     slowReaderMs: 60,
-    timers: SYSTEM_TIMERS,
+    timers: gatewayTimers(),
     onEnd: (how) => tell(how),
   });
   return { running, cancelled: () => cancelled, ended };

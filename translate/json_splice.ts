@@ -179,12 +179,24 @@ function topLevel(
   return { spans, closing: json.length };
 }
 
+/** Strings up to this length are gone through byte by byte: a native search costs more to call. */
+const SHORT_STRING = 64;
+
 /** The position behind the closing quote of the string that opens at `start`. */
 function stringEnd(json: Uint8Array, start: number): number {
-  let quote = json.indexOf(QUOTE, start + 1);
+  const near = Math.min(start + SHORT_STRING, json.length);
+  let at = start + 1;
+  while (at < near) {
+    const byte = json[at];
+    if (byte === QUOTE) return at + 1;
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  let quote = json.indexOf(QUOTE, at);
   while (quote >= 0) {
     let backslashes = 0;
-    while (json[quote - 1 - backslashes] === BACKSLASH) backslashes++;
+    while (
+      quote - backslashes > at && json[quote - 1 - backslashes] === BACKSLASH
+    ) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;
     quote = json.indexOf(QUOTE, quote + 1);
   }

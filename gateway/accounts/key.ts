@@ -11,14 +11,21 @@ const ALPHABET =
 const SECRET_CHARS = 40;
 const CHECK_CHARS = 6;
 
-/** Letters and digits drawn evenly from `random` bytes. */
+/** Random bytes fetched ahead, each used once: asking for them costs more than they do. */
+const POOL = new Uint8Array(4096);
+let used = POOL.length;
+
+/** Letters and digits drawn evenly from random bytes. */
 export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      // 248 is the largest multiple of 62 below 256: what lies above would favour the first letters.
-      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    if (used === POOL.length) {
+      crypto.getRandomValues(POOL);
+      used = 0;
     }
+    const byte = POOL[used++] ?? 255;
+    // 248 is the largest multiple of 62 below 256: what lies above would favour the first letters.
+    if (byte < 248) text += ALPHABET[byte % 62];
   }
   return text;
 }

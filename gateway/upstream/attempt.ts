@@ -128,7 +128,7 @@ async function refused(
   }
   return byStatus(
     response.status,
-    dialect.decodeError(response.status, response.headers, text),
+    dialect.decodeError(response.status, response.headers(), text),
   );
 }
 
@@ -158,7 +158,7 @@ async function answered(
 
 /** What the content type says; where it says neither JSON nor HTML, what was asked for. */
 function isEventStream(response: UpstreamResponse, asked: boolean): boolean {
-  const type = response.headers.get("content-type")?.toLowerCase() ?? "";
+  const type = response.header("content-type")?.toLowerCase() ?? "";
   if (type.includes("event-stream")) return true;
   return asked && !type.includes("json") && !type.includes("html");
 }

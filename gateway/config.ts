@@ -69,6 +69,8 @@ export interface Config {
   readonly maxAttempts: number;
   /** Calls that may be under way at once in this process; more are refused. */
   readonly maxConcurrent: number;
+  /** True where Deno may be collecting spans: then each call gets one. */
+  readonly traces: boolean;
   /** False: no line is logged, of faults neither. */
   readonly logRequests: boolean;
 }
@@ -279,6 +281,8 @@ export function readConfig(surroundings: Surroundings): Config {
     totalTimeoutMs: values.GATEWAY_TOTAL_TIMEOUT_SECONDS,
     maxAttempts: values.GATEWAY_MAX_ATTEMPTS,
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
+    // A platform collects without being asked.
+    traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",
   });
 }

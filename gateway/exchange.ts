@@ -13,6 +13,7 @@ import type { CallOutcome, Reservation } from "./accounts/accounts.ts";
 import { answerHeaders } from "./answer_headers.ts";
 import { Attempts } from "./attempts.ts";
 import { callEntry, NOBODY_THERE } from "./call_entry.ts";
+import type { CallSpan } from "./call_span.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GenerationCall } from "./generate.ts";
 import { lateAnswer } from "./late_answer.ts";
@@ -58,6 +59,7 @@ export class Exchange {
   readonly #reservation: Reservation;
   readonly #encode: EncodeContext;
   readonly #abort = new AbortController();
+  readonly #span: CallSpan | undefined;
   readonly #trace: Trace | undefined;
   readonly #attempts: Attempts;
   readonly #running: { streaming: boolean; breakOff(error: ApiError): void };
@@ -85,7 +87,11 @@ export class Exchange {
       legacyFunctions: request.legacyFunctions === true,
       inputEstimate: granted.inputEstimate,
     };
-    this.#trace = traceOf(call.headers);
+    this.#span = gateway.startSpan?.({
+      model: model.id,
+      arrivedMs: call.arrivedMs,
+    });
+    this.#trace = this.#span?.trace ?? traceOf(call.headers);
     this.#attempts = new Attempts({
       gateway,
       model,
@@ -265,7 +271,7 @@ export class Exchange {
     this.#reservation.settle(outcome);
     this.#call.slot.release();
     if (error instanceof Error) this.#gateway.logged.add(error);
-    this.#gateway.log(callEntry({
+    const entry = callEntry({
       call: this.#call,
       model: this.#model,
       attempts: this.#attempts,
@@ -278,7 +284,9 @@ export class Exchange {
       ourFault: this.#ourFault,
       firstByteMs: this.#firstByteMs,
       nowMs: this.#gateway.now(),
-    }));
+    });
+    this.#gateway.log(entry);
+    this.#span?.end(entry);
   }
 }
 

@@ -7,6 +7,7 @@
 import { ApiError } from "../translate/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { Desk } from "./admin/desk.ts";
+import type { StartSpan } from "./call_span.ts";
 import type { Config } from "./config.ts";
 import type { RequestLog } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -33,6 +34,8 @@ export interface GatewayParts {
   readonly now: () => number;
   /** From 0 up to, not including, 1: for the choice among upstreams and the pauses between attempts. */
   readonly random: () => number;
+  /** Opens a span for each granted call; absent where nobody collects them. */
+  readonly startSpan?: StartSpan;
   /** Gets an entry per generation call and per refusal. */
   readonly log: RequestLog;
 }

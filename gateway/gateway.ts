@@ -13,6 +13,7 @@ import type { RequestLog } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Timers } from "./pump.ts";
 import { createSlots, type Slots } from "./slots.ts";
+import { candidateReports } from "./upstream/candidate_report.ts";
 import type { Offer } from "./upstream/candidates.ts";
 import type { UpstreamClient } from "./upstream/http_client.ts";
 
@@ -73,6 +74,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const metrics = createMetrics({
     calls: () => slots.taken(),
     streams: () => [...running].filter((one) => one.streaming).length,
+    candidates: () => candidateReports(parts.offer.all, parts.now()),
   });
   let accepting = true;
   return {

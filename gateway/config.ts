@@ -37,6 +37,13 @@ export interface Config {
   readonly listen?: ListenAddress;
   /** Vendors that are configured, by name; empty with the replay upstream. */
   readonly vendors: Readonly<Record<string, VendorAccess>>;
+  /** Vendors of the file whose key is not set: their candidates are not called. */
+  readonly withoutKey: readonly {
+    /** The vendor's name. */
+    readonly name: string;
+    /** The variable that the file names. */
+    readonly keySetting: string;
+  }[];
   /** True: the embedded replay upstream answers for every vendor. */
   readonly replay: boolean;
   /** Every model, with the changes that `GATEWAY_CONFIG` makes; which are offered depends on `vendors`. */
@@ -219,6 +226,7 @@ export function readConfig(surroundings: Surroundings): Config {
       };
     }
   }
+  const withoutKey: { name: string; keySetting: string }[] = [];
   for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
     const like = VENDORS.find((vendor) => vendor.name === added.kind);
     if (like === undefined || added.api_key_env === undefined) continue;
@@ -232,7 +240,9 @@ export function readConfig(surroundings: Surroundings): Config {
       problems.push(
         `${added.api_key_env}: must be a key without blanks or line ends`,
       );
-    } else if (key.data !== undefined) {
+    } else if (key.data === undefined) {
+      withoutKey.push({ name, keySetting: added.api_key_env });
+    } else {
       vendors[name] = {
         apiKey: key.data,
         baseUrl: added.base_url ?? like.baseUrl,
@@ -259,6 +269,7 @@ export function readConfig(surroundings: Surroundings): Config {
       ? {}
       : { listen: { hostname: values.HOST, port: values.PORT } }),
     vendors,
+    withoutKey,
     replay: replayAsked || unconfigured,
     catalogue: catalogue(overrides),
     ...(values.GATEWAY_KEY === undefined

@@ -6,7 +6,7 @@
 import type { EncodeContext } from "../translate/dialect.ts";
 import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
-import { streamRelay } from "../translate/relay.ts";
+import { type CallerRequest, streamRelay } from "../translate/relay.ts";
 import type { GenerationRequest } from "../translate/request.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { CallOutcome, Reservation } from "./accounts/accounts.ts";
@@ -32,8 +32,8 @@ export interface GrantedCall {
   readonly gateway: Gateway;
   /** As it reached the pipeline. */
   readonly call: GenerationCall;
-  /** What it means. */
-  readonly request: GenerationRequest;
+  /** What it says, and means. */
+  readonly caller: CallerRequest;
   /** What is called, and at which price. */
   readonly model: Model;
   /** Where it can be called. */
@@ -73,7 +73,8 @@ export class Exchange {
 
   /** Nothing happens before {@linkcode run}. */
   constructor(granted: GrantedCall) {
-    const { gateway, call, request, model, reservation } = granted;
+    const { gateway, call, model, reservation } = granted;
+    const { request } = granted.caller;
     this.#gateway = gateway;
     this.#call = call;
     this.#request = request;
@@ -97,12 +98,7 @@ export class Exchange {
       model,
       candidates: granted.candidates,
       unfit: granted.unfit,
-      caller: {
-        dialect: call.dialect,
-        bytes: call.bytes,
-        body: call.body,
-        request,
-      },
+      caller: granted.caller,
       isStrict: granted.isStrict,
       first: granted.first,
       encode: this.#encode,

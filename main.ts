@@ -8,6 +8,7 @@ import { startReplay } from "./conformance/replay.ts";
 import { openAccounts } from "./gateway/open_accounts.ts";
 import { openDesk } from "./gateway/admin/desk.ts";
 import { banner } from "./gateway/banner.ts";
+import { spanStarter } from "./gateway/call_span.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { eventLine, jsonLog } from "./gateway/log.ts";
@@ -16,6 +17,12 @@ import { offerOf } from "./gateway/upstream/candidates.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 import { dispatch } from "./routes/mod.ts";
+
+/** Not through the console, whose lines Deno exports where it collects them: a fresh key is for whoever starts the gateway. */
+const show = (text: string): void => {
+  let rest = new TextEncoder().encode(`${text}\n`);
+  while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+};
 
 // deno-lint-ignore no-console
 const print = (line: string): void => console.log(line);
@@ -61,6 +68,7 @@ const gateway = createGateway({
   timers,
   now,
   random: Math.random,
+  ...(config.traces ? { startSpan: spanStarter() } : {}),
   log,
 });
 
@@ -68,7 +76,7 @@ const onListen = (
   { hostname, port }: { hostname: string; port: number },
 ): void => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  print(banner({
+  show(banner({
     config,
     baseUrl: `http://${host}:${port}`,
     ...(freshKey === undefined ? {} : { freshKey }),

@@ -86,6 +86,10 @@ Deno.test("calls that come at once make one probe between them", () =>
   withClock(async (candidates, clock) => {
     const { a, b, gateway } = candidates;
     await opened(candidates);
+    // Paid in advance: then each waits for its grant after it has chosen, and all of them together.
+    const { accounts } = gateway.books.admin;
+    await accounts.topUp("default", { microUsd: 1_000_000 });
+    await accounts.update("default", { billing: "prepaid" });
     clock.advance(FIRST_PAUSE_MS);
     a.play([], "silence");
     const before = b.calls.length;
@@ -132,6 +136,15 @@ Deno.test("streams that break off count as failures", async (t) => {
         assert.equal(stateOf(candidates, clock), "open");
       }));
   }
+  await t.step(
+    "silence in the middle",
+    () =>
+      withClock(async (candidates, clock) => {
+        candidates.a.play([], "stall");
+        await times(FAILURES_IN_A_ROW, candidates, true);
+        assert.equal(stateOf(candidates, clock), "open");
+      }, { model: { timeouts: { idle_seconds: 0.05 } } }),
+  );
 });
 
 Deno.test("what says nothing of the candidate does not count", async (t) => {

@@ -203,6 +203,31 @@ Deno.test("retries stay a share of the calls, however many fail", () => {
   );
 });
 
+Deno.test("retries stay a share of the calls while the upstream works well enough for its breaker", () => {
+  const clock = handClock();
+  return withCandidates(
+    { b: null, ...clock, random: () => 0 },
+    async ({ a, ask, gateway }) => {
+      const calls = 150;
+      // A third of what it is sent fails.
+      a.play(
+        Array.from(
+          { length: 2 * calls },
+          (_, i) => i % 3 === 0 ? { status: 503 } as const : "ok",
+        ),
+      );
+      for (let i = 0; i < calls; i++) await (await ask()).text();
+      assert.equal(
+        gateway.gateway.offer.all[0]?.health.state(clock.now()),
+        "closed",
+      );
+      const retries = a.calls.length - calls;
+      assert.ok(retries <= calls * 0.2 + 10, `${retries} retries`);
+      assert.ok(retries >= calls * 0.2, `${retries} retries`);
+    },
+  );
+});
+
 Deno.test("an upstream that was too slow is not asked the same again, another one is", async (t) => {
   const timeouts = { first_byte_seconds: 0.05 };
   await t.step(

@@ -339,8 +339,16 @@ function chatEvents(name: string): readonly string[] {
       })
     }\n\n`;
   return [
-    chunk([{ index: 0, delta: { role: "assistant", content: "" } }]),
-    chunk([{ index: 0, delta: { content: `from ${name}` } }]),
+    chunk([{
+      index: 0,
+      delta: { role: "assistant", content: "" },
+      finish_reason: null,
+    }]),
+    chunk([{
+      index: 0,
+      delta: { content: `from ${name}` },
+      finish_reason: null,
+    }]),
     chunk([{ index: 0, delta: {}, finish_reason: "stop" }]),
     chunk([], { usage: CHAT_USAGE }),
     "data: [DONE]\n\n",

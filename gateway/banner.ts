@@ -31,6 +31,13 @@ export function banner(
     config.replay
       ? "Upstream: the embedded replay (set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or VENDORD_API_KEY for real models)"
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
+    ...(config.replay || config.withoutKey.length === 0 ? [] : [
+      `Without a key, not called: ${
+        config.withoutKey.map(({ name, keySetting }) =>
+          `${name} (set ${keySetting})`
+        ).join(", ")
+      }`,
+    ]),
     `Models: ${models.join(", ")}`,
     "",
   ];

@@ -37,6 +37,13 @@ export interface Config {
   readonly listen?: ListenAddress;
   /** Vendors that are configured, by name; empty with the replay upstream. */
   readonly vendors: Readonly<Record<string, VendorAccess>>;
+  /** Vendors of the file whose key is not set: their candidates are not called. */
+  readonly withoutKey: readonly {
+    /** The vendor's name. */
+    readonly name: string;
+    /** The variable that the file names. */
+    readonly keySetting: string;
+  }[];
   /** True: the embedded replay upstream answers for every vendor. */
   readonly replay: boolean;
   /** Every model, with the changes that `GATEWAY_CONFIG` makes; which are offered depends on `vendors`. */
@@ -71,6 +78,8 @@ export interface Config {
   readonly maxAttempts: number;
   /** Calls that may be under way at once in this process; more are refused. */
   readonly maxConcurrent: number;
+  /** True where Deno may be collecting spans: then each call gets one. */
+  readonly traces: boolean;
   /** False: no line is logged, of faults neither. */
   readonly logRequests: boolean;
 }
@@ -220,6 +229,7 @@ export function readConfig(surroundings: Surroundings): Config {
       };
     }
   }
+  const withoutKey: { name: string; keySetting: string }[] = [];
   for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
     const like = VENDORS.find((vendor) => vendor.name === added.kind);
     if (like === undefined || added.api_key_env === undefined) continue;
@@ -233,7 +243,9 @@ export function readConfig(surroundings: Surroundings): Config {
       problems.push(
         `${added.api_key_env}: must be a key without blanks or line ends`,
       );
-    } else if (key.data !== undefined) {
+    } else if (key.data === undefined) {
+      withoutKey.push({ name, keySetting: added.api_key_env });
+    } else {
       vendors[name] = {
         apiKey: key.data,
         baseUrl: added.base_url ?? like.baseUrl,
@@ -260,6 +272,7 @@ export function readConfig(surroundings: Surroundings): Config {
       ? {}
       : { listen: { hostname: values.HOST, port: values.PORT } }),
     vendors,
+    withoutKey,
     replay: replayAsked || unconfigured,
     catalogue: catalogue(overrides),
     ...(values.GATEWAY_KEY === undefined
@@ -283,6 +296,8 @@ export function readConfig(surroundings: Surroundings): Config {
     totalTimeoutMs: values.GATEWAY_TOTAL_TIMEOUT_SECONDS,
     maxAttempts: values.GATEWAY_MAX_ATTEMPTS,
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
+    // A platform collects without being asked.
+    traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",
   });
 }

@@ -219,6 +219,9 @@ Deno.test("readConfig() leaves out a vendor of the file whose key is not set, an
     WEST_KEY: "kw",
   }, JSON.stringify(TWO_DEPLOYMENTS));
   assert.deepEqual(Object.keys(config.vendors), ["west"]);
+  assert.deepEqual(config.withoutKey, [
+    { name: "spare", keySetting: "SPARE_KEY" },
+  ]);
   const offer = offerOf(config.catalogue, config.vendors);
   assert.deepEqual(offer.models.map(({ id }) => id), ["vendorb-5"]);
   assert.deepEqual(offer.all.map(({ name }) => name), ["west/deployment-1"]);

@@ -50,10 +50,10 @@ export async function countTokens(
 ): Promise<number> {
   refuseDisabled(call.caller);
   const model = permittedModel(gateway, call.caller, call.request.model);
-  const candidate = gateway.offer.candidates(model, call.dialect.name)[0];
-  const path = candidate?.dialect === call.dialect.name
-    ? candidate.wire.countPath
-    : undefined;
+  const candidate = gateway.offer.candidates(model, call.dialect.name).find((
+    { dialect, wire },
+  ) => dialect === call.dialect.name && wire.countPath !== undefined);
+  const path = candidate?.wire.countPath;
   if (candidate === undefined || path === undefined) {
     return inputTokens(call.request);
   }
@@ -80,6 +80,7 @@ export async function countTokens(
     }),
     body: upstream.bytes,
     signal: call.signal,
+    ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
   });
   const text = new TextDecoder().decode(
     await readUpTo(response.body, MAX_ANSWER_BYTES, "cut"),

@@ -6,13 +6,14 @@
 import type { EncodeContext } from "../translate/dialect.ts";
 import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
-import { streamRelay } from "../translate/relay.ts";
+import { type CallerRequest, streamRelay } from "../translate/relay.ts";
 import type { GenerationRequest } from "../translate/request.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { CallOutcome, Reservation } from "./accounts/accounts.ts";
 import { answerHeaders } from "./answer_headers.ts";
 import { Attempts } from "./attempts.ts";
 import { callEntry, NOBODY_THERE } from "./call_entry.ts";
+import type { CallSpan } from "./call_span.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GenerationCall } from "./generate.ts";
 import { lateAnswer } from "./late_answer.ts";
@@ -32,8 +33,8 @@ export interface GrantedCall {
   readonly gateway: Gateway;
   /** As it reached the pipeline. */
   readonly call: GenerationCall;
-  /** What it means. */
-  readonly request: GenerationRequest;
+  /** What it says, and means. */
+  readonly caller: CallerRequest;
   /** What is called, and at which price. */
   readonly model: Model;
   /** Where it can be called. */
@@ -59,6 +60,7 @@ export class Exchange {
   readonly #reservation: Reservation;
   readonly #encode: EncodeContext;
   readonly #abort = new AbortController();
+  readonly #span: CallSpan | undefined;
   readonly #trace: Trace | undefined;
   readonly #attempts: Attempts;
   readonly #running: { streaming: boolean; breakOff(error: ApiError): void };
@@ -72,7 +74,8 @@ export class Exchange {
 
   /** Nothing happens before {@linkcode run}. */
   constructor(granted: GrantedCall) {
-    const { gateway, call, request, model, reservation } = granted;
+    const { gateway, call, model, reservation } = granted;
+    const { request } = granted.caller;
     this.#gateway = gateway;
     this.#call = call;
     this.#request = request;
@@ -86,18 +89,17 @@ export class Exchange {
       legacyFunctions: request.legacyFunctions === true,
       inputEstimate: granted.inputEstimate,
     };
-    this.#trace = traceOf(call.headers);
+    this.#span = gateway.startSpan?.({
+      model: model.id,
+      arrivedMs: call.arrivedMs,
+    });
+    this.#trace = this.#span?.trace ?? traceOf(call.headers);
     this.#attempts = new Attempts({
       gateway,
       model,
       candidates: granted.candidates,
       unfit: granted.unfit,
-      caller: {
-        dialect: call.dialect,
-        bytes: call.bytes,
-        body: call.body,
-        request,
-      },
+      caller: granted.caller,
       isStrict: granted.isStrict,
       first: granted.first,
       encode: this.#encode,
@@ -267,7 +269,7 @@ export class Exchange {
     this.#reservation.settle(outcome);
     this.#call.slot.release();
     if (error instanceof Error) this.#gateway.logged.add(error);
-    this.#gateway.log(callEntry({
+    const entry = callEntry({
       call: this.#call,
       model: this.#model,
       attempts: this.#attempts,
@@ -280,7 +282,9 @@ export class Exchange {
       ourFault: this.#ourFault,
       firstByteMs: this.#firstByteMs,
       nowMs: this.#gateway.now(),
-    }));
+    });
+    this.#gateway.log(entry);
+    this.#span?.end(entry);
   }
 }
 

@@ -91,6 +91,23 @@ export function gauge(
   return { text: () => head(name, help, "gauge") + line(name, "", read()) };
 }
 
+/** A gauge with labels: each of its series is asked for whenever it is read. */
+export function gauges(
+  name: string,
+  help: string,
+  read: () => Iterable<readonly [Labels, number]>,
+): Metric {
+  return {
+    text() {
+      let text = head(name, help, "gauge");
+      for (const [labels, value] of read()) {
+        text += line(name, labelText(labels), value);
+      }
+      return text;
+    },
+  };
+}
+
 function head(name: string, help: string, type: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { counter, gauge, histogram } from "./exposition.ts";
+import { counter, gauge, gauges, histogram } from "./exposition.ts";
 
 Deno.test("counter() adds up by labels and escapes their values", () => {
   const calls = counter("calls_total", "Calls");
@@ -35,5 +35,19 @@ Deno.test("gauge() asks for its figure when it is read", () => {
   assert.equal(
     streams.text(),
     "# HELP open Open streams\n# TYPE open gauge\nopen 7\n",
+  );
+});
+
+Deno.test("gauges() asks for its series when they are read", () => {
+  const states = new Map([["a", 0], ["b", 2]]);
+  const metric = gauges(
+    "state",
+    "States",
+    () => [...states].map(([name, state]) => [{ name }, state] as const),
+  );
+  states.set("a", 1);
+  assert.equal(
+    metric.text(),
+    '# HELP state States\n# TYPE state gauge\nstate{name="a"} 1\nstate{name="b"} 2\n',
   );
 });

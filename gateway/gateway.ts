@@ -7,11 +7,13 @@
 import { ApiError } from "../translate/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { Desk } from "./admin/desk.ts";
+import type { StartSpan } from "./call_span.ts";
 import type { Config } from "./config.ts";
 import type { RequestLog } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Timers } from "./timers.ts";
 import { createSlots, type Slots } from "./slots.ts";
+import { candidateReports } from "./upstream/candidate_report.ts";
 import type { Offer } from "./upstream/candidates.ts";
 import type { UpstreamClient } from "./upstream/http_client.ts";
 
@@ -33,6 +35,8 @@ export interface GatewayParts {
   readonly now: () => number;
   /** From 0 up to, not including, 1: for the choice among upstreams and the pauses between attempts. */
   readonly random: () => number;
+  /** Opens a span for each granted call; absent where nobody collects them. */
+  readonly startSpan?: StartSpan;
   /** Gets an entry per generation call and per refusal. */
   readonly log: RequestLog;
 }
@@ -70,6 +74,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const metrics = createMetrics({
     calls: () => slots.taken(),
     streams: () => [...running].filter((one) => one.streaming).length,
+    candidates: () => candidateReports(parts.offer.all, parts.now()),
   });
   let accepting = true;
   return {

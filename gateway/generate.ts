@@ -59,8 +59,14 @@ export async function generate(
   const isStrict =
     call.headers.get("x-gateway-strict")?.toLowerCase() === "true";
   const unfit: Candidate[] = [];
+  const caller = {
+    dialect: call.dialect,
+    bytes: call.bytes,
+    body: call.body,
+    request,
+  };
   const first = fitting(
-    { dialect: call.dialect, bytes: call.bytes, body: call.body, request },
+    caller,
     isStrict,
     unfit,
     () => choose(candidates, unfit, gateway.now(), gateway.random),
@@ -79,7 +85,7 @@ export async function generate(
   const exchange = new Exchange({
     gateway,
     call,
-    request,
+    caller,
     model,
     candidates,
     unfit,

@@ -35,7 +35,7 @@ export interface LogEntry {
   readonly ttfb_ms?: number;
   /** `complete`, `caller_left`, `failed` (in the middle) or `refused` (before the first byte). */
   readonly ended: string;
-  /** Of the caller's `traceparent`; absent where it sent none in the valid form. */
+  /** Of the caller's `traceparent`; absent where it sent none in the valid form and no spans are collected. */
   readonly trace_id?: string;
   /** Names the key, is not the key; absent where no call was granted. */
   readonly key_id?: string;

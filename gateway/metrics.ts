@@ -9,10 +9,13 @@ import {
   counter,
   EXPOSITION_TYPE,
   gauge,
+  gauges,
   histogram,
   type Metric,
 } from "./exposition.ts";
 import type { LogEntry } from "./log.ts";
+import type { BreakerState } from "./upstream/breaker.ts";
+import type { CandidateReport } from "./upstream/candidate_report.ts";
 
 /** What is under way, asked when the metrics are read. */
 export interface UnderWay {
@@ -20,6 +23,8 @@ export interface UnderWay {
   calls(): number;
   /** Streams whose callers are being sent an answer. */
   streams(): number;
+  /** How each candidate is. */
+  candidates(): readonly CandidateReport[];
 }
 
 /** The metrics of one gateway. */
@@ -50,6 +55,13 @@ const DURATION_BUCKETS: readonly number[] = [
   600,
   1800,
 ];
+
+/** A breaker as a figure: the higher, the worse. */
+const BREAKER_FIGURES: Readonly<Record<BreakerState, number>> = {
+  closed: 0,
+  half_open: 1,
+  open: 2,
+};
 
 /** The label of a request that no route has. */
 const NO_ROUTE = "other";
@@ -82,6 +94,14 @@ export function createMetrics(underWay: UnderWay): Metrics {
     "gateway_upstream_errors_total",
     "Granted calls that failed at the upstream or on the way to it",
   );
+  const retries = counter(
+    "gateway_upstream_retries_total",
+    "Failed attempts that another attempt followed, by what had failed",
+  );
+  const fallbacks = counter(
+    "gateway_upstream_fallbacks_total",
+    "Calls that were answered by another candidate than the first one tried",
+  );
   const all: readonly Metric[] = [
     requests,
     tokens,
@@ -89,6 +109,24 @@ export function createMetrics(underWay: UnderWay): Metrics {
     firstByte,
     duration,
     upstreamErrors,
+    retries,
+    fallbacks,
+    gauges(
+      "gateway_upstream_breaker_state",
+      "Circuit breakers: 0 closed, 1 half-open, 2 open",
+      () =>
+        underWay.candidates().map((
+          { model, upstream, state },
+        ) => [{ model, upstream }, BREAKER_FIGURES[state]]),
+    ),
+    gauges(
+      "gateway_upstream_resting",
+      "1 where an upstream asked to be left alone for a while",
+      () =>
+        underWay.candidates().map((
+          { model, upstream, resting_until },
+        ) => [{ model, upstream }, resting_until === null ? 0 : 1]),
+    ),
     gauge(
       "gateway_open_streams",
       "Streams whose callers are being sent an answer",
@@ -125,12 +163,29 @@ export function createMetrics(underWay: UnderWay): Metrics {
         if (count > 0) tokens.add({ model, kind }, count);
       }
       cost.add({ model }, entry.cost_micro_usd ?? 0);
+      const { tried = [] } = entry;
+      for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
+        retries.add({ vendor: vendorOf(upstream), kind: error }, 1);
+      }
+      if (
+        ended !== "refused" && tried.length > 0 &&
+        tried[0]?.upstream !== entry.upstream
+      ) fallbacks.add({ model }, 1);
       if (entry.error_of === "upstream") {
         upstreamErrors.add({
-          vendor: entry.upstream?.split("/", 1)[0] ?? "",
+          vendor: vendorOf(entry.upstream),
           kind: entry.error ?? "",
         }, 1);
       }
     },
   };
+}
+
+/** How many attempts were made after a failed one. */
+function attemptsAfter({ attempts = 1 }: LogEntry): number {
+  return attempts - 1;
+}
+
+function vendorOf(upstream: string | undefined): string {
+  return upstream?.split("/", 1)[0] ?? "";
 }

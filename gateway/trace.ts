@@ -1,6 +1,6 @@
 /**
  * The caller's place in a distributed trace, as W3C Trace Context writes it (https://www.w3.org/TR/trace-context/). It is
- * passed on as it came; no span is made here.
+ * passed on as it came where no spans are collected; those are `call_span.ts`.
  *
  * @module
  */

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { isLoopback } from "../gateway/config.ts";
-import { admitted, type DeskOf } from "./admin/door.ts";
+import { admitObserver, type DeskOf } from "./admin/door.ts";
 import type { OpenRoute } from "./route.ts";
 
 /** The route of the metrics. */
@@ -15,10 +14,8 @@ export function metricsRoutes(deskOf: DeskOf): readonly OpenRoute[] {
     method: "GET",
     path: "/metrics",
     handle(context) {
-      const { config, metrics } = context.gateway;
-      const isOpen = config.adminToken === undefined &&
-        config.listen !== undefined && isLoopback(config.listen.hostname);
-      if (!isOpen) admitted(context, deskOf);
+      const { metrics } = context.gateway;
+      admitObserver(context, deskOf);
       return new Response(metrics.text(), {
         headers: {
           "content-type": metrics.contentType,

@@ -16,7 +16,7 @@ import { messages } from "../translate/messages/mod.ts";
 import { adminRoutes } from "./admin/mod.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
-import { HEALTH_ROUTES } from "./health.ts";
+import { healthRoutes } from "./health.ts";
 import { presentedKeys } from "./keys.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { metricsRoutes } from "./metrics.ts";
@@ -30,7 +30,7 @@ const API_ROUTES: readonly Route[] = [
   ...CHAT_COMPLETIONS_ROUTES,
   ...MODELS_ROUTES,
   ...usageRoutes(({ desk }) => desk),
-  ...HEALTH_ROUTES,
+  ...healthRoutes(({ desk }) => desk),
   ...metricsRoutes(({ desk }) => desk),
   ...adminRoutes(({ desk }) => desk),
 ];

@@ -19,6 +19,7 @@ import {
   messageReply,
   modelListReply,
   modelReply,
+  readinessReply,
   statusReply,
 } from "./reply_schemas.ts";
 import type { OpenRoute, Route } from "./route.ts";
@@ -63,7 +64,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   getUsage: { summary: "What the key has used", reply: ownUsageReply },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
-  getReadiness: { summary: "Whether calls can be served", reply: statusReply },
+  getReadiness: {
+    summary:
+      "Whether calls can be served; with `?verbose`, to those who may read the metrics, how each upstream is",
+    reply: readinessReply,
+  },
   getDescription: { summary: "This description", reply: z.looseObject({}) },
 };
 

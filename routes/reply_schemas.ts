@@ -118,3 +118,15 @@ export const modelListReply: z.ZodType<ModelListReply> = z.strictObject({
 
 /** What a probe is told. */
 export const statusReply: z.ZodType = z.strictObject({ status: z.string() });
+
+/** What a probe for readiness is told; `upstreams` with `?verbose`. */
+export const readinessReply: z.ZodType = z.strictObject({
+  status: z.string(),
+  upstreams: z.array(z.strictObject({
+    model: z.string(),
+    upstream: z.string(),
+    state: z.enum(["closed", "half_open", "open"]),
+    since: z.iso.datetime().nullable(),
+    resting_until: z.iso.datetime().nullable(),
+  })).optional(),
+});

@@ -56,9 +56,9 @@ export class Breaker {
       : this.#sinceMs;
   }
 
-  /** Whether the candidate is left alone because it asked for that. */
-  isResting(nowMs: number): boolean {
-    return nowMs < this.#restUntilMs;
+  /** Until when the candidate is left alone because it asked for that; undefined where it is not. */
+  restingUntilMs(nowMs: number): number | undefined {
+    return nowMs < this.#restUntilMs ? this.#restUntilMs : undefined;
   }
 
   /** Whether a call may go there while there are others to go to. */

@@ -61,6 +61,12 @@ Deno.test("choose() divides chance by weight among equals", () => {
   for (const [chance, name] of rows) assert.equal(chosen(among, chance), name);
 });
 
+Deno.test("choose() divides among the lowest priority alone, whatever the others weigh", () => {
+  const among = candidates([{}, {}, { priority: 2, weight: 100 }]);
+  assert.equal(chosen(among, 0.49), "0");
+  assert.equal(chosen(among, 0.51), "1");
+});
+
 Deno.test("choose() passes over a candidate that is out, and over those to be skipped", () => {
   const among = candidates([{}, {}, { priority: 2 }]);
   const [first, second, last] = among;

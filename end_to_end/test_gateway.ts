@@ -5,7 +5,7 @@
  */
 import { type ReplayServer, startReplay } from "../conformance/replay.ts";
 import { openDesk } from "../gateway/admin/desk.ts";
-import { readConfig } from "../gateway/config.ts";
+import { type Config, readConfig } from "../gateway/config.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { LogEntry } from "../gateway/log.ts";
 import { SYSTEM_TIMERS } from "../gateway/pump.ts";
@@ -48,6 +48,8 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of the file that `GATEWAY_CONFIG` names; absent: an empty one. */
   readonly configFile?: string;
+  /** Where the vendors are, and with which keys; absent: all at the replay server. */
+  readonly vendors?: Config["vendors"];
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -79,7 +81,10 @@ export async function startTestGateway(
     config,
     accounts: books.accounts,
     desk: openDesk(books.admin, config.adminToken, () => Date.now()),
-    offer: offerOf(config.catalogue, replayVendors(replay.url)),
+    offer: offerOf(
+      config.catalogue,
+      options.vendors ?? replayVendors(replay.url),
+    ),
     client,
     timers: SYSTEM_TIMERS,
     now: () => Date.now(),

@@ -137,6 +137,8 @@ function passedStream(
       continue;
     }
     const json: unknown = JSON.parse(data);
+    // What no reader knows passes, too.
+    if (Array.isArray(json)) continue;
     const told = fields(json);
     const delta = caller === "messages"
       ? told["delta"]

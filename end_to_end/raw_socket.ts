@@ -64,7 +64,7 @@ export class RawSocket {
 
   /** Writes; settles once the system has taken it, or the connection is gone. */
   send(data: string | Uint8Array): Promise<void> {
-    if (this.#socket.destroyed) return Promise.resolve();
+    if (this.#socket.destroyed) return this.closed.then(() => {});
     const taken = new Promise<void>((resolve) => {
       this.#socket.write(bytesOf(data), () => resolve());
     });

@@ -13,12 +13,11 @@ const PATHS: readonly string[] = [
   "/v1/chat/completions",
   "/v1/messages/count_tokens",
 ];
-/** A model of each family. */
+/** A model for each dialect of upstreams. */
 export const MODELS: readonly string[] = [
   "vendora-opus-4-8",
   "vendorb-5.5",
   "vendorc-3-pro",
-  "vendord-m3",
 ];
 
 /** A body's text for a model; with `more` as its last fields. */

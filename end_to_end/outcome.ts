@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { errorReply } from "../routes/reply_schemas.ts";
+import { isObject } from "../translate/json.ts";
 import { fields, readChat, readMessages, text } from "./reply_grammar.ts";
 import {
   type CallerFormat,
@@ -138,7 +139,7 @@ function passedStream(
     }
     const json: unknown = JSON.parse(data);
     // What no reader knows passes, too.
-    if (Array.isArray(json)) continue;
+    if (!isObject(json)) continue;
     const told = fields(json);
     const delta = caller === "messages"
       ? told["delta"]

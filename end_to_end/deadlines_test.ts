@@ -218,7 +218,7 @@ Deno.test("each time limit of a model's own ends in its error", async (t) => {
     try {
       await withCandidates({
         env: { MUTE_KEY: "k" },
-        vendors: {
+        fileVendors: {
           mute: {
             kind: "vendora",
             base_url: `https://127.0.0.1:${mute.addr.port}`,

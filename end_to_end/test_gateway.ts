@@ -5,7 +5,7 @@
  */
 import { type ReplayServer, startReplay } from "../conformance/replay.ts";
 import { openDesk } from "../gateway/admin/desk.ts";
-import { readConfig } from "../gateway/config.ts";
+import { type Config, readConfig } from "../gateway/config.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { LogEntry } from "../gateway/log.ts";
 import { gatewayTimers, type Timers } from "../gateway/timers.ts";
@@ -57,6 +57,8 @@ export interface TestGatewayOptions {
   readonly timers?: Timers;
   /** Absent: chance. */
   readonly random?: () => number;
+  /** Where the vendors are, and with which keys; absent: all at the replay server. */
+  readonly vendors?: Config["vendors"];
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -91,9 +93,10 @@ export async function startTestGateway(
     desk: openDesk(books.admin, config.adminToken, () => Date.now()),
     offer: offerOf(
       config.catalogue,
-      options.realVendors === true
-        ? config.vendors
-        : replayVendors(replay.url, config.catalogue.vendors),
+      options.vendors ??
+        (options.realVendors === true
+          ? config.vendors
+          : replayVendors(replay.url, config.catalogue.vendors)),
     ),
     client,
     timers: options.timers ?? systemTimers,

@@ -56,13 +56,13 @@ export interface AskOptions {
 
 /** What differs from the first upstream before the second. */
 export interface CandidatesOptions
-  extends Omit<TestGatewayOptions, "realVendors"> {
+  extends Omit<TestGatewayOptions, "realVendors" | "vendors"> {
   /** Of `a`; absent: priority 1. */
   readonly a?: Partial<CandidateOverride>;
   /** Of `b`; absent: priority 2. Null: there is no second candidate. */
   readonly b?: Partial<CandidateOverride> | null;
   /** Further vendors of the file. */
-  readonly vendors?: Readonly<Record<string, unknown>>;
+  readonly fileVendors?: Readonly<Record<string, unknown>>;
   /** Further fields of the model's row. */
   readonly model?: Readonly<Record<string, unknown>>;
 }
@@ -87,7 +87,7 @@ export async function withCandidates(
       vendors: {
         a: { kind: "vendora", base_url: a.url, api_key_env: "A_KEY" },
         b: { kind: "vendorb", base_url: `${b.url}/v1`, api_key_env: "B_KEY" },
-        ...options.vendors,
+        ...options.fileVendors,
       },
       models: {
         [MODEL]: {

@@ -23,6 +23,7 @@ import { metricsRoutes } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import type { Route, RouteContext } from "./route.ts";
+import { targetOf } from "./target.ts";
 import { usageRoutes } from "./usage.ts";
 
 const API_ROUTES: readonly Route[] = [
@@ -53,12 +54,12 @@ export async function dispatch(
 ): Promise<Response> {
   const requestId = newRequestId();
   const arrivedMs = gateway.now();
-  const url = new URL(request.url);
-  const context = {
+  let context = {
     gateway,
     request,
-    path: url.pathname,
-    query: url.searchParams,
+    // Until the target is known.
+    path: "",
+    query: new URLSearchParams(),
     requestId,
     arrivedMs,
   };
@@ -66,8 +67,10 @@ export async function dispatch(
   let endpoint: string | undefined;
   let response: Response;
   try {
-    const matches = matching(url.pathname);
-    if (matches.length === 0) throw unknownPath(url.pathname);
+    const { pathname: path, searchParams: query } = targetOf(request);
+    context = { ...context, path, query };
+    const matches = matching(path);
+    if (matches.length === 0) throw unknownPath(path);
     if (request.method === "OPTIONS") {
       return preflight(gateway, request, allowed(matches), requestId);
     }

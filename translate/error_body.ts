@@ -76,16 +76,29 @@ export function readErrorText(text: string): ErrorBody {
   // A vendor that was asked for a stream may frame its error like one, whatever the status.
   const framed = parseJson(/^data:[ \t]*(\{.*)$/m.exec(text)?.[1] ?? "");
   if (isObject(framed)) return readErrorObject(framed);
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
-  const plain = (title ??
-    text.replaceAll(/<(style|script)[^]*?<\/\1>/gi, " ").replaceAll(
-      /<[^>]*>/g,
-      " ",
-    ))
+  // No pattern here may look ahead beyond the next tag: a page of nothing but "<" would stop the process for minutes.
+  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(text)?.[1];
+  const plain = (title ?? withoutScripts(text).replaceAll(/<[^<>]*>/g, " "))
     .replaceAll(/\s+/g, " ").trim();
   return plain === ""
     ? { detail: {} }
     : { message: plain.slice(0, 300), detail: {} };
+}
+
+/** A page without its styles and scripts; one that is not closed takes the rest with it. */
+function withoutScripts(page: string): string {
+  const opening = /<(?:style|script)/gi;
+  const closing = /<\/(?:style|script)>/gi;
+  let kept = "";
+  let at = 0;
+  for (;;) {
+    opening.lastIndex = at;
+    const start = opening.exec(page)?.index ?? page.length;
+    kept += `${page.slice(at, start)} `;
+    closing.lastIndex = start;
+    if (closing.exec(page) === null) return kept;
+    at = closing.lastIndex;
+  }
 }
 
 /** The error that an upstream's answer stands for: the status decides the kind, the body gives words and codes. */

@@ -74,3 +74,42 @@ Deno.test("readErrorText() finds the words in errors in lists, in frames and in 
   for (const text of texts) assert.equal(readErrorText(text).message, "a");
   assert.equal(readErrorText('{"error":""}').message, undefined);
 });
+
+Deno.test("readErrorText() reads pages without end tags in time that grows with their length", async (t) => {
+  const size = 256 * 1024;
+  for (
+    const piece of [
+      "<",
+      "<title",
+      "<title>",
+      "<title>a</",
+      "<style",
+      "<script></style",
+      "< a",
+      "<p",
+      "data: {",
+      "\n",
+      " ",
+    ]
+  ) {
+    // One that is quadratic takes minutes.
+    await t.step(JSON.stringify(piece), () => {
+      const beganMs = performance.now();
+      readErrorText(piece.repeat(size / piece.length));
+      assert.ok(performance.now() - beganMs < 2_000);
+    });
+  }
+});
+
+Deno.test("readErrorText() leaves out styles, scripts and tags", () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["<STYLE>a{}</STYLE><p>Bad <b>gateway</b>", "Bad gateway"],
+    ["<script>1<2</script>Bad<style>b</style> gateway", "Bad gateway"],
+    ["Bad gateway<script>never closed", "Bad gateway"],
+    ["1 < 2 and so on", "1 < 2 and so on"],
+    ["<title lang=a>Bad gateway</title><p>x", "Bad gateway"],
+  ];
+  for (const [text, message] of rows) {
+    assert.equal(readErrorText(text).message, message);
+  }
+});

@@ -118,7 +118,8 @@ export function vendorFailure(told: JsonObject): JsonObject {
 function statusOf(detail: JsonObject): number {
   const values = [detail["status_code"], detail["code"], detail["status"]];
   for (const value of values) {
-    const status = Number(value);
+    const status = typeof value === "string" ? Number(value) : value;
+    if (typeof status !== "number") continue;
     if (status >= 400 && status < 600) return status;
   }
   for (const value of [detail["code"], detail["type"], detail["status"]]) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError, ERROR_STATUS, type ErrorKind } from "../error.ts";
-import { decodeError, encodeError } from "./error.ts";
+import { decodeError, encodeError, inBandError } from "./error.ts";
 
 const KINDS: Readonly<Record<ErrorKind, [number, string, string | null]>> = {
   invalid_request: [400, "invalid_request_error", null],
@@ -190,5 +190,13 @@ Deno.test("decodeError() reads errors of any shape", async (t) => {
       assert.equal(error.message, message);
       assert.deepEqual(error.details, details);
     });
+  }
+});
+
+Deno.test("inBandError() reads an error whose code, type and status are objects with names that objects have", () => {
+  const odd = { toString: 1, valueOf: 1 };
+  for (const field of ["status_code", "code", "type", "status"]) {
+    const error = inBandError({ error: { message: "m", [field]: odd } });
+    assert.deepEqual([error.kind, error.message], ["upstream", "m"]);
   }
 });

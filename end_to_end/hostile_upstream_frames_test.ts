@@ -1,0 +1,456 @@
+/** Upstreams whose HTTP is right and whose content is not: broken frames, absurd figures, monsters of size. */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { gzipSync } from "node:zlib";
+import {
+  bodyOf,
+  COMPLETE,
+  CUT,
+  type HostileRow as Row,
+  type Play,
+  played,
+  playEveryWay,
+  REFUSED,
+  runRows as run,
+  sends,
+  TEXT,
+  typeOf,
+  WAYS,
+  withHostileUpstream,
+} from "./hostile_bench.ts";
+import type { Asked } from "./outcome.ts";
+import { bytesOf } from "./raw_socket.ts";
+import type { UpstreamFormat } from "./reply_script.ts";
+import { chargesIn } from "./test_billing.ts";
+import {
+  chunk,
+  framesOf,
+  head,
+  STREAM_HEAD,
+  streamAnswer,
+  wholeAnswer,
+} from "./upstream_bytes.ts";
+
+const STREAMED = WAYS.filter(({ stream }) => stream);
+const WHOLE = WAYS.filter(({ stream }) => !stream);
+
+/** The text fixture with a frame laid in after its n-th; negative counts from the end. */
+function frameAt(
+  { upstream }: Asked,
+  at: number,
+  frame: string,
+): readonly string[] {
+  const frames = framesOf("text", upstream);
+  const place = at < 0 ? frames.length + at : at;
+  return [...frames.slice(0, place), frame, ...frames.slice(place)];
+}
+
+const ERRORS: Readonly<Record<UpstreamFormat, string>> = {
+  messages:
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"late"}}\n\n',
+  chat: 'data: {"error":{"message":"late","type":"server_error"}}\n\n',
+  gemini:
+    'data: {"error":{"code":503,"message":"late","status":"UNAVAILABLE"}}\r\n\r\n',
+};
+
+Deno.test("frames that are broken, late or too many", (t) =>
+  run(t, [
+    ...[
+      ["JSON that is cut", 'data: {"a":\n\n'],
+      ["no JSON", "data: <html>\n\n"],
+      ["a number beyond all", "data: 1e999x\n\n"],
+    ].flatMap(([name = "", frame = ""]) =>
+      [0, 1, -1].map((at): Row => ({
+        name: `${name} as frame ${at}`,
+        play: sends((asked) => streamAnswer(frameAt(asked, at, frame))),
+        expect: CUT,
+        ways: STREAMED,
+      }))
+    ),
+    ...[
+      "data: []\n\n",
+      ": comment\n\n",
+      "event: nobody\ndata: {}\n\n",
+      "\n\n\n",
+    ]
+      .map((frame): Row => ({
+        name: `${JSON.stringify(frame)} between the frames`,
+        play: sends((asked) => streamAnswer(frameAt(asked, 1, frame))),
+        expect: COMPLETE,
+        ways: STREAMED,
+      })),
+    {
+      name: "the terminator is missing",
+      play: sends((asked) =>
+        streamAnswer(framesOf("text", asked.upstream).slice(0, -1))
+      ),
+      // The end of the body after a finish reason is an end.
+      expect: ({ upstream }) => upstream === "gemini" ? CUT : COMPLETE,
+      ways: STREAMED,
+    },
+    {
+      name: "the finish and the terminator are missing",
+      play: sends((asked) =>
+        streamAnswer(framesOf("text", asked.upstream).slice(0, -3))
+      ),
+      expect: CUT,
+      ways: STREAMED,
+    },
+    {
+      name: "an error before the first frame",
+      play: sends((asked) =>
+        streamAnswer(frameAt(asked, 0, ERRORS[asked.upstream]))
+      ),
+      expect: { kind: "refused", status: "any" },
+      ways: STREAMED,
+    },
+    {
+      name: "an error in the middle",
+      play: sends((asked) =>
+        streamAnswer(frameAt(asked, 2, ERRORS[asked.upstream]))
+      ),
+      expect: { kind: "broken", said: TEXT },
+      ways: STREAMED,
+    },
+    {
+      name: "an error before the end, after the finish",
+      play: sends((asked) =>
+        streamAnswer(
+          frameAt(
+            asked,
+            asked.upstream === "gemini" ? 4 : -1,
+            ERRORS[asked.upstream],
+          ),
+        )
+      ),
+      expect: { kind: "broken", said: TEXT },
+      ways: STREAMED,
+    },
+    {
+      name: "an error after the end",
+      play: sends((asked) =>
+        streamAnswer([
+          ...framesOf("text", asked.upstream),
+          ERRORS[asked.upstream],
+        ])
+      ),
+      // Where the end of the body is the end, nothing can be after it.
+      expect: ({ upstream }) =>
+        upstream === "gemini" ? { kind: "broken", said: TEXT } : COMPLETE,
+      ways: STREAMED,
+    },
+    {
+      name: "a second answer in one body",
+      play: sends((asked) =>
+        streamAnswer([
+          ...framesOf("text", asked.upstream),
+          ...framesOf("text", asked.upstream),
+        ])
+      ),
+      expect: { kind: ["complete", "broken"] },
+      ways: STREAMED,
+    },
+    {
+      name: "a byte order mark",
+      play: sends((asked) =>
+        asked.stream
+          ? streamAnswer(["\ufeff", ...framesOf("text", asked.upstream)])
+          : wholeAnswer(`\ufeff${bodyOf(asked)}`)
+      ),
+      expect: { kind: ["complete", "refused"], said: TEXT },
+    },
+    {
+      name: "blanks around",
+      play: sends((asked) => wholeAnswer(` \r\n${bodyOf(asked)}\n \t`)),
+      expect: COMPLETE,
+      ways: WHOLE,
+    },
+    {
+      name: "more behind the JSON",
+      play: sends((asked) => wholeAnswer(`${bodyOf(asked)}{}`)),
+      expect: REFUSED,
+      ways: WHOLE,
+    },
+    {
+      name: "a zero byte in the middle",
+      play: sends((asked) => {
+        const body = bodyOf(asked).replace("quick", "qu\0ck");
+        return wholeAnswer(body, typeOf(asked));
+      }),
+      expect: ({ stream }) => stream ? CUT : REFUSED,
+      ways: WAYS.filter(({ upstream }) => upstream !== "chat"),
+    },
+    {
+      name: "an error under 200",
+      play: sends(({ upstream, stream }) =>
+        wholeAnswer(
+          ERRORS[upstream].replace(/^[^]*?data: /, "").trim(),
+          stream ? "application/json" : "application/json",
+        )
+      ),
+      expect: { kind: "refused", status: "any" },
+    },
+  ]));
+
+/** Places where each dialect says something that may be absurd. */
+function odd(
+  { upstream }: Asked,
+  value: string,
+): readonly [string, string][] {
+  switch (upstream) {
+    case "messages":
+      return [
+        ['"input_tokens":25', `"input_tokens":${value}`],
+        ['"output_tokens":12', `"output_tokens":${value}`],
+        ['"output_tokens":1,', `"output_tokens":${value},`],
+      ];
+    case "chat":
+      return [
+        ['"prompt_tokens":25', `"prompt_tokens":${value}`],
+        ['"completion_tokens":12', `"completion_tokens":${value}`],
+        ['"total_tokens":37', `"total_tokens":${value}`],
+        ['"created":1780000000', `"created":${value}`],
+      ];
+    case "gemini":
+      return [
+        ['"promptTokenCount": 25', `"promptTokenCount": ${value}`],
+        ['"candidatesTokenCount": 12', `"candidatesTokenCount": ${value}`],
+        ['"totalTokenCount": 37', `"totalTokenCount": ${value}`],
+        ['"index": 0', `"index": ${value}`],
+      ];
+  }
+}
+
+Deno.test("absurd figures make no absurd bill", (t) =>
+  withHostileUpstream(async (bench) => {
+    for (
+      const value of [
+        "-1000000000",
+        "1e999",
+        "-1e999",
+        "1e308",
+        "0.5",
+        "9007199254740993",
+        "123456789012345678901234567890",
+        '"12"',
+        "null",
+        "{}",
+        "[]",
+        "true",
+      ]
+    ) {
+      await playEveryWay(
+        t,
+        bench,
+        value,
+        sends((asked) => {
+          let body = bodyOf(asked);
+          for (const [from, to] of odd(asked, value)) {
+            body = body.replaceAll(from, to);
+          }
+          return wholeAnswer(body, typeOf(asked));
+        }),
+        { kind: ["complete", "refused", "broken"] },
+      );
+    }
+    for (const entry of await chargesIn(bench.gateway)) {
+      assert.ok(Number.isSafeInteger(entry.microUsd) && entry.microUsd <= 0);
+      for (const figure of [entry.inputTokens, entry.outputTokens]) {
+        assert.ok(Number.isSafeInteger(figure) && figure >= 0);
+      }
+    }
+  }));
+
+/** The fixture's text, replaced; and the whole of it in one body. */
+function saying(asked: Asked, words: string): string {
+  return wholeAnswer(
+    bodyOf(asked).replace("Hello", words),
+    typeOf(asked),
+  );
+}
+
+const NESTED = "[".repeat(100_000) + "]".repeat(100_000);
+
+/** A field that nobody knows, with anything in it, in a frame in the middle or in the whole reply. */
+function unknownField(asked: Asked, value: string): string {
+  const body = bodyOf(asked);
+  const at = asked.stream
+    ? body.indexOf("{", body.indexOf("The") - 250)
+    : body.indexOf("{");
+  assert.ok(at >= 0);
+  return wholeAnswer(
+    `${body.slice(0, at + 1)}"unknown":${value},${body.slice(at + 1)}`,
+    typeOf(asked),
+  );
+}
+
+Deno.test("what is large, deep or oddly named", (t) =>
+  run(t, [
+    {
+      name: "a frame of a mebibyte",
+      play: sends((asked) => saying(asked, "a".repeat(1024 * 1024))),
+      expect: { kind: "complete" },
+    },
+    {
+      name: "a hundred thousand brackets in a field that nobody knows",
+      play: sends((asked) => unknownField(asked, NESTED)),
+      expect: { kind: ["complete", "refused", "broken"] },
+    },
+    {
+      name: "names that objects have anyway",
+      play: sends((asked) =>
+        unknownField(
+          asked,
+          '{"__proto__":{"a":1},"constructor":{"prototype":{"b":1}},"toString":1}',
+        )
+      ),
+      expect: COMPLETE,
+    },
+    {
+      name: "an error whose fields are objects with names that objects have",
+      play: sends(() =>
+        wholeAnswer(
+          '{"error":{"message":"m","code":{"toString":1,"valueOf":1},"type":{"toString":1},"status":{"valueOf":1},"param":{}},"type":"error"}',
+        )
+      ),
+      expect: REFUSED,
+    },
+    {
+      name: "the same error by status",
+      play: sends(() =>
+        wholeAnswer(
+          '{"error":{"message":"m","code":{"toString":1,"valueOf":1},"type":[[]],"status":{"valueOf":1},"details":{"a":1}}}',
+          "application/json",
+          "418 Tea",
+        )
+      ),
+      expect: { kind: "refused", status: 400 },
+    },
+    {
+      name: "an error of a hundred thousand brackets",
+      play: sends(() => wholeAnswer(NESTED, "application/json", "500 Oops")),
+      expect: { kind: "refused", status: 500 },
+    },
+  ]));
+
+const NEVER_ENDING: readonly Row[] = [
+  {
+    name: "a frame without end",
+    play: pours(
+      ({ upstream }) =>
+        STREAM_HEAD +
+        framesOf("text", upstream).slice(0, 1).map(chunk).join(""),
+      () => chunk(`data: ${"a".repeat(1024 * 1024)}`),
+    ),
+    expect: CUT,
+    ways: [
+      { caller: "messages", upstream: "messages", stream: true },
+      { caller: "chat", upstream: "messages", stream: true },
+      { caller: "messages", upstream: "gemini", stream: true },
+    ],
+  },
+  {
+    name: "blank lines without end",
+    play: pours(
+      ({ upstream }) =>
+        STREAM_HEAD +
+        framesOf("text", upstream).slice(0, 1).map(chunk).join(""),
+      () => chunk("\n".repeat(1024 * 1024)),
+    ),
+    expect: CUT,
+    ways: [
+      { caller: "messages", upstream: "messages", stream: true },
+      { caller: "chat", upstream: "messages", stream: true },
+    ],
+  },
+  {
+    name: "a whole reply without end",
+    play: pours(
+      () =>
+        head({
+          "content-type": "application/json",
+          "transfer-encoding": "chunked",
+        }),
+      () => chunk(`"${"a".repeat(1024 * 1024)}`),
+    ),
+    expect: REFUSED,
+    ways: [
+      { caller: "messages", upstream: "messages", stream: false },
+      { caller: "chat", upstream: "gemini", stream: true },
+    ],
+  },
+  {
+    name: "an error without end",
+    play: pours(
+      () =>
+        head({
+          "content-type": "text/html",
+          "transfer-encoding": "chunked",
+        }, "503 Busy"),
+      () => chunk("<".repeat(1024 * 1024)),
+    ),
+    expect: { kind: "refused", status: "any" },
+    ways: [
+      { caller: "messages", upstream: "messages", stream: false },
+      { caller: "chat", upstream: "gemini", stream: true },
+    ],
+  },
+];
+
+/** Sends a piece again and again until the gateway closes; more than a gibibyte in all fails. */
+function pours(
+  first: (asked: Asked) => string,
+  more: () => string,
+): Play {
+  return async ({ socket }, asked) => {
+    const piece = more();
+    let open = true;
+    socket.closed.then(() => open = false);
+    await socket.send(first(asked));
+    for (let sent = 0; open; sent += piece.length) {
+      assert.ok(sent < 1024 ** 3, "the gateway takes in everything");
+      await socket.send(piece);
+    }
+  };
+}
+
+Deno.test("what has no end is read up to a limit", (t) => run(t, NEVER_ENDING));
+
+Deno.test("a bomb of a few bytes is unpacked up to a limit", async (t) => {
+  // Half a gibibyte as many members: nobody has to pack all of it.
+  const member = gzipSync(Buffer.alloc(1024 * 1024, 0x20));
+  const bomb = Buffer.concat(Array.from({ length: 512 }, () => member));
+  assert.ok(bomb.length < 1024 * 1024);
+  await run(t, [{
+    name: "half a gibibyte of blanks",
+    async play({ socket }, { stream }) {
+      await socket.send(head({
+        "content-type": stream ? "text/event-stream" : "application/json",
+        "content-encoding": "gzip",
+        "content-length": String(bomb.length),
+      }));
+      await socket.send(bomb);
+    },
+    expect: CUT,
+    ways: [
+      { caller: "messages", upstream: "messages", stream: true },
+      { caller: "chat", upstream: "gemini", stream: true },
+      { caller: "messages", upstream: "chat", stream: false },
+    ],
+  }]);
+});
+
+Deno.test("a compressed stream is passed on as it comes", () =>
+  withHostileUpstream(async (bench) => {
+    const asked: Asked = { caller: "chat", upstream: "messages", stream: true };
+    const body = gzipSync(bytesOf(bodyOf(asked)));
+    const outcome = await played(bench, asked, async ({ socket }) => {
+      await socket.send(head({
+        "content-type": "text/event-stream",
+        "content-encoding": "gzip",
+        "content-length": String(body.length),
+      }));
+      for (const byte of body) await socket.send(Uint8Array.of(byte));
+    });
+    assert.deepEqual([outcome.kind, outcome.said], ["complete", TEXT]);
+  }));

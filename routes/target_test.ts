@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../translate/error.ts";
+import { targetOf } from "./target.ts";
+
+function request(host: string, path: string = "/v1/models"): Request {
+  return new Request(`http://gateway${path}`, { headers: { host } });
+}
+
+Deno.test("targetOf() takes hosts as browsers, proxies and programs write them", () => {
+  for (
+    const host of [
+      "",
+      "gateway",
+      "models.example.com",
+      "MODELS.EXAMPLE.COM:443",
+      "127.0.0.1:8787",
+      "[::1]",
+      "[::ffff:127.0.0.1]:8787",
+      "my_service",
+      "a-b.c:",
+    ]
+  ) {
+    assert.equal(targetOf(request(host)).pathname, "/v1/models", host);
+  }
+});
+
+Deno.test("targetOf() refuses a host that could be read as anything else", () => {
+  for (
+    const host of [
+      "a b",
+      "a/b",
+      "a?b",
+      "a#b",
+      "a@b",
+      "a\\b",
+      "a:b",
+      "a:80:80",
+      "[::1",
+      "::1",
+      "a,b",
+      "%41",
+      "\u00e4",
+    ]
+  ) {
+    assert.throws(
+      () => targetOf(request(host)),
+      (error) => error instanceof ApiError && error.kind === "invalid_request",
+      host,
+    );
+  }
+});

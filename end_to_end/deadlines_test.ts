@@ -198,19 +198,26 @@ Deno.test("each time limit of a model's own ends in its error", async (t) => {
     }));
   await t.step(
     "the whole call: 504 before, an error in the stream after",
-    () =>
-      withCandidates({
+    () => {
+      const clock = handClock();
+      return withCandidates({
+        ...clock,
         b: null,
-        model: { timeouts: { total_seconds: 0.2 } },
+        model: { timeouts: { total_seconds: 5 } },
       }, async ({ a, ask }) => {
         a.play(["silence", "stall"]);
-        const before = await ask();
+        const answer = ask();
+        await a.arrival(0);
+        clock.advance(5_000);
+        const before = await answer;
         assert.equal(before.status, 504);
         assert.match(await before.text(), /longer than the gateway allows/);
         const after = await ask({ stream: true });
         assert.equal(after.status, 200);
+        clock.advance(5_000);
         assert.match(await after.text(), /longer than the gateway allows/);
-      }),
+      });
+    },
   );
   await t.step("reaching the upstream: 504", async () => {
     // Takes connections and says nothing, so that TLS never comes about.

@@ -17,6 +17,8 @@ export interface PipelineOptions {
   readonly gatewayFolders: readonly string[];
   /** Flags for the gateways' `deno run`. */
   readonly denoFlags: readonly string[];
+  /** Folder for the gateways' profiles; absent: none is made. */
+  readonly cpuProfile?: string;
 }
 
 /** A command line that cannot be understood. The message says why. */
@@ -35,6 +37,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
       seconds: { type: "string" },
       "gateway-dir": { type: "string", multiple: true },
       "gateway-flag": { type: "string", multiple: true },
+      "cpu-profile": { type: "string" },
     },
   });
   const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
@@ -46,6 +49,16 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     gatewayFolders: (values["gateway-dir"] ?? [OWN_FOLDER]).map((folder) =>
       `${folder.replace(/\/+$/, "")}/`
     ),
-    denoFlags: values["gateway-flag"] ?? [],
+    denoFlags: [
+      ...values["gateway-flag"] ?? [],
+      ...(values["cpu-profile"] === undefined ? [] : [
+        `--cpu-prof-dir=${values["cpu-profile"]}`,
+        "--cpu-prof-md",
+        "--cpu-prof-interval=250",
+      ]),
+    ],
+    ...(values["cpu-profile"] === undefined
+      ? {}
+      : { cpuProfile: values["cpu-profile"] }),
   };
 }

@@ -23,6 +23,7 @@ class Load {
   readonly #waitsMs: number[] = [];
   readonly #delaysMicros: number[] = [];
   readonly #told = new Set<string>();
+  readonly #overlooked = new Set<string>();
   #faults = 0;
   #open = 0;
   #startedMs = 0;
@@ -62,6 +63,7 @@ class Load {
         : { delays: quantiles(this.#delaysMicros.map((us) => us / 1000)) }),
       faults: this.#faults,
       told: [...this.#told],
+      overlooked: [...this.#overlooked],
     };
   }
 
@@ -129,11 +131,17 @@ class Load {
         while ((arrivals[arrival]?.length ?? Infinity) < endsAt) arrival++;
         this.#delaysMicros.push(stampDelta(stamp, arrivals[arrival]?.at ?? 0));
       })
-      : `${head.slice(9, 12)} ${
-        new TextDecoder().decode(body.bytes.subarray(0, 200))
-      }`;
+      : {
+        text: `${head.slice(9, 12)} ${
+          new TextDecoder().decode(body.bytes.subarray(0, 200))
+        }`,
+        textIsWhole: false,
+      };
     if (problem === undefined) this.#waitsMs.push(waitedMs);
-    else this.#fault(problem);
+    else if (this.#job.lenient === true && problem.textIsWhole) {
+      this.#waitsMs.push(waitedMs);
+      this.#overlooked.add(problem.text);
+    } else this.#fault(problem.text);
     return !/\r\nconnection: *close/.test(head);
   }
 

@@ -29,6 +29,8 @@ export interface LoadJob {
   readonly tellsOpen?: boolean;
   /** What a reply has to be. */
   readonly expected: Expected;
+  /** True: a reply with its whole text counts, whatever else is wrong with it. For gateways whose faults are known. */
+  readonly lenient?: boolean;
 }
 
 /** Times in milliseconds. */
@@ -53,4 +55,6 @@ export interface LoadResult {
   readonly faults: number;
   /** What was wrong, a few of them. */
   readonly told: readonly string[];
+  /** What was overlooked for a lenient job. */
+  readonly overlooked: readonly string[];
 }

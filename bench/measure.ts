@@ -39,7 +39,10 @@ export async function measure(
   const cpu = (): number | undefined =>
     target.pid === undefined ? undefined : clock.microsOf(target.pid);
   const before = cpu();
-  const result = await ask(load, jobFor(address, scenario, ms));
+  const result = await ask(load, {
+    ...jobFor(address, scenario, ms),
+    lenient: target.lenient === true,
+  });
   await new Promise((resolve) => setTimeout(resolve, AFTERWARDS_MS));
   const after = cpu();
   const { kind } = scenario;

@@ -104,7 +104,8 @@ async function sendPaced(
   await writeAll(connection, closing);
 }
 
-const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+const [port = "0"] = Deno.args;
+const listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
 endWithInput();
 say({ port: listener.addr.port });
 for await (const connection of listener) {

@@ -20,12 +20,23 @@ export interface Expected {
   readonly stream: boolean;
 }
 
+/** What is wrong with a reply. */
+export interface Fault {
+  /** What was expected, and is not so. */
+  readonly text: string;
+  /** True: nothing of the text is missing, but what comes with it: the end, or the usage. */
+  readonly textIsWhole: boolean;
+}
+
 /** Looks at a reply's body. Gives what is wrong with it; undefined where nothing is. */
 export type ReplyJudge = (
   body: Uint8Array,
   /** Told of every stamped event: its stamp, and where in the body it ends. */
   onStamp?: (stamp: number, endsAt: number) => void,
-) => string | undefined;
+) => Fault | undefined;
+
+const lost = (text: string): Fault => ({ text, textIsWhole: false });
+const untold = (text: string): Fault => ({ text, textIsWhole: true });
 
 const HASH = 35;
 
@@ -63,25 +74,25 @@ export function replyJudge({ plan, dialect, stream }: Expected): ReplyJudge {
       at = body.indexOf(HASH, at + 1)
     ) {
       const text = texts[seen];
-      if (text === undefined) return `more than ${plan.events} events`;
+      if (text === undefined) return lost(`more than ${plan.events} events`);
       const stampAt = stampsAt[seen];
       if (!isAt(body, at, text, stampAt)) {
-        return `event ${seen} is not as it was sent, or not next`;
+        return lost(`event ${seen} is not as it was sent, or not next`);
       }
       if (stampAt !== undefined) {
         const stamp = readStamp(body, at + stampAt);
-        if (stamp === undefined) return `event ${seen} has no stamp`;
+        if (stamp === undefined) return lost(`event ${seen} has no stamp`);
         onStamp?.(stamp, at + text.length);
       }
       seen++;
     }
     if (seen < plan.events) {
-      return `${plan.events - seen} of ${plan.events} events are lost`;
+      return lost(`${plan.events - seen} of ${plan.events} events are lost`);
     }
     // A stream's end is its last frame; behind it may only be blank lines.
     const from = stream ? Math.max(0, body.length - end.length - 64) : 0;
-    if (find(body, end, from) < 0) return "the end is not told";
-    return hasNumber(body, usage) ? undefined : "the usage is not told";
+    if (find(body, end, from) < 0) return untold("the end is not told");
+    return hasNumber(body, usage) ? undefined : untold("the usage is not told");
   };
 }
 

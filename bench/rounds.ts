@@ -1,21 +1,24 @@
 /**
  * The rounds: every scenario on every target, close together in time and in another order each time, so that what else the machine
- * does meets all of them alike. A figure is held against the raw pipe's of the same round.
+ * does meets all of them alike. A figure is held against that of the raw pipe, or of the direct connection, in the same round.
  *
  * @module
  */
 import { type Instruments, measure, type Sample } from "./measure.ts";
-import {
-  chosenScenarios,
-  type ExchangeKind,
-  type Scenario,
-} from "./scenarios.ts";
-import { isPassThrough, type Target } from "./targets/target.ts";
+import { type ExchangeKind, type Scenario, scenarioOf } from "./scenarios.ts";
+import type { Target } from "./targets/target.ts";
 
 /** A target that runs, with its name. */
 export interface Contestant {
+  /** As the tables call it. */
   readonly name: string;
   readonly target: Target;
+}
+
+/** A sample beside that of the target which it is held against, of the same round. */
+export interface Pair {
+  readonly sample: Sample;
+  readonly base: Sample;
 }
 
 /** What was found for a scenario on a target. */
@@ -24,104 +27,113 @@ export interface Cell {
   /** The target's name. */
   readonly target: string;
   /** One for each round in which it was measured. */
-  readonly samples: Sample[];
-  /** The processor time over the raw pipe's in the same round, where both are known. */
-  readonly ratios: number[];
+  readonly pairs: readonly Pair[];
+}
+
+/** Who takes part. */
+export interface Field {
+  /** Held against the raw pipe. */
+  readonly contestants: readonly Contestant[];
+  /** What processor times are held against. */
+  readonly pipe: Contestant;
+  /** What delays are held against. */
+  readonly direct: Contestant;
 }
 
 /** How long it goes on. */
 export interface RoundsOptions {
   /** Rounds that count; one more, the first, warms everything up. */
   readonly rounds: number;
-  /** Rounds in which the paced streams, which take long, are measured. */
+  /** Rounds in which paced streams, which take long, are measured. */
   readonly pacedRounds: number;
   /** Of a measurement that is not paced. */
   readonly ms: number;
-  /** Told what is being done. */
+  /** Told of each round that begins. */
   readonly progress: (text: string) => void;
 }
 
-/** Measures. The raw pipe is measured in each group, whichever scenarios were chosen. */
+/** Measures the scenarios, and in each group of them the target that they are held against. */
 export async function runRounds(
   instruments: Instruments,
-  contestants: readonly Contestant[],
-  pipe: Contestant,
+  field: Field,
   scenarios: readonly Scenario[],
   options: RoundsOptions,
 ): Promise<readonly Cell[]> {
-  const groups = groupsOf(scenarios, contestants, pipe);
+  const groups = groupsOf(scenarios, field);
   for (let round = 0; round <= options.rounds; round++) {
     const isWarmUp = round === 0;
-    for (const { kind, cells } of groups) {
+    options.progress(
+      isWarmUp ? "warm-up" : `round ${round} of ${options.rounds}`,
+    );
+    for (const { kind, base, members } of groups) {
       const isPaced = kind.plan.perSecond > 0;
-      if (isPaced && round > options.pacedRounds) continue;
-      if (isPaced && isWarmUp) continue;
-      options.progress(
-        `${
-          isWarmUp ? "warm-up" : `round ${round} of ${options.rounds}`
-        }: ${kind.name}`,
-      );
-      const measured = new Map<Cell, Sample>();
-      for (const { cell, run } of rotated(cells, round)) {
-        measured.set(cell, await run(instruments, options.ms));
+      if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
+      const samples = new Map<Member, Sample>();
+      for (const member of rotated(members, round)) {
+        samples.set(member, await member.measure(instruments, options.ms));
       }
-      if (isWarmUp) continue;
-      const pipeCell = [...measured.keys()].find(({ target }) =>
-        target === pipe.name
-      );
-      const base = pipeCell && measured.get(pipeCell)?.cpuMicros;
-      for (const [cell, sample] of measured) {
-        cell.samples.push(sample);
-        if (base !== undefined && sample.cpuMicros !== undefined) {
-          cell.ratios.push(sample.cpuMicros / base);
-        }
+      const baseSample = samples.get(base);
+      if (isWarmUp || baseSample === undefined) continue;
+      for (const [member, sample] of samples) {
+        member.pairs.push({ sample, base: baseSample });
       }
     }
   }
-  return groups.flatMap(({ cells }) => cells.map(({ cell }) => cell));
+  return groups.flatMap(({ members }) => members);
 }
 
+interface Member extends Cell {
+  readonly pairs: Pair[];
+  measure(instruments: Instruments, ms: number): Promise<Sample>;
+}
+
+/** What is held against the same figure: the scenarios of one kind from one caller's dialect. */
 interface Group {
   readonly kind: ExchangeKind;
-  readonly cells: readonly {
-    readonly cell: Cell;
-    run(instruments: Instruments, ms: number): Promise<Sample>;
-  }[];
+  readonly base: Member;
+  readonly members: Member[];
 }
 
-/** The scenarios of one kind from one caller's dialect: what they share is the raw pipe's figure. */
 function groupsOf(
   scenarios: readonly Scenario[],
-  contestants: readonly Contestant[],
-  pipe: Contestant,
+  { contestants, pipe, direct }: Field,
 ): readonly Group[] {
-  const groups = new Map<string, Group & { cells: Group["cells"][number][] }>();
-  const add = (scenario: Scenario, { name, target }: Contestant): void => {
-    const address = target.address(scenario.direction);
-    if (address === undefined) return;
-    const { kind, direction } = scenario;
-    const id = `${kind.name} ${direction.caller}`;
-    const group = groups.get(id) ?? { kind, cells: [] };
-    groups.set(id, group);
-    const isThere = group.cells.some(({ cell }) =>
-      cell.target === name && cell.scenario.name === scenario.name
-    );
-    if (isThere) return;
-    group.cells.push({
-      cell: { scenario, target: name, samples: [], ratios: [] },
-      run: ({ load, clock }, ms) =>
-        measure({ load, clock }, target, address, scenario, ms),
-    });
-  };
+  const groups = new Map<string, Group>();
   for (const scenario of scenarios) {
     const { kind, direction: { caller } } = scenario;
-    const base = chosenScenarios([kind.name]).find(({ direction }) =>
-      direction.caller === caller && isPassThrough(direction)
-    );
-    if (base !== undefined) add(base, pipe);
-    for (const contestant of contestants) add(scenario, contestant);
+    const base = kind.measures === "cpu" ? pipe : direct;
+    const id = `${kind.name} ${caller}`;
+    let group = groups.get(id);
+    if (group === undefined) {
+      const member = memberOf(
+        scenarioOf(kind, { caller, upstream: caller }),
+        base,
+      );
+      if (member === undefined) throw new Error(`${base.name} knows no ${id}`);
+      group = { kind, base: member, members: [member] };
+      groups.set(id, group);
+    }
+    for (const contestant of contestants) {
+      if (contestant === base) continue;
+      const member = memberOf(scenario, contestant);
+      if (member !== undefined) group.members.push(member);
+    }
   }
   return [...groups.values()];
+}
+
+function memberOf(
+  scenario: Scenario,
+  { name, target }: Contestant,
+): Member | undefined {
+  const address = target.address(scenario.direction);
+  return address === undefined ? undefined : {
+    scenario,
+    target: name,
+    pairs: [],
+    measure: (instruments, ms) =>
+      measure(instruments, target, address, scenario, ms),
+  };
 }
 
 function rotated<T>(items: readonly T[], by: number): readonly T[] {

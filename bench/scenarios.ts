@@ -23,8 +23,10 @@ export interface ExchangeKind {
   readonly promptBytes: number;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** Whether the translated directions are asked, too. */
-  readonly translated: boolean;
+  /** What it is for: the processor time over the raw pipe's, or a time over the direct connection's. */
+  readonly measures: "cpu" | "wait" | "delay";
+  /** Names of the directions that are asked; absent: all. */
+  readonly directions?: readonly string[];
   /** Only where `--scenario` names it. */
   readonly onRequest?: boolean;
 }
@@ -33,7 +35,11 @@ export interface ExchangeKind {
 const PACED_SECONDS = 3;
 const PACED_PER_SECOND = 50;
 
-/** The kinds whose processor time is measured. */
+const NOT_TRANSLATED: readonly string[] = ["messages", "chat"];
+/** One direction of each sort that the peers know, too. */
+const SAMPLED: readonly string[] = ["messages", "chat-to-messages"];
+
+/** The kinds. */
 export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   {
     name: "whole-small",
@@ -43,7 +49,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     stream: false,
     promptBytes: 100,
     connections: 16,
-    translated: true,
+    measures: "cpu",
   },
   {
     name: "whole-100k",
@@ -53,7 +59,8 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     stream: false,
     promptBytes: 100_000,
     connections: 8,
-    translated: false,
+    measures: "cpu",
+    directions: NOT_TRANSLATED,
   },
   {
     name: "stream-unpaced",
@@ -63,7 +70,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     stream: true,
     promptBytes: 100,
     connections: 16,
-    translated: true,
+    measures: "cpu",
   },
   {
     name: "stream-coalesced",
@@ -73,7 +80,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     stream: true,
     promptBytes: 100,
     connections: 16,
-    translated: true,
+    measures: "cpu",
     onRequest: true,
   },
   {
@@ -89,7 +96,33 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     stream: true,
     promptBytes: 100,
     connections: 100,
-    translated: true,
+    measures: "cpu",
+  },
+  {
+    name: "latency",
+    about: "whole reply, 0.2 KB in, 1 KB out, one at a time",
+    unit: "request",
+    plan: DEFAULT_PLAN,
+    stream: false,
+    promptBytes: 100,
+    connections: 1,
+    measures: "wait",
+    directions: SAMPLED,
+  },
+  {
+    name: "event-delay",
+    about: `10 streams at once, ${PACED_PER_SECOND} events/s each, 1.5 s long`,
+    unit: "event",
+    plan: {
+      ...DEFAULT_PLAN,
+      events: PACED_PER_SECOND * 1.5,
+      perSecond: PACED_PER_SECOND,
+    },
+    stream: true,
+    promptBytes: 100,
+    connections: 10,
+    measures: "delay",
+    directions: SAMPLED,
   },
 ];
 
@@ -132,13 +165,9 @@ export interface Scenario {
  */
 export function chosenScenarios(names: readonly string[]): readonly Scenario[] {
   const all = EXCHANGE_KINDS.flatMap((kind) =>
-    DIRECTIONS.filter((one) => kind.translated || isPassThrough(one)).map(
-      (direction): Scenario => ({
-        name: `${directionName(direction)}/${kind.name}`,
-        kind,
-        direction,
-      }),
-    )
+    DIRECTIONS.filter((one) =>
+      kind.directions?.includes(directionName(one)) ?? true
+    ).map((direction) => scenarioOf(kind, direction))
   );
   if (names.length === 0) return all.filter(({ kind }) => !kind.onRequest);
   const kindNames = EXCHANGE_KINDS.map(({ name }) => name);
@@ -158,6 +187,11 @@ export function chosenScenarios(names: readonly string[]): readonly Scenario[] {
       (directions.length === 0 ||
         directions.includes(directionName(direction))))
   );
+}
+
+/** An exchange in a direction, whether or not it is one of the usual. */
+export function scenarioOf(kind: ExchangeKind, direction: Direction): Scenario {
+  return { name: `${directionName(direction)}/${kind.name}`, kind, direction };
 }
 
 /** A request's body. */

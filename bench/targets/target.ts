@@ -35,6 +35,8 @@ export interface Target extends AsyncDisposable {
   readonly pid?: number;
   /** From its start until it was ready, in milliseconds; absent: it was not started here. */
   readonly readyMs?: number;
+  /** True: its replies are known to have faults, which are told but do not fail the run as long as no event is lost. */
+  readonly lenient?: boolean;
   /** How it is asked in a direction; undefined: it does not know this one. */
   address(direction: Direction): Address | undefined;
 }

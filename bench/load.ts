@@ -98,7 +98,7 @@ class Load {
     if (this.#faults >= MOST_FAULTS) return false;
     const { until } = this.#job;
     return "ms" in until
-      ? performance.now() - this.#startedMs < until.ms
+      ? made === 0 || performance.now() - this.#startedMs < until.ms
       : made < until.requestsEach;
   }
 

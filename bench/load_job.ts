@@ -19,7 +19,7 @@ export interface LoadJob {
   readonly body: string;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** When to begin no further request. */
+  /** When to begin no further request; each connection makes at least one. */
   readonly until:
     | { readonly ms: number }
     | { readonly requestsEach: number };

@@ -304,7 +304,9 @@ function chatFrames(plan: ReplyPlan): StreamFrames {
     opening: [
       frame({ choices: choice({ role: "assistant", content: "" }) }),
     ],
-    texts: pieces(plan).map((content) => frame({ choices: choice({ content }) })),
+    texts: pieces(plan).map((content) =>
+      frame({ choices: choice({ content }) })
+    ),
     closing: [
       frame({ choices: choice({}, "stop") }),
       frame({ choices: [], usage: chatUsage(plan.events) }),

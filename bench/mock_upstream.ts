@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { writeAll, ByteHeap, HttpReader } from "./http_bytes.ts";
+import { ByteHeap, HttpReader, writeAll } from "./http_bytes.ts";
 import {
   fastStream,
   type PacedReply,

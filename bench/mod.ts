@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { runCores } from "./cores.ts";
+import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
 
@@ -28,14 +30,28 @@ export interface Bench {
 }
 
 const pipeline: Bench = {
-  about: "the gateway beside others (also without a name); takes flags",
+  about: "the gateway beside others (also without a name); --help tells more",
   takesFlags: true,
   run: ({ print }, flags) => runPipeline(flags, print),
+};
+
+const growth: Bench = {
+  about: "how the cost grows with bytes and events",
+  takesFlags: true,
+  run: ({ print }, flags) => runGrowth(flags, print),
+};
+
+const cores: Bench = {
+  about: "several gateways on one store beside one",
+  takesFlags: true,
+  run: ({ print }, flags) => runCores(flags, print),
 };
 
 /** The benchmarks by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
+  ["growth", growth],
+  ["cores", cores],
   ["ledger", ledger],
 ]);
 

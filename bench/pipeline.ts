@@ -5,7 +5,7 @@
  */
 import { type Child, startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
-import { type MemoryRow, measureMemory, measureStart } from "./memory.ts";
+import { measureMemory, measureStart, type MemoryRow } from "./memory.ts";
 import {
   OPTIONS_HELP,
   OptionsError,
@@ -57,7 +57,9 @@ export async function runPipeline(
 }
 
 /** Whether no reply was wrong. */
-export function isRight({ rows, memory }: RunResult): boolean {
+export function isRight(
+  { rows, memory }: Pick<RunResult, "rows" | "memory">,
+): boolean {
   return [...rows, ...memory].every(({ faults }) => faults === 0);
 }
 

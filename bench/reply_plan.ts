@@ -56,9 +56,7 @@ const FILL = "lorem ipsum dolor sit amet ";
  * at which it was sent.
  */
 export function pieceText(plan: ReplyPlan, index: number): string {
-  const opening = plan.perSecond > 0
-    ? `#${index} ${UNSTAMPED} `
-    : `#${index} `;
+  const opening = plan.perSecond > 0 ? `#${index} ${UNSTAMPED} ` : `#${index} `;
   const missing = Math.max(0, plan.textBytes - opening.length);
   return opening +
     FILL.repeat(Math.ceil(missing / FILL.length)).slice(0, missing);

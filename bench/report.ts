@@ -13,7 +13,9 @@ import { figure, tableLines } from "./table.ts";
 export function reportLines(result: RunResult): readonly string[] {
   const { machine, versions } = result;
   return [
-    `${result.date.slice(0, 10)}, ${machine.cores} cores, ${machine.processor}, load before ${machine.loadBefore}`,
+    `${
+      result.date.slice(0, 10)
+    }, ${machine.cores} cores, ${machine.processor}, load before ${machine.loadBefore}`,
     Object.entries(versions).map(([name, version]) => `${name} ${version}`)
       .join(", "),
     `${result.rounds} rounds (${result.pacedRounds} of paced streams) of ${result.ms} ms; figures are medians [lowest–highest round]`,
@@ -138,7 +140,9 @@ function verdictLines(result: RunResult): readonly string[] {
   return [
     "",
     ...(goals.length === 0 ? [] : [
-      `${goals.filter(({ reached }) => reached).length} of ${goals.length} figures are reached`,
+      `${
+        goals.filter(({ reached }) => reached).length
+      } of ${goals.length} figures are reached`,
     ]),
     faults === 0
       ? "every reply was right: no event was lost"

@@ -19,7 +19,10 @@ export interface RunResult {
   readonly pacedRounds: number;
   /** Of one measurement. */
   readonly ms: number;
-  readonly targets: readonly { readonly name: string; readonly about: string }[];
+  readonly targets: readonly {
+    readonly name: string;
+    readonly about: string;
+  }[];
   /** What could not be measured, and why. */
   readonly skipped: readonly { readonly what: string; readonly why: string }[];
   readonly rows: readonly Row[];

@@ -64,7 +64,8 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   },
   {
     name: "stream-unpaced",
-    about: "stream of 200 events, one write each, as fast as it is read, 16 at once",
+    about:
+      "stream of 200 events, one write each, as fast as it is read, 16 at once",
     unit: "event",
     plan: { ...DEFAULT_PLAN, events: 200 },
     stream: true,

@@ -11,37 +11,57 @@ export const nginx: TargetKind = {
   name: "nginx",
   about: "nginx, proxy_pass without buffering, one worker",
   async start(upstream) {
-    const program = await nginxProgram();
-    if (program === undefined) {
-      throw new Skipped("nginx is not installed");
-    }
-    const folder = await Deno.makeTempDir({ prefix: "bench-nginx-" });
-    const port = freePort();
-    await Deno.writeTextFile(
-      `${folder}/nginx.conf`,
-      nginxConfig(folder, port, [upstream.port]),
-    );
-    const startedMs = performance.now();
-    const process = new Deno.Command(program, {
-      args: ["-e", "stderr", "-p", folder, "-c", `${folder}/nginx.conf`],
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
-    const output = drained(process.stderr);
-    await answers(`http://127.0.0.1:${port}/bench-ready`, process);
+    const proxy = await startNginx([upstream.port]);
     return {
-      pid: process.pid,
-      readyMs: performance.now() - startedMs,
-      address: (direction) => handedThrough(port, direction),
-      async [Symbol.asyncDispose]() {
-        await end(process, "SIGTERM");
-        await output;
-        await Deno.remove(folder, { recursive: true });
-      },
+      ...proxy,
+      address: (direction) => handedThrough(proxy.port, direction),
     };
   },
 };
+
+/** An nginx that runs. Disposing of it stops it. */
+export interface Nginx extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  readonly readyMs: number;
+}
+
+/**
+ * Starts one in front of ports of this machine.
+ *
+ * @throws {Skipped} where it is not installed
+ */
+export async function startNginx(
+  upstreams: readonly number[],
+): Promise<Nginx> {
+  const program = await nginxProgram();
+  if (program === undefined) throw new Skipped("nginx is not installed");
+  const folder = await Deno.makeTempDir({ prefix: "bench-nginx-" });
+  const port = freePort();
+  await Deno.writeTextFile(
+    `${folder}/nginx.conf`,
+    nginxConfig(folder, port, upstreams),
+  );
+  const startedMs = performance.now();
+  const process = new Deno.Command(program, {
+    args: ["-e", "stderr", "-p", folder, "-c", `${folder}/nginx.conf`],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const output = drained(process.stderr);
+  await answers(`http://127.0.0.1:${port}/bench-ready`, process);
+  return {
+    pid: process.pid,
+    port,
+    readyMs: performance.now() - startedMs,
+    async [Symbol.asyncDispose]() {
+      await end(process, "SIGTERM");
+      await output;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
 
 /** Where nginx is; undefined where it is not installed. */
 export async function nginxProgram(): Promise<string | undefined> {
@@ -53,7 +73,7 @@ export async function nginxProgram(): Promise<string | undefined> {
 }
 
 /** A configuration: one process that shares the requests out among ports of this machine. */
-export function nginxConfig(
+function nginxConfig(
   folder: string,
   port: number,
   upstreams: readonly number[],

@@ -217,5 +217,7 @@ async function makeKey(run: Run): Promise<string> {
     typeof issued === "object" && issued !== null && "key" in issued &&
     typeof issued.key === "string"
   ) return issued.key;
-  throw new Error(`no key was issued: ${JSON.stringify(Object.keys(issued ?? {}))}`);
+  throw new Error(
+    `no key was issued: ${JSON.stringify(Object.keys(issued ?? {}))}`,
+  );
 }

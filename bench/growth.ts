@@ -95,7 +95,7 @@ export async function runGrowth(
     const upstream = await mock.next() as Upstream;
     const load = stack.use(startChild("load.ts"));
     const started = async (kind: TargetKind): Promise<Target> =>
-      stack.use(await kind.start(upstream));
+      stack.use(await stack.use(await kind.prepare(upstream)).start());
     const instruments = { clock, load };
     const pipe = await started(rawPipe);
     const gateway = await started(

@@ -11,8 +11,9 @@ import { ask, jobFor } from "./measure.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { type ExchangeKind, scenarioOf } from "./scenarios.ts";
 import { median, type Spread, spreadOf } from "./statistics.ts";
+import type { Entrant } from "./rounds.ts";
 import { type Goal, goal, isOwn } from "./summary.ts";
-import type { Address, TargetKind, Upstream } from "./targets/target.ts";
+import type { Address } from "./targets/target.ts";
 
 /** What the streams of a target cost. */
 export interface MemoryRow {
@@ -64,10 +65,9 @@ const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 
 /** Holds streams open on a fresh target. */
 export async function measureMemory(
-  kind: TargetKind,
-  upstream: Upstream,
+  { name, site }: Entrant,
 ): Promise<MemoryRow | undefined> {
-  await using target = await kind.start(upstream);
+  await using target = await site.start();
   const address = target.address(DIRECTION);
   if (target.pid === undefined || address === undefined) return undefined;
   await using load = startChild("load.ts");
@@ -79,7 +79,7 @@ export async function measureMemory(
   if (!isOpen(opened)) {
     // It ended before all were open: what it said is the result.
     throw new Error(
-      `${kind.name} did not hold ${STREAMS} streams: ${JSON.stringify(opened)}`,
+      `${name} did not hold ${STREAMS} streams: ${JSON.stringify(opened)}`,
     );
   }
   await sleep(SOON_MS);
@@ -90,12 +90,12 @@ export async function measureMemory(
   const { faults, told } = await load.next() as LoadResult;
   const perStreamBytes = (soonBytes - idleBytes) / STREAMS;
   return {
-    target: kind.name,
+    target: name,
     idleBytes,
     perStreamBytes,
     perStreamLaterBytes: (laterBytes - idleBytes) / STREAMS,
     laterSeconds: LATER_SECONDS,
-    ...(isOwn(kind.name)
+    ...(isOwn(name)
       ? { goals: [goal("per stream", perStreamBytes, MOST_STREAM_BYTES)] }
       : {}),
     faults,
@@ -118,20 +118,19 @@ function isOpen(said: unknown): boolean {
 
 /** Starts a target again and again. The first start, which may have to fill caches, does not count. */
 export async function measureStart(
-  kind: TargetKind,
-  upstream: Upstream,
+  { name, site }: Entrant,
   times: number,
 ): Promise<StartRow | undefined> {
   const readyMs: number[] = [];
   for (let start = 0; start <= times; start++) {
-    await using target = await kind.start(upstream);
+    await using target = await site.start();
     if (start > 0 && target.readyMs !== undefined) readyMs.push(target.readyMs);
   }
   const spread = spreadOf(readyMs);
   return spread === undefined ? undefined : {
-    target: kind.name,
+    target: name,
     readyMs: spread,
-    ...(isOwn(kind.name)
+    ...(isOwn(name)
       ? { goals: [goal("start", median(readyMs), MOST_START_MS)] }
       : {}),
   };

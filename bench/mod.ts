@@ -8,6 +8,7 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
+import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
 export interface BenchContext {
@@ -76,6 +77,12 @@ export async function runBench(
 const MEASURE_MS = 3000;
 
 if (import.meta.main) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {
+      endAll();
+      Deno.exit(130);
+    });
+  }
   const postgresUrl = Deno.env.get("TEST_POSTGRES_URL");
   Deno.exitCode = await runBench(Deno.args, {
     // deno-lint-ignore no-console

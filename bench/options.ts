@@ -71,7 +71,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   const exchanges = names.filter((name) => !SECTIONS.includes(name));
   const wants = (section: string): boolean =>
     names.length === 0 || names.includes(section);
-  const rounds = number("rounds", values.rounds, quick ? 2 : 5);
+  const rounds = number("rounds", values.rounds, quick ? 2 : 8);
   const profile = values["cpu-profile"];
   const peers = values.peers === undefined
     ? (quick ? [] : PEERS)
@@ -86,7 +86,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     starts: wants("start") ? (quick ? 2 : 5) : 0,
     rounds,
     pacedRounds: Math.min(rounds, quick ? 1 : 3),
-    ms: number("seconds", values.seconds, quick ? 0.3 : 0.45) * 1000,
+    ms: number("seconds", values.seconds, 0.3) * 1000,
     peers,
     gatewayFolders: (values["gateway-dir"] ?? [OWN_FOLDER]).map((folder) =>
       `${folder.replace(/\/+$/, "")}/`

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type Child, startChild } from "./child.ts";
+import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
-import { measureMemory, measureStart, type MemoryRow } from "./memory.ts";
+import { measureMemory, measureStart } from "./memory.ts";
 import {
   OPTIONS_HELP,
   OptionsError,
@@ -20,7 +20,12 @@ import {
   type RunResult,
   versionOf,
 } from "./results.ts";
-import { type Contestant, runRounds } from "./rounds.ts";
+import {
+  type Cell,
+  type Contestant,
+  type Entrant,
+  runRounds,
+} from "./rounds.ts";
 import { directionName } from "./scenarios.ts";
 import { summarised } from "./summary.ts";
 import { direct } from "./targets/direct.ts";
@@ -29,7 +34,7 @@ import { otherTarget } from "./targets/other.ts";
 import { ownGateway } from "./targets/own_gateway.ts";
 import { portkey } from "./targets/portkey.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
-import { Skipped, type TargetKind, type Upstream } from "./targets/target.ts";
+import { Skipped, type TargetKind } from "./targets/target.ts";
 
 const RESULTS = new URL("results/", import.meta.url);
 
@@ -76,33 +81,39 @@ async function run(
     ms: options.ms,
   };
   const skipped: { readonly what: string; readonly why: string }[] = [];
-  const kinds = kindsFor(options);
-  await using mock = startChild("mock_upstream.ts", [
-    String(options.upstreamPort),
-  ]);
+  await using stack = new AsyncDisposableStack();
+  const mock = stack.use(
+    startChild("mock_upstream.ts", [String(options.upstreamPort)]),
+  );
   // What it says is in its file.
-  const upstream = await mock.next() as Upstream;
+  const { port } = await mock.next() as { readonly port: number };
+  const upstream = { port, pid: mock.pid };
+  const kinds = kindsFor(options);
+  const entrants: Entrant[] = [];
+  for (const kind of kinds) {
+    try {
+      const site = stack.use(await kind.prepare(upstream));
+      entrants.push({ name: kind.name, site });
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      skipped.push({ what: kind.name, why: error.message });
+    }
+  }
   const rows = options.scenarios.length === 0
     ? []
-    : summarised(await exchanges(kinds, upstream, options, skipped, print));
-  // Others that run already cannot be started, nor are they as they were when they had done nothing.
-  const own = kinds.filter(({ name }) =>
-    options.others.every((other) => other.name !== name)
+    : summarised(await exchanges(entrants, options, skipped, print));
+  // What ran already has no fresh start.
+  const fresh = entrants.filter(({ name }) =>
+    name !== direct.name && options.others.every((other) => other.name !== name)
   );
   if (options.memory) print("memory");
   const memory = options.memory
-    ? await Promise.all(own.map((kind) => memoryOf(kind, upstream, skipped)))
+    ? await Promise.all(fresh.map((entrant) => measureMemory(entrant)))
     : [];
   if (options.starts > 0) print("start");
   const starts = [];
-  for (const kind of options.starts > 0 ? own : []) {
-    starts.push(
-      await orSkip(
-        `${kind.name}/start`,
-        skipped,
-        () => measureStart(kind, upstream, options.starts),
-      ),
-    );
+  for (const entrant of options.starts > 0 ? fresh : []) {
+    starts.push(await measureStart(entrant, options.starts));
   }
   return {
     ...facts,
@@ -115,86 +126,59 @@ async function run(
 }
 
 async function exchanges(
-  kinds: readonly TargetKind[],
-  upstream: Upstream,
+  entrants: readonly Entrant[],
   options: PipelineOptions,
   skipped: { readonly what: string; readonly why: string }[],
   print: (line: string) => void,
-) {
+): Promise<readonly Cell[]> {
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
-  const load: Child = stack.use(startChild("load.ts"));
-  const started = async (kind: TargetKind): Promise<Contestant> => ({
-    name: kind.name,
-    target: stack.use(await kind.start(upstream)),
-  });
-  const baseline = {
-    direct: await started(direct),
-    pipe: await started(rawPipe),
-  };
-  const contestants: Contestant[] = [baseline.pipe];
-  for (const kind of kinds) {
-    if (kind === rawPipe) continue;
-    const contestant = await orSkip(kind.name, skipped, () => started(kind));
-    if (contestant === undefined) continue;
-    contestants.push(contestant);
-    for (const { name, direction } of options.scenarios) {
-      if (contestant.target.address(direction) === undefined) {
-        notKnown(kind, directionName(direction), name, skipped);
+  const load = stack.use(startChild("load.ts"));
+  const contestants: Contestant[] = [];
+  for (const { name, site } of entrants) {
+    const target = stack.use(await site.start());
+    contestants.push({ name, target });
+    for (const { direction } of options.scenarios) {
+      if (target.address(direction) === undefined) {
+        notKnown(name, directionName(direction), skipped);
       }
     }
   }
+  const called = (wanted: string): Contestant => {
+    const found = contestants.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`there is no ${wanted}`);
+    return found;
+  };
+  const baseline = { direct: called(direct.name), pipe: called(rawPipe.name) };
   return await runRounds(
     { load, clock },
-    { contestants, ...baseline },
+    {
+      contestants: contestants.filter((one) => one !== baseline.direct),
+      ...baseline,
+    },
     options.scenarios,
     { ...options, progress: print },
   );
 }
 
-/** A gateway that lacks a direction is told of; a proxy lacks all that need a translation. */
+/** A gateway that lacks a direction is told of; what only hands bytes through lacks all that need a translation. */
 function notKnown(
-  kind: TargetKind,
+  name: string,
   direction: string,
-  scenario: string,
   skipped: { readonly what: string; readonly why: string }[],
 ): void {
-  const what = `${kind.name}, ${direction}`;
-  if (kind === nginx || skipped.some((one) => one.what === what)) return;
-  skipped.push({
-    what,
-    why: `it does not know this direction (such as ${scenario})`,
-  });
-}
-
-function memoryOf(
-  kind: TargetKind,
-  upstream: Upstream,
-  skipped: { readonly what: string; readonly why: string }[],
-): Promise<MemoryRow | undefined> {
-  return orSkip(
-    `${kind.name}/memory`,
-    skipped,
-    () => measureMemory(kind, upstream),
+  const what = `${name}, ${direction}`;
+  const translates = ![direct, rawPipe, nginx].some((kind) =>
+    kind.name === name
   );
-}
-
-async function orSkip<T>(
-  what: string,
-  skipped: { readonly what: string; readonly why: string }[],
-  make: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await make();
-  } catch (error) {
-    if (!(error instanceof Skipped)) throw error;
-    skipped.push({ what, why: error.message });
-    return undefined;
+  if (translates && !skipped.some((one) => one.what === what)) {
+    skipped.push({ what, why: "it does not know this direction" });
   }
 }
 
 function kindsFor(options: PipelineOptions): readonly TargetKind[] {
   return [
+    direct,
     rawPipe,
     ...options.gatewayFolders.map((folder, index) => {
       const kind = ownGateway({ folder, denoFlags: options.gatewayFlags });

@@ -6,7 +6,14 @@
  */
 import { type Instruments, measure, type Sample } from "./measure.ts";
 import { type ExchangeKind, type Scenario, scenarioOf } from "./scenarios.ts";
-import type { Target } from "./targets/target.ts";
+import type { Site, Target } from "./targets/target.ts";
+
+/** A target that can be started, with its name. */
+export interface Entrant {
+  /** As the tables call it. */
+  readonly name: string;
+  readonly site: Site;
+}
 
 /** A target that runs, with its name. */
 export interface Contestant {
@@ -32,7 +39,7 @@ export interface Cell {
 
 /** Who takes part. */
 export interface Field {
-  /** Held against the raw pipe. */
+  /** All but the direct connection. */
   readonly contestants: readonly Contestant[];
   /** What processor times are held against. */
   readonly pipe: Contestant;
@@ -113,7 +120,8 @@ function groupsOf(
       group = { kind, base: member, members: [member] };
       groups.set(id, group);
     }
-    for (const contestant of contestants) {
+    const isPaced = kind.plan.perSecond > 0;
+    for (const contestant of [...isPaced ? [] : [direct], ...contestants]) {
       if (contestant === base) continue;
       const member = memberOf(scenario, contestant);
       if (member !== undefined) group.members.push(member);

@@ -1,8 +1,26 @@
 /**
- * Free ports, and waiting until a program answers at one.
+ * Programs that listen: starting them at free ports, waiting until they answer, ending them.
  *
  * @module
  */
+
+const running = new Set<Deno.ChildProcess>();
+
+/** Starts a program that is ended with {@linkcode end}, or with {@linkcode endAll} where the benchmark is broken off. */
+export function startProgram(
+  program: string,
+  options: Deno.CommandOptions,
+): Deno.ChildProcess {
+  const process = new Deno.Command(program, options).spawn();
+  running.add(process);
+  void process.status.then(() => running.delete(process));
+  return process;
+}
+
+/** Ends every program at once. */
+export function endAll(): void {
+  for (const process of running) process.kill("SIGKILL");
+}
 
 /** A port that nobody listens at just now. */
 export function freePort(): number {

@@ -3,19 +3,24 @@
  *
  * @module
  */
-import { answers, drained, end, freePort } from "./listening.ts";
-import { handedThrough, Skipped, type TargetKind } from "./target.ts";
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import { handedThrough, siteFor, Skipped, type TargetKind } from "./target.ts";
+
+const NOT_INSTALLED = "nginx is not installed";
 
 /** The target. */
 export const nginx: TargetKind = {
   name: "nginx",
   about: "nginx, proxy_pass without buffering, one worker",
-  async start(upstream) {
-    const proxy = await startNginx([upstream.port]);
-    return {
-      ...proxy,
-      address: (direction) => handedThrough(proxy.port, direction),
-    };
+  async prepare(upstream) {
+    if (await nginxProgram() === undefined) throw new Skipped(NOT_INSTALLED);
+    return await siteFor(async () => {
+      const proxy = await startNginx([upstream.port]);
+      return {
+        ...proxy,
+        address: (direction) => handedThrough(proxy.port, direction),
+      };
+    });
   },
 };
 
@@ -35,7 +40,7 @@ export async function startNginx(
   upstreams: readonly number[],
 ): Promise<Nginx> {
   const program = await nginxProgram();
-  if (program === undefined) throw new Skipped("nginx is not installed");
+  if (program === undefined) throw new Skipped(NOT_INSTALLED);
   const folder = await Deno.makeTempDir({ prefix: "bench-nginx-" });
   const port = freePort();
   await Deno.writeTextFile(
@@ -43,12 +48,12 @@ export async function startNginx(
     nginxConfig(folder, port, upstreams),
   );
   const startedMs = performance.now();
-  const process = new Deno.Command(program, {
+  const process = startProgram(program, {
     args: ["-e", "stderr", "-p", folder, "-c", `${folder}/nginx.conf`],
     stdin: "null",
     stdout: "null",
     stderr: "piped",
-  }).spawn();
+  });
   const output = drained(process.stderr);
   await answers(`http://127.0.0.1:${port}/bench-ready`, process);
   return {

@@ -4,7 +4,12 @@
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
-import { CALLER_PATHS, isPassThrough, type TargetKind } from "./target.ts";
+import {
+  CALLER_PATHS,
+  isPassThrough,
+  siteFor,
+  type TargetKind,
+} from "./target.ts";
 
 /** How it is reached. */
 export interface OtherTarget {
@@ -27,25 +32,27 @@ export function otherTarget(other: OtherTarget): TargetKind {
   return {
     name,
     about: "named on the command line",
-    start: () =>
-      Promise.resolve({
-        ...(pid === undefined ? {} : { pid }),
-        address(direction) {
-          const model = knowsModels
-            ? models[direction.upstream]
-            : isPassThrough(direction)
-            ? "mock-model"
-            : undefined;
-          return model === undefined ? undefined : {
-            host: url.hostname,
-            port: Number(url.port || 80),
-            path: url.pathname.replace(/\/+$/, "") +
-              CALLER_PATHS[direction.caller],
-            headers,
-            model,
-          };
-        },
-        [Symbol.asyncDispose]: () => Promise.resolve(),
-      }),
+    prepare: () =>
+      siteFor(() =>
+        Promise.resolve({
+          ...(pid === undefined ? {} : { pid }),
+          address(direction) {
+            const model = knowsModels
+              ? models[direction.upstream]
+              : isPassThrough(direction)
+              ? "mock-model"
+              : undefined;
+            return model === undefined ? undefined : {
+              host: url.hostname,
+              port: Number(url.port || 80),
+              path: url.pathname.replace(/\/+$/, "") +
+                CALLER_PATHS[direction.caller],
+              headers,
+              model,
+            };
+          },
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        })
+      ),
   };
 }

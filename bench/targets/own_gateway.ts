@@ -5,9 +5,10 @@
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
-import { answers, drained, end, freePort } from "./listening.ts";
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
 import {
   CALLER_PATHS,
+  type Site,
   type Target,
   type TargetKind,
   type Upstream,
@@ -34,28 +35,13 @@ export function ownGateway(options: OwnGatewayOptions): TargetKind {
   return {
     name: "gateway",
     about: "this project's gateway: keys, limits, ledger and log on",
-    async start(upstream) {
-      const site = await prepare(upstream, options);
-      try {
-        const process = await site.start();
-        return {
-          ...process,
-          async [Symbol.asyncDispose]() {
-            await process[Symbol.asyncDispose]();
-            await site[Symbol.asyncDispose]();
-          },
-        };
-      } catch (error) {
-        await site[Symbol.asyncDispose]();
-        throw error;
-      }
-    },
+    prepare: (upstream) => prepare(upstream, options),
   };
 }
 
 /** A store with its account and key, on which processes can be started. Disposing of it deletes it. */
-export interface GatewaySite extends AsyncDisposable {
-  /** Starts a process; `port` is for those that share one. */
+export interface GatewaySite extends Site {
+  /** Starts a process; absent: at a free port. */
   start(port?: number): Promise<Target>;
 }
 
@@ -115,14 +101,14 @@ async function startProcess(
   port: number,
 ): Promise<Target> {
   const startedMs = performance.now();
-  const process = new Deno.Command(Deno.execPath(), {
+  const process = startProgram(Deno.execPath(), {
     args: await denoArgs(run, "start", "main.ts", run.denoFlags ?? []),
     cwd: run.cwd,
     env: { ...run.env, PORT: String(port) },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
+  });
   const output = Promise.all([
     drained(process.stdout),
     drained(process.stderr),

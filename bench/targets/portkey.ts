@@ -4,11 +4,12 @@
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
-import { answers, drained, end, freePort } from "./listening.ts";
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
 import {
   CALLER_PATHS,
   isPassThrough,
   Skipped,
+  type Target,
   type TargetKind,
   type Upstream,
 } from "./target.ts";
@@ -25,15 +26,19 @@ export const portkey: TargetKind = {
   name: "portkey",
   about:
     `@portkey-ai/gateway ${VERSION} on Node, @hono/node-server ${SERVER_VERSION}`,
-  async start(upstream) {
+  async prepare(upstream) {
     const folder = await Deno.makeTempDir({ prefix: "bench-portkey-" });
+    const remove = () => Deno.remove(folder, { recursive: true });
     try {
       await install(folder);
-      return await startIn(folder, upstream);
     } catch (error) {
-      await Deno.remove(folder, { recursive: true });
+      await remove();
       throw error;
     }
+    return {
+      start: () => startIn(folder, upstream),
+      [Symbol.asyncDispose]: remove,
+    };
   },
 };
 
@@ -58,10 +63,10 @@ async function install(folder: string): Promise<void> {
   throw new Skipped(`npm could not install it: ${said}`);
 }
 
-async function startIn(folder: string, upstream: Upstream) {
+async function startIn(folder: string, upstream: Upstream): Promise<Target> {
   const port = freePort();
   const startedMs = performance.now();
-  const process = new Deno.Command("node", {
+  const process = startProgram("node", {
     args: [
       `${folder}/node_modules/@portkey-ai/gateway/build/start-server.js`,
       `--port=${port}`,
@@ -71,7 +76,7 @@ async function startIn(folder: string, upstream: Upstream) {
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
+  });
   const output = Promise.all([
     drained(process.stdout),
     drained(process.stderr),
@@ -81,7 +86,7 @@ async function startIn(folder: string, upstream: Upstream) {
     pid: process.pid,
     lenient: true,
     readyMs: performance.now() - startedMs,
-    address: (direction: Parameters<typeof isPassThrough>[0]) =>
+    address: (direction) =>
       // Its messages endpoint knows messages upstreams only.
       direction.caller === "messages" && !isPassThrough(direction)
         ? undefined
@@ -99,7 +104,6 @@ async function startIn(folder: string, upstream: Upstream) {
     async [Symbol.asyncDispose]() {
       await end(process, "SIGKILL");
       await output;
-      await Deno.remove(folder, { recursive: true });
     },
   };
 }

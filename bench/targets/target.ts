@@ -48,17 +48,33 @@ export interface TargetKind {
   /** What it is, with its version where that matters. */
   readonly about: string;
   /**
-   * Starts one.
+   * Gets everything ready for starts.
    *
    * @throws {Skipped} where it cannot be had here
    */
-  start(upstream: Upstream): Promise<Target>;
+  prepare(upstream: Upstream): Promise<Site>;
+}
+
+/** What starts of a target share: what is installed, a store with its keys. Disposing of it deletes it. */
+export interface Site extends AsyncDisposable {
+  /** Starts one. */
+  start(): Promise<Target>;
+}
+
+/** For targets whose starts share nothing. */
+export function siteFor(start: () => Promise<Target>): Promise<Site> {
+  return Promise.resolve({
+    start,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
 }
 
 /** The mock upstream, as targets see it. */
 export interface Upstream {
   /** On 127.0.0.1. */
   readonly port: number;
+  /** Of its process. */
+  readonly pid: number;
 }
 
 /** A target that cannot be measured here. The message says why. */

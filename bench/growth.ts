@@ -170,35 +170,19 @@ async function measureGrowth(
       for (const { target, direction, micros } of all) {
         const address = target.address(direction);
         if (address === undefined) continue;
-        const scenario = scenarioOf(growth.kind(size), direction);
-        const { result } = await measured(
+        const { cpuMicros, result } = await measure(
           instruments,
           target,
-          scenario,
+          address,
+          scenarioOf(growth.kind(size), direction),
           round === 0 ? ms / 4 : ms,
-          micros[at] ?? [],
-          round > 0,
         );
         faults += result.faults;
+        if (round > 0 && cpuMicros !== undefined) micros[at]?.push(cpuMicros);
       }
     }
   }
   return { lines: growthLines(growth, all), faults };
-}
-
-async function measured(
-  instruments: Instruments,
-  target: Target,
-  scenario: ReturnType<typeof scenarioOf>,
-  ms: number,
-  into: number[],
-  counts: boolean,
-) {
-  const address = target.address(scenario.direction);
-  if (address === undefined) throw new Error("no such direction");
-  const sample = await measure(instruments, target, address, scenario, ms);
-  if (counts && sample.cpuMicros !== undefined) into.push(sample.cpuMicros);
-  return sample;
 }
 
 function growthLines(

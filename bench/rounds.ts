@@ -112,16 +112,20 @@ function groupsOf(
     const id = `${kind.name} ${caller}`;
     let group = groups.get(id);
     if (group === undefined) {
-      const member = memberOf(
-        scenarioOf(kind, { caller, upstream: caller }),
-        base,
-      );
+      const own = scenarioOf(kind, { caller, upstream: caller });
+      const member = memberOf(own, base);
       if (member === undefined) throw new Error(`${base.name} knows no ${id}`);
-      group = { kind, base: member, members: [member] };
+      const without = base === pipe && kind.plan.perSecond === 0
+        ? memberOf(own, direct)
+        : undefined;
+      group = {
+        kind,
+        base: member,
+        members: [...without === undefined ? [] : [without], member],
+      };
       groups.set(id, group);
     }
-    const isPaced = kind.plan.perSecond > 0;
-    for (const contestant of [...isPaced ? [] : [direct], ...contestants]) {
+    for (const contestant of contestants) {
       if (contestant === base) continue;
       const member = memberOf(scenario, contestant);
       if (member !== undefined) group.members.push(member);

@@ -1,9 +1,14 @@
 /**
- * `deno task bench NAME`: runs one of the benchmarks. They print figures and judge none: what is fast depends on the machine.
+ * `deno task bench`: measures the gateway beside others. `deno task bench NAME`: runs one of the further benchmarks. They print
+ * figures and judge none: what is fast depends on the machine. A reply that is wrong, though, is a failure.
  *
  * @module
  */
+import { runCores } from "./cores.ts";
+import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
+import { runPipeline } from "./pipeline.ts";
+import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
 export interface BenchContext {
@@ -19,12 +24,35 @@ export interface BenchContext {
 export interface Bench {
   /** What it measures, in a line. */
   readonly about: string;
-  /** Measures, and prints what was found. */
-  run(context: BenchContext): Promise<void>;
+  /** Whether it takes flags; one that does not is given none. */
+  readonly takesFlags?: boolean;
+  /** Measures, and prints what was found. Gives the exit code where it is not 0. */
+  run(context: BenchContext, flags: readonly string[]): Promise<number | void>;
 }
+
+const pipeline: Bench = {
+  about: "the gateway beside others (also without a name); --help tells more",
+  takesFlags: true,
+  run: ({ print }, flags) => runPipeline(flags, print),
+};
+
+const growth: Bench = {
+  about: "how the cost grows with bytes and events",
+  takesFlags: true,
+  run: ({ print }, flags) => runGrowth(flags, print),
+};
+
+const cores: Bench = {
+  about: "several gateways on one store beside one",
+  takesFlags: true,
+  run: ({ print }, flags) => runCores(flags, print),
+};
 
 /** The benchmarks by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["pipeline", pipeline],
+  ["growth", growth],
+  ["cores", cores],
   ["ledger", ledger],
 ]);
 
@@ -33,22 +61,28 @@ export async function runBench(
   args: readonly string[],
   context: BenchContext,
 ): Promise<number> {
-  const [name = "", ...rest] = args;
+  const isNamed = args[0] !== undefined && !args[0].startsWith("--");
+  const [name = "", ...flags] = isNamed ? args : ["pipeline", ...args];
   const bench = BENCHES.get(name);
-  if (bench === undefined || rest.length > 0) {
-    context.print("deno task bench NAME");
+  if (bench === undefined || flags.length > 0 && !bench.takesFlags) {
+    context.print("deno task bench [NAME] [FLAGS]");
     for (const [known, { about }] of BENCHES) {
       context.print(`  ${known.padEnd(10)} ${about}`);
     }
     return 2;
   }
-  await bench.run(context);
-  return 0;
+  return await bench.run(context, flags) ?? 0;
 }
 
 const MEASURE_MS = 3000;
 
 if (import.meta.main) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {
+      endAll();
+      Deno.exit(130);
+    });
+  }
   const postgresUrl = Deno.env.get("TEST_POSTGRES_URL");
   Deno.exitCode = await runBench(Deno.args, {
     // deno-lint-ignore no-console

@@ -12,8 +12,10 @@ async function run(
   return { code, lines };
 }
 
-Deno.test("an unknown name, none, or one too many lists the benchmarks and is exit code 2", async () => {
-  for (const args of [["nonsense"], [], ["ledger", "more"]]) {
+Deno.test("an unknown name, or a flag for one that takes none, lists the benchmarks and is exit code 2", async () => {
+  for (
+    const args of [["nonsense"], ["ledger", "more"], ["ledger", "--quick"]]
+  ) {
     const { code, lines } = await run(...args);
     assert.equal(code, 2);
     for (const name of BENCHES.keys()) {
@@ -31,4 +33,13 @@ Deno.test("ledger prints a line for each store and concurrency, and says that Po
   );
   assert.match(lines.at(-1) ?? "", /^postgres +SKIPPED, because/);
   assert.equal(lines.length, 5);
+});
+
+Deno.test("flags that are not understood are exit code 2, with a name and without", async () => {
+  for (const args of [["--nonsense"], ["pipeline", "--nonsense"]]) {
+    const { code, lines } = await run(...args);
+    assert.equal(code, 2);
+    assert.match(lines[0] ?? "", /nonsense/);
+    assert.ok(lines.some((line) => line.includes("--scenario")));
+  }
 });

@@ -1,0 +1,146 @@
+/** The load generator and the mock upstream as they run, and gateways that are broken on purpose between them. */
+import assert from "node:assert/strict";
+import { type Child, startChild } from "./child.ts";
+import { openCpuClock } from "./cpu_time.ts";
+import { measure, type Sample } from "./measure.ts";
+import { isRight } from "./pipeline.ts";
+import { DEFAULT_PLAN } from "./reply_plan.ts";
+import { type ExchangeKind, scenarioOf } from "./scenarios.ts";
+import { summarised } from "./summary.ts";
+import { handedThrough, type Target } from "./targets/target.ts";
+
+const DIRECTION = { caller: "messages", upstream: "messages" } as const;
+
+const STREAM: ExchangeKind = {
+  name: "test",
+  about: "",
+  unit: "event",
+  plan: { ...DEFAULT_PLAN, events: 30 },
+  stream: true,
+  promptBytes: 100,
+  connections: 2,
+  measures: "cpu",
+};
+
+/** Asks through a proxy that changes each reply. */
+async function through(
+  change: (body: string) => string,
+  kind: ExchangeKind,
+  lenient = false,
+): Promise<Sample> {
+  await using mock = startChild("mock_upstream.ts");
+  // What it says is in its file.
+  const { port } = await mock.next() as { readonly port: number };
+  await using load = startChild("load.ts");
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { status, body } = await forwarded(port, request);
+      return new Response(change(body), { status });
+    },
+  );
+  try {
+    return await measured(load, server.addr.port, kind, lenient);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+async function forwarded(port: number, request: Request) {
+  const response = await fetch(
+    `http://127.0.0.1:${port}${new URL(request.url).pathname}`,
+    { method: "POST", body: await request.text() },
+  );
+  return { status: response.status, body: await response.text() };
+}
+
+async function measured(
+  load: Child,
+  port: number,
+  kind: ExchangeKind,
+  lenient: boolean,
+): Promise<Sample> {
+  using clock = openCpuClock();
+  const target: Target = {
+    pid: Deno.pid,
+    lenient,
+    address: (direction) => handedThrough(port, direction),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const address = target.address(DIRECTION);
+  assert.ok(address !== undefined);
+  return await measure(
+    { load, clock },
+    target,
+    address,
+    scenarioOf(kind, DIRECTION),
+    1,
+  );
+}
+
+function rightWith(sample: Sample): boolean {
+  const rows = summarised([{
+    scenario: scenarioOf(STREAM, DIRECTION),
+    target: "gateway",
+    pairs: [{ sample, base: sample }],
+  }]);
+  return isRight({ rows, memory: [] });
+}
+
+Deno.test("measure() counts right replies, their events and the target's processor time", async () => {
+  const sample = await through((body) => body, STREAM);
+  assert.deepEqual([sample.result.faults, sample.result.told], [0, []]);
+  assert.ok(sample.result.requests >= 2);
+  assert.equal(sample.result.events, sample.result.requests * 30);
+  assert.ok((sample.cpuMicros ?? 0) > 0);
+  assert.equal(rightWith(sample), true);
+});
+
+Deno.test("a lost event fails the run, however lenient", async () => {
+  for (const lenient of [false, true]) {
+    const sample = await through(
+      (body) => body.replace("#7 lorem ipsum", ""),
+      STREAM,
+      lenient,
+    );
+    assert.match(sample.result.told[0] ?? "", /^event 7 /);
+    assert.equal(sample.result.requests, 0);
+    assert.equal(rightWith(sample), false);
+  }
+});
+
+Deno.test("an untold end fails the run, but not that of a target whose faults are known", async () => {
+  const cut = (body: string): string => body.replace("message_stop", "gone");
+  const wrong = (body: string): string => cut(cut(body));
+  const strict = await through(wrong, STREAM);
+  assert.deepEqual(strict.result.told, ["the end is not told"]);
+  assert.equal(rightWith(strict), false);
+  const lenient = await through(wrong, STREAM, true);
+  assert.equal(lenient.result.faults, 0);
+  assert.deepEqual(lenient.result.overlooked, ["the end is not told"]);
+});
+
+Deno.test("an error instead of a reply is told with its status, and asking ends", async () => {
+  await using load = startChild("load.ts");
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response("out of order", { status: 503 }),
+  );
+  try {
+    const { result } = await measured(load, server.addr.port, STREAM, false);
+    assert.deepEqual(result.told, ["503 out of order"]);
+    assert.equal(result.requests, 0);
+  } finally {
+    await server.shutdown();
+  }
+});
+
+Deno.test("a paced stream tells the delay of its events", async () => {
+  const sample = await through((body) => body, {
+    ...STREAM,
+    plan: { ...STREAM.plan, events: 3, perSecond: 100 },
+  });
+  assert.equal(sample.result.faults, 0);
+  const { p50 = NaN, p99 = NaN } = sample.result.delays ?? {};
+  assert.ok(p50 <= p99);
+});

@@ -1,0 +1,335 @@
+/**
+ * The bytes of the mock upstream's replies, made once for each plan: framed as HTTP, shaped and sized as the vendors' are.
+ *
+ * @module
+ */
+import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
+
+/** The dialects that the mock speaks. */
+export type UpstreamDialect =
+  | "messages"
+  | "chat_completions"
+  | "generate_content";
+
+/** A reply that goes out as it is. */
+export interface ReadyReply {
+  /** One write each. */
+  readonly writes: readonly Uint8Array[];
+}
+
+/** A reply whose events go out one at a time, each stamped. */
+export interface PacedReply {
+  /** The head, and the frames before the first text. */
+  readonly opening: Uint8Array;
+  /** The frames with text, each its own HTTP chunk. */
+  readonly frames: readonly PacedFrame[];
+  /** The frames after the last text, and the body's end. */
+  readonly closing: Uint8Array;
+}
+
+/** A frame with room for a stamp. */
+export interface PacedFrame {
+  /** To be copied before it is stamped: other streams send it too. */
+  readonly bytes: Uint8Array;
+  /** Where the stamp belongs. */
+  readonly stampAt: number;
+}
+
+/** Tokens that every prompt of the benchmark counts. */
+export const INPUT_TOKENS = 25;
+const MODEL = "mock-model-2026-01-01";
+const CREATED = 1_767_225_600;
+
+const encoder = new TextEncoder();
+
+/** A whole reply, as one write. */
+export function wholeReply(
+  dialect: UpstreamDialect,
+  plan: ReplyPlan,
+): ReadyReply {
+  const text = pieces(plan).join("");
+  const body = encoder.encode(
+    JSON.stringify(wholeBody(dialect, text, plan.events)),
+  );
+  return {
+    writes: [joined([
+      encoder.encode(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+      ),
+      body,
+    ])],
+  };
+}
+
+/** A stream that goes out as fast as it is read. */
+export function fastStream(
+  dialect: UpstreamDialect,
+  plan: ReplyPlan,
+): ReadyReply {
+  const { opening, texts, closing } = streamFrames(dialect, plan);
+  const chunks = [...opening, ...texts, ...closing].map(chunk);
+  const perWrite = plan.perWrite === 0 ? chunks.length : plan.perWrite;
+  const writes: Uint8Array[] = [];
+  for (let at = 0; at < chunks.length; at += perWrite) {
+    writes.push(joined(chunks.slice(at, at + perWrite)));
+  }
+  const [first = new Uint8Array(), ...rest] = writes;
+  const last = rest.pop();
+  return {
+    writes: last === undefined
+      ? [joined([STREAM_HEAD, first, LAST_CHUNK])]
+      : [joined([STREAM_HEAD, first]), ...rest, joined([last, LAST_CHUNK])],
+  };
+}
+
+/** A stream that goes out event by event. */
+export function pacedStream(
+  dialect: UpstreamDialect,
+  plan: ReplyPlan,
+): PacedReply {
+  const { opening, texts, closing } = streamFrames(dialect, plan);
+  return {
+    opening: joined([STREAM_HEAD, ...opening.map(chunk)]),
+    frames: texts.map((text) => {
+      const bytes = chunk(text);
+      const head = bytes.length - encoder.encode(text).length - 2;
+      return { bytes, stampAt: head + text.indexOf(UNSTAMPED) + 1 };
+    }),
+    closing: joined([...closing.map(chunk), LAST_CHUNK]),
+  };
+}
+
+const STREAM_HEAD = encoder.encode(
+  "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n" +
+    "transfer-encoding: chunked\r\n\r\n",
+);
+const LAST_CHUNK = encoder.encode("0\r\n\r\n");
+
+function pieces(plan: ReplyPlan): string[] {
+  return Array.from(
+    { length: plan.events },
+    (_, index) => pieceText(plan, index),
+  );
+}
+
+function chunk(text: string): Uint8Array {
+  const bytes = encoder.encode(text);
+  return joined([
+    encoder.encode(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    encoder.encode("\r\n"),
+  ]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function wholeBody(
+  dialect: UpstreamDialect,
+  text: string,
+  outputTokens: number,
+): unknown {
+  switch (dialect) {
+    case "messages":
+      return {
+        model: MODEL,
+        id: "msg_01Bench0000000000000000",
+        type: "message",
+        role: "assistant",
+        content: [{ type: "text", text }],
+        stop_reason: "end_turn",
+        stop_sequence: null,
+        usage: {
+          input_tokens: INPUT_TOKENS,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+          output_tokens: outputTokens,
+          service_tier: "standard",
+        },
+      };
+    case "chat_completions":
+      return {
+        id: "chatcmpl-Bench0000000000000000000000",
+        object: "chat.completion",
+        created: CREATED,
+        model: MODEL,
+        choices: [{
+          index: 0,
+          message: {
+            role: "assistant",
+            content: text,
+            refusal: null,
+            annotations: [],
+          },
+          finish_reason: "stop",
+        }],
+        usage: chatUsage(outputTokens),
+        service_tier: "default",
+        system_fingerprint: null,
+      };
+    case "generate_content":
+      return {
+        candidates: [{
+          content: { parts: [{ text }], role: "model" },
+          finishReason: "STOP",
+          index: 0,
+        }],
+        usageMetadata: countedTokens(outputTokens),
+        modelVersion: MODEL,
+        responseId: "Bench000000000000000000",
+      };
+  }
+}
+
+function chatUsage(outputTokens: number) {
+  return {
+    prompt_tokens: INPUT_TOKENS,
+    completion_tokens: outputTokens,
+    total_tokens: INPUT_TOKENS + outputTokens,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: 0,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}
+
+function countedTokens(outputTokens: number) {
+  return {
+    promptTokenCount: INPUT_TOKENS,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: INPUT_TOKENS + outputTokens,
+    promptTokensDetails: [{ modality: "TEXT", tokenCount: INPUT_TOKENS }],
+  };
+}
+
+interface StreamFrames {
+  readonly opening: readonly string[];
+  readonly texts: readonly string[];
+  readonly closing: readonly string[];
+}
+
+function streamFrames(
+  dialect: UpstreamDialect,
+  plan: ReplyPlan,
+): StreamFrames {
+  switch (dialect) {
+    case "messages":
+      return messagesFrames(plan);
+    case "chat_completions":
+      return chatFrames(plan);
+    case "generate_content":
+      return generateFrames(plan);
+  }
+}
+
+function messagesFrames(plan: ReplyPlan): StreamFrames {
+  const frame = (type: string, rest: Record<string, unknown> = {}): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  const usage = {
+    input_tokens: INPUT_TOKENS,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 1,
+    service_tier: "standard",
+  };
+  return {
+    opening: [
+      frame("message_start", {
+        message: {
+          model: MODEL,
+          id: "msg_01Bench0000000000000000",
+          type: "message",
+          role: "assistant",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage,
+        },
+      }),
+      frame("content_block_start", {
+        index: 0,
+        content_block: { type: "text", text: "" },
+      }),
+      frame("ping"),
+    ],
+    texts: pieces(plan).map((text) =>
+      frame("content_block_delta", {
+        index: 0,
+        delta: { type: "text_delta", text },
+      })
+    ),
+    closing: [
+      frame("content_block_stop", { index: 0 }),
+      frame("message_delta", {
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: { ...usage, output_tokens: plan.events },
+      }),
+      frame("message_stop"),
+    ],
+  };
+}
+
+function chatFrames(plan: ReplyPlan): StreamFrames {
+  const frame = (rest: Record<string, unknown>): string =>
+    `data: ${
+      JSON.stringify({
+        id: "chatcmpl-Bench0000000000000000000000",
+        object: "chat.completion.chunk",
+        created: CREATED,
+        model: MODEL,
+        service_tier: "default",
+        system_fingerprint: null,
+        usage: null,
+        ...rest,
+      })
+    }\n\n`;
+  const choice = (delta: unknown, finish: string | null = null) => [{
+    index: 0,
+    delta,
+    finish_reason: finish,
+  }];
+  return {
+    opening: [
+      frame({ choices: choice({ role: "assistant", content: "" }) }),
+    ],
+    texts: pieces(plan).map((content) =>
+      frame({ choices: choice({ content }) })
+    ),
+    closing: [
+      frame({ choices: choice({}, "stop") }),
+      frame({ choices: [], usage: chatUsage(plan.events) }),
+      "data: [DONE]\n\n",
+    ],
+  };
+}
+
+function generateFrames(plan: ReplyPlan): StreamFrames {
+  const texts = pieces(plan).map((text, index) => {
+    const isLast = index === plan.events - 1;
+    return `data: ${
+      JSON.stringify({
+        candidates: [{
+          content: { parts: [{ text }], role: "model" },
+          ...(isLast ? { finishReason: "STOP" } : {}),
+          index: 0,
+        }],
+        usageMetadata: countedTokens(index + 1),
+        modelVersion: MODEL,
+        responseId: "Bench000000000000000000",
+      })
+    }\r\n\r\n`;
+  });
+  return { opening: [], texts, closing: [] };
+}

@@ -1,0 +1,115 @@
+/**
+ * The upstream of the benchmark, as a process of its own: it answers what the prompt's tag asks for with bytes made beforehand. It
+ * tells its port in a line and ends when its input does.
+ *
+ * @module
+ */
+import { ByteHeap, HttpReader, writeAll } from "./http_bytes.ts";
+import {
+  fastStream,
+  type PacedReply,
+  pacedStream,
+  type ReadyReply,
+  type UpstreamDialect,
+  wholeReply,
+} from "./mock_replies.ts";
+import { endWithInput, say } from "./child.ts";
+import { DEFAULT_PLAN, planIn, type ReplyPlan } from "./reply_plan.ts";
+import { stampClock, writeStamp } from "./stamp.ts";
+
+/** Where a tag must be at the latest. */
+const TAG_WITHIN = 2_000;
+
+const decoder = new TextDecoder();
+
+function dialectOf(path: string): UpstreamDialect {
+  if (path.includes("enerateContent")) return "generate_content";
+  return path.includes("/chat/completions") ? "chat_completions" : "messages";
+}
+
+const ready = new Map<string, ReadyReply>();
+const paced = new Map<string, PacedReply>();
+
+function kept<T>(made: Map<string, T>, key: string, make: () => T): T {
+  const found = made.get(key);
+  if (found !== undefined) return found;
+  const fresh = make();
+  made.set(key, fresh);
+  return fresh;
+}
+
+async function serve(connection: Deno.TcpConn): Promise<void> {
+  connection.setNoDelay(true);
+  const reader = new HttpReader(connection);
+  const body = new ByteHeap();
+  for (;;) {
+    const head = await reader.head();
+    if (head === undefined) return;
+    body.clear();
+    await reader.body(head, (bytes) => body.add(bytes));
+    const path = head.split(" ", 2)[1] ?? "";
+    const plan = planIn(decoder.decode(body.bytes.subarray(0, TAG_WITHIN))) ??
+      DEFAULT_PLAN;
+    const dialect = dialectOf(path);
+    const isStream = dialect === "generate_content"
+      ? path.includes(":stream")
+      : asksForStream(body.bytes);
+    await answer(connection, dialect, isStream, plan);
+  }
+}
+
+const STREAM_FIELD = /"stream" *: *true/;
+
+function asksForStream(body: Uint8Array): boolean {
+  // The field stands before or after the messages, which are what is long.
+  return STREAM_FIELD.test(decoder.decode(body.subarray(0, TAG_WITHIN))) ||
+    STREAM_FIELD.test(decoder.decode(body.subarray(-TAG_WITHIN)));
+}
+
+async function answer(
+  connection: Deno.TcpConn,
+  dialect: UpstreamDialect,
+  isStream: boolean,
+  plan: ReplyPlan,
+): Promise<void> {
+  const key = [dialect, isStream, ...Object.values(plan)].join(" ");
+  if (isStream && plan.perSecond > 0) {
+    const reply = kept(paced, key, () => pacedStream(dialect, plan));
+    return await sendPaced(connection, reply, plan.perSecond);
+  }
+  const { writes } = kept(
+    ready,
+    key,
+    () => isStream ? fastStream(dialect, plan) : wholeReply(dialect, plan),
+  );
+  for (const bytes of writes) await writeAll(connection, bytes);
+}
+
+async function sendPaced(
+  connection: Deno.TcpConn,
+  { opening, frames, closing }: PacedReply,
+  perSecond: number,
+): Promise<void> {
+  await writeAll(connection, opening);
+  const startedMs = performance.now();
+  for (const [index, frame] of frames.entries()) {
+    // From the beginning, so that a late event does not make the next one late.
+    const dueMs = startedMs + index * 1000 / perSecond;
+    const waitMs = dueMs - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const bytes = frame.bytes.slice();
+    writeStamp(bytes, frame.stampAt, stampClock());
+    await writeAll(connection, bytes);
+  }
+  await writeAll(connection, closing);
+}
+
+const [port = "0"] = Deno.args;
+const listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
+endWithInput();
+say({ port: listener.addr.port });
+for await (const connection of listener) {
+  serve(connection).catch(() => {
+    // A caller that left, or a proxy that was stopped: whoever waited for the reply notices.
+  }).finally(() => connection.close());
+}

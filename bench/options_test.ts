@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { OptionsError, parseOptions } from "./options.ts";
+
+Deno.test("without flags everything is measured, and the result is worth keeping", () => {
+  const options = parseOptions([]);
+  assert.equal(options.complete, true);
+  assert.deepEqual([options.memory, options.starts > 0], [true, true]);
+  assert.deepEqual(options.peers, ["nginx", "portkey"]);
+  assert.equal(options.gatewayFolders.length, 1);
+});
+
+Deno.test("--scenario chooses sections as well as exchanges", () => {
+  const memory = parseOptions(["--scenario=memory"]);
+  assert.deepEqual(memory.scenarios, []);
+  assert.deepEqual([memory.memory, memory.starts], [true, 0]);
+  const small = parseOptions(["--scenario=chat/whole-small,start"]);
+  assert.equal(small.scenarios.length, 1);
+  assert.deepEqual([small.memory, small.starts > 0], [false, true]);
+  assert.equal(small.complete, false);
+});
+
+Deno.test("--target names a gateway with its key, headers, models and process", () => {
+  const { others } = parseOptions([
+    "--target=acme=http://127.0.0.1:4000/api",
+    "--key=sk-1",
+    "--header=x-team: blue",
+    "--model-chat=gpt",
+    "--pid=12",
+  ]);
+  assert.deepEqual(others, [{
+    name: "acme",
+    url: new URL("http://127.0.0.1:4000/api"),
+    headers: {
+      authorization: "Bearer sk-1",
+      "x-api-key": "sk-1",
+      "x-team": "blue",
+    },
+    models: { chat_completions: "gpt" },
+    pid: 12,
+  }]);
+});
+
+Deno.test("flags that say nothing sensible are refused", () => {
+  for (
+    const flag of [
+      "--nonsense",
+      "--rounds=many",
+      "--scenario=nonsense",
+      "--target=http://127.0.0.1:1",
+      "--target=a=https://example.com",
+      "--header=nothing",
+      "--peers=nobody",
+      "stray",
+    ]
+  ) assert.throws(() => parseOptions([flag]), OptionsError, flag);
+});

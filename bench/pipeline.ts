@@ -1,0 +1,205 @@
+/**
+ * `deno task bench`: what the gateway costs, side by side with no proxy, the raw pipe, nginx and another gateway, in one run.
+ *
+ * @module
+ */
+import { startChild } from "./child.ts";
+import { openCpuClock } from "./cpu_time.ts";
+import { measureMemory, measureStart } from "./memory.ts";
+import {
+  OPTIONS_HELP,
+  OptionsError,
+  parseOptions,
+  type PipelineOptions,
+} from "./options.ts";
+import { reportLines } from "./report.ts";
+import {
+  keepResult,
+  machine,
+  resultText,
+  type RunResult,
+  versionOf,
+} from "./results.ts";
+import {
+  type Cell,
+  type Contestant,
+  type Entrant,
+  runRounds,
+} from "./rounds.ts";
+import { directionName } from "./scenarios.ts";
+import { summarised } from "./summary.ts";
+import { direct } from "./targets/direct.ts";
+import { nginx, nginxProgram } from "./targets/nginx.ts";
+import { otherTarget } from "./targets/other.ts";
+import { ownGateway } from "./targets/own_gateway.ts";
+import { portkey } from "./targets/portkey.ts";
+import { rawPipe } from "./targets/raw_pipe.ts";
+import { Skipped, type TargetKind } from "./targets/target.ts";
+
+const RESULTS = new URL("results/", import.meta.url);
+
+/** Runs it. Gives the exit code: 1 where a reply was wrong, 2 where a flag is not understood. */
+export async function runPipeline(
+  flags: readonly string[],
+  print: (line: string) => void,
+): Promise<number> {
+  let options: PipelineOptions;
+  try {
+    options = parseOptions(flags);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    for (const line of [error.message, "", ...OPTIONS_HELP]) print(line);
+    return 2;
+  }
+  const result = await run(options, print);
+  for (const line of reportLines(result)) print(line);
+  if (options.json !== undefined) {
+    await Deno.writeTextFile(options.json, resultText(result));
+  } else if (options.complete) {
+    print(`kept as bench/results/${await keepResult(result, RESULTS)}`);
+  }
+  return isRight(result) ? 0 : 1;
+}
+
+/** Whether no reply was wrong. */
+export function isRight(
+  { rows, memory }: Pick<RunResult, "rows" | "memory">,
+): boolean {
+  return [...rows, ...memory].every(({ faults }) => faults === 0);
+}
+
+async function run(
+  options: PipelineOptions,
+  print: (line: string) => void,
+): Promise<RunResult> {
+  const facts = {
+    date: new Date().toISOString(),
+    machine: machine(),
+    versions: await versions(),
+    rounds: options.rounds,
+    pacedRounds: options.pacedRounds,
+    ms: options.ms,
+  };
+  const skipped: { readonly what: string; readonly why: string }[] = [];
+  await using stack = new AsyncDisposableStack();
+  const mock = stack.use(
+    startChild("mock_upstream.ts", [String(options.upstreamPort)]),
+  );
+  // What it says is in its file.
+  const { port } = await mock.next() as { readonly port: number };
+  const upstream = { port, pid: mock.pid };
+  const kinds = kindsFor(options);
+  const entrants: Entrant[] = [];
+  for (const kind of kinds) {
+    try {
+      const site = stack.use(await kind.prepare(upstream));
+      entrants.push({ name: kind.name, site });
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      skipped.push({ what: kind.name, why: error.message });
+    }
+  }
+  const rows = options.scenarios.length === 0
+    ? []
+    : summarised(await exchanges(entrants, options, skipped, print));
+  // What ran already has no fresh start.
+  const fresh = entrants.filter(({ name }) =>
+    name !== direct.name && options.others.every((other) => other.name !== name)
+  );
+  if (options.memory) print("memory");
+  const memory = options.memory
+    ? await Promise.all(fresh.map((entrant) => measureMemory(entrant)))
+    : [];
+  if (options.starts > 0) print("start");
+  const starts = [];
+  for (const entrant of options.starts > 0 ? fresh : []) {
+    starts.push(await measureStart(entrant, options.starts));
+  }
+  return {
+    ...facts,
+    targets: kinds.map(({ name, about }) => ({ name, about })),
+    skipped,
+    rows,
+    memory: memory.filter((row) => row !== undefined),
+    starts: starts.filter((row) => row !== undefined),
+  };
+}
+
+async function exchanges(
+  entrants: readonly Entrant[],
+  options: PipelineOptions,
+  skipped: { readonly what: string; readonly why: string }[],
+  print: (line: string) => void,
+): Promise<readonly Cell[]> {
+  await using stack = new AsyncDisposableStack();
+  const clock = stack.use(openCpuClock());
+  const load = stack.use(startChild("load.ts"));
+  const contestants: Contestant[] = [];
+  for (const { name, site } of entrants) {
+    const target = stack.use(await site.start());
+    contestants.push({ name, target });
+    for (const { direction } of options.scenarios) {
+      if (target.address(direction) === undefined) {
+        notKnown(name, directionName(direction), skipped);
+      }
+    }
+  }
+  const called = (wanted: string): Contestant => {
+    const found = contestants.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`there is no ${wanted}`);
+    return found;
+  };
+  const baseline = { direct: called(direct.name), pipe: called(rawPipe.name) };
+  return await runRounds(
+    { load, clock },
+    {
+      contestants: contestants.filter((one) => one !== baseline.direct),
+      ...baseline,
+    },
+    options.scenarios,
+    { ...options, progress: print },
+  );
+}
+
+/** A gateway that lacks a direction is told of; what only hands bytes through lacks all that need a translation. */
+function notKnown(
+  name: string,
+  direction: string,
+  skipped: { readonly what: string; readonly why: string }[],
+): void {
+  const what = `${name}, ${direction}`;
+  const translates = ![direct, rawPipe, nginx].some((kind) =>
+    kind.name === name
+  );
+  if (translates && !skipped.some((one) => one.what === what)) {
+    skipped.push({ what, why: "it does not know this direction" });
+  }
+}
+
+function kindsFor(options: PipelineOptions): readonly TargetKind[] {
+  return [
+    direct,
+    rawPipe,
+    ...options.gatewayFolders.map((folder, index) => {
+      const kind = ownGateway({ folder, denoFlags: options.gatewayFlags });
+      return index === 0 ? kind : { ...kind, name: `gateway ${index + 1}` };
+    }),
+    ...[nginx, portkey].filter(({ name }) => options.peers.includes(name)),
+    ...options.others.map(otherTarget),
+  ];
+}
+
+async function versions(): Promise<Readonly<Record<string, string>>> {
+  const program = await nginxProgram();
+  const found = {
+    Deno: Deno.version.deno,
+    V8: Deno.version.v8,
+    Node: await versionOf("node", "--version"),
+    nginx: program === undefined ? undefined : await versionOf(program, "-v"),
+  };
+  return Object.fromEntries(
+    Object.entries(found).filter((entry): entry is [string, string] =>
+      entry[1] !== undefined
+    ),
+  );
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { reportLines } from "./report.ts";
+import { resultText, type RunResult } from "./results.ts";
+import { figure, tableLines } from "./table.ts";
+
+const SPREAD = { median: 1.5, low: 1.25, high: 2 };
+
+const RESULT: RunResult = {
+  date: "2026-11-22T10:20:30.000Z",
+  machine: {
+    cores: 2,
+    processor: "Some Processor",
+    memoryGiB: 8,
+    system: "linux x64",
+    loadBefore: 0.5,
+  },
+  versions: { Deno: "2.8.2" },
+  rounds: 5,
+  pacedRounds: 3,
+  ms: 450,
+  targets: [],
+  skipped: [{ what: "portkey", why: "npm is not installed" }],
+  rows: [{
+    scenario: "messages/whole-small",
+    target: "gateway",
+    unit: "request",
+    cpuMicros: { median: 123.456789, low: 100, high: 200 },
+    cpuRatio: SPREAD,
+    perSecond: 1235,
+    waitMs: { p50: 1, p99: 2 },
+    goals: [{ of: "raw pipe", is: 1.5, atMost: 1.4, reached: false }],
+    faults: 2,
+    told: ["3 of 60 events are lost"],
+    overlooked: [],
+  }],
+  memory: [],
+  starts: [{
+    target: "gateway",
+    readyMs: { median: 250, low: 240, high: 260 },
+    goals: [{ of: "start", is: 250, atMost: 400, reached: true }],
+  }],
+};
+
+Deno.test("reportLines() shows figures, goals, what is wrong and what was skipped", () => {
+  const text = reportLines(RESULT).join("\n");
+  for (
+    const wanted of [
+      /Some Processor/,
+      /messages +gateway +123 +1\.50 +\[1\.25–2\.00\] +1\.40 +OVER .* 1235 +2 WRONG: 3 of 60 events are lost/,
+      /gateway +250 +\[240–260\] +400 +ok/,
+      /portkey: SKIPPED, because npm is not installed/,
+      /1 of 2 figures are reached/,
+      /2 replies were WRONG/,
+    ]
+  ) assert.match(text, wanted);
+});
+
+Deno.test("resultText() keeps four digits, and reads back", () => {
+  const read: unknown = JSON.parse(resultText(RESULT));
+  assert.deepEqual(
+    read,
+    JSON.parse(JSON.stringify(RESULT).replace("123.456789", "123.5")),
+  );
+});
+
+Deno.test("tableLines() lines columns up", () => {
+  assert.deepEqual(tableLines([["a", "1"], ["bcd", "100", "x"]]), [
+    "a      1",
+    "bcd  100  x",
+  ]);
+});
+
+Deno.test("figure() has as many digits as say something, and none for nothing", () => {
+  assert.deepEqual([0.123, 12.34, 123.4, undefined, NaN].map(figure), [
+    "0.12",
+    "12.3",
+    "123",
+    "–",
+    "–",
+  ]);
+});

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import type { Sample } from "./measure.ts";
+import type { Cell } from "./rounds.ts";
+import { chosenScenarios } from "./scenarios.ts";
+import { summarised } from "./summary.ts";
+
+function sample(cpuMicros: number, delayMs = 1): Sample {
+  return {
+    cpuMicros,
+    perSecond: 100,
+    result: {
+      requests: 10,
+      events: 10,
+      tookMs: 100,
+      waits: { p50: 1, p99: 2 },
+      delays: { p50: delayMs, p99: delayMs * 10 },
+      faults: 0,
+      told: [],
+      overlooked: [],
+    },
+  };
+}
+
+function cell(
+  name: string,
+  target: string,
+  pairs: readonly (readonly [number, number])[],
+): Cell {
+  const [scenario] = chosenScenarios([name]);
+  assert.ok(scenario !== undefined);
+  return {
+    scenario,
+    target,
+    pairs: pairs.map(([one, base]) => ({
+      sample: sample(one, one),
+      base: sample(base, base),
+    })),
+  };
+}
+
+Deno.test("summarised() compares within each round, and gives the median and the range", () => {
+  const [row] = summarised([
+    cell("messages/whole-small", "gateway", [[100, 100], [600, 200], [
+      200,
+      100,
+    ]]),
+  ]);
+  assert.deepEqual(row?.cpuRatio, { median: 2, low: 1, high: 3 });
+  assert.deepEqual(row?.cpuMicros, { median: 200, low: 100, high: 600 });
+  assert.deepEqual(row?.goals, [{
+    of: "raw pipe",
+    is: 2,
+    atMost: 1.4,
+    reached: false,
+  }]);
+});
+
+Deno.test("summarised() holds the gateway against Portkey on the same work, and nobody else", () => {
+  const rows = summarised([
+    cell("chat/stream-unpaced", "gateway", [[1, 1]]),
+    cell("chat/stream-unpaced", "portkey", [[5, 1]]),
+    cell("chat-to-messages/stream-unpaced", "gateway", [[2, 1]]),
+  ]);
+  assert.deepEqual(rows.map(({ cpuOfPortkey }) => cpuOfPortkey), [
+    0.2,
+    undefined,
+    undefined,
+  ]);
+  assert.deepEqual(rows[0]?.goals?.map(({ of, reached }) => [of, reached]), [
+    ["raw pipe", true],
+    ["Portkey", true],
+  ]);
+  assert.equal(rows[1]?.goals, undefined);
+});
+
+Deno.test("summarised() tells what a target adds to an event's delay", () => {
+  const [row] = summarised([
+    cell("messages/event-delay", "gateway", [[0.5, 0.25], [0.75, 0.25]]),
+  ]);
+  assert.deepEqual(row?.addedMs?.p50, { median: 0.375, low: 0.25, high: 0.5 });
+  assert.equal(row?.addedMs?.p99.high, 5);
+  assert.deepEqual(row?.goals?.map(({ of, reached }) => [of, reached]), [
+    ["delay", false],
+  ]);
+});
+
+Deno.test("summarised() leaves out what was never measured", () => {
+  assert.deepEqual(
+    summarised([cell("messages/whole-small", "gateway", [])]),
+    [],
+  );
+});

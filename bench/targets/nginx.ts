@@ -1,0 +1,119 @@
+/**
+ * nginx with `proxy_pass`: the floor of what a proxy costs.
+ *
+ * @module
+ */
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import { handedThrough, siteFor, Skipped, type TargetKind } from "./target.ts";
+
+const NOT_INSTALLED = "nginx is not installed";
+
+/** The target. */
+export const nginx: TargetKind = {
+  name: "nginx",
+  about: "nginx, proxy_pass without buffering, one worker",
+  async prepare(upstream) {
+    if (await nginxProgram() === undefined) throw new Skipped(NOT_INSTALLED);
+    return await siteFor(async () => {
+      const proxy = await startNginx([upstream.port]);
+      return {
+        ...proxy,
+        address: (direction) => handedThrough(proxy.port, direction),
+      };
+    });
+  },
+};
+
+/** An nginx that runs. Disposing of it stops it. */
+export interface Nginx extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  readonly readyMs: number;
+}
+
+/**
+ * Starts one in front of ports of this machine.
+ *
+ * @throws {Skipped} where it is not installed
+ */
+export async function startNginx(
+  upstreams: readonly number[],
+): Promise<Nginx> {
+  const program = await nginxProgram();
+  if (program === undefined) throw new Skipped(NOT_INSTALLED);
+  const folder = await Deno.makeTempDir({ prefix: "bench-nginx-" });
+  const port = freePort();
+  await Deno.writeTextFile(
+    `${folder}/nginx.conf`,
+    nginxConfig(folder, port, upstreams),
+  );
+  const startedMs = performance.now();
+  const process = startProgram(program, {
+    args: ["-e", "stderr", "-p", folder, "-c", `${folder}/nginx.conf`],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  });
+  const output = drained(process.stderr);
+  await answers(`http://127.0.0.1:${port}/bench-ready`, process);
+  return {
+    pid: process.pid,
+    port,
+    readyMs: performance.now() - startedMs,
+    async [Symbol.asyncDispose]() {
+      await end(process, "SIGTERM");
+      await output;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** Where nginx is; undefined where it is not installed. */
+export async function nginxProgram(): Promise<string | undefined> {
+  for (const path of ["/usr/sbin/nginx", "/usr/local/sbin/nginx"]) {
+    const found = await Deno.stat(path).catch(() => undefined);
+    if (found?.isFile === true) return path;
+  }
+  return undefined;
+}
+
+/** A configuration: one process that shares the requests out among ports of this machine. */
+function nginxConfig(
+  folder: string,
+  port: number,
+  upstreams: readonly number[],
+): string {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  ).join("\n  ");
+  return `daemon off;
+master_process off;
+pid ${folder}/pid;
+error_log stderr error;
+worker_rlimit_nofile 20000;
+events { worker_connections 10000; }
+http {
+  access_log off;
+  ${temporary}
+  upstream mock {
+    ${upstreams.map((one) => `server 127.0.0.1:${one};`).join("\n    ")}
+    keepalive 256;
+    keepalive_requests 100000000;
+  }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    keepalive_requests 100000000;
+    client_max_body_size 32m;
+    client_body_buffer_size 1m;
+    location = /bench-ready { return 204; }
+    location / {
+      proxy_pass http://mock;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;
+    }
+  }
+}
+`;
+}

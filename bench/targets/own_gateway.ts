@@ -1,0 +1,209 @@
+/**
+ * This project's gateway as its users have it: `main.ts` with the permissions of `deno task start`, the store in a file, a prepaid
+ * account with a plan and its limits, a key made on the command line, a line of log for every call.
+ *
+ * @module
+ */
+import type { UpstreamDialect } from "../mock_replies.ts";
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import {
+  CALLER_PATHS,
+  type Site,
+  type Target,
+  type TargetKind,
+  type Upstream,
+} from "./target.ts";
+
+/** Which gateway, and how it is started. */
+export interface OwnGatewayOptions {
+  /** Folder of the checkout, with a slash at the end. */
+  readonly folder: string;
+  /** Flags for `deno run` beside those of the task. */
+  readonly denoFlags?: readonly string[];
+  /** Settings beside those that the benchmark needs. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const MODELS: Readonly<Record<UpstreamDialect, string>> = {
+  messages: "vendora-haiku-4-5",
+  chat_completions: "vendorb-5",
+  generate_content: "vendorc-3-flash",
+};
+
+/** The target. */
+export function ownGateway(options: OwnGatewayOptions): TargetKind {
+  return {
+    name: "gateway",
+    about: "this project's gateway: keys, limits, ledger and log on",
+    prepare: (upstream) => prepare(upstream, options),
+  };
+}
+
+/** A store with its account and key, on which processes can be started. Disposing of it deletes it. */
+export interface GatewaySite extends Site {
+  /** Starts a process; absent: at a free port. */
+  start(port?: number): Promise<Target>;
+}
+
+/** Makes a store, an account and a key in a folder of their own. */
+export async function prepare(
+  upstream: Upstream,
+  options: OwnGatewayOptions,
+): Promise<GatewaySite> {
+  const folder = await Deno.makeTempDir({ prefix: "bench-gateway-" });
+  const run = {
+    ...options,
+    cwd: folder,
+    env: { ...settings(upstream), ...options.env },
+  };
+  try {
+    await Deno.mkdir(`${folder}/data`);
+    const key = await makeKey(run);
+    return {
+      start: (port = freePort()) => startProcess(run, key, port),
+      [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+    };
+  } catch (error) {
+    await Deno.remove(folder, { recursive: true });
+    throw error;
+  }
+}
+
+interface Run extends OwnGatewayOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Every vendor at the mock, and nothing of what the caller's own environment may say. */
+function settings(upstream: Upstream): Readonly<Record<string, string>> {
+  const url = `http://127.0.0.1:${upstream.port}`;
+  return {
+    HOST: "127.0.0.1",
+    DATABASE_URL: "",
+    GATEWAY_KEY: "",
+    GATEWAY_CONFIG: "",
+    GATEWAY_UPSTREAM: "",
+    VENDORA_API_KEY: "up-bench",
+    VENDORA_BASE_URL: url,
+    VENDORB_API_KEY: "up-bench",
+    VENDORB_BASE_URL: `${url}/v1`,
+    VENDORC_API_KEY: "up-bench",
+    VENDORC_BASE_URL: url,
+    VENDORD_API_KEY: "up-bench",
+    VENDORD_BASE_URL: url,
+    NO_COLOR: "1",
+  };
+}
+
+async function startProcess(
+  run: Run,
+  key: string,
+  port: number,
+): Promise<Target> {
+  const startedMs = performance.now();
+  const process = startProgram(Deno.execPath(), {
+    args: await denoArgs(run, "start", "main.ts", run.denoFlags ?? []),
+    cwd: run.cwd,
+    env: { ...run.env, PORT: String(port) },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const output = Promise.all([
+    drained(process.stdout),
+    drained(process.stderr),
+  ]);
+  try {
+    await answers(`http://127.0.0.1:${port}/readyz`, process);
+  } catch (error) {
+    await end(process, "SIGKILL");
+    throw new Error(
+      `could not start the gateway:\n${(await output).join("")}`,
+      { cause: error },
+    );
+  }
+  return {
+    pid: process.pid,
+    readyMs: performance.now() - startedMs,
+    address: ({ caller, upstream }) => ({
+      host: "127.0.0.1",
+      port,
+      path: CALLER_PATHS[caller],
+      headers: { "x-api-key": key },
+      model: MODELS[upstream],
+    }),
+    async [Symbol.asyncDispose]() {
+      await end(process, "SIGTERM");
+      await output;
+    },
+  };
+}
+
+/** The task's own flags, with the program named by its whole path: it runs in another folder. */
+async function denoArgs(
+  run: Run,
+  task: string,
+  program: string,
+  flags: readonly string[],
+): Promise<string[]> {
+  const file = `${run.folder}deno.json`;
+  // A deno.json has tasks that are strings; anything else fails below.
+  const { tasks } = JSON.parse(await Deno.readTextFile(file)) as {
+    readonly tasks: Readonly<Record<string, string>>;
+  };
+  const [deno, command, ...rest] = (tasks[task] ?? "").split(" ");
+  if (deno !== "deno" || command !== "run" || rest.at(-1) !== program) {
+    throw new Error(`task ${task} is not \`deno run … ${program}\``);
+  }
+  return [
+    "run",
+    `--config=${file}`,
+    "--no-prompt",
+    "--no-check",
+    ...rest.slice(0, -1),
+    ...flags,
+    run.folder + program,
+  ];
+}
+
+async function makeKey(run: Run): Promise<string> {
+  const command = async (...words: string[]): Promise<unknown> => {
+    const { success, stdout, stderr } = await new Deno.Command(
+      Deno.execPath(),
+      {
+        args: [
+          ...await denoArgs(run, "gateway", "gateway/cli.ts", []),
+          ...words,
+          "--json",
+        ],
+        cwd: run.cwd,
+        env: { ...run.env },
+      },
+    ).output();
+    const decoder = new TextDecoder();
+    if (!success) {
+      throw new Error(
+        `could not do ${words.join(" ")}:\n${decoder.decode(stderr)}`,
+      );
+    }
+    return JSON.parse(decoder.decode(stdout));
+  };
+  await command(
+    ...["plans", "create", "--id", "bench"],
+    ...["--rpm", "1000000000", "--tpm", "1000000000", "--concurrent", "100000"],
+    ...["--usd-per-day", "1000000"],
+  );
+  await command(
+    ...["accounts", "create", "--id", "bench"],
+    ...["--plan", "bench", "--billing", "prepaid"],
+  );
+  await command("accounts", "top-up", "bench", "--usd", "1000000");
+  const issued = await command("keys", "issue", "--account", "bench");
+  if (
+    typeof issued === "object" && issued !== null && "key" in issued &&
+    typeof issued.key === "string"
+  ) return issued.key;
+  throw new Error(
+    `no key was issued: ${JSON.stringify(Object.keys(issued ?? {}))}`,
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Portkey's gateway from npm, on Node: the peer in the same language.
+ *
+ * @module
+ */
+import type { UpstreamDialect } from "../mock_replies.ts";
+import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import {
+  CALLER_PATHS,
+  isPassThrough,
+  Skipped,
+  type Target,
+  type TargetKind,
+  type Upstream,
+} from "./target.ts";
+
+const VERSION = "1.15.2";
+/**
+ * Its HTTP server, held at an old version within the range that it asks for: with 1.14 and later every stream from a messages or a
+ * chat upstream ends in 500 (`TypeError: immutable`).
+ */
+const SERVER_VERSION = "1.13.8";
+
+/** The target. */
+export const portkey: TargetKind = {
+  name: "portkey",
+  about:
+    `@portkey-ai/gateway ${VERSION} on Node, @hono/node-server ${SERVER_VERSION}`,
+  async prepare(upstream) {
+    const folder = await Deno.makeTempDir({ prefix: "bench-portkey-" });
+    const remove = () => Deno.remove(folder, { recursive: true });
+    try {
+      await install(folder);
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+    return {
+      start: () => startIn(folder, upstream),
+      [Symbol.asyncDispose]: remove,
+    };
+  },
+};
+
+async function install(folder: string): Promise<void> {
+  await Deno.writeTextFile(
+    `${folder}/package.json`,
+    JSON.stringify({
+      private: true,
+      dependencies: { "@portkey-ai/gateway": VERSION },
+      overrides: { "@hono/node-server": SERVER_VERSION },
+    }),
+  );
+  const { success, stderr } = await new Deno.Command("npm", {
+    args: ["install", "--ignore-scripts", "--no-audit", "--no-fund"],
+    cwd: folder,
+    stdin: "null",
+  }).output().catch(() => {
+    throw new Skipped("npm is not installed");
+  });
+  if (success) return;
+  const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1);
+  throw new Skipped(`npm could not install it: ${said}`);
+}
+
+async function startIn(folder: string, upstream: Upstream): Promise<Target> {
+  const port = freePort();
+  const startedMs = performance.now();
+  const process = startProgram("node", {
+    args: [
+      `${folder}/node_modules/@portkey-ai/gateway/build/start-server.js`,
+      `--port=${port}`,
+      "--headless",
+    ],
+    cwd: folder,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const output = Promise.all([
+    drained(process.stdout),
+    drained(process.stderr),
+  ]);
+  await answers(`http://127.0.0.1:${port}/`, process);
+  return {
+    pid: process.pid,
+    lenient: true,
+    readyMs: performance.now() - startedMs,
+    address: (direction) =>
+      // Its messages endpoint knows messages upstreams only.
+      direction.caller === "messages" && !isPassThrough(direction)
+        ? undefined
+        : {
+          host: "127.0.0.1",
+          port,
+          path: CALLER_PATHS[direction.caller],
+          headers: {
+            "x-portkey-config": JSON.stringify(
+              route(upstream, direction.upstream),
+            ),
+          },
+          model: "mock-model",
+        },
+    async [Symbol.asyncDispose]() {
+      await end(process, "SIGKILL");
+      await output;
+    },
+  };
+}
+
+/** Its configuration comes with every request, as its documentation has it for a gateway without an account. */
+function route({ port }: Upstream, dialect: UpstreamDialect) {
+  const host = `http://127.0.0.1:${port}`;
+  switch (dialect) {
+    case "messages":
+      return {
+        provider: "anthropic",
+        api_key: "up-bench",
+        custom_host: `${host}/v1`,
+      };
+    case "chat_completions":
+      return {
+        provider: "openai",
+        api_key: "up-bench",
+        custom_host: `${host}/v1`,
+      };
+    case "generate_content":
+      return { provider: "google", api_key: "up-bench", custom_host: host };
+  }
+}

@@ -58,12 +58,9 @@ function alike(
   return new Set(said).size === 1 ? said[0] : undefined;
 }
 
-/** Text and tool calls. In a live run blanks at the ends do not count: some vendors cut them from whole replies only. */
-function wordsOf(e: Evidence, x: Exchange): string {
-  const content = contentOf(x);
-  return words(
-    e.mode === "live" ? { ...content, text: content.text.trim() } : content,
-  );
+/** Text and tool calls. */
+function wordsOf(x: Exchange): string {
+  return words(contentOf(x));
 }
 
 /** One finding for what could not be compared: in a replay run the upstream repeats itself, so that this is a failure. */
@@ -128,7 +125,7 @@ function bothEndpoints(
     if (
       !answered(message) || !answered(chat) ||
       alike(all, modelAsked) === undefined ||
-      alike(all, (x) => wordsOf(e, x)) === undefined
+      alike(all, wordsOf) === undefined
     ) return [incomparable(e, "words of both endpoints", right)];
     return message.wholes.concat(message.streams).map((x, at) => {
       const other = chat.wholes.concat(chat.streams)[at] ?? right;
@@ -190,8 +187,7 @@ export const AGAIN_CHECKS: readonly Check[] = [
     level: "convention",
     mode: "both",
     reads: ["same-again"],
-    judge: (e) =>
-      bothForms(e, "words", (x) => wordsOf(e, x), (x) => wordsOf(e, x)),
+    judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
     mutants: [
       "again-delta-lost",
       "again-markup-escaped",
@@ -220,7 +216,7 @@ export const AGAIN_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["same-again"],
-    judge: (e) => bothForms(e, "output tokens", outputOf, (x) => wordsOf(e, x)),
+    judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
     mutants: ["streams-cost-more", "again-whole-output-less"],
   },
   {
@@ -232,7 +228,7 @@ export const AGAIN_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "both",
     reads: ["same-again"],
-    judge: (e) => bothForms(e, "stop cause", stopOf, (x) => wordsOf(e, x)),
+    judge: (e) => bothForms(e, "stop cause", stopOf, wordsOf),
     mutants: ["again-stream-end-as-limit"],
   },
   {

@@ -119,9 +119,9 @@ const FIELDS: readonly Check[] = [
           const type = textAt(block, "type");
           return fact(
             type !== "" &&
-              (type !== "text" || typeof at(block, "text") === "string"),
+              (type === "text") === (typeof at(block, "text") === "string"),
             `content.${index}`,
-            "a block with a type, a text block with a text",
+            "a block with a type; a text block with a text, and no other with one",
             block,
             x,
           );
@@ -130,6 +130,7 @@ const FIELDS: readonly Check[] = [
     mutants: [
       "message-content-text",
       "message-block-type-missing",
+      "message-block-type-other",
       "message-text-null",
     ],
   },

@@ -28,6 +28,7 @@ export const PAIRED = {
     "usage-on-finish",
     "cache-usage",
     "reasoning-usage",
+    "text-blanks",
   ],
   calls: [
     "tool",
@@ -39,6 +40,8 @@ export const PAIRED = {
     "tool-unicode-args",
     "stop-with-tools",
     "tool-whole",
+    "tool-odd-args",
+    "tool-many",
   ],
   oddities: [
     "thinking",

@@ -70,6 +70,9 @@ const ODDITIES: readonly Form[] = [
   "role-repeated",
   "first-frame-empty",
   "finish-every-frame",
+  "text-blanks",
+  "tool-odd-args",
+  "tool-many",
 ].map((fixture) => ({ fixture }));
 
 const SIZES: readonly Form[] = ["text-long", "tool-big-args", "big-frame"]

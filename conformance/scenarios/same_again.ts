@@ -22,8 +22,8 @@ const LINE = String.raw`Grüße, 你好 👩‍🚀 "q" <b>&amp; C:\tmp\new end.
 const NOTE = {
   type: "object",
   properties: {
-    line: { type: "string", enum: [`${LINE} Ende`] },
-    padded: { type: "string", enum: ["  two blanks before, one after "] },
+    line: { type: "string", enum: [`${LINE} ${LINE} ${LINE} ${LINE} Ende`] },
+    padded: { type: "string", enum: ["  two blanks\n\n\tbefore, one after "] },
   },
   required: ["line", "padded"],
   additionalProperties: false,
@@ -61,7 +61,7 @@ const KINDS: Readonly<
   call: {
     words: "Save the note.",
     more: (endpoint) => ({
-      max_tokens: 256,
+      max_tokens: 400,
       temperature: 0,
       ...demanded(endpoint),
     }),
@@ -73,7 +73,7 @@ const SAME_AGAIN: Scenario = {
   about:
     "The same line and the same demanded call, twice whole and twice streamed",
   mode: "both",
-  cost: perRoute(2 * AGAIN.length * Object.keys(KINDS).length, 176),
+  cost: perRoute(2 * AGAIN.length * Object.keys(KINDS).length, 248),
   // No fixture is named: the replay upstream speaks freely, and the same request gets the same words.
   play: (lab) =>
     atOnce(

@@ -42,6 +42,17 @@ export const VALUES = {
   user: "user-4711",
 } as const;
 
+/** Members that only one of the formats has. */
+export const OWN: Readonly<Record<Generation, JsonObject>> = {
+  messages: { top_k: 7, service_tier: "standard_only" },
+  chat: {
+    seed: 4711,
+    presence_penalty: 0.25,
+    frequency_penalty: -0.25,
+    response_format: { type: "json_object" },
+  },
+};
+
 /** The tools on offer. */
 export const TOOLS = [
   {
@@ -135,6 +146,7 @@ const FORMS: Readonly<
     endpoint === "messages"
       ? { metadata: { user_id: VALUES.user } }
       : { user: VALUES.user },
+  own: (endpoint) => OWN[endpoint],
   unknown: () => ({ x_unknown_member: { a: [1] } }),
   "no-limit": () => ({ max_tokens: undefined }),
   neighbours: (_, words) => ({
@@ -179,7 +191,21 @@ const ONLY: Readonly<Record<string, Generation>> = {
 };
 
 /** Forms that are also asked for as streams. */
-export const STREAMED = ["history", "limit", "stops", "metadata"] as const;
+export const STREAMED = [
+  "history",
+  "blocks",
+  "parts",
+  "two-systems",
+  "limit",
+  "temperature",
+  "zero",
+  "top_p",
+  "stops",
+  "metadata",
+  "own",
+  "tools",
+  "image",
+] as const;
 
 /** The user's words of the requests without a form of their own. */
 export const WORDS = `Say hello.${DIFFICULT}`;
@@ -195,6 +221,7 @@ const GROUPS = {
     "top_p",
     "stops",
     "metadata",
+    "own",
     "unknown",
   ],
   things: ["tools", "image", "image-url"],

@@ -105,7 +105,14 @@ export const SENT_CHECKS: readonly Check[] = [
     ...passed(e, "limit").map((p) =>
       equal(p, "temperature upstream", undefined, p.sent.temperature)
     ),
+    // The message format ends at 1; a model of another format takes what the chat format allows.
+    ...passed(e, "hot", "chat").filter(({ call, sent }) =>
+      call.dialect !== "messages" && sent.temperature !== undefined
+    ).map((p) =>
+      equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
+    ),
   ], [
+    "temperature-cut-to-one",
     "temperature-lost",
     "temperature-doubled",
     "temperature-zero-lost",
@@ -243,10 +250,16 @@ export const SENT_CHECKS: readonly Check[] = [
       text: "block arrays such as image blocks are also used",
     },
     (e) =>
-      passed(e, "image").map((p) =>
+      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
       ),
-    ["image-lost", "image-cut", "image-type-changed", "image-after-text"],
+    [
+      "image-lost",
+      "image-cut",
+      "image-type-changed",
+      "image-after-text",
+      "second-image-lost",
+    ],
   ),
   sentCheck(
     "image-url",

@@ -47,6 +47,11 @@ export const TALK_MUTANTS: readonly Mutant[] = [
     turns: ask.turns.slice(-1),
   })),
   mutant(
+    "long-history-cut",
+    "Only the last eleven turns are sent",
+    (ask) => ({ ...ask, turns: ask.turns.slice(-11) }),
+  ),
+  mutant(
     "history-reversed",
     "The earlier turns are sent last first",
     (ask) => ({

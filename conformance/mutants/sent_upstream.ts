@@ -107,6 +107,29 @@ export const SENT_MUTANTS: readonly Mutant[] = [
     "A request without stop strings gets one",
     (ask) => ask.stops.length === 0 ? { ...ask, stops: ["Human:"] } : ask,
   ),
+  mutant(
+    "temperature-cut-to-one",
+    "Temperatures above 1 become 1 whatever the model",
+    (ask) => ({
+      ...ask,
+      temperature: ask.temperature === undefined
+        ? undefined
+        : Math.min(ask.temperature, 1),
+    }),
+  ),
+  {
+    name: "second-image-lost",
+    about: "Of several pictures only the first is passed on",
+    hooks: {
+      ask: (ask, x) => {
+        let seen = 0;
+        const change = parts((part) =>
+          part.type === "image" && ++seen > 1 ? [] : [part]
+        );
+        return change?.(ask, x) ?? ask;
+      },
+    },
+  },
   mutant("top_p-is-one", "top_p is always 1", (ask) => ({ ...ask, topP: 1 })),
   mutant("stops-lost", "Stop strings are lost", (ask) => ({
     ...ask,

@@ -37,6 +37,8 @@ export const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
 export const VALUES = {
   maxTokens: 77,
   temperature: 0.35,
+  /** Beyond the range of the message format. */
+  hot: 1.6,
   topP: 0.65,
   stops: ["ENDE", "##\n"],
   user: "user-4711",
@@ -164,6 +166,36 @@ const FORMS: Readonly<
       words,
     ]]),
   }),
+  "system-blocks": (_, words) => ({
+    system: ["One.", "Two."].map((text) => ({ type: "text", text })),
+    messages: [{ role: "user", content: words }],
+  }),
+  developer: (_, words) => ({
+    messages: entries([["developer", SYSTEM], ["user", words]]),
+  }),
+  "long-history": (_, words) => ({
+    messages: entries([
+      ...Array.from(
+        { length: 24 },
+        (_, at) =>
+          [at % 2 === 0 ? "user" : "assistant", `Turn ${at + 1}.`] as const,
+      ),
+      ["user", words],
+    ]),
+  }),
+  hot: () => ({ temperature: VALUES.hot }),
+  images: (endpoint, words) => ({
+    messages: [{
+      role: "user",
+      content: [
+        { type: "text", text: "Before." },
+        ...["image/jpeg", "image/webp"].map((media, at) =>
+          picture(endpoint, `data:${media};base64,${at}${PIXEL.slice(1)}`)
+        ),
+        { type: "text", text: words },
+      ],
+    }],
+  }),
   image: (endpoint, words) => ({
     messages: [{
       role: "user",
@@ -188,6 +220,9 @@ const FORMS: Readonly<
 const ONLY: Readonly<Record<string, Generation>> = {
   "no-limit": "chat",
   "two-systems": "chat",
+  "system-blocks": "messages",
+  developer: "chat",
+  hot: "chat",
 };
 
 /** Forms that are also asked for as streams. */
@@ -212,19 +247,29 @@ export const WORDS = `Say hello.${DIFFICULT}`;
 
 /** What each scenario asks. */
 const GROUPS = {
-  talk: ["history", "blocks", "neighbours", "parts", "two-systems"],
+  talk: [
+    "history",
+    "long-history",
+    "blocks",
+    "neighbours",
+    "parts",
+    "two-systems",
+    "system-blocks",
+    "developer",
+  ],
   members: [
     "limit",
     "no-limit",
     "temperature",
     "zero",
+    "hot",
     "top_p",
     "stops",
     "metadata",
     "own",
     "unknown",
   ],
-  things: ["tools", "image", "image-url"],
+  things: ["tools", "image", "images", "image-url"],
 } as const;
 
 function asks(

@@ -174,6 +174,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
     judge: (e) => {
       const entry = e.exchange("entry");
       const none = e.exchange("no-entry");
+      const keyless = e.exchange("entry-without-key");
       const status = none.head?.status ?? 0;
       return [
         ...(entry.head?.status === 200
@@ -196,6 +197,13 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
             ),
           ]),
         fact(
+          [401, 404, 405].includes(keyless.head?.status ?? 0),
+          "status without a key",
+          "401, or 404 where it is not offered",
+          keyless.head?.status ?? keyless.ending,
+          keyless,
+        ),
+        fact(
           status >= 400 && status < 500,
           "status of an unlisted id",
           "4xx",
@@ -210,6 +218,11 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    mutants: ["retrieve-wrong-id", "retrieve-unknown-200", "retrieve-500"],
+    mutants: [
+      "retrieve-wrong-id",
+      "retrieve-unknown-200",
+      "retrieve-500",
+      "retrieve-without-key",
+    ],
   },
 ];

@@ -59,7 +59,7 @@ export const TALK_CHECKS: readonly Check[] = [
         "The user's text arrives upstream unchanged: each blank, line end and character of it.",
     },
     (e) =>
-      EXACT.flatMap((form) => passed(e, form)).map((p) =>
+      [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
       ),
     [
@@ -67,6 +67,8 @@ export const TALK_CHECKS: readonly Check[] = [
       "blanks-collapsed",
       "text-escaped",
       "text-decomposed",
+      "text-composed",
+      "long-text-cut",
       "emoji-lost",
       "line-ends-changed",
     ],

@@ -94,6 +94,18 @@ export const TALK_MUTANTS: readonly Mutant[] = [
     hooks: text((words) => words.normalize("NFD")),
   },
   {
+    name: "text-composed",
+    about: "Accents are joined with their letters",
+    hooks: text((words) => words.normalize("NFC")),
+  },
+  {
+    name: "long-text-cut",
+    about: "Of long texts the middle is left out",
+    hooks: text((words) =>
+      words.length > 32_768 ? words.slice(0, 8192) + words.slice(-8192) : words
+    ),
+  },
+  {
     name: "emoji-lost",
     about: "Characters beyond the basic plane are lost",
     hooks: text((words) => words.replaceAll(/[\u{10000}-\u{10ffff}]/gu, "")),

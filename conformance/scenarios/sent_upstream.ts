@@ -12,7 +12,7 @@ import { perRoute, type Route, type Scenario } from "../suite/scenario.ts";
 
 /** Text that is easily spoiled: blanks, line ends, scripts, escapes, what looks like markup or a template. */
 export const DIFFICULT =
-  '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 \u2028 end ';
+  '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 e\u0301 ﬁ \u200b\u2028 end ';
 
 /** Instructions with a line end and a character of several bytes. */
 export const SYSTEM =
@@ -25,6 +25,12 @@ export const HISTORY: readonly (readonly [string, string])[] = [
   ["user", DIFFICULT],
   ["assistant", "Second answer – ünïcode ✓."],
 ];
+
+/** 64 KiB of which each line is another. */
+const LONG = Array.from(
+  { length: 4096 },
+  (_, at) => `line ${`${at}`.padStart(9)}\n`,
+).join("");
 
 /** A picture of one pixel. */
 export const PIXEL =
@@ -183,6 +189,9 @@ const FORMS: Readonly<
       ["user", words],
     ]),
   }),
+  "long-text": (_, words) => ({
+    messages: [{ role: "user", content: LONG + words }],
+  }),
   hot: () => ({ temperature: VALUES.hot }),
   images: (endpoint, words) => ({
     messages: [{
@@ -250,6 +259,7 @@ const GROUPS = {
   talk: [
     "history",
     "long-history",
+    "long-text",
     "blocks",
     "neighbours",
     "parts",

@@ -246,11 +246,6 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
   },
   { section: "Errors", begins: "| 403 |", because: ACCOUNT },
   {
-    section: "Errors",
-    begins: "A 403 that carries the header",
-    because: "speaks of a proxy in front of the caller",
-  },
-  {
     section: "Limits",
     begins: "Numeric rate limits",
     because: LEFT_OPEN,

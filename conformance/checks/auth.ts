@@ -10,6 +10,7 @@ import {
   type Finding,
   NotTestable,
   satisfies,
+  some,
   statusIs,
 } from "../suite/finding.ts";
 import { AUTH_KEY_CHECKS } from "./auth_keys.ts";
@@ -264,14 +265,17 @@ export const AUTH_CHECKS: readonly Check[] = [
     reads: ["keys", "pasted-keys", "key-schemes"],
     judge: (e) => {
       e.matching("*/missing");
-      return e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
-        fact(
-          x.upstream.length === 0,
-          `${x.label}: calls upstream`,
-          "none",
-          `${x.upstream.length}`,
-          x,
-        )
+      return some(
+        e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
+          fact(
+            x.upstream.length === 0,
+            `${x.label}: calls upstream`,
+            "none",
+            `${x.upstream.length}`,
+            x,
+          )
+        ),
+        "a refusal",
       );
     },
     mutants: ["auth-after-upstream"],

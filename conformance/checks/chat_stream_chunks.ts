@@ -1,5 +1,5 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
-import { at } from "../evidence/json_path.ts";
+import { at, textAt } from "../evidence/json_path.ts";
 import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
 import { fact, wholeNumber } from "../suite/finding.ts";
@@ -78,6 +78,34 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = [
       "chat-stream-id-of-messages",
       "chat-stream-id-last-other",
     ],
+  },
+  {
+    id: "chat_stream.id-unique",
+    rule: {
+      source: REFERENCE,
+      text:
+        "A unique identifier for the chat completion. Each chunk has the same ID.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: FORMS,
+    // As for whole replies, no fixture is asked for twice on a route.
+    judge: (e) => {
+      const seen = new Map<string, string>();
+      return chatStreams(e).map((x) => {
+        const id = textAt(chunksOf(x)[0]?.json, "id");
+        const first = seen.get(id);
+        seen.set(id, first ?? x.label);
+        return fact(
+          first === undefined,
+          "id",
+          "an id that no other stream has",
+          first === undefined ? id : `${id}, as in ${first}`,
+          x,
+        );
+      });
+    },
+    mutants: ["chat-stream-id-constant"],
   },
   {
     id: "chat_stream.created",

@@ -5,6 +5,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+import { AGAIN_CHECKS } from "./equivalence_again.ts";
 import { PAIR_CHECKS } from "./equivalence_pairs.ts";
 
 const SECTION = "Equivalent fields between the two formats";
@@ -116,4 +117,5 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = [
     mutants: ["chat-tool-stop-lost"],
   },
   ...PAIR_CHECKS,
+  ...AGAIN_CHECKS,
 ];

@@ -91,7 +91,7 @@ function word(value: Json | undefined): boolean {
 }
 
 /** A text that a person or a program can use: no page, no nested JSON, no trace of a program. */
-function plainMessage(value: Json | undefined): boolean {
+export function plainMessage(value: Json | undefined): boolean {
   return typeof value === "string" && value.trim() !== "" &&
     !/<\/?(html|body|head|center|h1|title|!doctype)\b/i.test(value) &&
     !/^\s*[[{]\s*["{[]/.test(value) && !/\n\s+at \S+/.test(value) &&
@@ -131,6 +131,22 @@ export const ERROR_BODY_CHECKS: readonly Check[] = [
       "error-message-is-a-page",
       "error-message-is-a-list",
     ],
+  ),
+  ofEvery(
+    "no-traces",
+    "No member of a refusal shows the inside of the program: no stack, no file and line.",
+    ALL,
+    (x) => [
+      fact(
+        !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback)"\s*:/i
+          .test(x.text),
+        "body",
+        "no trace of the program",
+        x.text.slice(0, 300),
+        x,
+      ),
+    ],
+    ["error-with-stack"],
   ),
   ofEvery(
     "every-error-has-a-type",

@@ -70,6 +70,7 @@ const TWINS: readonly Twin[] = [
       "message-text-latin1",
       "message-text-escaped",
       "message-text-cut",
+      "message-blanks-collapsed",
     ],
     rareStream: ["message-delta-latin1", "message-long-stream-capped"],
   },
@@ -97,7 +98,11 @@ const TWINS: readonly Twin[] = [
       "message-stream-tool-renamed",
       "message-stream-second-tool-lost",
     ],
-    rareWhole: ["message-tool-input-ascii"],
+    rareWhole: [
+      "message-tool-input-ascii",
+      "message-third-call-lost",
+      "message-empty-arguments-lost",
+    ],
     rareStream: ["message-fragment-latin1"],
   },
   {

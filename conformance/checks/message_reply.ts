@@ -14,6 +14,28 @@ const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
 
 const FIELDS: readonly Check[] = [
   {
+    id: "message_reply.stream-false",
+    rule: {
+      section: "POST /v1/messages",
+      text:
+        "| stream | boolean | no | Default false. true returns server-sent events |",
+    },
+    level: "documented",
+    mode: "both",
+    reads: ["message-stream-false"],
+    judge: (e) =>
+      e.matching("messages/*/whole").map((x) =>
+        fact(
+          x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
+          "reply",
+          "one JSON object",
+          `${x.head?.status}: ${x.text.slice(0, 160)}`,
+          x,
+        )
+      ),
+    mutants: ["chat-stream-false-streams"],
+  },
+  {
     id: "message_reply.id",
     rule: {
       section: SECTION,
@@ -119,9 +141,9 @@ const FIELDS: readonly Check[] = [
           const type = textAt(block, "type");
           return fact(
             type !== "" &&
-              (type !== "text" || typeof at(block, "text") === "string"),
+              (type === "text") === (typeof at(block, "text") === "string"),
             `content.${index}`,
-            "a block with a type, a text block with a text",
+            "a block with a type; a text block with a text, and no other with one",
             block,
             x,
           );
@@ -130,6 +152,7 @@ const FIELDS: readonly Check[] = [
     mutants: [
       "message-content-text",
       "message-block-type-missing",
+      "message-block-type-other",
       "message-text-null",
     ],
   },

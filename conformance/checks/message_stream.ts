@@ -54,7 +54,13 @@ const WIRE: readonly Check[] = [
     reads: FORMS,
     judge: (e) =>
       messageStreams(e).flatMap((x) => [
-        fact(x.frames.length > 0, "events", "at least one", "none", x),
+        fact(
+          x.frames.length > 0,
+          "events",
+          "at least one",
+          x.frames.length,
+          x,
+        ),
         ...x.frames.map((frame) =>
           frameEquals(x, frame, "type", frame.event ?? "(no event line)")
         ),
@@ -173,8 +179,15 @@ const WIRE: readonly Check[] = [
     mode: "both",
     reads: FORMS,
     judge: (e) =>
-      messageStreams(e).flatMap((x) =>
-        x.frames.map((frame) => {
+      messageStreams(e).flatMap((x) => [
+        fact(
+          x.frames.length > 0,
+          "events",
+          "at least one",
+          x.frames.length,
+          x,
+        ),
+        ...x.frames.map((frame) => {
           const foreign = at(frame.json, "choices") !== undefined ||
             textAt(frame.json, "object").startsWith("chat.completion");
           return fact(
@@ -185,8 +198,8 @@ const WIRE: readonly Check[] = [
             x,
             frame,
           );
-        })
-      ),
+        }),
+      ]),
     mutants: ["message-chat-chunk", "message-event-with-choices"],
   },
 ];

@@ -4,6 +4,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { isStream } from "../evidence/exchange.ts";
 import type { Check } from "../suite/check.ts";
 import { fact, NotTestable } from "../suite/finding.ts";
+import { plainMessage } from "./error_bodies.ts";
 import {
   blocksOf,
   callsOf,
@@ -111,6 +112,34 @@ export const MESSAGE_STREAM_PAIR_CHECKS: readonly Check[] = [
         });
     },
     mutants: ["message-start-input-estimated"],
+  },
+  {
+    id: "message_stream.start-output",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/streaming: the token counts of message_delta are cumulative",
+      text:
+        "The output tokens told at the start of a stream are no more than those told at its end.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["text", ...scenariosOf("stream", "forms")],
+    judge: (e) =>
+      messageStreams(e).map((x) => {
+        const start = Number(
+          at(walk(x).starts[0]?.json, "message.usage.output_tokens") ?? 0,
+        );
+        const end = tokens(x, "output_tokens");
+        return fact(
+          typeof end === "number" && start <= end,
+          "message.usage.output_tokens",
+          `at most ${end}`,
+          start,
+          x,
+          0,
+        );
+      }),
+    mutants: ["message-start-output-500"],
   },
   {
     id: "message_stream.in-pieces",
@@ -230,6 +259,8 @@ export const MESSAGE_STREAM_PAIR_CHECKS: readonly Check[] = [
       "message-error-without-message",
       "message-error-as-text",
       "message-error-unnamed",
+      "message-error-blames-the-request",
+      "message-error-with-trace",
     ],
   },
 ];
@@ -238,6 +269,15 @@ function isProblem(json: Exchange["json"]): boolean {
   return at(json, "type") === "error" && textAt(json, "error.type") !== "" &&
     textAt(json, "error.message") !== "";
 }
+
+/** Names of errors that blame the request: what fails after a reply has begun is not the caller's fault. */
+const CALLERS_FAULTS: readonly string[] = [
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "not_found_error",
+  "request_too_large",
+];
 
 function failedStream(x: Exchange): ReturnType<typeof fact>[] {
   const { errors, stops, finals, faults } = walk(x);
@@ -256,6 +296,24 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
       "last event",
       "error, with type and message of the error",
       last?.data.slice(0, 300) ?? "no event",
+      x,
+      last,
+    ),
+    fact(
+      // One vendor does blame the request for a call that it made itself, and that may be passed on.
+      x.label.endsWith("/error-event") ||
+        !CALLERS_FAULTS.includes(textAt(last?.json, "error.type")),
+      "error.type",
+      "no word that blames the request",
+      textAt(last?.json, "error.type"),
+      x,
+      last,
+    ),
+    fact(
+      plainMessage(at(last?.json, "error.message")),
+      "error.message",
+      "a plain text: no page, no JSON, no stack trace",
+      textAt(last?.json, "error.message").slice(0, 200),
       x,
       last,
     ),

@@ -3,7 +3,13 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { at, listAt } from "../evidence/json_path.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { equals, fact, type Finding, satisfies } from "../suite/finding.ts";
+import {
+  equals,
+  fact,
+  type Finding,
+  satisfies,
+  some,
+} from "../suite/finding.ts";
 
 const PAGES = "https://docs.anthropic.com/en/api/models-list";
 const LISTS = ["first", "message-library", "with-query"] as const;
@@ -122,33 +128,36 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["model-list"],
     judge: (e) =>
-      LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
-        listAt(x.json, "data").flatMap((_, n) => [
-          satisfies(
-            x,
-            `data.${n}.type`,
-            "model, or nothing",
-            (value) => value === undefined || value === "model",
-          ),
-          satisfies(
-            x,
-            `data.${n}.display_name`,
-            "a string, or nothing",
-            (value) =>
-              value === undefined ||
-              (typeof value === "string" && value !== ""),
-          ),
-          satisfies(
-            x,
-            `data.${n}.created_at`,
-            "a time as in RFC 3339, or nothing",
-            (value) =>
-              value === undefined ||
-              (typeof value === "string" &&
-                /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-                  .test(value)),
-          ),
-        ])
+      some(
+        LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
+          listAt(x.json, "data").flatMap((_, n) => [
+            satisfies(
+              x,
+              `data.${n}.type`,
+              "model, or nothing",
+              (value) => value === undefined || value === "model",
+            ),
+            satisfies(
+              x,
+              `data.${n}.display_name`,
+              "a string, or nothing",
+              (value) =>
+                value === undefined ||
+                (typeof value === "string" && value !== ""),
+            ),
+            satisfies(
+              x,
+              `data.${n}.created_at`,
+              "a time as in RFC 3339, or nothing",
+              (value) =>
+                value === undefined ||
+                (typeof value === "string" &&
+                  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+                    .test(value)),
+            ),
+          ])
+        ),
+        "a list with entries",
       ),
     mutants: ["entry-type-engine", "display_name-null", "created_at-number"],
   },
@@ -165,6 +174,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
     judge: (e) => {
       const entry = e.exchange("entry");
       const none = e.exchange("no-entry");
+      const keyless = e.exchange("entry-without-key");
       const status = none.head?.status ?? 0;
       return [
         ...(entry.head?.status === 200
@@ -187,6 +197,13 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
             ),
           ]),
         fact(
+          [401, 404, 405].includes(keyless.head?.status ?? 0),
+          "status without a key",
+          "401, or 404 where it is not offered",
+          keyless.head?.status ?? keyless.ending,
+          keyless,
+        ),
+        fact(
           status >= 400 && status < 500,
           "status of an unlisted id",
           "4xx",
@@ -201,6 +218,11 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    mutants: ["retrieve-wrong-id", "retrieve-unknown-200", "retrieve-500"],
+    mutants: [
+      "retrieve-wrong-id",
+      "retrieve-unknown-200",
+      "retrieve-500",
+      "retrieve-without-key",
+    ],
   },
 ];

@@ -66,6 +66,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   "stop_sequences": "members",
   "metadata": "members",
   "stream": "members",
+  "nothing-added": "members",
+  "own-members": "members",
   "unknown-member": "members",
   "model": "members",
   "one-call": "members",

@@ -1,8 +1,15 @@
 /** Checks of the area `upstream`: the conversation that the upstream is sent is the caller's, word for word. */
 import { textsOf, turnsText } from "../evidence/sent_upstream.ts";
 import type { Check } from "../suite/check.ts";
-import { fact } from "../suite/finding.ts";
-import { equal, passed, SAME, sentCheck, TABLE } from "./sent_request.ts";
+import { fact, statusIs } from "../suite/finding.ts";
+import {
+  equal,
+  passed,
+  passedBy,
+  SAME,
+  sentCheck,
+  TABLE,
+} from "./sent_request.ts";
 
 /** Forms whose turns must arrive just as they were sent. */
 const EXACT = ["history", "blocks"] as const;
@@ -26,7 +33,7 @@ export const TALK_CHECKS: readonly Check[] = [
       text: "Alternating `user` / `assistant` turns, oldest first.",
     },
     (e) =>
-      passed(e, "history").map((p) =>
+      ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
         fact(
           turnsText(p.asked) === turnsText(p.sent),
           "turns upstream",
@@ -40,6 +47,7 @@ export const TALK_CHECKS: readonly Check[] = [
       "history-reversed",
       "assistant-turns-are-users",
       "middle-turn-lost",
+      "long-history-cut",
     ],
     "documented",
   ),
@@ -51,7 +59,7 @@ export const TALK_CHECKS: readonly Check[] = [
         "The user's text arrives upstream unchanged: each blank, line end and character of it.",
     },
     (e) =>
-      EXACT.flatMap((form) => passed(e, form)).map((p) =>
+      [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
       ),
     [
@@ -59,6 +67,8 @@ export const TALK_CHECKS: readonly Check[] = [
       "blanks-collapsed",
       "text-escaped",
       "text-decomposed",
+      "text-composed",
+      "long-text-cut",
       "emoji-lost",
       "line-ends-changed",
     ],
@@ -96,7 +106,10 @@ export const TALK_CHECKS: readonly Check[] = [
     "several-systems",
     { ...SAME, text: "Of several system entries each reaches the upstream." },
     (e) =>
-      passed(e, "two-systems", "chat").map(({ x, sent }) =>
+      [
+        ...passed(e, "two-systems", "chat"),
+        ...passed(e, "system-blocks", "messages"),
+      ].map(({ x, sent }) =>
         fact(
           inOrder(["One.", "Two."], sent.system.join("\n")),
           "instructions upstream",
@@ -106,6 +119,22 @@ export const TALK_CHECKS: readonly Check[] = [
         )
       ),
     ["system-first-line-only", "system-lost"],
+  ),
+  sentCheck(
+    "developer",
+    {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
+      text:
+        "What a developer message says reaches the upstream as instructions, or the request is refused.",
+    },
+    (e) =>
+      e.matching("chat/*/developer-whole").map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400, 422);
+        const p = passedBy(x);
+        return equal(p, "instructions upstream", p.asked.system, p.sent.system);
+      }),
+    ["system-lost-on-chat", "system-as-user-text"],
   ),
   ...["neighbours", "parts"].map((form) =>
     sentCheck(

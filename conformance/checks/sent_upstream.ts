@@ -2,10 +2,11 @@
 import { at, sameJson } from "../evidence/json_path.ts";
 import { type SentRequest, turnsText } from "../evidence/sent_upstream.ts";
 import { isObject } from "../replay/json.ts";
-import { VALUES } from "../scenarios/sent_upstream.ts";
+import { OWN, VALUES } from "../scenarios/sent_upstream.ts";
+import { GENERATION } from "../suite/asks.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, statusIs } from "../suite/finding.ts";
+import { fact, type Finding, some, statusIs } from "../suite/finding.ts";
 import {
   equal,
   MEMBERS,
@@ -17,28 +18,42 @@ import {
 } from "./sent_request.ts";
 import { TALK_CHECKS } from "./sent_talk.ts";
 
-/** A sampling value arrives as it is, or not at all where the model takes none; somewhere it must arrive. */
+/**
+ * A sampling value arrives as it is, or not at all where a model takes none, and then whole and streamed alike; on each
+ * endpoint it must arrive somewhere.
+ */
 function sampled(
   e: Evidence,
   form: string,
   read: (sent: SentRequest) => number | undefined,
   value: number,
 ): Finding[] {
-  const all = passed(e, form);
-  const some = all.some(({ sent }) => read(sent) !== undefined);
-  return [
-    ...all.map(({ x, sent }) =>
+  return GENERATION.flatMap((endpoint) => {
+    const all = passed(e, form, endpoint);
+    return [
+      ...all.map((p) => {
+        const taken = all.some(({ asked, sent }) =>
+          asked.model === p.asked.model && read(sent) !== undefined
+        );
+        const right = taken ? value : undefined;
+        return fact(
+          read(p.sent) === right,
+          `${form} upstream`,
+          `${right ?? "nothing, as for this model in the other form"}`,
+          read(p.sent),
+          p.x,
+        );
+      }),
       fact(
-        read(sent) === value || read(sent) === undefined,
-        `${form} upstream`,
-        `${value}, or nothing for a model that takes none`,
-        read(sent),
-        x,
-      )
-    ),
-    fact(some, `${form} upstream`, "sent to at least one upstream", some),
-  ];
+        all.some(({ sent }) => read(sent) !== undefined),
+        `${form} of the ${endpoint} endpoint upstream`,
+        "sent for at least one model",
+        "for none",
+      ),
+    ];
+  });
 }
+
 /** The checks. */
 export const SENT_CHECKS: readonly Check[] = [
   ...TALK_CHECKS,
@@ -90,17 +105,25 @@ export const SENT_CHECKS: readonly Check[] = [
     ...passed(e, "limit").map((p) =>
       equal(p, "temperature upstream", undefined, p.sent.temperature)
     ),
+    // The message format ends at 1; a model of another format takes what the chat format allows.
+    ...passed(e, "hot", "chat").filter(({ call, sent }) =>
+      call.dialect !== "messages" && sent.temperature !== undefined
+    ).map((p) =>
+      equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
+    ),
   ], [
+    "temperature-cut-to-one",
     "temperature-lost",
     "temperature-doubled",
     "temperature-zero-lost",
+    "temperature-lost-in-streams",
     "temperature-invented",
   ]),
   sentCheck(
     "top_p",
     { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
     (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
-    ["top_p-lost", "top_p-is-one"],
+    ["top_p-lost", "top_p-is-one", "top_p-lost-on-chat"],
   ),
   sentCheck(
     "stop_sequences",
@@ -178,16 +201,65 @@ export const SENT_CHECKS: readonly Check[] = [
     "documented",
   ),
   sentCheck(
+    "nothing-added",
+    {
+      ...SAME,
+      text:
+        "A request without instructions, tools or stop strings reaches the upstream without them.",
+    },
+    (e) =>
+      passed(e, "limit").map((p) =>
+        equal(p, "system, tools and stop strings upstream", [[], [], []], [
+          p.sent.system,
+          p.sent.tools,
+          p.sent.stops,
+        ])
+      ),
+    ["system-invented", "stops-invented"],
+  ),
+  sentCheck(
+    "own-members",
+    {
+      ...SAME,
+      text:
+        "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
+    },
+    (e) =>
+      [...e.matching("*/*/own-whole"), ...e.matching("*/*/own-stream")]
+        .flatMap((x) => {
+          if (x.head?.status !== 200) return [statusIs(x, 400, 422)];
+          const { call } = passedBy(x);
+          const own = x.endpoint === "chat" ? "chat_completions" : "messages";
+          const members = x.endpoint === "chat" ? OWN.chat : OWN.messages;
+          return Object.entries(members).map(([name, value]) =>
+            fact(
+              call.dialect !== own || sameJson(at(call.json, name), value),
+              `${name} upstream`,
+              JSON.stringify(value),
+              at(call.json, name) ?? "nothing",
+              x,
+            )
+          );
+        }),
+    ["own-members-lost", "own-members-lost-in-streams"],
+  ),
+  sentCheck(
     "image",
     {
       section: TABLE,
       text: "block arrays such as image blocks are also used",
     },
     (e) =>
-      passed(e, "image").map((p) =>
+      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
       ),
-    ["image-lost", "image-cut", "image-type-changed", "image-after-text"],
+    [
+      "image-lost",
+      "image-cut",
+      "image-type-changed",
+      "image-after-text",
+      "second-image-lost",
+    ],
   ),
   sentCheck(
     "image-url",
@@ -257,14 +329,17 @@ export const SENT_CHECKS: readonly Check[] = [
       text: "A request that succeeds is sent upstream once.",
     },
     (e) =>
-      e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
-        fact(
-          x.upstream.length === 1,
-          "calls of the upstream",
-          "1",
-          x.upstream.length,
-          x,
-        )
+      some(
+        e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
+          fact(
+            x.upstream.length === 1,
+            "calls of the upstream",
+            "1",
+            x.upstream.length,
+            x,
+          )
+        ),
+        "a success",
       ),
     ["called-twice"],
   ),

@@ -4,8 +4,9 @@ import { headerOf, isStream } from "../evidence/exchange.ts";
 import { heldKey } from "../evidence/redaction.ts";
 import { PHASES } from "../scenarios/transport.ts";
 import type { Check } from "../suite/check.ts";
-import { fact } from "../suite/finding.ts";
+import { fact, some } from "../suite/finding.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./transport_heads.ts";
+import { TRANSPORT_SAID_CHECKS } from "./transport_said.ts";
 import { TRANSPORT_REQUEST_CHECKS } from "./transport_requests.ts";
 
 const NOT_BUFFERED =
@@ -130,14 +131,17 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     mode: "replay",
     reads: ["text", "raw-streams", "parallel"],
     judge: (e) =>
-      e.exchanges.filter(isStream).map((x) =>
-        fact(
-          x.ending === "complete",
-          "end of the body",
-          "complete",
-          x.problem ?? x.ending,
-          x,
-        )
+      some(
+        e.exchanges.filter(isStream).map((x) =>
+          fact(
+            x.ending === "complete",
+            "end of the body",
+            "complete",
+            x.problem ?? x.ending,
+            x,
+          )
+        ),
+        "an event stream",
       ),
     mutants: ["stream-reset-at-end", "stream-never-ends"],
   },
@@ -247,5 +251,6 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     mutants: ["sets-cookie"],
   },
   ...TRANSPORT_HEAD_CHECKS,
+  ...TRANSPORT_SAID_CHECKS,
   ...TRANSPORT_REQUEST_CHECKS,
 ];

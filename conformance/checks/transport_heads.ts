@@ -5,7 +5,7 @@ import { isObject } from "../replay/json.ts";
 import { CANARY } from "../scenarios/transport_requests.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+import { fact, type Finding, NotTestable, some } from "../suite/finding.ts";
 
 /** All streams that were asked for and answered, however they call themselves. */
 function streamsOf(e: Evidence): readonly Exchange[] {
@@ -142,16 +142,19 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["text", "raw-streams", "model-list", "methods"],
     judge: (e) =>
-      e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
-        header(
-          x,
-          "content-type",
-          "application/json, in UTF-8 if it says so",
-          (value) =>
-            /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
-              value ?? "",
-            ),
-        )
+      some(
+        e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
+          header(
+            x,
+            "content-type",
+            "application/json, in UTF-8 if it says so",
+            (value) =>
+              /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+                value ?? "",
+              ),
+          )
+        ),
+        "a JSON object",
       ),
     mutants: ["json-as-text", "json-without-type", "json-charset-latin1"],
   },
@@ -233,13 +236,14 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
     reads: ["text", "keys", "model-list"],
     judge: (e) => {
       const seen = new Set<string>();
-      return e.exchanges.flatMap((x) => {
+      const found = e.exchanges.flatMap((x) => {
         const id = idOf(x);
         if (id === undefined) return [];
         const twice = seen.has(id);
         seen.add(id);
         return [fact(!twice, "request id", "one of its own", id, x)];
       });
+      return some(found, "named by a request id");
     },
     mutants: ["constant-request-id"],
   },

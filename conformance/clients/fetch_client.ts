@@ -1,5 +1,6 @@
 /** The client for normal traffic: `fetch`, recorded piece by piece. */
 import type { Header } from "../evidence/exchange.ts";
+import { Patience } from "./patience.ts";
 import { readBody } from "./read_body.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
@@ -13,7 +14,7 @@ export interface FetchRequest {
   readonly headers: readonly Header[];
   /** Bytes of the body; undefined sends none. */
   readonly body: Uint8Array | undefined;
-  /** The whole exchange may last so long. */
+  /** A reply may stand still so long; one that moves may last four times as long. */
   readonly timeoutMs: number;
 }
 
@@ -32,10 +33,10 @@ export function sendFetch(request: FetchRequest): Ongoing {
   const transfer = new Transfer();
   const abort = new AbortController();
   let why: "timeout" | "hung-up" | undefined;
-  const timer = setTimeout(() => {
+  const patience = new Patience(request.timeoutMs, () => {
     why ??= "timeout";
     abort.abort();
-  }, request.timeoutMs);
+  });
   const receive = async (): Promise<Received> => {
     try {
       const response = await fetch(request.url, {
@@ -47,9 +48,11 @@ export function sendFetch(request: FetchRequest): Ongoing {
         redirect: "manual",
         signal: abort.signal,
       });
+      patience.moved();
       transfer.noteHead(response.status, [...response.headers]);
       if (response.body !== null) {
         for await (const piece of readBody(response.body, abort.signal)) {
+          patience.moved();
           transfer.notePiece(piece);
         }
       }
@@ -61,7 +64,7 @@ export function sendFetch(request: FetchRequest): Ongoing {
         error instanceof Error ? error.message : String(error),
       );
     } finally {
-      clearTimeout(timer);
+      patience.end();
     }
   };
   return {

@@ -3,6 +3,7 @@
  * the reply by its own rules. One request a connection.
  */
 import type { Ongoing } from "./fetch_client.ts";
+import { Patience } from "./patience.ts";
 import { readBody, readHead } from "./raw_response.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
@@ -14,7 +15,7 @@ export interface RawRequest {
   readonly head: string;
   /** Bytes of the body. */
   readonly body: Uint8Array;
-  /** The whole exchange may last so long. */
+  /** A reply may stand still so long; one that moves may last four times as long. */
   readonly timeoutMs: number;
 }
 
@@ -27,7 +28,7 @@ export function sendRaw(request: RawRequest): Ongoing {
     why ??= reason;
     close(conn);
   };
-  const timer = setTimeout(() => stop("timeout"), request.timeoutMs);
+  const patience = new Patience(request.timeoutMs, () => stop("timeout"));
   const receive = async (): Promise<Received> => {
     try {
       conn = await connect(request.origin);
@@ -41,7 +42,10 @@ export function sendRaw(request: RawRequest): Ongoing {
       const method = request.head.split(" ", 1)[0] ?? "";
       const whole = await readBody(
         { method, status, headers, rest, pieces },
-        (piece) => transfer.notePiece(piece),
+        (piece) => {
+          patience.moved();
+          transfer.notePiece(piece);
+        },
       );
       return whole
         ? transfer.finish("complete")
@@ -53,7 +57,7 @@ export function sendRaw(request: RawRequest): Ongoing {
         error instanceof Error ? error.message : String(error),
       );
     } finally {
-      clearTimeout(timer);
+      patience.end();
       close(conn);
     }
   };

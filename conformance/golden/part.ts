@@ -1,4 +1,5 @@
 /** The golden gateway's own words for a request and a reply: small, and unlike any of the formats. */
+import type { Dialect } from "../replay/call.ts";
 import type { Json, JsonObject } from "../replay/json.ts";
 import type { SaidUsage, StopCause } from "../replay/said.ts";
 
@@ -88,6 +89,8 @@ export interface Ask {
   readonly usageAsked: boolean;
   /** The caller's own attribution. */
   readonly user: string | undefined;
+  /** Members of the body that only one format has, by the dialect that has them. */
+  readonly own: Readonly<Partial<Record<Dialect, JsonObject>>>;
 }
 
 /** Something that went wrong, as it is told to the caller. */

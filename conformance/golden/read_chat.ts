@@ -16,6 +16,7 @@ import {
   type TurnPart,
 } from "./part.ts";
 import {
+  members,
   optionalCount,
   optionalFlag,
   optionalList,
@@ -62,6 +63,14 @@ export function readChat(body: JsonObject): Ask {
     parallel: body["parallel_tool_calls"] !== false,
     usageAsked: objectOf(body["stream_options"])["include_usage"] === true,
     user: textAt(body, "user") || undefined,
+    own: {
+      chat_completions: members(body, [
+        "seed",
+        "presence_penalty",
+        "frequency_penalty",
+        "response_format",
+      ]),
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type TurnPart,
 } from "./part.ts";
 import {
+  members,
   optionalCount,
   optionalFlag,
   optionalList,
@@ -54,6 +55,7 @@ export function readMessages(body: JsonObject): Ask {
       objectOf(body["tool_choice"])["disable_parallel_tool_use"] !== true,
     usageAsked: false,
     user: textAt(optionalObject(body, "metadata"), "user_id") || undefined,
+    own: { messages: members(body, ["top_k", "service_tier"]) },
   };
 }
 

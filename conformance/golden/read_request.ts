@@ -93,6 +93,16 @@ export function textOf(
   }).join("\n");
 }
 
+/** The members of these names, as they are; those that are not there stay away. */
+export function members(
+  body: JsonObject,
+  names: readonly string[],
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name]) => names.includes(name)),
+  );
+}
+
 /** A text part. */
 export function textPart(text: string): TurnPart {
   return { type: "text", text };

@@ -36,6 +36,7 @@ export function chatBody(ask: Ask): JsonObject {
       ? {}
       : { tool_choice: choiceBody(ask.choice) }),
     ...(ask.parallel ? {} : { parallel_tool_calls: false }),
+    ...ask.own.chat_completions,
   };
 }
 

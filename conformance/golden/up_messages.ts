@@ -43,6 +43,7 @@ export function messagesBody(ask: Ask): JsonObject {
         disable_parallel_tool_use: ask.parallel ? undefined : true,
       },
     }),
+    ...ask.own.messages,
   };
 }
 

@@ -80,6 +80,13 @@ export const CHAT_STREAM_MUTANTS: readonly Mutant[] = [
     "id",
     (_, x) => `chatcmpl-${numberOf(x)}`,
   ),
+  put(
+    "chat-stream-id-constant",
+    "All streams have one id",
+    each,
+    "id",
+    () => "chatcmpl-1",
+  ),
   put("chat-stream-id-missing", "Chunks have no id", each, "id", gone),
   put(
     "chat-stream-id-first-only",

@@ -1,4 +1,5 @@
 /** Mutants for the checks of the area `equivalence`. */
+import { AGAIN_MUTANTS } from "./equivalence_again.ts";
 import { PAIR_MUTANTS } from "./equivalence_pairs.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -56,4 +57,5 @@ export const EQUIVALENCE_MUTANTS: readonly Mutant[] = [
     },
   },
   ...PAIR_MUTANTS,
+  ...AGAIN_MUTANTS,
 ];

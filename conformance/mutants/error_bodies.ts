@@ -49,6 +49,14 @@ function without(body: JsonObject, name: string): JsonObject {
 /** The mutants. */
 export const ERROR_BODY_MUTANTS: readonly Mutant[] = [
   {
+    name: "error-with-stack",
+    about: "Errors tell where in the program they come from",
+    hooks: withValue(
+      "error.stack",
+      "Error: no\n    at handle (gateway.ts:10:3)",
+    ),
+  },
+  {
     name: "error-as-text-plain",
     about: "Errors come as text/plain",
     hooks: withType("text/plain; charset=utf-8"),

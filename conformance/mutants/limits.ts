@@ -8,6 +8,7 @@ import {
   refusing,
   repairing,
 } from "./limits_hooks.ts";
+import { LIMITS_TOLD_MUTANTS } from "./limits_told.ts";
 import { LIMITS_UPSTREAM_MUTANTS } from "./limits_upstream.ts";
 
 /** The mutants. */
@@ -209,5 +210,6 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
           : reply,
     },
   },
+  ...LIMITS_TOLD_MUTANTS,
   ...LIMITS_UPSTREAM_MUTANTS,
 ];

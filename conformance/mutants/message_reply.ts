@@ -66,6 +66,12 @@ const FIELDS: readonly Mutant[] = [
     "content.0.type",
     undefined,
   ),
+  put(
+    "message-block-type-other",
+    "Text blocks have the type of another vendor's",
+    "content.0.type",
+    "output_text",
+  ),
   block("message-text-null", "Texts are null", "text", (each) => ({
     ...each,
     text: null,

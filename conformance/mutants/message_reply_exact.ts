@@ -1,6 +1,11 @@
 /** Mutants for the checks of the area `message_reply` that know the answer: replies of the right shape that say something else. */
 import { listAt, numberAt, textAt } from "../evidence/json_path.ts";
-import { type Json, type JsonObject, parseJson } from "../replay/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+  parseJson,
+} from "../replay/json.ts";
 import { withAt } from "./change_reply.ts";
 import { asLatin1, block, reply } from "./message_change.ts";
 import type { Mutant } from "./mutant.ts";
@@ -50,6 +55,31 @@ export const MESSAGE_REPLY_EXACT_MUTANTS: readonly Mutant[] = [
     "Texts of more than 64 KiB are cut",
     "text",
     (each) => ({ ...each, text: textAt(each, "text").slice(0, 65536) }),
+  ),
+  block(
+    "message-blanks-collapsed",
+    "Blanks and line ends are tidied up",
+    "text",
+    (each) => ({ ...each, text: textAt(each, "text").replace(/\s\s+/g, " ") }),
+  ),
+  block(
+    "message-third-call-lost",
+    "Two calls are told at most",
+    "tool_use",
+    (each, index) => index < 2 ? each : undefined,
+  ),
+  block(
+    "message-empty-arguments-lost",
+    "Arguments that hold nothing are left out",
+    "tool_use",
+    (each) => ({
+      ...each,
+      input: Object.fromEntries(
+        Object.entries(objectOf(each["input"])).filter(([, value]) =>
+          value !== null && value !== "" && value !== false && value !== 0
+        ),
+      ),
+    }),
   ),
   block(
     "message-second-tool-lost",

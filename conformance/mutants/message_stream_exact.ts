@@ -220,6 +220,12 @@ const FINALS: readonly Mutant[] = [
     () => 0,
   ),
   event(
+    "message-start-output-500",
+    "message_start guesses the output tokens",
+    "message_start",
+    (data) => withAt(data, "message.usage.output_tokens", 500),
+  ),
+  event(
     "message-start-input-estimated",
     "message_start guesses the input tokens",
     "message_start",

@@ -110,6 +110,23 @@ const FAILURES: readonly Mutant[] = [
     (data) => withAt(data, "error.type", undefined),
   ),
   event(
+    "message-error-blames-the-request",
+    "Whatever fails is called the caller's fault",
+    "error",
+    (data) => withAt(data, "error.type", "invalid_request_error"),
+  ),
+  event(
+    "message-error-with-trace",
+    "The error tells where in the program it arose",
+    "error",
+    (data) =>
+      withAt(
+        data,
+        "error.message",
+        "TypeError: no function\n    at pump (gateway/pump.ts:10:5)",
+      ),
+  ),
+  event(
     "message-error-without-message",
     "The error has no message",
     "error",

@@ -142,6 +142,22 @@ export const MODEL_PAGE_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: "retrieve-without-key",
+    about: "A single entry is shown to whoever asks",
+    hooks: entry(({ path }) => {
+      const id = path.split("/").at(-1) ?? "";
+      return id.startsWith("no-such")
+        ? {
+          status: 404,
+          body: {
+            type: "error",
+            error: { type: "not_found_error", message: "no such model" },
+          },
+        }
+        : { status: 200, body: { id, object: "model", owned_by: "vendora" } };
+    }),
+  },
+  {
     name: "retrieve-500",
     about: "A single entry breaks the gateway",
     hooks: entry(() => ({

@@ -47,6 +47,11 @@ export const TALK_MUTANTS: readonly Mutant[] = [
     turns: ask.turns.slice(-1),
   })),
   mutant(
+    "long-history-cut",
+    "Only the last eleven turns are sent",
+    (ask) => ({ ...ask, turns: ask.turns.slice(-11) }),
+  ),
+  mutant(
     "history-reversed",
     "The earlier turns are sent last first",
     (ask) => ({
@@ -87,6 +92,18 @@ export const TALK_MUTANTS: readonly Mutant[] = [
     name: "text-decomposed",
     about: "Texts are brought into another Unicode form",
     hooks: text((words) => words.normalize("NFD")),
+  },
+  {
+    name: "text-composed",
+    about: "Accents are joined with their letters",
+    hooks: text((words) => words.normalize("NFC")),
+  },
+  {
+    name: "long-text-cut",
+    about: "Of long texts the middle is left out",
+    hooks: text((words) =>
+      words.length > 32_768 ? words.slice(0, 8192) + words.slice(-8192) : words
+    ),
   },
   {
     name: "emoji-lost",

@@ -76,6 +76,60 @@ export const SENT_MUTANTS: readonly Mutant[] = [
     temperature: ask.temperature ?? 0.7,
   })),
   mutant("top_p-lost", "top_p is lost", (ask) => ({ ...ask, topP: undefined })),
+  mutant(
+    "top_p-lost-on-chat",
+    "top_p is lost on the chat endpoint",
+    (ask, { endpoint }) =>
+      endpoint === "chat" ? { ...ask, topP: undefined } : ask,
+  ),
+  mutant(
+    "temperature-lost-in-streams",
+    "Streams are asked for without their temperature",
+    (ask) => ask.stream ? { ...ask, temperature: undefined } : ask,
+  ),
+  mutant(
+    "own-members-lost",
+    "Only the members that both formats have are passed on",
+    (ask) => ({ ...ask, own: {} }),
+  ),
+  mutant(
+    "own-members-lost-in-streams",
+    "Only the members that both formats have are passed on for streams",
+    (ask) => ask.stream ? { ...ask, own: {} } : ask,
+  ),
+  mutant(
+    "system-invented",
+    "A request without instructions gets some",
+    (ask) => ask.system === "" ? { ...ask, system: "You are helpful." } : ask,
+  ),
+  mutant(
+    "stops-invented",
+    "A request without stop strings gets one",
+    (ask) => ask.stops.length === 0 ? { ...ask, stops: ["Human:"] } : ask,
+  ),
+  mutant(
+    "temperature-cut-to-one",
+    "Temperatures above 1 become 1 whatever the model",
+    (ask) => ({
+      ...ask,
+      temperature: ask.temperature === undefined
+        ? undefined
+        : Math.min(ask.temperature, 1),
+    }),
+  ),
+  {
+    name: "second-image-lost",
+    about: "Of several pictures only the first is passed on",
+    hooks: {
+      ask: (ask, x) => {
+        let seen = 0;
+        const change = parts((part) =>
+          part.type === "image" && ++seen > 1 ? [] : [part]
+        );
+        return change?.(ask, x) ?? ask;
+      },
+    },
+  },
   mutant("top_p-is-one", "top_p is always 1", (ask) => ({ ...ask, topP: 1 })),
   mutant("stops-lost", "Stop strings are lost", (ask) => ({
     ...ask,

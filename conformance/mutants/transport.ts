@@ -3,6 +3,7 @@ import { UPSTREAM_KEY } from "../golden/call_upstream.ts";
 import type { Hooks, Writer } from "../golden/hooks.ts";
 import type { Mutant } from "./mutant.ts";
 import { TRANSPORT_HEAD_MUTANTS } from "./transport_heads.ts";
+import { TRANSPORT_SAID_MUTANTS } from "./transport_said.ts";
 import { TRANSPORT_REQUEST_MUTANTS } from "./transport_requests.ts";
 
 /** The golden gateway that holds back pieces of streams until the test says so; then all that is held goes out. */
@@ -242,5 +243,6 @@ export const TRANSPORT_MUTANTS: readonly Mutant[] = [
     },
   },
   ...TRANSPORT_HEAD_MUTANTS,
+  ...TRANSPORT_SAID_MUTANTS,
   ...TRANSPORT_REQUEST_MUTANTS,
 ];

@@ -29,7 +29,12 @@ export const EXIT = {
   partial: 5,
 } as const;
 
-const LIVE_CAPS = { requests: 250, outputTokens: 10_000, usd: 1 } as const;
+/** What a live run may spend unless told otherwise: its whole plan for a target with a dozen models, and some room. */
+export const LIVE_CAPS = {
+  requests: 500,
+  outputTokens: 20_000,
+  usd: 4,
+} as const;
 const WIDTH = { live: 4, replay: 8 } as const;
 const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
 

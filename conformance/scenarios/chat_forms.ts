@@ -51,6 +51,9 @@ const ODDITIES: readonly Form[] = [
   "finish-every-frame",
   "tool-whole",
   "stop-with-tools",
+  "text-blanks",
+  "tool-odd-args",
+  "tool-many",
 ].map((fixture) => ({ fixture }));
 
 const SIZES: readonly Form[] = ["text-long", "big-frame"]

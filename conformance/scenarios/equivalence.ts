@@ -2,6 +2,7 @@
 import { askEverywhere, type Generation, toolsFor } from "../suite/asks.ts";
 import { askForAll, bothForms } from "../suite/everywhere.ts";
 import { perRoute, type Scenario } from "../suite/scenario.ts";
+import { SAME_AGAIN_SCENARIOS } from "./same_again.ts";
 
 const TOOLS = (endpoint: Generation) =>
   toolsFor(endpoint, ["get_weather", "get_time"]);
@@ -27,6 +28,7 @@ export const PAIRED = {
     "usage-on-finish",
     "cache-usage",
     "reasoning-usage",
+    "text-blanks",
   ],
   calls: [
     "tool",
@@ -38,6 +40,8 @@ export const PAIRED = {
     "tool-unicode-args",
     "stop-with-tools",
     "tool-whole",
+    "tool-odd-args",
+    "tool-many",
   ],
   oddities: [
     "thinking",
@@ -95,4 +99,5 @@ export const EQUIVALENCE_SCENARIOS: readonly Scenario[] = [
   paired("texts", "Plain texts that stop in each documented way"),
   paired("calls", "Tool calls in every shape that vendors send"),
   paired("oddities", "Replies with something that one format cannot say"),
+  ...SAME_AGAIN_SCENARIOS,
 ];

@@ -70,6 +70,9 @@ const ODDITIES: readonly Form[] = [
   "role-repeated",
   "first-frame-empty",
   "finish-every-frame",
+  "text-blanks",
+  "tool-odd-args",
+  "tool-many",
 ].map((fixture) => ({ fixture }));
 
 const SIZES: readonly Form[] = ["text-long", "tool-big-args", "big-frame"]
@@ -157,8 +160,29 @@ const FAILED: Scenario = {
   },
 };
 
+const STREAM_FALSE: Scenario = {
+  name: "message-stream-false",
+  about: "Replies of the message endpoint with stream told as false",
+  mode: "both",
+  cost: (profile) => calls(profile.messages.length, 64)(profile),
+  async play(lab) {
+    await Promise.all(
+      lab.routes("messages").map((route) =>
+        lab.send(plainAsk(
+          "messages",
+          route,
+          "whole",
+          lab.prompt("text", "Say hello in one short sentence."),
+          { stream: false },
+        ))
+      ),
+    );
+  },
+};
+
 /** The scenarios. */
 export const MESSAGE_FORM_SCENARIOS: readonly Scenario[] = [
+  STREAM_FALSE,
   ...scenarios(
     "message-forms",
     "A limit, a stop string and tool calls",

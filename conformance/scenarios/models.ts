@@ -8,7 +8,7 @@ const MODEL_LIST: Scenario = {
   about:
     "The model list twice, as both formats' libraries ask for it, page by page, and one entry alone",
   mode: "both",
-  cost: free(10),
+  cost: free(11),
   async play(lab) {
     const get = (
       label: string,
@@ -38,6 +38,9 @@ const MODEL_LIST: Scenario = {
     );
     await get("entry", `/v1/models/${encodeURIComponent(id)}`);
     await get("no-entry", "/v1/models/no-such-model-1");
+    await get("entry-without-key", `/v1/models/${encodeURIComponent(id)}`, {
+      auth: "none",
+    });
   },
 };
 

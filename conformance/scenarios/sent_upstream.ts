@@ -12,7 +12,7 @@ import { perRoute, type Route, type Scenario } from "../suite/scenario.ts";
 
 /** Text that is easily spoiled: blanks, line ends, scripts, escapes, what looks like markup or a template. */
 export const DIFFICULT =
-  '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 \u2028 end ';
+  '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 e\u0301 ﬁ \u200b\u2028 end ';
 
 /** Instructions with a line end and a character of several bytes. */
 export const SYSTEM =
@@ -26,6 +26,12 @@ export const HISTORY: readonly (readonly [string, string])[] = [
   ["assistant", "Second answer – ünïcode ✓."],
 ];
 
+/** 64 KiB of which each line is another. */
+const LONG = Array.from(
+  { length: 4096 },
+  (_, at) => `line ${`${at}`.padStart(9)}\n`,
+).join("");
+
 /** A picture of one pixel. */
 export const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -37,10 +43,23 @@ export const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
 export const VALUES = {
   maxTokens: 77,
   temperature: 0.35,
+  /** Beyond the range of the message format. */
+  hot: 1.6,
   topP: 0.65,
   stops: ["ENDE", "##\n"],
   user: "user-4711",
 } as const;
+
+/** Members that only one of the formats has. */
+export const OWN: Readonly<Record<Generation, JsonObject>> = {
+  messages: { top_k: 7, service_tier: "standard_only" },
+  chat: {
+    seed: 4711,
+    presence_penalty: 0.25,
+    frequency_penalty: -0.25,
+    response_format: { type: "json_object" },
+  },
+};
 
 /** The tools on offer. */
 export const TOOLS = [
@@ -135,6 +154,7 @@ const FORMS: Readonly<
     endpoint === "messages"
       ? { metadata: { user_id: VALUES.user } }
       : { user: VALUES.user },
+  own: (endpoint) => OWN[endpoint],
   unknown: () => ({ x_unknown_member: { a: [1] } }),
   "no-limit": () => ({ max_tokens: undefined }),
   neighbours: (_, words) => ({
@@ -151,6 +171,39 @@ const FORMS: Readonly<
       "user",
       words,
     ]]),
+  }),
+  "system-blocks": (_, words) => ({
+    system: ["One.", "Two."].map((text) => ({ type: "text", text })),
+    messages: [{ role: "user", content: words }],
+  }),
+  developer: (_, words) => ({
+    messages: entries([["developer", SYSTEM], ["user", words]]),
+  }),
+  "long-history": (_, words) => ({
+    messages: entries([
+      ...Array.from(
+        { length: 24 },
+        (_, at) =>
+          [at % 2 === 0 ? "user" : "assistant", `Turn ${at + 1}.`] as const,
+      ),
+      ["user", words],
+    ]),
+  }),
+  "long-text": (_, words) => ({
+    messages: [{ role: "user", content: LONG + words }],
+  }),
+  hot: () => ({ temperature: VALUES.hot }),
+  images: (endpoint, words) => ({
+    messages: [{
+      role: "user",
+      content: [
+        { type: "text", text: "Before." },
+        ...["image/jpeg", "image/webp"].map((media, at) =>
+          picture(endpoint, `data:${media};base64,${at}${PIXEL.slice(1)}`)
+        ),
+        { type: "text", text: words },
+      ],
+    }],
   }),
   image: (endpoint, words) => ({
     messages: [{
@@ -176,28 +229,57 @@ const FORMS: Readonly<
 const ONLY: Readonly<Record<string, Generation>> = {
   "no-limit": "chat",
   "two-systems": "chat",
+  "system-blocks": "messages",
+  developer: "chat",
+  hot: "chat",
 };
 
 /** Forms that are also asked for as streams. */
-export const STREAMED = ["history", "limit", "stops", "metadata"] as const;
+export const STREAMED = [
+  "history",
+  "blocks",
+  "parts",
+  "two-systems",
+  "limit",
+  "temperature",
+  "zero",
+  "top_p",
+  "stops",
+  "metadata",
+  "own",
+  "tools",
+  "image",
+] as const;
 
 /** The user's words of the requests without a form of their own. */
 export const WORDS = `Say hello.${DIFFICULT}`;
 
 /** What each scenario asks. */
 const GROUPS = {
-  talk: ["history", "blocks", "neighbours", "parts", "two-systems"],
+  talk: [
+    "history",
+    "long-history",
+    "long-text",
+    "blocks",
+    "neighbours",
+    "parts",
+    "two-systems",
+    "system-blocks",
+    "developer",
+  ],
   members: [
     "limit",
     "no-limit",
     "temperature",
     "zero",
+    "hot",
     "top_p",
     "stops",
     "metadata",
+    "own",
     "unknown",
   ],
-  things: ["tools", "image", "image-url"],
+  things: ["tools", "image", "images", "image-url"],
 } as const;
 
 function asks(

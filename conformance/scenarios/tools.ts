@@ -112,6 +112,8 @@ export const TOOLS_SCENARIOS: readonly Scenario[] = [
     "tool-unicode-args",
     "tool-whole",
     "thinking-tool",
+    "tool-odd-args",
+    "tool-many",
   ]),
   fixtures("tool-sizes", "A call with 64 KiB of arguments", ["tool-big-args"]),
   FORCED,

@@ -30,6 +30,15 @@ export class NotTestable extends Error {
   }
 }
 
+/**
+ * The findings, of which there must be one: a check that looks only at replies of some kind cannot be judged when none is.
+ * @throws {NotTestable} when there is none
+ */
+export function some(findings: readonly Finding[], what: string): Finding[] {
+  if (findings.length === 0) throw new NotTestable(`no reply is ${what}`);
+  return [...findings];
+}
+
 /** A fact that holds or not. */
 export function fact(
   holds: boolean,

@@ -1,0 +1,116 @@
+/** Checks of the area `transport`: what no reply may say, in its headers or in its characters. */
+import { type Exchange, headerOf } from "../evidence/exchange.ts";
+import { isObject, type Json } from "../replay/json.ts";
+import type { Check } from "../suite/check.ts";
+import { fact, type Finding } from "../suite/finding.ts";
+
+/** True when every text of a value can be written as UTF-8: no half of a character alone. */
+function wellFormed(value: Json | undefined): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (Array.isArray(value)) return value.every(wellFormed);
+  return !isObject(value) ||
+    Object.entries(value).every(([key, inner]) =>
+      key.isWellFormed() && wellFormed(inner)
+    );
+}
+
+function texts(x: Exchange): Finding {
+  const frame = x.frames.find(({ json }) => !wellFormed(json));
+  return fact(
+    frame === undefined && wellFormed(x.json),
+    "characters",
+    "each whole in its piece",
+    frame?.data.slice(0, 200) ?? x.text.slice(0, 200),
+    x,
+    frame,
+  );
+}
+
+/** The checks. */
+export const TRANSPORT_SAID_CHECKS: readonly Check[] = [
+  {
+    id: "transport.characters-are-whole",
+    rule: {
+      source: "RFC 8259, 8.2",
+      text:
+        "No text of a reply has half a character: `\\ud83d` alone is nothing that every reader can take, even if the other half follows in the next event.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["same-again"],
+    judge: (e) => e.exchanges.map(texts),
+    mutants: ["characters-halved", "chat-characters-halved"],
+  },
+  {
+    id: "transport.no-deny-reason",
+    rule: {
+      section: "Errors",
+      text:
+        "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
+    },
+    level: "documented",
+    mode: "both",
+    reads: "everything",
+    provedBy: ["keys"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          headerOf(x, "x-deny-reason") === undefined,
+          "x-deny-reason",
+          "none from the service itself",
+          headerOf(x, "x-deny-reason"),
+          x,
+        )
+      ),
+    mutants: ["refusals-with-deny-reason"],
+  },
+  {
+    id: "transport.not-for-shared-caches",
+    rule: {
+      source: "RFC 9111, 3.5",
+      text:
+        "A reply to a request with a key is for its caller alone: it does not call itself public.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["text", "keys", "model-list"],
+    judge: (e) =>
+      e.exchanges.map((x) => {
+        const told = headerOf(x, "cache-control") ?? "";
+        return fact(
+          !/\b(public|s-maxage|immutable)\b/i.test(told),
+          "cache-control",
+          "neither public nor s-maxage",
+          told,
+          x,
+        );
+      }),
+    mutants: ["replies-public"],
+  },
+  {
+    id: "transport.refusals-are-final",
+    rule: {
+      source:
+        "The libraries of both formats try again when `x-should-retry` is true, whatever the status",
+      text:
+        "A refusal that the same request will meet again does not ask to be tried again.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: "everything",
+    provedBy: ["keys"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          ![400, 401, 403, 404, 405, 413, 415, 422].includes(
+            x.head?.status ?? 0,
+          ) || headerOf(x, "x-should-retry") !== "true",
+          "x-should-retry",
+          "not true",
+          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
+          x,
+        )
+      ),
+    mutants: ["refusals-to-be-tried-again"],
+  },
+];

@@ -1,0 +1,62 @@
+/** Mutants for the checks of the area `transport` about what no reply may say. */
+import type { Hooks, OutFrame } from "../golden/hooks.ts";
+import { textAt } from "../evidence/json_path.ts";
+import { frames, withAt } from "./change_reply.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Streams of an endpoint that cut a text inside its first character of two halves. */
+function halved(endpoint: "messages" | "chat", path: string): Hooks {
+  return frames(endpoint, (data, _, frame): readonly OutFrame[] => {
+    const text = textAt(data, path);
+    const at = [...text.matchAll(/[\u{10000}-\u{10ffff}]/gu)][0]?.index;
+    if (at === undefined) return [frame];
+    return [text.slice(0, at + 1), text.slice(at + 1)].map((part) => ({
+      ...frame,
+      data: withAt(data, path, part),
+    }));
+  });
+}
+
+/** Refusals with a header more. */
+function refusals(name: string, value: string): Hooks {
+  return {
+    reply: (reply) =>
+      reply.status >= 400
+        ? { ...reply, headers: { ...reply.headers, [name]: value } }
+        : reply,
+  };
+}
+
+/** The mutants. */
+export const TRANSPORT_SAID_MUTANTS: readonly Mutant[] = [
+  {
+    name: "characters-halved",
+    about: "Message streams cut characters in two",
+    hooks: halved("messages", "delta.text"),
+  },
+  {
+    name: "chat-characters-halved",
+    about: "Chat streams cut characters in two",
+    hooks: halved("chat", "choices.0.delta.content"),
+  },
+  {
+    name: "refusals-with-deny-reason",
+    about: "Refusals look like those of a proxy in front of the caller",
+    hooks: refusals("x-deny-reason", "host_not_allowed"),
+  },
+  {
+    name: "replies-public",
+    about: "Replies may be kept by any cache",
+    hooks: {
+      reply: (reply) => ({
+        ...reply,
+        headers: { ...reply.headers, "cache-control": "public, max-age=600" },
+      }),
+    },
+  },
+  {
+    name: "refusals-to-be-tried-again",
+    about: "A wrong key is to be tried again",
+    hooks: refusals("x-should-retry", "true"),
+  },
+];

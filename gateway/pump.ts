@@ -63,8 +63,9 @@ class PumpedStream implements ByteSink {
   #paused = false;
   /** How the answer ended, while the caller has yet to take the last of it. */
   #ending: "complete" | "failed" | undefined;
-  /** Lets the body ask for more. Kept back as long as pieces come by themselves. */
-  #askAgain = (): void => {};
+  /** Lets the body ask for more; see {@linkcode PumpedStream.#beAsked}. */
+  #letAsk = (): void => {};
+  #isToAsk = false;
   /** When the caller last got something, on the monotonic clock. */
   #heardMs = 0;
   /** Since when what waits for the caller has only become more, and how much less than nothing the body wanted then. */
@@ -142,17 +143,31 @@ class PumpedStream implements ByteSink {
   }
 
   #pulled(): Promise<void> | void {
-    if (!this.#began) this.#begin();
-    if (this.#over) return;
+    if (this.#began) this.#allTaken();
+    else this.#begin();
+    if (this.#over || this.#isToAsk) return;
+    return new Promise((resolve) => {
+      this.#letAsk = resolve;
+    });
+  }
+
+  /** The caller has taken all that waited, and wants more. */
+  #allTaken(): void {
+    this.#isToAsk = false;
     this.#stuck = undefined;
     if (this.#ending !== undefined) return this.#close(this.#ending);
-    if (this.#paused) {
-      this.#paused = false;
-      this.#options.source.resume();
-    }
-    return new Promise((resolve) => {
-      this.#askAgain = resolve;
-    });
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#options.source.resume();
+  }
+
+  /**
+   * Has the body ask again once the caller has taken all that waits. Else it is not asked for anything, for pieces come by
+   * themselves.
+   */
+  #beAsked(): void {
+    this.#isToAsk = true;
+    this.#letAsk();
   }
 
   #begin(): void {
@@ -173,7 +188,7 @@ class PumpedStream implements ByteSink {
     if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES && !this.#paused) {
       this.#paused = true;
       this.#options.source.pause();
-      this.#askAgain();
+      this.#beAsked();
     }
   }
 
@@ -190,7 +205,7 @@ class PumpedStream implements ByteSink {
     const how = failed ? "failed" : "complete";
     if ((this.#controller?.desiredSize ?? 0) === 0) return this.#close(how);
     this.#ending = how;
-    this.#askAgain();
+    this.#beAsked();
   }
 
   #endTail(): void {
@@ -209,7 +224,7 @@ class PumpedStream implements ByteSink {
     this.#over = true;
     this.#tail = true;
     if (this.#timer !== undefined) this.#options.timers.clear(this.#timer);
-    this.#askAgain();
+    this.#beAsked();
     this.#options.onEnd(how);
   }
 
@@ -231,7 +246,7 @@ class PumpedStream implements ByteSink {
       if (this.#stuck === undefined || wanted > this.#stuck.wanted) {
         this.#stuck = { sinceMs: nowMs, wanted };
         // Once all is taken, it is known.
-        this.#askAgain();
+        this.#beAsked();
       } else if (nowMs - this.#stuck.sinceMs >= slowReaderMs) this.#cutOff();
       return Math.min(pingMs, slowReaderMs);
     }

@@ -158,6 +158,13 @@ Deno.test("pump() pauses a source whose caller does not read, and cuts the calle
   }, /reads too slowly/);
 });
 
+Deno.test("pump() goes on where the very first piece is more than may wait", async () => {
+  const { running, ended } = streamed(["x".repeat(1_000_000), "END"], "end");
+  const text = await new Response(running.body).text();
+  assert.equal(text.length, 6 + 1_000_000 + 3);
+  assert.equal(await ended, "complete");
+});
+
 Deno.test("pump() goes on where a caller reads slowly but reads", async () => {
   const { running, ended } = streamed(
     [...new Array(300).fill("x".repeat(1000)), "END"],

@@ -7,7 +7,12 @@
 import { ApiError, invalidField } from "../translate/error.ts";
 import { exactJson } from "../translate/exact_json.ts";
 import { isObject, type JsonObject } from "../translate/json.ts";
-import { joined, repeatedKey } from "../translate/json_splice.ts";
+import {
+  joined,
+  repeatedKey,
+  type TopLevel,
+  topLevelOf,
+} from "../translate/json_splice.ts";
 import type { Timers } from "./timers.ts";
 
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -26,6 +31,8 @@ export interface JsonBody {
   readonly bytes: Uint8Array;
   /** Known to be an object and no more: its fields are the dialect's to check. */
   readonly json: JsonObject;
+  /** Where its fields stand in the bytes. */
+  readonly top: TopLevel;
 }
 
 /**
@@ -53,10 +60,10 @@ export async function readJsonBody(
     );
   }
   const bytes = await readBytes(request, limits, timers);
-  return { bytes, json: parseObject(bytes) };
+  return { bytes, ...parseObject(bytes) };
 }
 
-function parseObject(bytes: Uint8Array): JsonObject {
+function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
   if (bytes.length === 0) {
     throw malformed("the body is empty; it must be a JSON object");
   }
@@ -79,14 +86,15 @@ function parseObject(bytes: Uint8Array): JsonObject {
   }
   if (!isObject(json)) throw malformed("the body must be a JSON object");
   // This reader would take the last and an upstream's perhaps the first: what was checked is then not what is done.
-  const repeated = repeatedKey(bytes);
+  const top = topLevelOf(bytes, text);
+  const repeated = repeatedKey(top);
   if (repeated !== undefined) {
     throw invalidField(
       repeated.toWellFormed().slice(0, 200),
       "stands more than once in the body",
     );
   }
-  return json;
+  return { json, top };
 }
 
 async function readBytes(

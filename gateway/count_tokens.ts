@@ -7,6 +7,7 @@ import type { Dialect } from "../translate/dialect.ts";
 import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
 import { isObject, type JsonObject, parseJson } from "../translate/json.ts";
+import type { TopLevel } from "../translate/json_splice.ts";
 import { upstreamRequest } from "../translate/relay.ts";
 import type { GenerationRequest } from "../translate/request.ts";
 import type { Caller } from "./accounts/accounts.ts";
@@ -27,6 +28,8 @@ export interface CountCall {
   readonly bytes: Uint8Array;
   /** What the bytes parse to. */
   readonly body: JsonObject;
+  /** Where its fields stand in the bytes. */
+  readonly top: TopLevel;
   /** What the body means: the estimate is made of it. */
   readonly request: GenerationRequest;
   /** Version and betas, for a vendor that counts. */
@@ -63,6 +66,7 @@ export async function countTokens(
       dialect: call.dialect,
       bytes: call.bytes,
       body: call.body,
+      top: call.top,
       request: call.request,
     },
     dialect,

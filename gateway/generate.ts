@@ -7,6 +7,7 @@
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/error.ts";
 import type { JsonObject } from "../translate/json.ts";
+import type { TopLevel } from "../translate/json_splice.ts";
 import type { GenerationRequest } from "../translate/request.ts";
 import type { Caller } from "./accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
@@ -30,6 +31,8 @@ export interface GenerationCall {
   readonly bytes: Uint8Array;
   /** What the bytes parse to; not checked yet. */
   readonly body: JsonObject;
+  /** Where its fields stand in the bytes. */
+  readonly top: TopLevel;
   /** As sent: `x-gateway-strict`, version and betas are read from them. */
   readonly headers: Headers;
   /** Aborted when the caller leaves before it has a reply. */
@@ -63,6 +66,7 @@ export async function generate(
     dialect: call.dialect,
     bytes: call.bytes,
     body: call.body,
+    top: call.top,
     request,
   };
   const first = fitting(

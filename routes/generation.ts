@@ -26,13 +26,14 @@ export async function answerGeneration(
 ): Promise<Response> {
   const slot = context.gateway.slots.take();
   try {
-    const { bytes, json } = await bodyOf(context);
+    const { bytes, json, top } = await bodyOf(context);
     return await generate(context.gateway, {
       dialect,
       caller,
       requestId: context.requestId,
       bytes,
       body: json,
+      top,
       headers: context.request.headers,
       signal: context.request.signal,
       arrivedMs: context.arrivedMs,

@@ -29,12 +29,13 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     async handle(context, caller) {
       const slot = context.gateway.slots.take();
       try {
-        const { bytes, json: body } = await bodyOf(context);
+        const { bytes, json: body, top } = await bodyOf(context);
         const counted = await countTokens(context.gateway, {
           dialect: messages,
           caller,
           bytes,
           body,
+          top,
           request: decodeCountTokens(body),
           headers: versionHeaders(context.request.headers),
           trace: traceOf(context.request.headers),

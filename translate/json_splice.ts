@@ -5,11 +5,19 @@
  * @module
  */
 
-/** Where a top-level field stands, in bytes: of every occurrence, for a reader may take the first of duplicates or the last. */
+/** Where a top-level field stands, in bytes. */
 interface FieldSpan {
   readonly key: string;
   readonly valueStart: number;
   readonly valueEnd: number;
+}
+
+/** Where everything at the top of a JSON object stands in its bytes. */
+export interface TopLevel {
+  /** Every occurrence, in order: a reader may take the first of duplicates or the last. */
+  readonly fields: readonly FieldSpan[];
+  /** The position of the brace that ends the object. */
+  readonly closing: number;
 }
 
 const QUOTE = 0x22;
@@ -19,15 +27,17 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
+/** Makes one character of each byte, so that positions in its text are positions in the bytes; ASCII stays what it is. */
+const BYTE_BY_BYTE = new TextDecoder("windows-1252");
 
 /**
  * The object with top-level fields set: the value of each occurrence replaced, or the field added at the end where there is
  * none. Gives the same array back where `fields` is empty.
  *
+ * @param top what {@linkcode topLevelOf} found in the same bytes, where it is known already
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -39,25 +49,26 @@ const DECODER = new TextDecoder();
 export function spliceFields(
   json: Uint8Array,
   fields: Readonly<Record<string, unknown>>,
+  top: TopLevel = topLevelOf(json),
 ): Uint8Array {
   const wanted = new Map(Object.entries(fields));
   if (wanted.size === 0) return json;
-  const { spans, closing } = topLevel(json, wanted);
   const pieces: Uint8Array[] = [];
   let done = 0;
   const missing = new Set(wanted.keys());
-  for (const span of spans) {
-    missing.delete(span.key);
+  for (const { key, valueStart, valueEnd } of top.fields) {
+    if (!wanted.has(key)) continue;
+    missing.delete(key);
     pieces.push(
-      json.subarray(done, span.valueStart),
-      ENCODER.encode(JSON.stringify(wanted.get(span.key))),
+      json.subarray(done, valueStart),
+      ENCODER.encode(JSON.stringify(wanted.get(key))),
     );
-    done = span.valueEnd;
+    done = valueEnd;
   }
   if (missing.size > 0) {
-    pieces.push(json.subarray(done, closing));
-    done = closing;
-    let comma = !isEmptyObject(json, closing);
+    pieces.push(json.subarray(done, top.closing));
+    done = top.closing;
+    let comma = top.fields.length > 0;
     for (const key of missing) {
       pieces.push(
         ENCODER.encode(
@@ -74,35 +85,11 @@ export function spliceFields(
 }
 
 /** The first top-level key that stands a second time, escapes resolved; undefined where there is none. */
-export function repeatedKey(json: Uint8Array): string | undefined {
+export function repeatedKey(top: TopLevel): string | undefined {
   const seen = new Set<string>();
-  let depth = 0;
-  let keyIsNext = true;
-  for (let i = 0; i < json.length; i++) {
-    switch (json[i]) {
-      case QUOTE: {
-        const end = stringEnd(json, i);
-        if (depth === 1 && keyIsNext) {
-          const key = keyText(json, i, end);
-          if (seen.has(key)) return key;
-          seen.add(key);
-          keyIsNext = false;
-        }
-        i = end - 1;
-        break;
-      }
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        depth++;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth--;
-        break;
-      case COMMA:
-        if (depth === 1) keyIsNext = true;
-        break;
-    }
+  for (const { key } of top.fields) {
+    if (seen.has(key)) return key;
+    seen.add(key);
   }
   return undefined;
 }
@@ -122,41 +109,37 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-function topLevel(
-  json: Uint8Array,
-  wanted: ReadonlyMap<string, unknown>,
-): { readonly spans: readonly FieldSpan[]; readonly closing: number } {
-  const spans: FieldSpan[] = [];
+/**
+ * Finds the top-level fields of an object.
+ *
+ * @param text what the bytes decode to, where that is known already: it saves a second decoding where all of it is ASCII
+ */
+export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
+  const chars = text !== undefined && text.length === json.length
+    ? text
+    : BYTE_BY_BYTE.decode(json);
+  const fields: FieldSpan[] = [];
   let depth = 0;
   let key: string | undefined;
-  let valueStart = -1;
-  let i = 0;
-  const endValue = (end: number): void => {
-    if (key !== undefined && valueStart >= 0) {
-      spans.push({ key, valueStart, valueEnd: trimmedEnd(json, end) });
-    }
+  let valueStart = 0;
+  const endValue = (at: number): void => {
+    if (key === undefined) return;
+    fields.push({
+      key,
+      valueStart: skipBlank(chars, valueStart),
+      valueEnd: trimmedEnd(chars, at),
+    });
     key = undefined;
-    valueStart = -1;
   };
-  for (; i < json.length; i++) {
-    const byte = json[i];
-    switch (byte) {
+  for (let i = 0; i < chars.length; i++) {
+    switch (chars.charCodeAt(i)) {
       case QUOTE: {
-        const end = stringEnd(json, i);
-        if (depth === 1 && valueStart < 0 && key === undefined) {
-          const name = keyText(json, i, end);
-          const colon = json.indexOf(COLON, end);
-          i = colon;
-          if (wanted.has(name)) {
-            key = name;
-            valueStart = skipBlank(json, colon + 1);
-          } else {
-            key = undefined;
-            valueStart = Number.MAX_SAFE_INTEGER;
-          }
-          break;
-        }
-        i = end - 1;
+        const end = stringEnd(chars, i);
+        if (depth === 1 && key === undefined) {
+          key = keyText(json, i, end);
+          i = chars.indexOf(":", end);
+          valueStart = i + 1;
+        } else i = end - 1;
         break;
       }
       case OPEN_BRACE:
@@ -166,41 +149,29 @@ function topLevel(
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         depth--;
-        if (depth === 0) {
-          endValue(i);
-          return { spans, closing: i };
-        }
-        break;
+        if (depth > 0) break;
+        endValue(i);
+        return { fields, closing: i };
       case COMMA:
         if (depth === 1) endValue(i);
         break;
     }
   }
-  return { spans, closing: json.length };
+  return { fields, closing: chars.length };
 }
 
-/** Strings up to this length are gone through byte by byte: a native search costs more to call. */
-const SHORT_STRING = 64;
-
 /** The position behind the closing quote of the string that opens at `start`. */
-function stringEnd(json: Uint8Array, start: number): number {
-  const near = Math.min(start + SHORT_STRING, json.length);
-  let at = start + 1;
-  while (at < near) {
-    const byte = json[at];
-    if (byte === QUOTE) return at + 1;
-    at += byte === BACKSLASH ? 2 : 1;
-  }
-  let quote = json.indexOf(QUOTE, at);
+function stringEnd(chars: string, start: number): number {
+  let quote = chars.indexOf('"', start + 1);
   while (quote >= 0) {
     let backslashes = 0;
-    while (
-      quote - backslashes > at && json[quote - 1 - backslashes] === BACKSLASH
-    ) backslashes++;
+    while (chars.charCodeAt(quote - 1 - backslashes) === BACKSLASH) {
+      backslashes++;
+    }
     if (backslashes % 2 === 0) return quote + 1;
-    quote = json.indexOf(QUOTE, quote + 1);
+    quote = chars.indexOf('"', quote + 1);
   }
-  return json.length;
+  return chars.length;
 }
 
 function keyText(json: Uint8Array, start: number, end: number): string {
@@ -208,22 +179,18 @@ function keyText(json: Uint8Array, start: number, end: number): string {
   return raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
 }
 
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
-function skipBlank(json: Uint8Array, from: number): number {
+function skipBlank(chars: string, from: number): number {
   let at = from;
-  while (isBlank(json[at])) at++;
+  while (isBlank(chars.charCodeAt(at))) at++;
   return at;
 }
 
-function trimmedEnd(json: Uint8Array, end: number): number {
+function trimmedEnd(chars: string, end: number): number {
   let at = end;
-  while (isBlank(json[at - 1])) at--;
+  while (isBlank(chars.charCodeAt(at - 1))) at--;
   return at;
-}
-
-function isEmptyObject(json: Uint8Array, closing: number): boolean {
-  return json[trimmedEnd(json, closing) - 1] === OPEN_BRACE;
 }

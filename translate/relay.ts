@@ -14,7 +14,7 @@ import type {
 import { ApiError } from "./error.ts";
 import { exactJson } from "./exact_json.ts";
 import type { JsonObject } from "./json.ts";
-import { spliceFields } from "./json_splice.ts";
+import { spliceFields, type TopLevel, topLevelOf } from "./json_splice.ts";
 import { frameWalk } from "./frame_walk.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "./reply.ts";
@@ -60,6 +60,8 @@ export interface CallerRequest {
   readonly bytes: Uint8Array;
   /** What the bytes parse to; never written to. */
   readonly body: JsonObject;
+  /** Where its fields stand in the bytes. */
+  readonly top: TopLevel;
   /** What goes on, encoded, where the upstream speaks another dialect. */
   readonly request: GenerationRequest;
 }
@@ -105,7 +107,7 @@ export function upstreamRequest(
     ...caller.dialect.passThroughFields(caller.body, can),
   };
   return {
-    bytes: spliceFields(caller.bytes, fields),
+    bytes: spliceFields(caller.bytes, fields, caller.top),
     headers: {},
     losses: [],
     context: { toolNames: new Map() },
@@ -229,15 +231,16 @@ export function wholeReply(
   encode: EncodeContext,
   body: Uint8Array,
 ): WholeReply {
-  const parsed = parsedReply(body);
-  const events = upstream.decodeReply(parsed, decode);
+  const text = DECODER.decode(body);
+  const events = upstream.decodeReply(parsedReply(text), decode);
   const seen = observed(events);
   if (seen.error !== undefined) throw seen.error;
   // A reply that does not say why it ends is written anew: the format's every reply does.
   if (!passes(caller.name, upstream.name) || !tellsStop(events)) {
     return folded(caller, encode, events, seen);
   }
-  return { body: spliceFields(body, { model: encode.model }), seen };
+  const top = topLevelOf(body, text);
+  return { body: spliceFields(body, { model: encode.model }, top), seen };
 }
 
 /** A whole reply as the stream that the caller asked for. An error in it is thrown: nothing has been sent yet. */
@@ -248,7 +251,10 @@ export function streamOfWhole(
   encode: EncodeContext,
   body: Uint8Array,
 ): WholeReply {
-  const events = upstream.decodeReply(parsedReply(body), decode);
+  const events = upstream.decodeReply(
+    parsedReply(DECODER.decode(body)),
+    decode,
+  );
   const seen = observed(events);
   if (seen.error !== undefined) throw seen.error;
   const writer = eventWriter(caller, encode);
@@ -300,8 +306,8 @@ function observed(events: readonly ReplyEvent[]): Seen {
   return watch.seen();
 }
 
-function parsedReply(body: Uint8Array): unknown {
-  const parsed = exactJson(DECODER.decode(body));
+function parsedReply(text: string): unknown {
+  const parsed = exactJson(text);
   if (parsed === undefined) {
     throw new ApiError(
       "upstream",

@@ -47,7 +47,8 @@ const ESCAPES: ReadonlySet<number> = new Set([
 const PLAIN_FRAME =
   /^(?:event: ?[^\r\n]*(?:\r\n|\n|\r))?data: ?\{[^\r\n]*\}[ \t]*(?:\r\n|\n|\r){2}$/;
 
-const DECODER = new TextDecoder();
+/** Keeps a byte order mark: in the middle of a stream it is a character like any other. */
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A string that may differ: where it begins and ends, without its quotes. */
 interface Hole {

@@ -93,6 +93,14 @@ Deno.test("frameTemplate() learns from no frame in which the text cannot be told
   }
 });
 
+Deno.test("text() keeps a text that begins with a byte order mark", () => {
+  const like = frameTemplate(bytes(messages('"Hi"')), "Hi", VARYING);
+  assert.ok(like !== undefined);
+  const frame = bytes(messages('"\ufeff a"'));
+  assert.equal(like.matchEnd(frame, 0), frame.length);
+  assert.equal(like.text(), "\ufeff a");
+});
+
 Deno.test("text() is what a JSON parser reads, for any text", () => {
   const like = frameTemplate(bytes(messages('"Hi"')), "Hi", VARYING);
   assert.ok(like !== undefined);

@@ -106,7 +106,7 @@ class Template implements FrameTemplate {
   #start = 0;
   #end = 0;
   #isPlain = true;
-  /** Of the string gone through last: only ASCII, no escapes. */
+  /** Of the string gone through last: no escapes. */
   #sawPlain = true;
 
   constructor(
@@ -149,14 +149,8 @@ class Template implements FrameTemplate {
   }
 
   text(): string {
-    const bytes = this.#chunk.subarray(this.#start, this.#end);
-    if (!this.#isPlain) {
-      return String(JSON.parse(`"${DECODER.decode(bytes)}"`));
-    }
-    // The decoder's call costs more than the work.
-    return bytes.length < 64
-      ? String.fromCharCode(...bytes)
-      : DECODER.decode(bytes);
+    const text = DECODER.decode(this.#chunk.subarray(this.#start, this.#end));
+    return this.#isPlain ? text : String(JSON.parse(`"${text}"`));
   }
 
   headEnd(): number {
@@ -181,7 +175,7 @@ class Template implements FrameTemplate {
             if (!isHex(chunk[++at] ?? 0)) return -1;
           }
         } else if (!ESCAPES.has(next)) return -1;
-      } else if (byte > 0x7f) isPlain = false;
+      }
     }
     return -1;
   }

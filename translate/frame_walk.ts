@@ -43,6 +43,7 @@ export interface FrameWalk {
   end(): void;
 }
 
+const NOTHING = new Uint8Array(0);
 const BLANK_LINES = new TextEncoder().encode("\n\n");
 
 /** So many frames in a row that are like none before: then no more is learned, for this stream's frames all differ. */
@@ -51,7 +52,7 @@ const MAX_STRANGERS = 16;
 /**
  * Begins the way through one stream.
  *
- * @param varying what may differ between like frames; absent: every frame is read
+ * @param varying what may differ between like frames; absent: every frame is read, and its bytes are not told
  * @param model what takes the place of the model that frames tell, as a JSON string; absent where it stays
  */
 export function frameWalk(
@@ -71,8 +72,14 @@ export function frameWalk(
     strangers++;
     template = frameTemplate(bytes, text, varying, model);
   };
+  const readAll = (frames: readonly Frame[]): void => {
+    for (const frame of frames) {
+      if (!taker.isDone()) taker.take(NOTHING, [frame]);
+    }
+  };
   return {
     push(chunk) {
+      if (varying === undefined) return readAll(reader.push(chunk));
       for (let at = 0; at < chunk.length && !taker.isDone();) {
         if (template !== undefined && cutter.atEdge()) {
           const end = template.matchEnd(chunk, at);
@@ -90,6 +97,7 @@ export function frameWalk(
       }
     },
     end() {
+      if (varying === undefined) return readAll(reader.end());
       const rest = cutter.rest();
       const frames = [...reader.push(rest), ...reader.end()];
       // A frame without its blank line is whole; bytes that are no frame are the beginning of one, and say nothing.

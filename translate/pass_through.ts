@@ -14,11 +14,11 @@ import type {
 } from "./dialect.ts";
 import { ApiError } from "./error.ts";
 import { frameWalk } from "./frame_walk.ts";
-import { joined } from "./json_splice.ts";
 import { withModel } from "./model_splice.ts";
 import type { Relay } from "./relay.ts";
 import type { ReplyEvent } from "./reply.ts";
 import { observer } from "./seen.ts";
+import { joinPieces } from "./slab.ts";
 
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
@@ -151,7 +151,7 @@ function byteRuns(): {
     },
     taken() {
       close();
-      const bytes = pieces.length === 0 ? NOTHING : joined(pieces);
+      const bytes = pieces.length === 0 ? NOTHING : joinPieces(pieces);
       pieces = [];
       return bytes;
     },

@@ -20,6 +20,7 @@ import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "./reply.ts";
 import type { DialectName, GenerationRequest } from "./request.ts";
 import { observer, type Seen } from "./seen.ts";
+import { encodeText } from "./slab.ts";
 import { frameReader } from "./sse.ts";
 
 /** One stream's way through the gateway. */
@@ -170,7 +171,7 @@ function translatingRelay(
       if (!(error instanceof ApiError)) throw error;
       text += writer.push({ type: "error", error });
     }
-    return text === "" ? NOTHING : ENCODER.encode(text);
+    return text === "" ? NOTHING : encodeText(text);
   };
   return {
     push: (chunk) => guarded(() => walk.push(chunk)),

@@ -13,6 +13,7 @@ import type { Address, Target } from "./targets/target.ts";
 export interface Instruments {
   /** The load generator's process. */
   readonly load: Child;
+  /** Reads the targets' processor time. */
   readonly clock: CpuClock;
 }
 
@@ -22,6 +23,7 @@ export interface Sample {
   readonly cpuMicros?: number;
   /** Requests or events per second of real time. */
   readonly perSecond: number;
+  /** What the load generator told. */
   readonly result: LoadResult;
 }
 

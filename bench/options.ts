@@ -15,6 +15,7 @@ export interface PipelineOptions {
   readonly memory: boolean;
   /** Starts that are measured; 0: none. */
   readonly starts: number;
+  /** Rounds that count; one more warms everything up. */
   readonly rounds: number;
   /** Rounds with paced streams. */
   readonly pacedRounds: number;

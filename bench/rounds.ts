@@ -12,6 +12,7 @@ import type { Site, Target } from "./targets/target.ts";
 export interface Entrant {
   /** As the tables call it. */
   readonly name: string;
+  /** Where it is started. */
   readonly site: Site;
 }
 
@@ -19,17 +20,21 @@ export interface Entrant {
 export interface Contestant {
   /** As the tables call it. */
   readonly name: string;
+  /** The running process. */
   readonly target: Target;
 }
 
 /** A sample beside that of the target which it is held against, of the same round. */
 export interface Pair {
+  /** What is told. */
   readonly sample: Sample;
+  /** What it is held against. */
   readonly base: Sample;
 }
 
 /** What was found for a scenario on a target. */
 export interface Cell {
+  /** What was asked. */
   readonly scenario: Scenario;
   /** The target's name. */
   readonly target: string;

@@ -4,7 +4,7 @@
  * @module
  */
 import { startChild } from "./child.ts";
-import { residentBytes } from "./cpu_time.ts";
+import { CAN_LOOK, residentBytes } from "./cpu_time.ts";
 import { MOST_START_MS, MOST_STREAM_BYTES } from "./goals.ts";
 import type { LoadResult } from "./load_job.ts";
 import { ask, jobFor } from "./measure.ts";
@@ -76,7 +76,9 @@ export async function measureMemory(
 ): Promise<MemoryRow | undefined> {
   await using target = await site.start();
   const address = target.address(DIRECTION);
-  if (target.pid === undefined || address === undefined) return undefined;
+  if (target.pid === undefined || address === undefined || !CAN_LOOK) {
+    return undefined;
+  }
   await using load = startChild("load.ts");
   await ask(load, jobFor(address, scenarioOf(WARM_UP, DIRECTION), 1_000));
   await sleep(500);

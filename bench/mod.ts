@@ -8,6 +8,8 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
+import { reportLines } from "./report.ts";
+import { readResult } from "./results.ts";
 import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
@@ -48,11 +50,22 @@ const cores: Bench = {
   run: ({ print }, flags) => runCores(flags, print),
 };
 
+const report: Bench = {
+  about: "the tables of a kept result: report bench/results/FILE",
+  takesFlags: true,
+  async run({ print }, paths) {
+    for (const path of paths) {
+      for (const line of reportLines(await readResult(path))) print(line);
+    }
+  },
+};
+
 /** The benchmarks by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
   ["growth", growth],
   ["cores", cores],
+  ["report", report],
   ["ledger", ledger],
 ]);
 

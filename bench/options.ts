@@ -72,7 +72,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   const exchanges = names.filter((name) => !SECTIONS.includes(name));
   const wants = (section: string): boolean =>
     names.length === 0 || names.includes(section);
-  const rounds = number("rounds", values.rounds, quick ? 2 : 8);
+  const rounds = number("rounds", values.rounds, quick ? 2 : 5);
   const profile = values["cpu-profile"];
   const peers = values.peers === undefined
     ? (quick ? [] : PEERS)

@@ -43,6 +43,12 @@ export async function runPipeline(
   flags: readonly string[],
   print: (line: string) => void,
 ): Promise<number> {
+  if (flags.includes("--help")) {
+    for (const line of ["deno task bench [FLAGS]", ...OPTIONS_HELP]) {
+      print(line);
+    }
+    return 0;
+  }
   let options: PipelineOptions;
   try {
     options = parseOptions(flags);

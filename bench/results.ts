@@ -100,6 +100,21 @@ export function resultText(result: RunResult): string {
   return `${JSON.stringify(result, rounded, 2)}\n`;
 }
 
+/**
+ * Reads a run's file.
+ *
+ * @throws {TypeError} where it is something else
+ */
+export async function readResult(path: string): Promise<RunResult> {
+  const result: unknown = JSON.parse(await Deno.readTextFile(path));
+  if (
+    typeof result !== "object" || result === null || !("rows" in result) ||
+    !("machine" in result)
+  ) throw new TypeError(`${path} is no result of this benchmark`);
+  // Who writes these files is above.
+  return result as RunResult;
+}
+
 /** Writes a run's file into a folder, named after its date. Gives the name. */
 export async function keepResult(
   result: RunResult,

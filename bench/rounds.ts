@@ -64,6 +64,9 @@ export interface RoundsOptions {
   readonly progress: (text: string) => void;
 }
 
+/** As long as it takes until the hot code is compiled. */
+const WARM_UP_MS = 1_000;
+
 /** Measures the scenarios, and in each group of them the target that they are held against. */
 export async function runRounds(
   instruments: Instruments,
@@ -81,8 +84,9 @@ export async function runRounds(
       const isPaced = kind.plan.perSecond > 0;
       if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
       const samples = new Map<Member, Sample>();
+      const ms = isWarmUp ? Math.max(WARM_UP_MS, options.ms) : options.ms;
       for (const member of rotated(members, round)) {
-        samples.set(member, await member.measure(instruments, options.ms));
+        samples.set(member, await member.measure(instruments, ms));
       }
       const baseSample = samples.get(base);
       if (isWarmUp || baseSample === undefined) continue;

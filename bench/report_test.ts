@@ -29,7 +29,7 @@ const RESULT: RunResult = {
     scenario: "messages/whole-small",
     target: "gateway",
     unit: "request",
-    cpuMicros: { median: 123.456789, low: 100, high: 200 },
+    cpuMicros: { median: 123.123456, low: 100, high: 200 },
     cpuRatio: SPREAD,
     perSecond: 1235,
     waitMs: { p50: 1, p99: 2 },
@@ -64,7 +64,7 @@ Deno.test("resultText() keeps four digits, and reads back", () => {
   const read: unknown = JSON.parse(resultText(RESULT));
   assert.deepEqual(
     read,
-    JSON.parse(JSON.stringify(RESULT).replace("123.456789", "123.5")),
+    JSON.parse(JSON.stringify(RESULT).replace("123.123456", "123.1")),
   );
 });
 

@@ -10,6 +10,7 @@ import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
 import { reportLines } from "./report.ts";
 import { readResult } from "./results.ts";
+import { runTechniques } from "./techniques.ts";
 import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
@@ -50,6 +51,12 @@ const cores: Bench = {
   run: ({ print }, flags) => runCores(flags, print),
 };
 
+const techniques: Bench = {
+  about: "what single techniques of a proxy cost beside the raw pipe",
+  takesFlags: true,
+  run: ({ print }, flags) => runTechniques(flags, print),
+};
+
 const report: Bench = {
   about: "the tables of a kept result: report bench/results/FILE",
   takesFlags: true,
@@ -65,6 +72,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
   ["growth", growth],
   ["cores", cores],
+  ["techniques", techniques],
   ["report", report],
   ["ledger", ledger],
 ]);

@@ -158,7 +158,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(
     parts.reduce((sum, part) => sum + part.length, 0),
   );

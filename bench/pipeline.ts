@@ -12,6 +12,7 @@ import {
   parseOptions,
   type PipelineOptions,
 } from "./options.ts";
+import { profileLines } from "./profile.ts";
 import { reportLines } from "./report.ts";
 import {
   keepResult,
@@ -59,6 +60,9 @@ export async function runPipeline(
   }
   const result = await run(options, print);
   for (const line of reportLines(result)) print(line);
+  if (options.cpuProfile !== undefined) {
+    for (const line of await profileLines(options.cpuProfile)) print(line);
+  }
   if (options.json !== undefined) {
     await Deno.writeTextFile(options.json, resultText(result));
   } else if (options.complete) {

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** Whether this system tells what other processes use. */
+export const CAN_LOOK: boolean = Deno.build.os === "linux";
+
 /** Reads processor time. */
 export interface CpuClock extends Disposable {
   /**

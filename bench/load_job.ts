@@ -35,7 +35,9 @@ export interface LoadJob {
 
 /** Times in milliseconds. */
 export interface Quantiles {
+  /** The median. */
   readonly p50: number;
+  /** What 99 of 100 stay below. */
   readonly p99: number;
 }
 

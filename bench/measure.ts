@@ -4,7 +4,7 @@
  * @module
  */
 import type { Child } from "./child.ts";
-import type { CpuClock } from "./cpu_time.ts";
+import { CAN_LOOK, type CpuClock } from "./cpu_time.ts";
 import type { LoadJob, LoadResult } from "./load_job.ts";
 import { requestBody, type Scenario } from "./scenarios.ts";
 import type { Address, Target } from "./targets/target.ts";
@@ -13,6 +13,7 @@ import type { Address, Target } from "./targets/target.ts";
 export interface Instruments {
   /** The load generator's process. */
   readonly load: Child;
+  /** Reads the targets' processor time. */
   readonly clock: CpuClock;
 }
 
@@ -22,6 +23,7 @@ export interface Sample {
   readonly cpuMicros?: number;
   /** Requests or events per second of real time. */
   readonly perSecond: number;
+  /** What the load generator told. */
   readonly result: LoadResult;
 }
 
@@ -37,7 +39,9 @@ export async function measure(
   ms: number,
 ): Promise<Sample> {
   const cpu = (): number | undefined =>
-    target.pid === undefined ? undefined : clock.microsOf(target.pid);
+    target.pid === undefined || !CAN_LOOK
+      ? undefined
+      : clock.microsOf(target.pid);
   const before = cpu();
   const result = await ask(load, {
     ...jobFor(address, scenario, ms),

@@ -59,6 +59,7 @@ async function measured(
   port: number,
   kind: ExchangeKind,
   lenient: boolean,
+  ms = 1,
 ): Promise<Sample> {
   using clock = openCpuClock();
   const target: Target = {
@@ -74,7 +75,7 @@ async function measured(
     target,
     address,
     scenarioOf(kind, DIRECTION),
-    1,
+    ms,
   );
 }
 
@@ -127,7 +128,13 @@ Deno.test("an error instead of a reply is told with its status, and asking ends"
     () => new Response("out of order", { status: 503 }),
   );
   try {
-    const { result } = await measured(load, server.addr.port, STREAM, false);
+    const { result } = await measured(
+      load,
+      server.addr.port,
+      STREAM,
+      false,
+      3_600_000,
+    );
     assert.deepEqual(result.told, ["503 out of order"]);
     assert.equal(result.requests, 0);
   } finally {

@@ -4,7 +4,7 @@
  * @module
  */
 import { startChild } from "./child.ts";
-import { residentBytes } from "./cpu_time.ts";
+import { CAN_LOOK, residentBytes } from "./cpu_time.ts";
 import { MOST_START_MS, MOST_STREAM_BYTES } from "./goals.ts";
 import type { LoadResult } from "./load_job.ts";
 import { ask, jobFor } from "./measure.ts";
@@ -17,6 +17,7 @@ import type { Address } from "./targets/target.ts";
 
 /** What the streams of a target cost. */
 export interface MemoryRow {
+  /** As the tables call it. */
   readonly target: string;
   /** With nothing open, after a few calls. */
   readonly idleBytes: number;
@@ -24,17 +25,23 @@ export interface MemoryRow {
   readonly perStreamBytes: number;
   /** The same, `laterSeconds` after that. */
   readonly perStreamLaterBytes: number;
+  /** Time between the two samples. */
   readonly laterSeconds: number;
+  /** What this project's gateway is to reach; absent for others. */
   readonly goals?: readonly Goal[];
+  /** Wrong streams. */
   readonly faults: number;
+  /** What was wrong with them, a few. */
   readonly told: readonly string[];
 }
 
 /** How long the starts of a target take. */
 export interface StartRow {
+  /** As the tables call it. */
   readonly target: string;
   /** From the start of the process to the first success of its readiness probe. */
   readonly readyMs: Spread;
+  /** What this project's gateway is to reach; absent for others. */
   readonly goals?: readonly Goal[];
 }
 
@@ -69,7 +76,9 @@ export async function measureMemory(
 ): Promise<MemoryRow | undefined> {
   await using target = await site.start();
   const address = target.address(DIRECTION);
-  if (target.pid === undefined || address === undefined) return undefined;
+  if (target.pid === undefined || address === undefined || !CAN_LOOK) {
+    return undefined;
+  }
   await using load = startChild("load.ts");
   await ask(load, jobFor(address, scenarioOf(WARM_UP, DIRECTION), 1_000));
   await sleep(500);

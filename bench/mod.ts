@@ -8,6 +8,9 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
+import { reportLines } from "./report.ts";
+import { readResult } from "./results.ts";
+import { runTechniques } from "./techniques.ts";
 import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
@@ -48,11 +51,29 @@ const cores: Bench = {
   run: ({ print }, flags) => runCores(flags, print),
 };
 
+const techniques: Bench = {
+  about: "what single techniques of a proxy cost beside the raw pipe",
+  takesFlags: true,
+  run: ({ print }, flags) => runTechniques(flags, print),
+};
+
+const report: Bench = {
+  about: "the tables of a kept result: report bench/results/FILE",
+  takesFlags: true,
+  async run({ print }, paths) {
+    for (const path of paths) {
+      for (const line of reportLines(await readResult(path))) print(line);
+    }
+  },
+};
+
 /** The benchmarks by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
   ["growth", growth],
   ["cores", cores],
+  ["techniques", techniques],
+  ["report", report],
   ["ledger", ledger],
 ]);
 

@@ -15,6 +15,7 @@ export interface PipelineOptions {
   readonly memory: boolean;
   /** Starts that are measured; 0: none. */
   readonly starts: number;
+  /** Rounds that count; one more warms everything up. */
   readonly rounds: number;
   /** Rounds with paced streams. */
   readonly pacedRounds: number;
@@ -71,7 +72,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   const exchanges = names.filter((name) => !SECTIONS.includes(name));
   const wants = (section: string): boolean =>
     names.length === 0 || names.includes(section);
-  const rounds = number("rounds", values.rounds, quick ? 2 : 8);
+  const rounds = number("rounds", values.rounds, quick ? 2 : 5);
   const profile = values["cpu-profile"];
   const peers = values.peers === undefined
     ? (quick ? [] : PEERS)

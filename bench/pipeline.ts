@@ -12,6 +12,7 @@ import {
   parseOptions,
   type PipelineOptions,
 } from "./options.ts";
+import { profileLines } from "./profile.ts";
 import { reportLines } from "./report.ts";
 import {
   keepResult,
@@ -43,6 +44,12 @@ export async function runPipeline(
   flags: readonly string[],
   print: (line: string) => void,
 ): Promise<number> {
+  if (flags.includes("--help")) {
+    for (const line of ["deno task bench [FLAGS]", ...OPTIONS_HELP]) {
+      print(line);
+    }
+    return 0;
+  }
   let options: PipelineOptions;
   try {
     options = parseOptions(flags);
@@ -53,6 +60,9 @@ export async function runPipeline(
   }
   const result = await run(options, print);
   for (const line of reportLines(result)) print(line);
+  if (options.cpuProfile !== undefined) {
+    for (const line of await profileLines(options.cpuProfile)) print(line);
+  }
   if (options.json !== undefined) {
     await Deno.writeTextFile(options.json, resultText(result));
   } else if (options.complete) {

@@ -4,6 +4,7 @@
  * @module
  */
 import { EXCHANGE_KINDS } from "./scenarios.ts";
+import type { MemoryRow } from "./memory.ts";
 import type { RunResult } from "./results.ts";
 import type { Goal, Row } from "./summary.ts";
 import type { Spread } from "./statistics.ts";
@@ -19,18 +20,8 @@ export function reportLines(result: RunResult): readonly string[] {
     Object.entries(versions).map(([name, version]) => `${name} ${version}`)
       .join(", "),
     `${result.rounds} rounds (${result.pacedRounds} of paced streams) of ${result.ms} ms; figures are medians [lowest–highest round]`,
-    ...EXCHANGE_KINDS.flatMap(({ name, about, measures }) => {
-      const rows = result.rows.filter(({ scenario }) =>
-        scenario.endsWith(`/${name}`)
-      );
-      if (rows.length === 0) return [];
-      return [
-        "",
-        `${name}: ${about}`,
-        ...(measures === "cpu" ? cpuTable(rows) : addedTable(rows)),
-      ];
-    }),
-    ...memoryLines(result),
+    ...cellLines(result.rows),
+    ...memoryLines(result.memory),
     ...startLines(result),
     ...(result.skipped.length === 0 ? [] : [""]),
     ...result.skipped.map(({ what, why }) =>
@@ -38,6 +29,19 @@ export function reportLines(result: RunResult): readonly string[] {
     ),
     ...verdictLines(result),
   ];
+}
+
+/** A table for each kind of exchange. */
+export function cellLines(all: readonly Row[]): readonly string[] {
+  return EXCHANGE_KINDS.flatMap(({ name, about, measures }) => {
+    const rows = all.filter(({ scenario }) => scenario.endsWith(`/${name}`));
+    if (rows.length === 0) return [];
+    return [
+      "",
+      `${name}: ${about}`,
+      ...(measures === "cpu" ? cpuTable(rows) : addedTable(rows)),
+    ];
+  });
 }
 
 function cpuTable(rows: readonly Row[]): readonly string[] {
@@ -87,7 +91,8 @@ function addedTable(rows: readonly Row[]): readonly string[] {
   ]);
 }
 
-function memoryLines({ memory }: RunResult): readonly string[] {
+/** The table of the streams held open; nothing where none were. */
+export function memoryLines(memory: readonly MemoryRow[]): readonly string[] {
   if (memory.length === 0) return [];
   const kib = (bytes: number): string => (bytes / 1024).toFixed(1);
   return [

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { reportLines } from "./report.ts";
-import { resultText, type RunResult } from "./results.ts";
+import {
+  keepResult,
+  readResult,
+  resultText,
+  type RunResult,
+} from "./results.ts";
 import { figure, tableLines } from "./table.ts";
 
 const SPREAD = { median: 1.5, low: 1.25, high: 2 };
@@ -24,7 +29,7 @@ const RESULT: RunResult = {
     scenario: "messages/whole-small",
     target: "gateway",
     unit: "request",
-    cpuMicros: { median: 123.456789, low: 100, high: 200 },
+    cpuMicros: { median: 123.123456, low: 100, high: 200 },
     cpuRatio: SPREAD,
     perSecond: 1235,
     waitMs: { p50: 1, p99: 2 },
@@ -59,8 +64,23 @@ Deno.test("resultText() keeps four digits, and reads back", () => {
   const read: unknown = JSON.parse(resultText(RESULT));
   assert.deepEqual(
     read,
-    JSON.parse(JSON.stringify(RESULT).replace("123.456789", "123.5")),
+    JSON.parse(JSON.stringify(RESULT).replace("123.123456", "123.1")),
   );
+});
+
+Deno.test("a kept result is named after its date and gives the same tables again", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const url = new URL(`file://${folder}/results/`);
+    const name = await keepResult(RESULT, url);
+    assert.equal(name, "2026-11-22-10-20.json");
+    const read = await readResult(new URL(name, url).pathname);
+    assert.deepEqual(reportLines(read), reportLines(RESULT));
+    await Deno.writeTextFile(`${folder}/other.json`, "{}");
+    await assert.rejects(readResult(`${folder}/other.json`), TypeError);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("tableLines() lines columns up", () => {

@@ -12,29 +12,40 @@ import type { Row } from "./summary.ts";
 export interface RunResult {
   /** In UTC, as ISO 8601 has it. */
   readonly date: string;
+  /** What it ran on. */
   readonly machine: Machine;
   /** Of Deno, and of each target that is not this project's. */
   readonly versions: Readonly<Record<string, string>>;
+  /** Rounds that counted. */
   readonly rounds: number;
+  /** Those in which paced streams were measured. */
   readonly pacedRounds: number;
   /** Of one measurement. */
   readonly ms: number;
+  /** What was measured, and what each is. */
   readonly targets: readonly {
     readonly name: string;
     readonly about: string;
   }[];
   /** What could not be measured, and why. */
   readonly skipped: readonly { readonly what: string; readonly why: string }[];
+  /** A scenario on a target each. */
   readonly rows: readonly Row[];
+  /** 1,000 streams held open; empty where they were not. */
   readonly memory: readonly MemoryRow[];
+  /** How long starts take; empty where none were measured. */
   readonly starts: readonly StartRow[];
 }
 
 /** What it ran on. */
 export interface Machine {
+  /** Processors, as the system counts them. */
   readonly cores: number;
+  /** As it calls itself. */
   readonly processor: string;
+  /** Memory, rounded. */
   readonly memoryGiB: number;
+  /** Operating system and architecture. */
   readonly system: string;
   /** Processes that were running or waiting to run, on average over the minute before; other work spoils the figures. */
   readonly loadBefore: number;
@@ -87,6 +98,21 @@ export function resultText(result: RunResult): string {
       ? Number(value.toPrecision(4))
       : value;
   return `${JSON.stringify(result, rounded, 2)}\n`;
+}
+
+/**
+ * Reads a run's file.
+ *
+ * @throws {TypeError} where it is something else
+ */
+export async function readResult(path: string): Promise<RunResult> {
+  const result: unknown = JSON.parse(await Deno.readTextFile(path));
+  if (
+    typeof result !== "object" || result === null || !("rows" in result) ||
+    !("machine" in result)
+  ) throw new TypeError(`${path} is no result of this benchmark`);
+  // Who writes these files is above.
+  return result as RunResult;
 }
 
 /** Writes a run's file into a folder, named after its date. Gives the name. */

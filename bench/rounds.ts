@@ -12,6 +12,7 @@ import type { Site, Target } from "./targets/target.ts";
 export interface Entrant {
   /** As the tables call it. */
   readonly name: string;
+  /** Where it is started. */
   readonly site: Site;
 }
 
@@ -19,17 +20,21 @@ export interface Entrant {
 export interface Contestant {
   /** As the tables call it. */
   readonly name: string;
+  /** The running process. */
   readonly target: Target;
 }
 
 /** A sample beside that of the target which it is held against, of the same round. */
 export interface Pair {
+  /** What is told. */
   readonly sample: Sample;
+  /** What it is held against. */
   readonly base: Sample;
 }
 
 /** What was found for a scenario on a target. */
 export interface Cell {
+  /** What was asked. */
   readonly scenario: Scenario;
   /** The target's name. */
   readonly target: string;
@@ -59,6 +64,9 @@ export interface RoundsOptions {
   readonly progress: (text: string) => void;
 }
 
+/** As long as it takes until the hot code is compiled. */
+const WARM_UP_MS = 1_000;
+
 /** Measures the scenarios, and in each group of them the target that they are held against. */
 export async function runRounds(
   instruments: Instruments,
@@ -76,8 +84,9 @@ export async function runRounds(
       const isPaced = kind.plan.perSecond > 0;
       if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
       const samples = new Map<Member, Sample>();
+      const ms = isWarmUp ? Math.max(WARM_UP_MS, options.ms) : options.ms;
       for (const member of rotated(members, round)) {
-        samples.set(member, await member.measure(instruments, options.ms));
+        samples.set(member, await member.measure(instruments, ms));
       }
       const baseSample = samples.get(base);
       if (isWarmUp || baseSample === undefined) continue;

@@ -155,7 +155,9 @@ export function directionName(direction: Direction): string {
 export interface Scenario {
   /** `messages-to-chat/whole-small` */
   readonly name: string;
+  /** What is exchanged. */
   readonly kind: ExchangeKind;
+  /** From which dialect to which. */
   readonly direction: Direction;
 }
 

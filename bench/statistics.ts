@@ -20,8 +20,11 @@ export function median(values: readonly number[]): number {
 
 /** The median with the lowest and the highest value. */
 export interface Spread {
+  /** In the middle. */
   readonly median: number;
+  /** The lowest. */
   readonly low: number;
+  /** The highest. */
   readonly high: number;
 }
 

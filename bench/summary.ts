@@ -11,6 +11,7 @@ import { median, type Spread, spreadOf } from "./statistics.ts";
 export interface Row {
   /** `messages-to-chat/whole-small` */
   readonly scenario: string;
+  /** As the tables call it. */
   readonly target: string;
   /** What the processor time and the rate are told for. */
   readonly unit: "request" | "event";
@@ -40,8 +41,11 @@ export interface Row {
 export interface Goal {
   /** The figure, in a few words. */
   readonly of: string;
+  /** What was measured. */
   readonly is: number;
+  /** The most that it may be. */
   readonly atMost: number;
+  /** Whether it is no more. */
   readonly reached: boolean;
 }
 

@@ -26,8 +26,11 @@ export const nginx: TargetKind = {
 
 /** An nginx that runs. Disposing of it stops it. */
 export interface Nginx extends AsyncDisposable {
+  /** Of its one process. */
   readonly pid: number;
+  /** Where it listens. */
   readonly port: number;
+  /** From its start to its first answer, in milliseconds. */
   readonly readyMs: number;
 }
 

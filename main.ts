@@ -8,7 +8,6 @@ import { startReplay } from "./conformance/replay.ts";
 import { openAccounts } from "./gateway/open_accounts.ts";
 import { openDesk } from "./gateway/admin/desk.ts";
 import { banner } from "./gateway/banner.ts";
-import { spanStarter } from "./gateway/call_span.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import { eventLine, jsonLog } from "./gateway/log.ts";
@@ -59,6 +58,10 @@ const timers = gatewayTimers();
 const client = upstreamClient(config, timers);
 const now = () => Date.now();
 const log = config.logRequests ? jsonLog(print, now) : () => {};
+// Loaded where somebody collects spans, so that it costs nothing elsewhere.
+const spans = config.traces
+  ? await import("./gateway/call_span.ts")
+  : undefined;
 const gateway = createGateway({
   config,
   accounts,
@@ -68,7 +71,7 @@ const gateway = createGateway({
   timers,
   now,
   random: Math.random,
-  ...(config.traces ? { startSpan: spanStarter() } : {}),
+  ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
   log,
 });
 

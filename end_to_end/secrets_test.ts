@@ -82,6 +82,7 @@ Deno.test("no secret is printed, answered, sent to the wrong side or kept", () =
           VENDORC_BASE_URL: vendorc.baseUrl,
           GATEWAY_KEY: CALLER_KEY,
           GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+          GATEWAY_MAX_ATTEMPTS: "1",
         },
       });
       const issued = await traffic(program, upstream, ear);

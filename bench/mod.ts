@@ -8,6 +8,7 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
+import { soak } from "./soak.ts";
 import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
@@ -54,6 +55,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["growth", growth],
   ["cores", cores],
   ["ledger", ledger],
+  ["soak", soak],
 ]);
 
 /** Runs the benchmark that the arguments name. Gives the exit code: 2 where they name none. */

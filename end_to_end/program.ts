@@ -27,11 +27,21 @@ export interface ProgramOptions {
   readonly folder: string;
   /** The file and its arguments; absent: the gateway itself. */
   readonly command?: readonly string[];
+  /** What it may do; absent: network, environment, and the whole disk. */
+  readonly permissions?: readonly string[];
 }
+
+const PERMISSIONS: readonly string[] = [
+  "--allow-net",
+  "--allow-env",
+  "--allow-read",
+  "--allow-write",
+];
 
 /** Starts one, and waits until it listens or has ended. */
 export async function startProgram(
-  { env, folder, command = ["main.ts"] }: ProgramOptions,
+  { env, folder, command = ["main.ts"], permissions = PERMISSIONS }:
+    ProgramOptions,
 ): Promise<Program> {
   const [file = "", ...args] = command;
   const child = new Deno.Command(Deno.execPath(), {
@@ -39,10 +49,7 @@ export async function startProgram(
       "run",
       "--no-prompt",
       "--no-check",
-      "--allow-net",
-      "--allow-env",
-      "--allow-read",
-      "--allow-write",
+      ...permissions,
       "--config",
       `${ROOT}deno.json`,
       ROOT + file,

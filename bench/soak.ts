@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { homedir } from "node:os";
 import { residentBytes } from "./cpu_time.ts";
 import type { Bench, BenchContext } from "./mod.ts";
 import { lane, type SoakAddress, type SoakTally } from "./soak_callers.ts";
@@ -126,7 +127,7 @@ interface SoakGateway {
 function environment(folder: string): Record<string, string> {
   return {
     PATH: "/usr/bin:/bin",
-    HOME: Deno.env.get("HOME") ?? "/",
+    HOME: homedir(),
     DATABASE_URL: `sqlite:${folder}/gateway.sqlite3`,
   };
 }

@@ -32,9 +32,11 @@ const PATHS = ["/v1/messages", "/v1/chat/completions"] as const;
 
 /** Whom to call, and as whom. */
 export interface SoakAddress {
+  /** Of the gateway. */
   readonly url: string;
   /** Keys of accounts with money, with little of it, and with a tight limit. */
   readonly keys: readonly string[];
+  /** Tells which calls have arrived there. */
   readonly upstream: SoakUpstream;
 }
 

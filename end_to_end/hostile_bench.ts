@@ -24,7 +24,9 @@ import {
 
 /** Both ends. */
 export interface HostileBench {
+  /** One that makes a single attempt at a call. */
   readonly gateway: TestGateway;
+  /** Stands in for every vendor. */
   readonly upstream: RawUpstream;
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { errorReply } from "../routes/reply_schemas.ts";
 import { withHostileUpstream } from "./hostile_bench.ts";
 import { asking } from "./hostile_bodies.ts";
+import { RawCaller } from "./raw_caller.ts";
 import type { RawExchange } from "./raw_upstream.ts";
 import { soon } from "./soon.ts";
 import { head, wholeAnswer } from "./upstream_bytes.ts";
@@ -106,4 +107,27 @@ Deno.test("a vendor's bad answer to a count is a well-formed error without our k
   }, {
     GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2",
     GATEWAY_TOTAL_TIMEOUT_SECONDS: "0.5",
+  }));
+
+Deno.test("a caller that leaves while tokens are counted lets the vendor go, and is no fault of ours", () =>
+  withHostileUpstream(async ({ gateway, upstream }) => {
+    const asked = upstream.next();
+    using caller = await RawCaller.connect(gateway);
+    await caller.post(
+      "/v1/messages/count_tokens",
+      asking("vendora-opus-4-8"),
+    );
+    const { socket } = await soon(asked, "the count");
+    caller.close();
+    await soon(socket.closed, "the close of the vendor's connection");
+    upstream.answer(({ socket }) =>
+      socket.send(wholeAnswer('{"input_tokens":7}'))
+    );
+    const next = await gateway.post(
+      "/v1/messages/count_tokens",
+      asking("vendora-opus-4-8"),
+    );
+    assert.deepEqual(await next.json(), { input_tokens: 7 });
+    assert.deepEqual(gateway.logged, []);
+    assert.equal(gateway.gateway.slots.taken(), 0);
   }));

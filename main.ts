@@ -87,10 +87,6 @@ const onListen = (
     models: offer.models.map((model) => model.id),
   }));
 };
-const server = Deno.serve(
-  { ...config.listen, onListen },
-  (request) => dispatch(gateway, request),
-);
 
 /** How long callers have to hear that they were broken off. */
 const LAST_WORDS_MS = 2_000;
@@ -116,6 +112,12 @@ async function stop(): Promise<void> {
   await replay?.close();
   Deno.exit(0);
 }
+
+// Before it listens: who has read the address may already send a signal.
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.addSignalListener(signal, stop);
 }
+const server = Deno.serve(
+  { ...config.listen, onListen },
+  (request) => dispatch(gateway, request),
+);

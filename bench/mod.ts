@@ -11,6 +11,7 @@ import { runPipeline } from "./pipeline.ts";
 import { reportLines } from "./report.ts";
 import { readResult } from "./results.ts";
 import { runTechniques } from "./techniques.ts";
+import { soak } from "./soak.ts";
 import { endAll } from "./targets/listening.ts";
 
 /** What a benchmark is given. */
@@ -75,6 +76,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["techniques", techniques],
   ["report", report],
   ["ledger", ledger],
+  ["soak", soak],
 ]);
 
 /** Runs the benchmark that the arguments name. Gives the exit code: 2 where they name none. */

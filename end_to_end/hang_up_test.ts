@@ -148,7 +148,10 @@ const PHASES: readonly Phase[] = [
 
 async function withBench(run: (bench: Bench) => Promise<void>): Promise<void> {
   const upstream = await startRawUpstream();
-  const gateway = await startTestGateway({ vendors: upstream.vendors });
+  const gateway = await startTestGateway({
+    env: { GATEWAY_MAX_ATTEMPTS: "1" },
+    access: upstream.vendors,
+  });
   try {
     await run({ gateway, upstream });
     await nothingIsTaken(gateway);

@@ -270,7 +270,7 @@ Deno.test("odd targets and hosts are a 4xx or read as their path, and open nothi
           );
           const right = path === "/healthz"
             ? [200, 400, undefined]
-            : [400, 401, 404, undefined];
+            : [400, 401, 404, 429, undefined];
           assert.ok(
             right.includes(answer?.status),
             `${path}: ${answer?.status} ${answer?.body}`,
@@ -326,7 +326,7 @@ Deno.test("odd targets and hosts are a 4xx or read as their path, and open nothi
           const head = await caller.until(/\r\n\r\n/).catch(() => "closed");
           assert.match(
             head,
-            /^closed|^HTTP\/1\.1 (204|40[0145]|414|431) /,
+            /^closed|^HTTP\/1\.1 (204|40[0145]|414|429|431) /,
             `${method} ${target}`,
           );
         }

@@ -70,7 +70,8 @@ function applied(text: string, changes: readonly Change[]): string {
         break;
     }
   }
-  return out;
+  // What was cut in the middle of a character would be sent as another.
+  return [...out].filter((character) => character.isWellFormed()).join("");
 }
 
 /** Frames in another order, some twice, some not at all. */

@@ -58,7 +58,7 @@ export interface TestGatewayOptions {
   /** Absent: chance. */
   readonly random?: () => number;
   /** Where the vendors are, and with which keys; absent: all at the replay server. */
-  readonly vendors?: Config["vendors"];
+  readonly access?: Config["vendors"];
 }
 
 /** One id of each family, and the dialect its upstream is called in by a caller of the chat format. */
@@ -93,7 +93,7 @@ export async function startTestGateway(
     desk: openDesk(books.admin, config.adminToken, () => Date.now()),
     offer: offerOf(
       config.catalogue,
-      options.vendors ??
+      options.access ??
         (options.realVendors === true
           ? config.vendors
           : replayVendors(replay.url, config.catalogue.vendors)),

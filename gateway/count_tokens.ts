@@ -10,6 +10,7 @@ import { isObject, type JsonObject, parseJson } from "../translate/json.ts";
 import type { TopLevel } from "../translate/json_splice.ts";
 import { upstreamRequest } from "../translate/relay.ts";
 import type { GenerationRequest } from "../translate/request.ts";
+import { withoutSecret } from "../translate/secret.ts";
 import type { Caller } from "./accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
 import type { Gateway } from "./gateway.ts";
@@ -60,7 +61,10 @@ export async function countTokens(
   if (candidate === undefined || path === undefined) {
     return inputTokens(call.request);
   }
-  const dialect = upstreamDialect(candidate.dialect);
+  const dialect = withoutSecret(
+    upstreamDialect(candidate.dialect),
+    candidate.access.apiKey,
+  );
   const upstream = upstreamRequest(
     {
       dialect: call.dialect,
@@ -73,28 +77,73 @@ export async function countTokens(
     candidate.upstreamModel,
     candidate.can,
   );
-  const response = await gateway.client.call({
-    url: `${candidate.access.baseUrl}${path}`,
-    headers: callHeaders({
-      candidate,
-      upstream,
-      stream: false,
-      dialectHeaders: call.headers,
-      trace: call.trace,
-    }),
-    body: upstream.bytes,
-    signal: call.signal,
-    ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
-  });
-  const text = new TextDecoder().decode(
-    await readUpTo(response.body, MAX_ANSWER_BYTES, "cut"),
+  const { signal, forget } = limited(
+    call.signal,
+    gateway,
+    model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
-  if (response.status !== 200) {
-    throw dialect.decodeError(response.status, response.headers(), text);
+  try {
+    const response = await gateway.client.call({
+      url: `${candidate.access.baseUrl}${path}`,
+      headers: callHeaders({
+        candidate,
+        upstream,
+        stream: false,
+        dialectHeaders: call.headers,
+        trace: call.trace,
+      }),
+      body: upstream.bytes,
+      signal,
+      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
+    });
+    const text = new TextDecoder().decode(
+      await readUpTo(response.body, MAX_ANSWER_BYTES, "cut"),
+    );
+    if (response.status !== 200) {
+      throw dialect.decodeError(response.status, response.headers(), text);
+    }
+    return countIn(text);
+  } finally {
+    forget();
   }
+}
+
+/** Ends when the caller leaves, or when the time for a whole call is over. */
+function limited(
+  caller: AbortSignal,
+  { timers }: Gateway,
+  totalMs: number,
+): { readonly signal: AbortSignal; readonly forget: () => void } {
+  const controller = new AbortController();
+  const left = (): void => controller.abort(caller.reason);
+  if (caller.aborted) left();
+  caller.addEventListener("abort", left);
+  const timer = timers.set(
+    () =>
+      controller.abort(
+        new ApiError(
+          "timeout",
+          "the answer took longer than the gateway allows",
+        ),
+      ),
+    totalMs,
+  );
+  return {
+    signal: controller.signal,
+    forget() {
+      timers.clear(timer);
+      caller.removeEventListener("abort", left);
+    },
+  };
+}
+
+/** The count in a vendor's answer: whole, not below zero, and one that a double holds. */
+function countIn(text: string): number {
   const answer = parseJson(text);
   const counted = isObject(answer) ? answer["input_tokens"] : undefined;
-  if (typeof counted !== "number") {
+  if (
+    typeof counted !== "number" || !Number.isSafeInteger(counted) || counted < 0
+  ) {
     throw new ApiError(
       "upstream",
       "could not read the upstream's count of tokens",

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NOBODY_THERE } from "../gateway/call_entry.ts";
 import { countTokens } from "../gateway/count_tokens.ts";
 import { traceOf } from "../gateway/trace.ts";
 import { versionHeaders } from "../gateway/version_headers.ts";
@@ -42,6 +43,10 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
           signal: context.request.signal,
         });
         return json({ input_tokens: counted });
+      } catch (error) {
+        // Nobody is there for an answer, and the vendor was let go: that is nobody's fault.
+        if (!context.request.signal.aborted) throw error;
+        return new Response(null, { status: NOBODY_THERE });
       } finally {
         slot.release();
       }

@@ -1,0 +1,239 @@
+/**
+ * The upstream of the soak: speaks all three dialects, and does to a call what the call's text asks for.
+ *
+ * @module
+ */
+import { createServer, type Socket } from "node:net";
+
+/** What an upstream can do to a call. */
+export const UPSTREAM_FATES = [
+  "good",
+  "slow",
+  "hold",
+  "reset-before",
+  "reset-inside",
+  "cut",
+  "garbage",
+  "error-late",
+  "html",
+  "error-500",
+  "error-429",
+  "stall-before",
+  "stall-inside",
+] as const;
+
+/** One of them. */
+export type UpstreamFate = typeof UPSTREAM_FATES[number];
+
+/** A running upstream. */
+export interface SoakUpstream {
+  /** Where it listens. */
+  readonly port: number;
+  /** Connections that are open now. */
+  open(): number;
+  /** Settles once the call with this nonce has arrived. */
+  arrived(nonce: string): Promise<void>;
+  /** Closes everything. */
+  close(): void;
+}
+
+/** The text by which a call says what is to be done to it. */
+export function marked(fate: UpstreamFate, nonce: string): string {
+  return `<<${fate} ${nonce}>>`;
+}
+
+const FRAMES = 8;
+const WORDS = "soak ".repeat(12);
+
+/** Starts one. */
+export async function startSoakUpstream(): Promise<SoakUpstream> {
+  const sockets = new Set<Socket>();
+  const waiting = new Map<string, () => void>();
+  const early = new Set<string>();
+  const server = createServer((socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    let text = "";
+    socket.on("data", (piece: Uint8Array) => {
+      text += LATIN1.decode(piece);
+      const end = text.indexOf("\r\n\r\n");
+      const length = Number(/^content-length: (\d+)/im.exec(text)?.[1]);
+      if (end < 0 || text.length < end + 4 + length) return;
+      const call = text;
+      text = "";
+      const [, fate = "good", nonce = ""] =
+        /<<([a-z0-9-]+) ([a-z0-9-]+)>>/.exec(call) ?? [];
+      early.add(nonce);
+      waiting.get(nonce)?.();
+      void answer(socket, call, fate);
+    });
+  });
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", 4096, () => resolve())
+  );
+  const address = server.address();
+  if (typeof address !== "object" || address === null) {
+    throw new Error("cannot tell the port: the server has no address");
+  }
+  return {
+    port: address.port,
+    open: () => sockets.size,
+    arrived: (nonce) =>
+      new Promise((resolve) => {
+        if (early.has(nonce)) return resolve();
+        waiting.set(nonce, () => {
+          waiting.delete(nonce);
+          resolve();
+        });
+      }),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const LATIN1 = new TextDecoder("latin1");
+
+function later(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function answer(
+  socket: Socket,
+  call: string,
+  fate: string,
+): Promise<void> {
+  const isStream = /"stream":true|:streamGenerateContent/.test(call);
+  const dialect = call.includes("/messages")
+    ? MESSAGES
+    : call.includes("/chat/completions")
+    ? CHAT
+    : GENERATE;
+  const send = (text: string): void => {
+    if (!socket.destroyed) socket.write(text);
+  };
+  const whole = (status: string, type: string, body: string): void =>
+    send(
+      `HTTP/1.1 ${status}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  switch (fate) {
+    case "reset-before":
+      return void socket.resetAndDestroy();
+    case "html":
+      return whole("502 Bad Gateway", "text/html", "<title>Busy</title>");
+    case "error-500":
+      return whole("500 Oops", "application/json", '{"error":{"message":"x"}}');
+    case "error-429":
+      return whole("429 Slow", "application/json", '{"error":{"message":"x"}}');
+    case "stall-before":
+      return;
+  }
+  if (!isStream) {
+    const body = dialect.whole;
+    if (fate === "good" || fate === "slow") {
+      return whole("200 OK", "application/json", body);
+    }
+    if (fate === "garbage") {
+      return whole("200 OK", "application/json", body.slice(5));
+    }
+    send(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${
+        body.slice(0, 40)
+      }`,
+    );
+    if (fate === "cut") socket.end();
+    if (fate === "reset-inside") socket.resetAndDestroy();
+    return;
+  }
+  send(
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+  );
+  const half = Math.floor(FRAMES / 2);
+  for (const [at, frame] of dialect.frames.entries()) {
+    if (at === half) {
+      switch (fate) {
+        case "cut":
+          return void socket.end();
+        case "reset-inside":
+          return void socket.resetAndDestroy();
+        case "stall-inside":
+          return;
+        case "garbage":
+          send(chunk("data: {broken\n\n"));
+          break;
+        case "error-late":
+          send(
+            chunk(
+              'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x","code":503}}\n\n',
+            ),
+          );
+      }
+    }
+    // Held: a frame every second for as long as the caller stays.
+    if (fate === "hold" && at === half) {
+      while (!socket.destroyed) {
+        send(chunk(frame));
+        await later(1_000);
+      }
+      return;
+    }
+    send(chunk(frame));
+    if (fate === "slow") await later(20);
+  }
+  send("0\r\n\r\n");
+}
+
+function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}
+
+interface Canned {
+  readonly frames: readonly string[];
+  readonly whole: string;
+}
+
+function repeated(frame: string): readonly string[] {
+  return Array.from({ length: FRAMES }, () => frame);
+}
+
+const MESSAGES: Canned = {
+  frames: [
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
+    'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+    ...repeated(
+      `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${WORDS}"}}\n\n`,
+    ),
+    'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+    'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":90}}\n\n',
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  ],
+  whole:
+    `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"${WORDS}"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":9}}`,
+};
+
+const CHAT: Canned = {
+  frames: [
+    ...repeated(
+      `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"${WORDS}"},"finish_reason":null}]}\n\n`,
+    ),
+    'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":90,"total_tokens":95}}\n\n',
+    "data: [DONE]\n\n",
+  ],
+  whole:
+    `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${WORDS}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":9,"total_tokens":14}}`,
+};
+
+const GENERATE: Canned = {
+  frames: [
+    ...repeated(
+      `data: {"candidates":[{"content":{"parts":[{"text":"${WORDS}"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":9,"totalTokenCount":14}}\r\n\r\n`,
+    ),
+    'data: {"candidates":[{"content":{"parts":[{"text":"."}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":90,"totalTokenCount":95}}\r\n\r\n',
+  ],
+  whole:
+    `{"candidates":[{"content":{"parts":[{"text":"${WORDS}"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":9,"totalTokenCount":14}}`,
+};

@@ -57,6 +57,12 @@ function allRefused(e: Evidence): readonly Exchange[] {
   ]);
 }
 
+/** The body of a refusal can be judged only where there is one. */
+function turnedAway(x: Exchange): Exchange {
+  if (x.head?.status !== 200) return x;
+  throw new NotTestable(`"${x.label}" was to be refused with 401`, x);
+}
+
 /** The reply is what the operation gives to a right key: a list, a reply or a stream. */
 function served(x: Exchange): Finding {
   const good = x.head?.status === 200 &&
@@ -208,7 +214,7 @@ export const AUTH_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["keys"],
     judge: (e) =>
-      allRefused(e).flatMap((x) => [
+      allRefused(e).map(turnedAway).flatMap((x) => [
         statusIs(x, 401),
         equals(x, "type", "error"),
         equals(x, "error.type", "authentication_error"),
@@ -241,7 +247,7 @@ export const AUTH_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["keys"],
     judge: (e) =>
-      allRefused(e).map((x) => {
+      allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
         return fact(
           /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&

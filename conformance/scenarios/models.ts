@@ -104,7 +104,13 @@ const UNLISTED_MODELS: Scenario = {
               endpoint,
               route,
               form,
-              lab.prompt("text", "Say hello."),
+              // The vendor does not have it either, should it be asked.
+              lab.prompt(
+                form === "control"
+                  ? "text"
+                  : `text?no-model=${encodeURIComponent(model)}`,
+                "Say hello.",
+              ),
               {
                 max_tokens: 16,
                 model,

@@ -116,6 +116,10 @@ export function formsOf(
   );
 }
 
+const UNKNOWN = "no-such-model-1";
+/** The vendor does not have the unknown model either, should it be asked. */
+const TEXT = `text?no-model=${UNKNOWN}`;
+
 /** What every wrong request is an answer to; the last proves that nothing broke. */
 export const WRONG_BODIES: Scenario = {
   name: "wrong-bodies",
@@ -127,7 +131,7 @@ export const WRONG_BODIES: Scenario = {
       const route = firstRoute(lab, endpoint);
       const send = (form: string, more: JsonObject = {}) =>
         lab.send(
-          plainAsk(endpoint, route, form, lab.prompt("text", "Say hello."), {
+          plainAsk(endpoint, route, form, lab.prompt(TEXT, "Say hello."), {
             max_tokens: 16,
             ...more,
           }),
@@ -162,9 +166,9 @@ export const WRONG_BODIES: Scenario = {
           await send(form, { ...change });
         }),
       );
-      await send("unknown-model", { model: "no-such-model-1" });
+      await send("unknown-model", { model: UNKNOWN });
       await send("unknown-model-stream", {
-        model: "no-such-model-1",
+        model: UNKNOWN,
         stream: true,
       });
       await send("empty-model", { model: "" });

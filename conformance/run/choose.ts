@@ -10,18 +10,26 @@ export function chooseChecks(
   levels: ReadonlySet<Level>,
   filters: readonly string[],
 ): Check[] {
-  const patterns = filters.map((filter) =>
-    new RegExp(
-      filter.split("*").map((part) =>
-        part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
-      )
-        .join(".*"),
-    )
+  return matching(checks, filters).filter((check) =>
+    judgedIn(check, mode) && levels.has(check.level)
   );
-  return checks.filter((check) =>
-    judgedIn(check, mode) && levels.has(check.level) &&
-    (patterns.length === 0 ||
-      patterns.some((pattern) => pattern.test(check.id)))
+}
+
+/** The checks that a filter means: the one with that id, otherwise all whose id contains it; no filter means all. */
+export function matching(
+  checks: readonly Check[],
+  filters: readonly string[],
+): readonly Check[] {
+  if (filters.length === 0) return checks;
+  const patterns = filters.map((filter) => {
+    const text = filter.split("*").map((part) =>
+      part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
+    ).join(".*");
+    const whole = checks.some(({ id }) => id === filter);
+    return new RegExp(whole ? `^${text}$` : text);
+  });
+  return checks.filter(({ id }) =>
+    patterns.some((pattern) => pattern.test(id))
   );
 }
 

@@ -64,6 +64,13 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
   const { model, chatModel = model } = unknown;
   if (unknown.mode === "live") {
     const usual = models.find((id) => CHEAP.test(id)) ?? models[0];
+    if (usual === undefined && model === undefined && chatModel === undefined) {
+      throw new Unreachable(
+        `GET /v1/models names no model, and none is given with --model (the base address stands without /v1): ${
+          outcome(list)
+        }`,
+      );
+    }
     const route = (id: string | undefined): Route[] =>
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     return {

@@ -73,18 +73,28 @@ function framesAround({ frames }: Exchange, at: number): string[] {
   );
 }
 
+/** Text as one word of a shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** The exchange as a curl command; the key comes from the environment. */
 export function curlOf({ request }: Exchange, baseUrl: string): string {
   if (request.client === "raw") {
     return "curl      (sent as bytes over a socket: see the exchange file)";
   }
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+  if (/\{\{KEY~*\}\}/.test(JSON.stringify(request.headers) + request.path)) {
+    return "curl      (sent with something made from the key, as the name of the exchange says: that is not written down)";
+  }
   const headers = request.headers.map(([name, value]) => {
     const text = `${name}: ${value}`;
     const masked = /\{\{KEY\**\}\}/;
     return masked.test(text)
       ? `-H "${
-        text.replaceAll('"', '\\"').replace(masked, "$CONFORMANCE_API_KEY")
+        text.replaceAll(/["\\$`]/g, "\\$&").replace(
+          masked,
+          () => "$CONFORMANCE_API_KEY",
+        )
       }"`
       : `-H ${quoted(text)}`;
   });

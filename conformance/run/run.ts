@@ -8,7 +8,7 @@ import { Budget } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
-import { explain, transcript } from "./explain.ts";
+import { explain, quoted, transcript } from "./explain.ts";
 import { judge, type Result } from "./judge.ts";
 import { play, type Stage } from "./play.ts";
 import { htmlReport } from "./report_html.ts";
@@ -35,6 +35,8 @@ export const LIVE_CAPS = {
   outputTokens: 20_000,
   usd: 4,
 } as const;
+/** Where `deno task start` listens; without keys of vendors it answers from the same fixtures. */
+const STARTED_BY_HAND = "http://127.0.0.1:8787";
 const WIDTH = { live: 4, replay: 8 } as const;
 const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
 
@@ -125,7 +127,9 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       ({ name }) => screen.progress(++done, scenarios.length, name),
     );
     const results = checks.map((check) => judge(check, mode, records, capped));
-    const explanations = await explainAll(results, base.baseUrl, settings);
+    // The own gateway is gone when a failure is read: then one that was started by hand is asked.
+    const asked = gateway === undefined ? base.baseUrl : STARTED_BY_HAND;
+    const explanations = await explainAll(results, asked, settings);
     for (const result of results) {
       const text = explanations.get(result.check.id);
       if (text === undefined) continue;
@@ -140,6 +144,11 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     for (const id of stale) {
       screen.line(
         `\n✗ ${id} passes but is listed in ${settings.expectedFailures}`,
+      );
+    }
+    if (gateway !== undefined && explanations.size > 0) {
+      screen.line(
+        "\nThe curl commands ask a gateway that runs: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
       );
     }
     const exitCode = exitOf(results, expected, stale);
@@ -200,6 +209,7 @@ async function explainAll(
   if (bad.length === 0) return new Map();
   const folder = await Deno.makeTempDir({ prefix: "conformance-exchanges-" });
   const written = new Map<Exchange, string>();
+  const names = new Map<string, number>();
   const fileOf = (exchange: Exchange): string => {
     const known = written.get(exchange);
     if (known !== undefined) return known;
@@ -207,7 +217,10 @@ async function explainAll(
       /[^\w.-]/g,
       "_",
     );
-    const file = `${folder}/${name}.txt`;
+    // Several requests of a scenario may bear one label.
+    const again = names.get(name) ?? 0;
+    names.set(name, again + 1);
+    const file = `${folder}/${name}${again === 0 ? "" : `-${again + 1}`}.txt`;
     Deno.writeTextFileSync(file, transcript(exchange));
     written.set(exchange, file);
     return file;
@@ -222,16 +235,29 @@ async function explainAll(
 }
 
 function commandOf(settings: Settings): string {
-  const { baseUrl, replay, headers, model, chatModel, seed } = settings;
+  const { replay, seed, timeoutMs } = settings;
+  const flags: readonly (readonly [string, string | number | undefined])[] = [
+    ["base-url", settings.baseUrl],
+    ["replay", replay === undefined ? replay : `${replay.host}:${replay.port}`],
+    // The value may be a secret: whoever repeats it puts it in.
+    ...settings.headers.map(([name]) => ["header", `${name}:VALUE`] as const),
+    ["model", settings.model],
+    ["chat-model", settings.chatModel],
+    ["profile", settings.profile],
+    ["timeout", timeoutMs === undefined ? undefined : timeoutMs / 1000],
+    ["seed", seed],
+  ];
   return [
     "deno task conformance",
-    ...(baseUrl === undefined ? [] : [`--base-url=${baseUrl}`]),
-    ...(replay === undefined ? [] : [`--replay=${replay.host}:${replay.port}`]),
-    ...headers.map(([name]) => `--header=${name}:…`),
-    ...(model === undefined ? [] : [`--model=${model}`]),
-    ...(chatModel === undefined ? [] : [`--chat-model=${chatModel}`]),
-    `--seed=${seed}`,
+    ...flags.flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${word(String(value))}`]
+    ),
   ].join(" ");
+}
+
+/** Text as one word of a shell, without quotes where it needs none. */
+function word(text: string): string {
+  return /^[\w.:/,@%+-]+$/.test(text) ? text : quoted(text);
 }
 
 /** The exit code of a run that was judged. */

@@ -29,6 +29,8 @@ export interface Settings {
   readonly chatModel: string | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
+  /** The highest of them, when it was given. */
+  readonly profile: string | undefined;
   /** Report files by kind. */
   readonly reports: readonly {
     readonly kind: ReportKind;
@@ -65,7 +67,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   "plan":
     "                show what would be sent and what it could cost, and stop",
   "filter":
-    "=ID[,ID]      only checks whose id contains this (* for anything); removes requests, not output",
+    "=ID[,ID]      only the check of that id, or those whose id contains this (* for anything); removes requests, not output; may be given often",
   "model":
     "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model)",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
@@ -84,6 +86,9 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 const BARE = new Set(["list", "plan", "help"]);
+
+/** Flags that may be given often: it is as if their values stood in one, with commas. */
+const REPEATED = new Set(["header", "filter", "model", "chat-model", "report"]);
 
 /** The help text. */
 export function helpText(): string {
@@ -127,7 +132,11 @@ export function readSettings(
       );
     }
     if (name === "header") headers.push(headerOf(value ?? ""));
-    given.set(name, value ?? "");
+    const before = given.get(name);
+    if (before !== undefined && !REPEATED.has(name)) {
+      throw new UsageError(`--${name} is given twice`);
+    }
+    given.set(name, before === undefined ? value ?? "" : `${before},${value}`);
   }
   const baseUrl = given.get("base-url")?.replace(/\/+$/, "");
   if (
@@ -153,6 +162,7 @@ export function readSettings(
     model: given.get("model"),
     chatModel: given.get("chat-model"),
     levels: levelsOf(given.get("profile"), baseUrl),
+    profile: given.get("profile"),
     reports: (given.get("report")?.split(",") ?? []).map(reportOf),
     expectedFailures: given.get("expected-failures"),
     maxRequests: numberIn(given, "max-requests"),

@@ -113,7 +113,7 @@ export class Lab {
 
   /** A text made from the key, hidden in the record as the key is. */
   variant(text: string): string {
-    this.#options.redaction.hide(text);
+    this.#options.redaction.hide(text, "~");
     return text;
   }
 

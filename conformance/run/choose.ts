@@ -69,8 +69,16 @@ export function planText(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
   profile: TargetProfile,
+  mode: "live" | "replay",
 ): string {
   const total = costOf(scenarios, profile);
+  const cost = mode === "replay"
+    ? "nothing is billed, the models are played"
+    : `at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
+      usdOf(total).toFixed(2)
+    } dollars`;
+  const count = (number: number, what: string): string =>
+    `${number} ${what}${number === 1 ? "" : "s"}`;
   const route = ({ name, model }: { name: string; model: string }): string =>
     name === "model" ? model : `${model} (${name})`;
   return [
@@ -78,8 +86,8 @@ export function planText(
       profile.messages.map(route).join(", ") || "none"
     }`,
     `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
-    `plan      ${checks.length} checks from ${scenarios.length} scenarios: at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
-      usdOf(total).toFixed(2)
-    } dollars`,
+    `plan      ${count(checks.length, "check")} from ${
+      count(scenarios.length, "scenario")
+    }: ${cost}`,
   ].join("\n");
 }

@@ -4,7 +4,7 @@ import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type ReplayServer, startReplay } from "../replay.ts";
 import { SCENARIOS } from "../scenarios/mod.ts";
-import { Budget } from "../suite/budget.ts";
+import { Budget, type Cost, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
@@ -29,11 +29,14 @@ export const EXIT = {
   partial: 5,
 } as const;
 
-/** What a live run may spend unless told otherwise: its whole plan for a target with a dozen models, and some room. */
+/**
+ * A default live run must not end as partial: its plan stays below these. Requests are many because two in three are to be
+ * refused before a model sees them; what may be billed is bound by tokens and dollars.
+ */
 export const LIVE_CAPS = {
-  requests: 500,
-  outputTokens: 20_000,
-  usd: 4,
+  requests: 400,
+  outputTokens: 10_000,
+  usd: 1,
 } as const;
 /** Where `deno task start` listens; without keys of vendors it answers from the same fixtures. */
 const STARTED_BY_HAND = "http://127.0.0.1:8787";
@@ -116,7 +119,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     });
     const scenarios = chooseScenarios(checks, SCENARIOS, mode, profile);
     screen.line(`target    ${base.baseUrl} (${mode}), seed ${settings.seed}`);
-    screen.line(planText(checks, scenarios, profile));
+    screen.line(planText(checks, scenarios, profile, mode));
     if (settings.plan) return EXIT.conformant;
     const stage: Stage = { ...base, profile };
     let done = 0;
@@ -154,7 +157,11 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;
     screen.line(`\n${summaryTable(results)}\n`);
-    screen.line(closingLine(results, budget.spent.requests, seconds, exitCode));
+    screen.line(
+      `${closingLine(results, exitCode)}; ${spentText(budget.spent, mode)} in ${
+        seconds.toFixed(1)
+      } s`,
+    );
     await writeReports(settings, redaction, {
       target: base.baseUrl,
       mode,
@@ -275,20 +282,23 @@ export function exitOf(
   return EXIT.conformant;
 }
 
-function closingLine(
-  results: readonly Result[],
-  requests: number,
-  seconds: number,
-  exitCode: number,
-): string {
+/** What was spent: only a live run can have cost anything. */
+function spentText(spent: Cost, mode: "live" | "replay"): string {
+  const requests = `${spent.requests} requests`;
+  return mode === "replay"
+    ? requests
+    : `${requests}, at most ${spent.outputTokens} output tokens and ${
+      usdOf(spent).toFixed(2)
+    } dollars`;
+}
+
+function closingLine(results: readonly Result[], exitCode: number): string {
   const word = Object.entries(EXIT).find(([, code]) => code === exitCode)?.[0];
   return `${word}: ${countOf(results, "pass")} passed, ${
     countOf(results, "fail")
   } failed, ${countOf(results, "unclear")} unclear, ${
     countOf(results, "not-run")
-  } not run, ${countOf(results, "error")} errors; ${requests} requests in ${
-    seconds.toFixed(1)
-  } s`;
+  } not run, ${countOf(results, "error")} errors`;
 }
 
 async function writeReports(

@@ -52,7 +52,7 @@ const LISTED_MODELS: Scenario = {
   about: "Every listed model on both endpoints, whole and streamed",
   mode: "both",
   cost: ({ models }) =>
-    calls(2 * Math.min(models.length, MAX_CALLED.replay) + 4, 16)({
+    calls(2 * Math.min(models.length, MAX_CALLED.live), 16)({
       models,
       messages: [],
       chat: [],

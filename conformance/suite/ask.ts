@@ -43,7 +43,7 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
 };
 
 /** Output tokens that are counted for a call without a limit of its own. */
-const UNLIMITED_OUTPUT_TOKENS = 256;
+export const UNLIMITED_OUTPUT_TOKENS = 256;
 
 const encoder = new TextEncoder();
 
@@ -112,12 +112,12 @@ export function rawHeadOf(
 
 /** What a request costs at most. */
 export function costOf(ask: Ask, body: Uint8Array | undefined): Cost {
-  if (ask.route === undefined) {
-    return { requests: 1, inputTokens: 0, outputTokens: 0 };
-  }
-  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(
-    new TextDecoder().decode(body),
-  )?.[1];
+  const text = new TextDecoder().decode(body);
+  // Without messages, or with another method, there is nothing that a model could be asked.
+  const asks = ask.route !== undefined && methodOf(ask) === "POST" &&
+    text.includes('"messages"');
+  if (!asks) return { requests: 1, inputTokens: 0, outputTokens: 0 };
+  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(text)?.[1];
   return {
     requests: 1,
     inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,

@@ -3,7 +3,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { brief, sameJson, textAt } from "../evidence/json_path.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+import { demanded, fact, type Finding, NotTestable } from "../suite/finding.ts";
 import { CHAT_STREAM_USAGE_CHECKS } from "./chat_stream_usage.ts";
 import {
   chatStreams,
@@ -224,7 +224,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = [
         const cut = x.frames.some(({ json }) =>
           textAt(json, "choices.0.finish_reason") === "length"
         );
-        return fact(
+        return demanded(e)(
           text !== "" || cut,
           "joined delta.content",
           "text",

@@ -7,7 +7,7 @@ import type { Json } from "../replay/json.ts";
 import { FORCED_TOOL } from "../scenarios/tools.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, skill } from "../suite/finding.ts";
+import { demanded, fact, type Finding, skill } from "../suite/finding.ts";
 import { fixtureOf } from "./chat_content.ts";
 import { TOOL_SHAPE_CHECKS } from "./tools_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./tools_history.ts";
@@ -224,7 +224,7 @@ export const TOOLS_CHECKS: readonly Check[] = [
         ...e.streams("*/*/stream/named"),
       ].map((x) => {
         const found = toolCallsIn(x).map(({ name }) => name);
-        const judged = cutShort(x) ? skill : fact;
+        const judged = cutShort(x) ? skill : demanded(e);
         return judged(
           found.length > 0 && found.every((name) => name === FORCED_TOOL),
           "called tools",
@@ -250,7 +250,7 @@ export const TOOLS_CHECKS: readonly Check[] = [
         ...e.streams("*/*/stream/any"),
       ].map((x) => {
         const found = toolCallsIn(x);
-        const judged = cutShort(x) ? skill : fact;
+        const judged = cutShort(x) ? skill : demanded(e);
         return judged(found.length > 0, "tool calls", "one", found, x);
       }),
     mutants: ["tool-choice-lost", "tool-choice-any-as-auto"],
@@ -275,7 +275,8 @@ export const TOOLS_CHECKS: readonly Check[] = [
           ? ["tool_calls", "stop"]
           : ["tool_calls"];
         const found = causeTold(x);
-        const judged = cutShort(x) ? skill : fact;
+        const called = toolCallsIn(x).length > 0;
+        const judged = cutShort(x) ? skill : called ? fact : demanded(e);
         return judged(
           expected.includes(found),
           "stop cause",

@@ -5,6 +5,7 @@ import type { Dialect } from "../replay/call.ts";
 import type { Budget } from "../suite/budget.ts";
 import type { ReplayServer } from "../replay.ts";
 import { Lab } from "../suite/lab.ts";
+import type { Patience } from "../suite/patience.ts";
 import type { Route, TargetProfile } from "../suite/scenario.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
@@ -32,6 +33,8 @@ export interface Unknown {
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
+  /** What waits where a live target limits the rate. */
+  readonly patience?: Patience;
   /** A request may last so long. */
   readonly timeoutMs: number;
   /** Makes nonces differ. */

@@ -13,6 +13,7 @@ import { judge, type Result } from "./judge.ts";
 import { play, type Stage } from "./play.ts";
 import { htmlReport } from "./report_html.ts";
 import { jsonReport, junitReport, type RunReport } from "./reports.ts";
+import { Patience } from "../suite/patience.ts";
 import type { Screen } from "./screen.ts";
 import { checkReplay } from "./self_check.ts";
 import { helpText, type Settings, UsageError } from "./settings.ts";
@@ -108,6 +109,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
       seed: settings.seed,
       headers: settings.headers,
+      ...(live ? { patience: new Patience() } : {}),
       ...(upstream === undefined ? {} : { replay: upstream }),
     } as const;
     const profile = await discover({

@@ -105,7 +105,7 @@ export function helpText(): string {
     ...lines,
     "",
     "Exit codes: 0 conformant, 1 not, 2 wrong command line, 3 target unreachable or key refused,",
-    "            4 the suite's own fault, 5 partial: a cap was reached.",
+    "            4 the suite's own fault, 5 partial: a cap was reached, or the rate was limited throughout.",
   ].join("\n");
 }
 

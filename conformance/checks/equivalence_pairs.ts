@@ -157,9 +157,9 @@ export const PAIR_CHECKS: readonly Check[] = [
       "usage",
       kind,
       {
-        section: "What the service does",
+        section: SECTION,
         text:
-          "Prices are the same on both endpoints. Billing is by input tokens and output tokens.",
+          "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
       },
       "documented",
       (e) => asTheFixture(e, kind, "tokens", tokens),
@@ -189,7 +189,8 @@ export const PAIR_CHECKS: readonly Check[] = [
       kind,
       {
         section: "What the service does",
-        text: "Streaming does not change the price.",
+        text:
+          "Clients send a JSON body and receive either one JSON reply or a server-sent event stream.",
       },
       "documented",
       (e) => wholeAsStream(e, kind),

@@ -275,8 +275,8 @@ export const ERRORS_CHECKS: readonly Check[] = [
   {
     id: "errors.nothing-goes-upstream",
     rule: {
-      section: "What the service does",
-      text: "An id absent from the list cannot be called with that key.",
+      source: "A refused request costs nothing: no model may see it",
+      text: "A wrong request is answered by no upstream.",
     },
     level: "convention",
     mode: "replay",

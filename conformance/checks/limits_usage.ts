@@ -85,9 +85,8 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = [
   {
     id: "limits.chat-history-is-billed",
     rule: {
-      section: "What the service does",
-      text:
-        "Prices are the same on both endpoints. Billing is by input tokens and output tokens.",
+      section: "Equivalent fields between the two formats",
+      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     },
     level: "documented",
     mode: "both",

@@ -292,7 +292,11 @@ export const SENT_CHECKS: readonly Check[] = [
   ),
   sentCheck(
     "stream",
-    { section: TABLE, text: "true returns server-sent events" },
+    {
+      ...SAME,
+      text:
+        "Where the caller asks for a stream, the upstream is asked for one.",
+    },
     (e) =>
       MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(passedBy)
         .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
@@ -374,8 +378,9 @@ export const SENT_CHECKS: readonly Check[] = [
     ["called-with-text-plain"],
   ),
   sentCheck("callers-key", {
-    section: "Authentication",
-    text: "a gateway key sent to another service also fails",
+    source:
+      "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
+    text: "The caller's key is never sent upstream.",
   }, (e) => [
     fact(
       e.note("the caller's key was seen upstream") === false,

@@ -16,13 +16,19 @@ const MOST_RETRIES = 6;
 
 /** Shared by all scenarios of a run. */
 export class Patience {
+  readonly #now: () => number;
   #until = 0;
   #waitedMs = 0;
+
+  /** `now` gives milliseconds since any moment. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Settles when no wait is asked for any more. */
   async ready(): Promise<void> {
     for (;;) {
-      const ms = this.#until - performance.now();
+      const ms = this.#until - this.#now();
       if (ms <= 0) return;
       await new Promise((resolve) => setTimeout(resolve, ms));
     }
@@ -37,9 +43,10 @@ export class Patience {
       waitAskedMs(exchange) ?? 1000 * 2 ** attempt,
       LONGEST_WAIT_MS,
     );
-    const until = performance.now() + ms;
+    const now = this.#now();
+    const until = now + ms;
     // Requests that are limited together wait together.
-    const more = Math.max(0, until - Math.max(this.#until, performance.now()));
+    const more = Math.max(0, until - Math.max(this.#until, now));
     if (attempt >= MOST_RETRIES || this.#waitedMs + more > ALL_WAITS_MS) {
       throw new RateLimited(
         `the target limits the rate (429), also after ${

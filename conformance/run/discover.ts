@@ -78,12 +78,12 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     return {
       models,
-      messages: route(model?.split(",")[0] ?? usual),
-      chat: route(chatModel?.split(",")[0] ?? usual),
+      messages: route(idsIn(model)?.[0] ?? usual),
+      chat: route(idsIn(chatModel)?.[0] ?? usual),
     };
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
-    wanted?.split(",") ?? models.slice(0, MAX_TRIED);
+    idsIn(wanted) ?? models.slice(0, MAX_TRIED);
   const messages = await routesOf(lab, "messages", candidates(model));
   const chat = await routesOf(lab, "chat", candidates(chatModel));
   if (messages.length + chat.length === 0) {
@@ -95,6 +95,11 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
     );
   }
   return { models, messages, chat };
+}
+
+/** The ids that a flag names; a comma inside an id is written as %2C. */
+function idsIn(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((id) => id.replaceAll(/%2c/gi, ","));
 }
 
 async function routesOf(

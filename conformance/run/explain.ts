@@ -32,9 +32,13 @@ export function explain(result: Result, around: Around): string {
     `  "${rule.text}"`,
     `  (${source})`,
     ...(why === undefined ? [] : [`  ${why}`]),
-    ...bad.slice(0, MAX_FINDINGS).flatMap((finding) =>
-      findingLines(finding, around)
-    ),
+    ...bad.slice(0, MAX_FINDINGS).flatMap((finding, at, shown) => [
+      ...findingLines(finding),
+      // What is said of one exchange shares its lines.
+      ...(shown[at + 1]?.exchange === finding.exchange
+        ? []
+        : exchangeLines(finding.exchange, around)),
+    ]),
     ...(bad.length > MAX_FINDINGS
       ? [`  … and ${bad.length - MAX_FINDINGS} findings more of the same check`]
       : []),
@@ -43,16 +47,23 @@ export function explain(result: Result, around: Around): string {
   return lines.join("\n");
 }
 
-function findingLines(finding: Finding, around: Around): string[] {
+function findingLines(finding: Finding): string[] {
   const { fact, expected, actual, exchange, frame } = finding;
   const lines = [
     `  ${exchange === undefined ? "" : `${exchange.label}: `}${fact}`,
     `    expected  ${expected}`,
     `    actual    ${actual}`,
   ];
-  if (exchange === undefined) return lines;
-  if (frame !== undefined) lines.push(...framesAround(exchange, frame));
-  else lines.push(`    reply     ${outcome(exchange).slice(0, 200)}`);
+  if (exchange === undefined || frame === undefined) return lines;
+  return [...lines, ...framesAround(exchange, frame)];
+}
+
+function exchangeLines(
+  exchange: Exchange | undefined,
+  around: Around,
+): string[] {
+  if (exchange === undefined) return [];
+  const lines = [`    reply     ${outcome(exchange).slice(0, 200)}`];
   for (const call of exchange.upstream.slice(0, 3)) {
     lines.push(
       `    upstream  #${call.id} ${call.method} ${call.path} → ${call.status}, ${

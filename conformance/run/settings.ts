@@ -69,7 +69,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   "filter":
     "=ID[,ID]      only the check of that id, or those whose id contains this (* for anything); removes requests, not output; may be given often",
   "model":
-    "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model)",
+    "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model); %2C is a comma in an id",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",

@@ -58,7 +58,9 @@ function checked(call: Call, reply: () => Script): Script {
 
 /** What the vendor refuses: a request that is wrong, and a model that the marker says it does not have. */
 function refusal(call: Call): Script | undefined {
-  if (call.marker?.params["no-model"] === call.model) return refuse(call, 404);
+  const { "no-model": missing, "nor-model": either } = call.marker?.params ??
+    {};
+  if (call.model === missing || call.model === either) return refuse(call, 404);
   const fault = faultOf(call);
   return fault === undefined
     ? undefined

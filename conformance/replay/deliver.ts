@@ -9,7 +9,7 @@ import { cutCharacters, cutEvery, respell } from "./respell.ts";
 import { bytes, type End, type Script, type Step } from "./script.ts";
 import { arrayFrames } from "./speak_generate_content.ts";
 
-/** Parameters that every fixture with a reply takes, with their meaning; `no-model` is seen to before: the vendor does not have a model of that id. */
+/** Parameters that every fixture with a reply takes, with their meaning; `no-model` and `nor-model` are seen to before: the vendor does not have models of these ids. */
 export const DELIVERY_PARAMS: Readonly<Record<string, string>> = {
   frames:
     "stop after this many frames, and before the last in any case; of a whole reply half the body is sent under the full content-length",

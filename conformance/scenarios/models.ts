@@ -90,6 +90,14 @@ const NEAR: Readonly<Record<string, (id: string) => string>> = {
   "unknown": () => "no-such-model-1",
 };
 
+/** The vendor does not have the model either, should it be asked; nor by the part of the id after a vendor's name. */
+function withoutModel(form: string, model: string): string {
+  const params = new URLSearchParams({ "no-model": model });
+  const own = model.split(/[/:,]/).at(-1) ?? "";
+  if (form !== "with-vendor") params.set("nor-model", own);
+  return `text?${params}`;
+}
+
 const UNLISTED_MODELS: Scenario = {
   name: "unlisted-models",
   about: "Model ids that are not listed, most of them near a listed one",
@@ -104,11 +112,8 @@ const UNLISTED_MODELS: Scenario = {
               endpoint,
               route,
               form,
-              // The vendor does not have it either, should it be asked.
               lab.prompt(
-                form === "control"
-                  ? "text"
-                  : `text?no-model=${encodeURIComponent(model)}`,
+                form === "control" ? "text" : withoutModel(form, model),
                 "Say hello.",
               ),
               {

@@ -23,6 +23,8 @@ export interface Ask {
   readonly body?: { readonly json: unknown } | { readonly text: string } | {
     readonly bytes: Uint8Array;
   };
+  /** True where the upstream sends many small pieces: on a busy machine each of them takes its time, so the request may last longer. */
+  readonly slow?: boolean;
   /** Raw client: the lines after the request line, without the length; the usual ones when absent. Characters are bytes. */
   readonly rawLines?: readonly string[];
 }

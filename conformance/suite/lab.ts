@@ -68,6 +68,9 @@ export interface Underway {
 /** Stands in the record for the values of given headers: they may hold secrets. */
 const UNTOLD = "(as given with --header)";
 
+/** A slow request may last so many times as long as others. */
+const SLOW = 6;
+
 const MAX_RETRIES = 2;
 let lastNonce = 0;
 
@@ -214,7 +217,8 @@ export class Lab {
   }
 
   #open(ask: Ask, billed: boolean = true): Ongoing {
-    const { budget, baseUrl, timeoutMs } = this.#options;
+    const { budget, baseUrl } = this.#options;
+    const timeoutMs = this.#options.timeoutMs * (ask.slow === true ? SLOW : 1);
     const body = bodyOf(ask);
     const cost = costOf(ask, body);
     budget.take(

@@ -31,7 +31,7 @@ export const EXIT = {
 } as const;
 
 /**
- * A default live run must not end as partial: its plan stays below these. Requests are many because two in three are to be
+ * A default live run must not end as partial: its plan stays below these. Requests are many because more than half are to be
  * refused before a model sees them; what may be billed is bound by tokens and dollars.
  */
 export const LIVE_CAPS = {

@@ -4,7 +4,7 @@ import { headerOf } from "../evidence/exchange.ts";
 import { at, textAt } from "../evidence/json_path.ts";
 import { isObject } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
-import { fact, frameEquals, NotTestable, some } from "../suite/finding.ts";
+import { fact, frameEquals, NotTestable } from "../suite/finding.ts";
 import { messageStreams } from "./message_content.ts";
 import { MESSAGE_STREAM_EXACT_CHECKS } from "./message_exact.ts";
 import { MESSAGE_STREAM_ORDER_CHECKS } from "./message_stream_order.ts";

@@ -42,7 +42,7 @@ function call(name: string): SaidBlock {
 const MODELS: Readonly<Record<string, Model>> = {
   "ignores what it is asked": (asked) =>
     said(asked, "end", 3, text("Ask me tomorrow.")),
-  "says nothing": (asked) => said(asked, "end", 0),
+  "says nothing": (asked) => said(asked, "end", 1),
   "says one empty text": (asked) =>
     said(asked, "end", 1, { kind: "text", pieces: [""] }),
   "never ends by itself": (asked) => {

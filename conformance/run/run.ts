@@ -36,8 +36,8 @@ export const EXIT = {
  */
 export const LIVE_CAPS = {
   requests: 400,
-  outputTokens: 10_000,
-  usd: 1,
+  outputTokens: 20_000,
+  usd: 2,
 } as const;
 /** Where `deno task start` listens; without keys of vendors it answers from the same fixtures. */
 const STARTED_BY_HAND = "http://127.0.0.1:8787";

@@ -77,9 +77,9 @@ const FLAGS: Readonly<Record<string, string>> = {
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one a line; one that passes is an error",
   "max-requests": "=N      at most so many requests (live: 400)",
-  "max-output-tokens": "=N at most so many output tokens (live: 10000)",
+  "max-output-tokens": "=N at most so many output tokens (live: 20000)",
   "max-usd":
-    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 1)",
+    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 2)",
   "timeout": "=SECONDS     a request may last so long (live: 60, replay: 10)",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",

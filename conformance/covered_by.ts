@@ -75,7 +75,7 @@ export const ALSO_COVERED: readonly (Entry & {
   {
     section: "Authentication",
     begins: "A key from another service",
-    by: ["auth.wrong"],
+    by: ["auth.foreign"],
   },
   {
     section: "Events",
@@ -144,6 +144,11 @@ export const ALSO_COVERED: readonly (Entry & {
   },
   {
     section: "POST /v1/messages",
+    begins: "| stream |",
+    by: ["message_reply.*", "message_stream.*"],
+  },
+  {
+    section: "POST /v1/messages",
     begins: "| system |",
     by: ["upstream.system", "errors.type-system"],
   },
@@ -167,7 +172,7 @@ export const ALSO_COVERED: readonly (Entry & {
 const OF_THE_DOCUMENT = "speaks of the document, not of the service";
 const LEFT_OPEN = "says what the specification leaves open";
 const MONEY =
-  "prices and bills do not go over the wire; usage figures are judged";
+  "prices and bills do not go over the wire; the token counts that they follow from are judged, on both endpoints, whole and streamed";
 const ACCOUNT = "needs a change of the account that a caller cannot make";
 
 /** Sentences that no check can cover. */
@@ -182,12 +187,27 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     because: OF_THE_DOCUMENT,
   })),
   ...[
+    "Prices are the same",
+    "Billing is by",
     "Output tokens are typically",
+    "Streaming does not change the price",
   ].map((begins) => ({
     section: "What the service does",
     begins,
     because: MONEY,
   })),
+  {
+    section: "Stream behaviour",
+    begins: "When the connection drops",
+    because:
+      "bills do not go over the wire, and a dropped connection carries no usage any more",
+  },
+  {
+    section: "What the service does",
+    begins: "A key is valid only for the gateway",
+    because:
+      "needs a second gateway; that this one refuses keys of others is auth.foreign",
+  },
   {
     section: "Model identifiers",
     begins: "The `vendor*` words",

@@ -75,6 +75,7 @@ export async function startReplay(
   const attempts = new Map<string, number>();
   const connections = new Set<Connection>();
   let lastConnection = 0;
+  let lastRequest = 0;
 
   const countAttempt = (call: Call): Call => {
     const { marker, request } = call;
@@ -100,7 +101,7 @@ export async function startReplay(
     maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
     begin: (request: ReplayRequest) => {
       const call = countAttempt(readCall(request));
-      const script = choose(call);
+      const script = numbered(choose(call), ++lastRequest);
       const open = journal.begin({
         request: call.request,
         json: call.json,
@@ -141,6 +142,33 @@ export async function startReplay(
       await settled(closed);
     },
   };
+}
+
+/** The script with a request id of its own, as vendors give one to each reply; a refusal repeats it in its body. */
+function numbered(script: Script, request: number): Script {
+  const digits = String(request).padStart(6, "0");
+  const headers = Object.entries(script.headers).map(([name, value]) => [
+    name,
+    /^(x-)?request-id$/.test(name) ? value.replace(/\d{6}$/, digits) : value,
+  ]);
+  const steps = script.status === 200
+    ? script.steps
+    : script.steps.map((step) =>
+      step.step === "bytes"
+        ? { ...step, bytes: numberedBytes(step.bytes, digits) }
+        : step
+    );
+  return { ...script, headers: Object.fromEntries(headers), steps };
+}
+
+/** As many bytes as before, so that their length may have been told. */
+function numberedBytes(piece: Uint8Array, digits: string): Uint8Array {
+  const text = new TextDecoder().decode(piece);
+  const own = text.replace(
+    /("request_id":"req_\w*?)\d{6}"/,
+    (_, before) => `${before}${digits}"`,
+  );
+  return own === text ? piece : new TextEncoder().encode(own);
 }
 
 /** The host by which this host reaches a server that listens there, as URLs write it. */

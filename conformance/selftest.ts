@@ -4,20 +4,17 @@
  */
 import { killMatrix } from "./run/kill_matrix.ts";
 import { CHECKS } from "./checks/mod.ts";
+import { matching } from "./run/choose.ts";
 import { runSelftest } from "./run/selftest.ts";
 
 if (import.meta.main) {
-  const [option, ...more] = Deno.args;
-  const filter = option?.startsWith("--filter=") === true
-    ? option.slice("--filter=".length)
-    : undefined;
-  if (more.length > 0 || (option !== undefined && filter === undefined)) {
-    refuse("the only option is --filter=PART-OF-AN-ID");
-  }
-  const checks = filter === undefined
-    ? CHECKS
-    : CHECKS.filter(({ id }) => id.includes(filter));
-  if (checks.length === 0) refuse(`no check has ${filter} in its id`);
+  const filters = Deno.args.flatMap((option) => {
+    const [, ids] = /^--filter=(.+)$/.exec(option) ?? [];
+    return ids?.split(",") ??
+      refuse("the only option is --filter=ID[,ID], which may be given often");
+  });
+  const checks = matching(CHECKS, filters);
+  if (checks.length === 0) refuse(`no check matches ${filters.join(", ")}`);
   const outcome = await runSelftest(checks);
   // deno-lint-ignore no-console
   console.log(killMatrix(outcome));

@@ -14,6 +14,7 @@ import {
   statusIs,
 } from "../suite/finding.ts";
 import { AUTH_KEY_CHECKS } from "./auth_keys.ts";
+import { besideRightKey } from "./right_key.ts";
 
 const SECTION = "Authentication";
 const EITHER =
@@ -28,20 +29,14 @@ function refusedForms(
   e: Evidence,
   forms: readonly string[],
 ): readonly Exchange[] {
-  for (
-    const exchange of [...e.matching("*/x-api-key"), ...e.matching("*/bearer")]
-  ) {
-    if (exchange.head?.status !== 200) {
-      throw new NotTestable("the right key is refused as well", exchange);
-    }
-  }
+  const controls = [...e.matching("*/x-api-key"), ...e.matching("*/bearer")];
   return forms.flatMap((form) => {
     const found = e.exchanges.filter(({ label }) => {
       const last = label.split("/").at(-1);
       return last === form || last === `${form}-bearer`;
     });
     if (found.length === 0) throw new NotTestable(`nothing was sent ${form}`);
-    return found;
+    return besideRightKey(controls, found);
   });
 }
 
@@ -55,6 +50,12 @@ function allRefused(e: Evidence): readonly Exchange[] {
     ...Object.keys(WRONG_KEYS),
     ...Object.keys(QUOTED_KEYS),
   ]);
+}
+
+/** The body of a refusal can be judged only where there is one. */
+function turnedAway(x: Exchange): Exchange {
+  if (x.head?.status !== 200) return x;
+  throw new NotTestable(`"${x.label}" was to be refused with 401`, x);
 }
 
 /** The reply is what the operation gives to a right key: a list, a reply or a stream. */
@@ -208,7 +209,7 @@ export const AUTH_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["keys"],
     judge: (e) =>
-      allRefused(e).flatMap((x) => [
+      allRefused(e).map(turnedAway).flatMap((x) => [
         statusIs(x, 401),
         equals(x, "type", "error"),
         equals(x, "error.type", "authentication_error"),
@@ -241,7 +242,7 @@ export const AUTH_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["keys"],
     judge: (e) =>
-      allRefused(e).map((x) => {
+      allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
         return fact(
           /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&

@@ -13,18 +13,14 @@ import {
   satisfies,
   statusIs,
 } from "../suite/finding.ts";
+import { besideRightKey } from "./right_key.ts";
 
 const PASTED =
   "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
 
 /** The exchanges of a form under either scheme, after a look at the bytes that really went out. */
 function pasted(e: Evidence, form: string): readonly Exchange[] {
-  for (const x of forms(e, "control")) {
-    if (x.head?.status !== 200) {
-      throw new NotTestable("the right key is refused as well", x);
-    }
-  }
-  const found = forms(e, form);
+  const found = besideRightKey(forms(e, "control"), forms(e, form));
   for (const x of found) {
     if (!wentOut(x, form)) {
       throw new NotTestable("the bytes of the key went out otherwise", x);
@@ -86,12 +82,7 @@ const SCHEMES =
   "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
 
 function controlled(e: Evidence, form: string): readonly Exchange[] {
-  for (const x of e.matching("*/control")) {
-    if (x.head?.status !== 200) {
-      throw new NotTestable("the right key is refused as well", x);
-    }
-  }
-  return e.matching(`*/${form}`);
+  return besideRightKey(e.matching("*/control"), e.matching(`*/${form}`));
 }
 
 function notServed(x: Exchange, ...statuses: number[]): Finding {

@@ -58,7 +58,7 @@ export function failed(x: Exchange, fixture: string): Finding[] {
       fact(
         refused(x),
         "the reply",
-        "an error of status 500 to 599, or a stream that tells one",
+        "an error of status 500 to 599 with error.message, or a stream that tells one",
         `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
         x,
       ),

@@ -107,6 +107,19 @@ export function finishesFor(x: Exchange): readonly string[] {
     : FINISH[said.stop];
 }
 
+/** The stop causes that the specification has names for. */
+const SPECIFIED: readonly StopCause[] = [
+  "end",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+];
+
+/** True when what ended an exchange's fixture has a name in the specification. */
+export function isSpecified(x: Exchange): boolean {
+  return SPECIFIED.includes(saidTo(x).stop);
+}
+
 /** The reasons that the format documents. */
 export const FINISH_REASONS: readonly string[] = [
   "stop",

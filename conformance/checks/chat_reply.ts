@@ -2,8 +2,10 @@
 import { headerOf } from "../evidence/exchange.ts";
 import { at, listAt, numberAt } from "../evidence/json_path.ts";
 import { isObject } from "../replay/json.ts";
+import { CUT_AT } from "../scenarios/chat_forms.ts";
 import type { Check } from "../suite/check.ts";
 import {
+  demanded,
   equals,
   fact,
   NotTestable,
@@ -244,18 +246,26 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = [
     mode: "both",
     reads: ["text"],
     judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
+      chatReplies(e).map((x) => {
+        const path = "choices.0.message.content";
+        const isText = satisfies(
           x,
-          "choices.0.message.content",
+          path,
+          "a string",
+          (value) => typeof value === "string",
+        );
+        if (isText.verdict === "fail") return isText;
+        const text = at(x.json, path);
+        // A model may have spent the whole limit on thinking.
+        const cut = at(x.json, "choices.0.finish_reason") === "length";
+        return demanded(e)(
+          text !== "" || cut,
+          path,
           "a string with text",
-          (value) =>
-            typeof value === "string" &&
-            // A model may have spent the whole limit on thinking.
-            (value !== "" ||
-              at(x.json, "choices.0.finish_reason") === "length"),
-        )
-      ),
+          text,
+          x,
+        );
+      }),
     mutants: [
       "chat-content-null",
       "chat-content-parts",
@@ -324,7 +334,14 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = [
     judge: (e) => {
       const found = e.replies("chat/*/whole/max-tokens");
       if (found.length === 0) throw new NotTestable("nothing was cut");
-      return found.map((x) => equals(x, "choices.0.finish_reason", "length"));
+      return found.map((x) => {
+        const path = "choices.0.finish_reason";
+        // A model that ends before its limit was not cut.
+        const spoken = numberAt(x.json, "usage.completion_tokens") ?? 0;
+        const judged = spoken < CUT_AT ? demanded(e) : fact;
+        const reason = at(x.json, path);
+        return judged(reason === "length", path, "length", reason, x);
+      });
     },
     mutants: ["chat-length-as-stop", "chat-length-as-max_tokens"],
   },

@@ -96,9 +96,8 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = [
   {
     id: "chat_stream.break-keeps-text",
     rule: {
-      section: "Stream behaviour",
-      text:
-        "When the connection drops mid-stream, tokens already generated are still billed.",
+      section: "Chat completion endpoint stream",
+      text: "Text arrives at `choices[0].delta.content`;",
     },
     level: "convention",
     mode: "replay",

@@ -52,7 +52,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = [
     rule: {
       source: REFERENCE,
       text:
-        "A unique identifier for the chat completion. Each chunk has the same ID.",
+        "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
     },
     level: "convention",
     mode: "both",

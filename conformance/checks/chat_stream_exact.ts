@@ -1,8 +1,9 @@
 /** Checks of the area `chat_stream` that know the answer. */
+import type { Exchange } from "../evidence/exchange.ts";
 import { brief, sameJson, textAt } from "../evidence/json_path.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+import { demanded, fact, type Finding, NotTestable } from "../suite/finding.ts";
 import { CHAT_STREAM_USAGE_CHECKS } from "./chat_stream_usage.ts";
 import {
   chatStreams,
@@ -10,6 +11,7 @@ import {
   finishes,
   finishesFor,
   fixtureOf,
+  isSpecified,
   saidTo,
   textOfReply,
   textOfStream,
@@ -49,9 +51,14 @@ function texts(e: Evidence): Finding[] {
 }
 
 /** The finish reasons of streams. */
-function reasons(e: Evidence): Finding[] {
+function reasons(
+  e: Evidence,
+  which: (x: Exchange) => boolean,
+): Finding[] {
   // An upstream that tells no reason is judged with the finishing chunk.
-  const told = chatStreams(e).filter((x) => fixtureOf(x) !== "done-no-finish");
+  const told = chatStreams(e).filter((x) =>
+    fixtureOf(x) !== "done-no-finish" && which(x)
+  );
   return told.map((x) => {
     const expected = finishesFor(x);
     const frame = chunksWithChoice(x).findLast(finishes);
@@ -165,20 +172,25 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "replay",
     reads: CONTENTS,
-    judge: reasons,
+    judge: (e) => reasons(e, isSpecified),
     mutants: [
       "chat-stream-length-as-stop",
-      "chat-stream-filter-as-stop",
       "chat-stream-tools-as-stop",
     ],
   },
   {
     id: "chat_stream.finish-exact-odd-upstreams",
-    rule: STOP_RULE,
-    level: "documented",
+    rule: {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
+      text:
+        "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
+    },
+    level: "convention",
     mode: "replay",
-    reads: ["chat-oddities"],
-    judge: reasons,
+    reads: ["chat-contents", "chat-oddities"],
+    judge: (e) =>
+      reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
     mutants: ["chat-stream-filter-as-stop"],
   },
   {
@@ -212,7 +224,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = [
         const cut = x.frames.some(({ json }) =>
           textAt(json, "choices.0.finish_reason") === "length"
         );
-        return fact(
+        return demanded(e)(
           text !== "" || cut,
           "joined delta.content",
           "text",

@@ -10,6 +10,7 @@ import {
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
 import { fact, type Finding, satisfies, statusIs } from "../suite/finding.ts";
+import { unbilled } from "./unbilled.ts";
 import { ERROR_BODY_CHECKS } from "./error_bodies.ts";
 
 const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
@@ -274,8 +275,8 @@ export const ERRORS_CHECKS: readonly Check[] = [
   {
     id: "errors.nothing-goes-upstream",
     rule: {
-      section: "What the service does",
-      text: "An id absent from the list cannot be called with that key.",
+      source: "A refused request costs nothing: no model may see it",
+      text: "A wrong request is answered by no upstream.",
     },
     level: "convention",
     mode: "replay",
@@ -292,15 +293,7 @@ export const ERRORS_CHECKS: readonly Check[] = [
         forms.includes(label.split("/")[2] ?? "")
       );
       wrong(e, "unknown-model");
-      return sent.map((x) =>
-        fact(
-          x.upstream.length === 0,
-          "calls of the upstream",
-          "none for a request that is refused",
-          x.upstream.length,
-          x,
-        )
-      );
+      return sent.map(unbilled);
     },
     mutants: ["refused-after-the-call"],
   },

@@ -3,6 +3,7 @@ import type { Exchange, UpstreamCall } from "../evidence/exchange.ts";
 import { at, numberAt } from "../evidence/json_path.ts";
 import { type Json, parseJson } from "../replay/json.ts";
 import { ASKED_TOKENS, BEYOND, HISTORY } from "../scenarios/limits.ts";
+import { unbilled } from "./unbilled.ts";
 import { GENERATION } from "../suite/asks.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
@@ -178,7 +179,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = [
     id: "limits.refused-before-upstream",
     rule: {
       source: "A refused request costs nothing: no model may see it",
-      text: "What is refused never reaches the upstream.",
+      text: "What is refused is answered by no upstream.",
     },
     level: "convention",
     mode: "replay",
@@ -191,15 +192,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = [
               x.label.split("/").at(-1)?.replace(/-stream$/, "") ?? ""
             ] !== undefined
         )
-      ).map((x) =>
-        fact(
-          x.upstream.length === 0,
-          "calls upstream",
-          "none",
-          `${x.upstream.length}`,
-          x,
-        )
-      ),
+      ).map(unbilled),
     mutants: ["refused-after-upstream", "temperature-unchecked"],
   },
   {

@@ -12,6 +12,7 @@ import {
   satisfies,
   statusIs,
 } from "../suite/finding.ts";
+import { unbilled } from "./unbilled.ts";
 import { MODEL_PAGE_CHECKS } from "./models_pages.ts";
 
 const SECTION = "Model list (from `GET /v1/models`)";
@@ -293,16 +294,7 @@ export const MODELS_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "replay",
     reads: ["unlisted-models"],
-    judge: (e) =>
-      unlisted(e).map((x) =>
-        fact(
-          x.upstream.length === 0,
-          "calls upstream",
-          "none",
-          `${x.upstream.length}`,
-          x,
-        )
-      ),
+    judge: (e) => unlisted(e).map(unbilled),
     mutants: ["unknown-model-falls-back", "unlisted-refused-after-call"],
   },
   ...MODEL_PAGE_CHECKS,

@@ -7,7 +7,7 @@ import type { Json } from "../replay/json.ts";
 import { FORCED_TOOL } from "../scenarios/tools.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, skill } from "../suite/finding.ts";
+import { demanded, fact, type Finding, skill } from "../suite/finding.ts";
 import { fixtureOf } from "./chat_content.ts";
 import { TOOL_SHAPE_CHECKS } from "./tools_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./tools_history.ts";
@@ -110,13 +110,9 @@ export const TOOLS_CHECKS: readonly Check[] = [
     level: "documented",
     mode: "replay",
     reads: ["tool-oddities"],
-    judge: (e) =>
-      repliesOf(e, "*").filter((x) =>
-        // A call that comes without an index is judged as the upstream sent it.
-        !(x.endpoint === "chat" && fixtureOf(x) === "tool-whole" &&
-          x.via === "chat_completions")
-      ).map(exact),
+    judge: (e) => repliesOf(e, "*").map(exact),
     mutants: [
+      "tool-args-lost-in-own-dialect",
       "tool-args-value-changed",
       "tool-args-latin1",
       "tool-args-interleaved-mixed",
@@ -228,7 +224,7 @@ export const TOOLS_CHECKS: readonly Check[] = [
         ...e.streams("*/*/stream/named"),
       ].map((x) => {
         const found = toolCallsIn(x).map(({ name }) => name);
-        const judged = cutShort(x) ? skill : fact;
+        const judged = cutShort(x) ? skill : demanded(e);
         return judged(
           found.length > 0 && found.every((name) => name === FORCED_TOOL),
           "called tools",
@@ -254,7 +250,7 @@ export const TOOLS_CHECKS: readonly Check[] = [
         ...e.streams("*/*/stream/any"),
       ].map((x) => {
         const found = toolCallsIn(x);
-        const judged = cutShort(x) ? skill : fact;
+        const judged = cutShort(x) ? skill : demanded(e);
         return judged(found.length > 0, "tool calls", "one", found, x);
       }),
     mutants: ["tool-choice-lost", "tool-choice-any-as-auto"],
@@ -279,7 +275,8 @@ export const TOOLS_CHECKS: readonly Check[] = [
           ? ["tool_calls", "stop"]
           : ["tool_calls"];
         const found = causeTold(x);
-        const judged = cutShort(x) ? skill : fact;
+        const called = toolCallsIn(x).length > 0;
+        const judged = cutShort(x) ? skill : called ? fact : demanded(e);
         return judged(
           expected.includes(found),
           "stop cause",

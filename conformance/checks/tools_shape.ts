@@ -1,11 +1,11 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
 import type { Exchange } from "../evidence/exchange.ts";
 import { at, brief, listAt, sameJson, textAt } from "../evidence/json_path.ts";
-import { toolCallsIn } from "../evidence/tool_calls.ts";
+import { causeTold, toolCallsIn } from "../evidence/tool_calls.ts";
 import { isObject, type Json, parseJson } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding } from "../suite/finding.ts";
+import { demanded, fact, type Finding } from "../suite/finding.ts";
 
 const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
 
@@ -108,12 +108,29 @@ function eventFault(x: Exchange): { at: number; why: string } | undefined {
   return begun > 0 ? undefined : { at: 0, why: "a tool_use block" };
 }
 
+/** The finding about a reply without the call that was demanded of the model. */
+function uncalled(e: Evidence, x: Exchange): Finding {
+  // The model says that it called: then the call was lost on its way.
+  const lost = ["tool_use", "tool_calls"].includes(causeTold(x));
+  const judged = lost ? fact : demanded(e);
+  const calls = toolCallsIn(x);
+  return judged(
+    calls.length > 0,
+    "tool calls",
+    "one or more",
+    brief(calls),
+    x,
+  );
+}
+
 function faults(
+  e: Evidence,
   exchanges: readonly Exchange[],
   what: string,
   faultOf: (x: Exchange) => { at: number; why: string } | undefined,
 ): Finding[] {
   return exchanges.map((x) => {
+    if (toolCallsIn(x).length === 0) return uncalled(e, x);
     const fault = faultOf(x);
     return fault === undefined
       ? fact(true, what, "in order", "in order", x)
@@ -138,8 +155,8 @@ const SHAPES: readonly Shape[] = [
         const blocks = callsAt(x, "content").filter((block) =>
           at(block, "type") !== "text" && at(block, "type") !== "thinking"
         );
+        if (blocks.length === 0) return [uncalled(e, x)];
         return [
-          fact(blocks.length > 0, "tool calls", "one or more", blocks, x),
           every(
             x,
             "tool_use blocks",
@@ -170,7 +187,7 @@ const SHAPES: readonly Shape[] = [
     },
     level: "convention",
     judge: (e) =>
-      faults(e.streams("messages/*/stream/*"), "tool events", eventFault),
+      faults(e, e.streams("messages/*/stream/*"), "tool events", eventFault),
     mutants: [
       "tool-message-start-input-full",
       "tool-message-delta-renamed",
@@ -191,8 +208,8 @@ const SHAPES: readonly Shape[] = [
     judge: (e) =>
       e.replies("chat/*/whole/*").flatMap((x) => {
         const calls = callsAt(x, "choices.0.message.tool_calls");
+        if (calls.length === 0) return [uncalled(e, x)];
         return [
-          fact(calls.length > 0, "tool calls", "one or more", calls, x),
           every(
             x,
             "tool_calls",
@@ -227,7 +244,7 @@ const SHAPES: readonly Shape[] = [
     },
     level: "convention",
     judge: (e) =>
-      faults(e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
+      faults(e, e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
     mutants: [
       "tool-chat-index-missing",
       "tool-chat-index-1",
@@ -254,8 +271,9 @@ const SHAPES: readonly Shape[] = [
         ...e.streams("*/*/stream/*"),
       ].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
+        if (ids.length === 0) return uncalled(e, x);
         return fact(
-          ids.length > 0 && !ids.includes("") &&
+          !ids.includes("") &&
             new Set(ids).size === ids.length,
           "ids of the calls",
           "told and unlike",

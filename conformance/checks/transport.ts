@@ -203,8 +203,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
   {
     id: "transport.key-stays-inside",
     rule: {
-      section: "What the service does",
-      text: "A key is valid only for the gateway that issued it.",
+      source:
+        "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
+      text:
+        "Nothing that goes upstream holds a key, but for the header in which the upstream's own is due.",
     },
     level: "convention",
     mode: "replay",

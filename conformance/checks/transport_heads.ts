@@ -50,6 +50,29 @@ function idOf(x: Exchange): string | undefined {
   return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");
 }
 
+function isRequestId(name: string): boolean {
+  return /^(x-)?request-id$/.test(name);
+}
+
+/** The headers of these names that hold what the upstream told of itself. */
+function toldHeaders(e: Evidence, which: (name: string) => boolean): Finding[] {
+  return [
+    ...e.matching("*/*/telling-whole"),
+    ...e.matching("*/*/telling-stream"),
+  ].map((x) => {
+    const told = (x.head?.headers ?? []).filter(([name, value]) =>
+      which(name.toLowerCase()) && value.includes(CANARY)
+    );
+    return fact(
+      told.length === 0 && x.head?.status === 200,
+      "headers",
+      "none of the upstream's",
+      told,
+      x,
+    );
+  });
+}
+
 /** The checks. */
 export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
   streamHead(
@@ -105,6 +128,22 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
     {
       source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
       text: "A stream is not stored by caches on its way.",
+    },
+    (x) =>
+      header(
+        x,
+        "cache-control",
+        "nothing, or no-cache or no-store",
+        (value) => value === undefined || /no-(cache|store)/i.test(value),
+      ),
+    ["stream-cacheable"],
+  ),
+  streamHead(
+    "transport.stream-says-no-cache",
+    "contract",
+    {
+      source: "What vendors of both formats send with their streams",
+      text: "A stream tells caches not to store it.",
     },
     (x) =>
       header(
@@ -204,7 +243,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
   {
     id: "transport.request-id",
     rule: {
-      source: "Both formats' libraries give `_request_id` to their callers",
+      source:
+        "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries give it out as `_request_id`",
       text:
         "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
     },
@@ -275,26 +315,26 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
     rule: {
       source: "Claude Code's contract for gateways",
       text:
-        "Headers by which the upstream tells who it is, whose account is used, and its own request id are not passed on.",
+        "Headers by which the upstream tells who it is and whose account is used are not passed on.",
     },
     level: "convention",
     mode: "replay",
     reads: ["upstream-identity"],
-    judge: (e) =>
-      [...e.matching("*/*/telling-whole"), ...e.matching("*/*/telling-stream")]
-        .map((x) => {
-          const told = (x.head?.headers ?? []).filter(([, value]) =>
-            value.includes(CANARY)
-          );
-          return fact(
-            told.length === 0 && x.head?.status === 200,
-            "headers",
-            "none of the upstream's",
-            told,
-            x,
-          );
-        }),
-    mutants: ["upstream-headers-passed-on", "upstream-request-id-passed-on"],
+    // A gateway may make the vendor's request id its own: with it the vendor can be asked.
+    judge: (e) => toldHeaders(e, (name) => !isRequestId(name)),
+    mutants: ["upstream-headers-passed-on"],
+  },
+  {
+    id: "transport.own-request-id",
+    rule: {
+      source: "Claude Code's contract for gateways",
+      text: "The upstream's request id is not passed on.",
+    },
+    level: "contract",
+    mode: "replay",
+    reads: ["upstream-identity"],
+    judge: (e) => toldHeaders(e, isRequestId),
+    mutants: ["upstream-request-id-passed-on"],
   },
   {
     id: "transport.no-upstream-address",

@@ -15,17 +15,18 @@ export class Redaction {
 
   /**
    * Hides a text, forms of it that differ in letter case, and its end: a key with a foreign character after its first few
-   * is told by its end in whatever way that character is written.
+   * is told by its end in whatever way that character is written. `fill` fills the mask: another one than for the key
+   * itself shows that something made from it was there.
    */
-  hide(secret: string): void {
+  hide(secret: string, fill: "*" | "~" = "*"): void {
     if (secret.length < 8) return;
     const tail = secret.length < 2 * TAIL_FROM + 4
       ? []
       : [secret.slice(TAIL_FROM)];
     for (const part of [secret, ...tail]) {
-      const mask = `${KEY_MASK.padEnd(part.length - 2, "*")}}}`;
+      const mask = `${KEY_MASK.padEnd(part.length - 2, fill)}}}`;
       for (const form of [part, part.toUpperCase(), part.toLowerCase()]) {
-        this.#masks.set(form, mask);
+        if (!this.#masks.has(form)) this.#masks.set(form, mask);
       }
     }
   }

@@ -6,6 +6,7 @@ import { MESSAGE_REPLY_MUTANTS } from "./message_reply.ts";
 import { MESSAGE_STREAM_MUTANTS } from "./message_stream.ts";
 import { CHAT_REPLY_MUTANTS } from "./chat_reply.ts";
 import { CHAT_STREAM_MUTANTS } from "./chat_stream.ts";
+import { OWN_DIALECT_MUTANTS } from "./own_dialect.ts";
 import { ERRORS_MUTANTS } from "./errors.ts";
 import { EQUIVALENCE_MUTANTS } from "./equivalence.ts";
 import { TOOLS_MUTANTS } from "./tools.ts";
@@ -22,6 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MESSAGE_STREAM_MUTANTS,
   ...CHAT_REPLY_MUTANTS,
   ...CHAT_STREAM_MUTANTS,
+  ...OWN_DIALECT_MUTANTS,
   ...ERRORS_MUTANTS,
   ...EQUIVALENCE_MUTANTS,
   ...TOOLS_MUTANTS,

@@ -14,6 +14,7 @@ import { geminiFrames, geminiWhole } from "./speak_generate_content.ts";
 import { messagesFrames, messagesWhole } from "./speak_messages.ts";
 import type { Speech } from "./said.ts";
 import { inputTokens } from "./token_count.ts";
+import { faultOf } from "./vendor_rules.ts";
 
 /** Chooses the script for a request. */
 export function answer(request: ReplayRequest): Script {
@@ -34,7 +35,7 @@ export function answerCall(call: Call): Script {
     case "count_tokens":
       return checked(call, () => countTokens(call));
     case "generate":
-      return checked(call, () => generate(call));
+      return checked(call, () => refusal(call) ?? generate(call));
   }
 }
 
@@ -53,6 +54,17 @@ function checked(call: Call, reply: () => Script): Script {
     return refuse(call, 400, `${turns}: Field required`);
   }
   return reply();
+}
+
+/** What the vendor refuses: a request that is wrong, and a model that the marker says it does not have. */
+function refusal(call: Call): Script | undefined {
+  const { "no-model": missing, "nor-model": either } = call.marker?.params ??
+    {};
+  if (call.model === missing || call.model === either) return refuse(call, 404);
+  const fault = faultOf(call);
+  return fault === undefined
+    ? undefined
+    : refuse(call, 400, `${fault.param}: ${fault.why}`, fault.param);
 }
 
 function generate(call: Call): Script {

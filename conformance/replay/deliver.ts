@@ -9,7 +9,7 @@ import { cutCharacters, cutEvery, respell } from "./respell.ts";
 import { bytes, type End, type Script, type Step } from "./script.ts";
 import { arrayFrames } from "./speak_generate_content.ts";
 
-/** Parameters that every fixture with a reply takes, with their meaning. */
+/** Parameters that every fixture with a reply takes, with their meaning; `no-model` and `nor-model` are seen to before: the vendor does not have models of these ids. */
 export const DELIVERY_PARAMS: Readonly<Record<string, string>> = {
   frames:
     "stop after this many frames, and before the last in any case; of a whole reply half the body is sent under the full content-length",
@@ -87,6 +87,7 @@ function deliverWhole(
     reply.whole;
   const headers = {
     "content-type": WHOLE_TYPES[call.dialect],
+    ...ID_HEADERS[call.dialect],
     ...reply.headers,
     ...encodingHeader(params),
   };
@@ -116,16 +117,22 @@ const WHOLE_TYPES: Readonly<Record<Call["dialect"], string>> = {
   generate_content: "application/json; charset=UTF-8",
 };
 
-const STREAM_HEADERS: Readonly<
+type HeadersOf = Readonly<
   Record<Call["dialect"], Readonly<Record<string, string>>>
-> = {
-  messages: {
-    "cache-control": "no-cache",
-    "request-id": "req_011CReplayUpstream000001",
-  },
+>;
+
+/** The server gives each reply a number of its own in these. */
+const ID_HEADERS: HeadersOf = {
+  messages: { "request-id": "req_011CReplayUpstream000001" },
+  chat_completions: { "x-request-id": "req_replay0upstream0000000000000001" },
+  generate_content: {},
+};
+
+const STREAM_HEADERS: HeadersOf = {
+  messages: { "cache-control": "no-cache", ...ID_HEADERS.messages },
   chat_completions: {
     "cache-control": "no-cache",
-    "x-request-id": "req_replay0upstream0000000000000001",
+    ...ID_HEADERS.chat_completions,
   },
   generate_content: {},
 };

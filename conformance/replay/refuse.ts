@@ -14,6 +14,7 @@ export function errorBody(
   status: number,
   model: string,
   message?: string,
+  param: string | null = null,
 ): object {
   const words = ERROR_WORDS[status] ?? ERROR_WORDS[500];
   const say = (text: string | undefined): string =>
@@ -30,7 +31,7 @@ export function errorBody(
       };
     case "chat_completions": {
       const { type, code, message: text } = words?.chat_completions ?? {};
-      return { error: { message: say(text), type, param: null, code } };
+      return { error: { message: say(text), type, param, code } };
     }
     case "generate_content":
       return {
@@ -66,8 +67,13 @@ function geminiDetails(status: number): object {
 }
 
 /** Refuses a request with a status, as the vendor of its dialect does. */
-export function refuse(call: Call, status: number, message?: string): Script {
-  const body = errorBody(call.dialect, status, call.model, message);
+export function refuse(
+  call: Call,
+  status: number,
+  message?: string,
+  param: string | null = null,
+): Script {
+  const body = errorBody(call.dialect, status, call.model, message, param);
   if (call.dialect !== "generate_content") {
     return jsonScript(status, body, errorHeaders(call.dialect, status));
   }

@@ -10,18 +10,26 @@ export function chooseChecks(
   levels: ReadonlySet<Level>,
   filters: readonly string[],
 ): Check[] {
-  const patterns = filters.map((filter) =>
-    new RegExp(
-      filter.split("*").map((part) =>
-        part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
-      )
-        .join(".*"),
-    )
+  return matching(checks, filters).filter((check) =>
+    judgedIn(check, mode) && levels.has(check.level)
   );
-  return checks.filter((check) =>
-    judgedIn(check, mode) && levels.has(check.level) &&
-    (patterns.length === 0 ||
-      patterns.some((pattern) => pattern.test(check.id)))
+}
+
+/** The checks that a filter means: the one with that id, otherwise all whose id contains it; no filter means all. */
+export function matching(
+  checks: readonly Check[],
+  filters: readonly string[],
+): readonly Check[] {
+  if (filters.length === 0) return checks;
+  const patterns = filters.map((filter) => {
+    const text = filter.split("*").map((part) =>
+      part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
+    ).join(".*");
+    const whole = checks.some(({ id }) => id === filter);
+    return new RegExp(whole ? `^${text}$` : text);
+  });
+  return checks.filter(({ id }) =>
+    patterns.some((pattern) => pattern.test(id))
   );
 }
 
@@ -61,8 +69,16 @@ export function planText(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
   profile: TargetProfile,
+  mode: "live" | "replay",
 ): string {
   const total = costOf(scenarios, profile);
+  const cost = mode === "replay"
+    ? "nothing is billed, the models are played"
+    : `at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
+      usdOf(total).toFixed(2)
+    } dollars`;
+  const count = (number: number, what: string): string =>
+    `${number} ${what}${number === 1 ? "" : "s"}`;
   const route = ({ name, model }: { name: string; model: string }): string =>
     name === "model" ? model : `${model} (${name})`;
   return [
@@ -70,8 +86,8 @@ export function planText(
       profile.messages.map(route).join(", ") || "none"
     }`,
     `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
-    `plan      ${checks.length} checks from ${scenarios.length} scenarios: at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
-      usdOf(total).toFixed(2)
-    } dollars`,
+    `plan      ${count(checks.length, "check")} from ${
+      count(scenarios.length, "scenario")
+    }: ${cost}`,
   ].join("\n");
 }

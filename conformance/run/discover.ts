@@ -5,6 +5,7 @@ import type { Dialect } from "../replay/call.ts";
 import type { Budget } from "../suite/budget.ts";
 import type { ReplayServer } from "../replay.ts";
 import { Lab } from "../suite/lab.ts";
+import type { Patience } from "../suite/patience.ts";
 import type { Route, TargetProfile } from "../suite/scenario.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
@@ -32,6 +33,8 @@ export interface Unknown {
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
+  /** What waits where a live target limits the rate. */
+  readonly patience?: Patience;
   /** A request may last so long. */
   readonly timeoutMs: number;
   /** Makes nonces differ. */
@@ -64,16 +67,23 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
   const { model, chatModel = model } = unknown;
   if (unknown.mode === "live") {
     const usual = models.find((id) => CHEAP.test(id)) ?? models[0];
+    if (usual === undefined && model === undefined && chatModel === undefined) {
+      throw new Unreachable(
+        `GET /v1/models names no model, and none is given with --model (the base address stands without /v1): ${
+          outcome(list)
+        }`,
+      );
+    }
     const route = (id: string | undefined): Route[] =>
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     return {
       models,
-      messages: route(model?.split(",")[0] ?? usual),
-      chat: route(chatModel?.split(",")[0] ?? usual),
+      messages: route(idsIn(model)?.[0] ?? usual),
+      chat: route(idsIn(chatModel)?.[0] ?? usual),
     };
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
-    wanted?.split(",") ?? models.slice(0, MAX_TRIED);
+    idsIn(wanted) ?? models.slice(0, MAX_TRIED);
   const messages = await routesOf(lab, "messages", candidates(model));
   const chat = await routesOf(lab, "chat", candidates(chatModel));
   if (messages.length + chat.length === 0) {
@@ -85,6 +95,11 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
     );
   }
   return { models, messages, chat };
+}
+
+/** The ids that a flag names; a comma inside an id is written as %2C. */
+function idsIn(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((id) => id.replaceAll(/%2c/gi, ","));
 }
 
 async function routesOf(

@@ -32,9 +32,13 @@ export function explain(result: Result, around: Around): string {
     `  "${rule.text}"`,
     `  (${source})`,
     ...(why === undefined ? [] : [`  ${why}`]),
-    ...bad.slice(0, MAX_FINDINGS).flatMap((finding) =>
-      findingLines(finding, around)
-    ),
+    ...bad.slice(0, MAX_FINDINGS).flatMap((finding, at, shown) => [
+      ...findingLines(finding),
+      // What is said of one exchange shares its lines.
+      ...(shown[at + 1]?.exchange === finding.exchange
+        ? []
+        : exchangeLines(finding.exchange, around)),
+    ]),
     ...(bad.length > MAX_FINDINGS
       ? [`  … and ${bad.length - MAX_FINDINGS} findings more of the same check`]
       : []),
@@ -43,16 +47,23 @@ export function explain(result: Result, around: Around): string {
   return lines.join("\n");
 }
 
-function findingLines(finding: Finding, around: Around): string[] {
+function findingLines(finding: Finding): string[] {
   const { fact, expected, actual, exchange, frame } = finding;
   const lines = [
     `  ${exchange === undefined ? "" : `${exchange.label}: `}${fact}`,
     `    expected  ${expected}`,
     `    actual    ${actual}`,
   ];
-  if (exchange === undefined) return lines;
-  if (frame !== undefined) lines.push(...framesAround(exchange, frame));
-  else lines.push(`    reply     ${outcome(exchange).slice(0, 200)}`);
+  if (exchange === undefined || frame === undefined) return lines;
+  return [...lines, ...framesAround(exchange, frame)];
+}
+
+function exchangeLines(
+  exchange: Exchange | undefined,
+  around: Around,
+): string[] {
+  if (exchange === undefined) return [];
+  const lines = [`    reply     ${outcome(exchange).slice(0, 200)}`];
   for (const call of exchange.upstream.slice(0, 3)) {
     lines.push(
       `    upstream  #${call.id} ${call.method} ${call.path} → ${call.status}, ${
@@ -73,18 +84,28 @@ function framesAround({ frames }: Exchange, at: number): string[] {
   );
 }
 
+/** Text as one word of a shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** The exchange as a curl command; the key comes from the environment. */
 export function curlOf({ request }: Exchange, baseUrl: string): string {
   if (request.client === "raw") {
     return "curl      (sent as bytes over a socket: see the exchange file)";
   }
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+  if (/\{\{KEY~*\}\}/.test(JSON.stringify(request.headers) + request.path)) {
+    return "curl      (sent with something made from the key, as the name of the exchange says: that is not written down)";
+  }
   const headers = request.headers.map(([name, value]) => {
     const text = `${name}: ${value}`;
     const masked = /\{\{KEY\**\}\}/;
     return masked.test(text)
       ? `-H "${
-        text.replaceAll('"', '\\"').replace(masked, "$CONFORMANCE_API_KEY")
+        text.replaceAll(/["\\$`]/g, "\\$&").replace(
+          masked,
+          () => "$CONFORMANCE_API_KEY",
+        )
       }"`
       : `-H ${quoted(text)}`;
   });

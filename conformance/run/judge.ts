@@ -13,7 +13,7 @@ export type Verdict =
   | "unclear"
   /** The suite's own fault. */
   | "error"
-  /** A cap was reached before its requests were made. */
+  /** A cap was reached, or the target went on limiting the rate, before its requests were made. */
   | "not-run";
 
 /** A judged check. */
@@ -28,12 +28,12 @@ export interface Result {
   readonly why?: string;
 }
 
-/** Judges one check. `capped` names the scenarios that a cap kept from playing to their end. */
+/** Judges one check. `capped` names the scenarios that could not be played to their end, and why. */
 export function judge(
   check: Check,
   mode: "live" | "replay",
   records: ReadonlyMap<string, ScenarioRecord>,
-  capped: ReadonlySet<string> = new Set(),
+  capped: ReadonlyMap<string, string> = new Map(),
 ): Result {
   const names = check.reads === "everything"
     ? [...records.keys()]
@@ -42,7 +42,7 @@ export function judge(
     ? undefined
     : names.find((name) => capped.has(name));
   if (unplayed !== undefined) {
-    const why = `a cap was reached before scenario ${unplayed} was through`;
+    const why = `scenario ${unplayed} was not through: ${capped.get(unplayed)}`;
     return { check, verdict: "not-run", findings: [], why };
   }
   const own = names.flatMap((name) => records.get(name) ?? []);

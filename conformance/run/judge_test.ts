@@ -41,6 +41,6 @@ Deno.test("judge() leaves unclear what only a model's skill decided", () => {
 
 Deno.test("judge() does not judge what a cap cut off", () => {
   const judged = check(() => [fact(true, "a", "b", "c")]);
-  const { verdict } = judge(judged, "live", RECORDS, new Set(["s"]));
+  const { verdict } = judge(judged, "live", RECORDS, new Map([["s", "a cap"]]));
   assert.equal(verdict, "not-run");
 });

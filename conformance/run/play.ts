@@ -5,6 +5,7 @@ import type { ReplayServer } from "../replay.ts";
 import { type Budget, CapReached } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
 import { Lab } from "../suite/lab.ts";
+import { ALL_WAITS_MS, type Patience, RateLimited } from "../suite/patience.ts";
 import type { Scenario, TargetProfile } from "../suite/scenario.ts";
 
 /** The target and what is needed to talk to it. */
@@ -25,6 +26,8 @@ export interface Stage {
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
+  /** What waits where a live target limits the rate. */
+  readonly patience?: Patience;
   /** A request may last so long. */
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
@@ -35,8 +38,8 @@ export interface Stage {
 export interface Played {
   /** The records by scenario. */
   readonly records: ReadonlyMap<string, ScenarioRecord>;
-  /** Scenarios that a cap stopped. */
-  readonly capped: ReadonlySet<string>;
+  /** Scenarios that a cap or a limit of the target's rate stopped, with the reason. */
+  readonly capped: ReadonlyMap<string, string>;
 }
 
 /** A scenario may last as long as so many requests that run into their time limit. */
@@ -67,14 +70,20 @@ export async function play(
   onDone: (scenario: Scenario) => void = () => {},
 ): Promise<Played> {
   const records = new Map<string, ScenarioRecord>();
-  const capped = new Set<string>();
+  const capped = new Map<string, string>();
   const playOne = async (scenario: Scenario): Promise<void> => {
     const lab = new Lab({ ...stage, scenario: scenario.name });
     let stopped: string | undefined;
     try {
-      await withDeadline(scenario.play(lab), DEADLINE * stage.timeoutMs);
+      const waits = stage.patience === undefined ? 0 : ALL_WAITS_MS;
+      await withDeadline(
+        scenario.play(lab),
+        DEADLINE * stage.timeoutMs + waits,
+      );
     } catch (error) {
-      if (error instanceof CapReached) capped.add(scenario.name);
+      if (error instanceof CapReached || error instanceof RateLimited) {
+        capped.set(scenario.name, error.message);
+      }
       stopped = error instanceof Error ? error.message : String(error);
     }
     records.set(scenario.name, lab.finish(stopped));

@@ -32,5 +32,6 @@ summary small{color:var(--soft);margin-left:auto}
 summary:hover{background:var(--sheet)}
 blockquote{margin:.2rem .9rem .6rem;padding:.1rem .9rem;border-left:3px solid var(--line);color:var(--soft)}
 pre{margin:0;padding:.8rem .9rem;background:var(--sheet);border-top:1px solid var(--line);border-radius:0 0 8px 8px;white-space:pre-wrap;overflow-wrap:anywhere;font-size:12.5px;line-height:1.5}
+@media(max-width:34rem){th,td{padding:.35rem .25rem;font-size:.8rem}}
 @media print{details{break-inside:avoid}body{max-width:none;padding:0}}
 `.trim();

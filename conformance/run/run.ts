@@ -4,15 +4,16 @@ import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type ReplayServer, startReplay } from "../replay.ts";
 import { SCENARIOS } from "../scenarios/mod.ts";
-import { Budget } from "../suite/budget.ts";
+import { Budget, type Cost, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
-import { explain, transcript } from "./explain.ts";
+import { explain, quoted, transcript } from "./explain.ts";
 import { judge, type Result } from "./judge.ts";
 import { play, type Stage } from "./play.ts";
 import { htmlReport } from "./report_html.ts";
 import { jsonReport, junitReport, type RunReport } from "./reports.ts";
+import { Patience } from "../suite/patience.ts";
 import type { Screen } from "./screen.ts";
 import { checkReplay } from "./self_check.ts";
 import { helpText, type Settings, UsageError } from "./settings.ts";
@@ -29,12 +30,17 @@ export const EXIT = {
   partial: 5,
 } as const;
 
-/** What a live run may spend unless told otherwise: its whole plan for a target with a dozen models, and some room. */
+/**
+ * A default live run must not end as partial: its plan stays below these. Requests are many because more than half are to be
+ * refused before a model sees them; what may be billed is bound by tokens and dollars.
+ */
 export const LIVE_CAPS = {
-  requests: 500,
+  requests: 400,
   outputTokens: 20_000,
-  usd: 4,
+  usd: 2,
 } as const;
+/** Where `deno task start` listens; without keys of vendors it answers from the same fixtures. */
+const STARTED_BY_HAND = "http://127.0.0.1:8787";
 const WIDTH = { live: 4, replay: 8 } as const;
 const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
 
@@ -103,6 +109,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
       seed: settings.seed,
       headers: settings.headers,
+      ...(live ? { patience: new Patience() } : {}),
       ...(upstream === undefined ? {} : { replay: upstream }),
     } as const;
     const profile = await discover({
@@ -114,7 +121,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     });
     const scenarios = chooseScenarios(checks, SCENARIOS, mode, profile);
     screen.line(`target    ${base.baseUrl} (${mode}), seed ${settings.seed}`);
-    screen.line(planText(checks, scenarios, profile));
+    screen.line(planText(checks, scenarios, profile, mode));
     if (settings.plan) return EXIT.conformant;
     const stage: Stage = { ...base, profile };
     let done = 0;
@@ -125,7 +132,9 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       ({ name }) => screen.progress(++done, scenarios.length, name),
     );
     const results = checks.map((check) => judge(check, mode, records, capped));
-    const explanations = await explainAll(results, base.baseUrl, settings);
+    // The own gateway is gone when a failure is read: then one that was started by hand is asked.
+    const asked = gateway === undefined ? base.baseUrl : STARTED_BY_HAND;
+    const explanations = await explainAll(results, asked, settings);
     for (const result of results) {
       const text = explanations.get(result.check.id);
       if (text === undefined) continue;
@@ -142,10 +151,19 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
         `\n✗ ${id} passes but is listed in ${settings.expectedFailures}`,
       );
     }
+    if (gateway !== undefined && explanations.size > 0) {
+      screen.line(
+        "\nThe curl commands ask a gateway that runs: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
+      );
+    }
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;
     screen.line(`\n${summaryTable(results)}\n`);
-    screen.line(closingLine(results, budget.spent.requests, seconds, exitCode));
+    screen.line(
+      `${closingLine(results, exitCode)}; ${spentText(budget.spent, mode)} in ${
+        seconds.toFixed(1)
+      } s`,
+    );
     await writeReports(settings, redaction, {
       target: base.baseUrl,
       mode,
@@ -200,6 +218,7 @@ async function explainAll(
   if (bad.length === 0) return new Map();
   const folder = await Deno.makeTempDir({ prefix: "conformance-exchanges-" });
   const written = new Map<Exchange, string>();
+  const names = new Map<string, number>();
   const fileOf = (exchange: Exchange): string => {
     const known = written.get(exchange);
     if (known !== undefined) return known;
@@ -207,7 +226,10 @@ async function explainAll(
       /[^\w.-]/g,
       "_",
     );
-    const file = `${folder}/${name}.txt`;
+    // Several requests of a scenario may bear one label.
+    const again = names.get(name) ?? 0;
+    names.set(name, again + 1);
+    const file = `${folder}/${name}${again === 0 ? "" : `-${again + 1}`}.txt`;
     Deno.writeTextFileSync(file, transcript(exchange));
     written.set(exchange, file);
     return file;
@@ -222,16 +244,29 @@ async function explainAll(
 }
 
 function commandOf(settings: Settings): string {
-  const { baseUrl, replay, headers, model, chatModel, seed } = settings;
+  const { replay, seed, timeoutMs } = settings;
+  const flags: readonly (readonly [string, string | number | undefined])[] = [
+    ["base-url", settings.baseUrl],
+    ["replay", replay === undefined ? replay : `${replay.host}:${replay.port}`],
+    // The value may be a secret: whoever repeats it puts it in.
+    ...settings.headers.map(([name]) => ["header", `${name}:VALUE`] as const),
+    ["model", settings.model],
+    ["chat-model", settings.chatModel],
+    ["profile", settings.profile],
+    ["timeout", timeoutMs === undefined ? undefined : timeoutMs / 1000],
+    ["seed", seed],
+  ];
   return [
     "deno task conformance",
-    ...(baseUrl === undefined ? [] : [`--base-url=${baseUrl}`]),
-    ...(replay === undefined ? [] : [`--replay=${replay.host}:${replay.port}`]),
-    ...headers.map(([name]) => `--header=${name}:…`),
-    ...(model === undefined ? [] : [`--model=${model}`]),
-    ...(chatModel === undefined ? [] : [`--chat-model=${chatModel}`]),
-    `--seed=${seed}`,
+    ...flags.flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${word(String(value))}`]
+    ),
   ].join(" ");
+}
+
+/** Text as one word of a shell, without quotes where it needs none. */
+function word(text: string): string {
+  return /^[\w.:/,@%+-]+$/.test(text) ? text : quoted(text);
 }
 
 /** The exit code of a run that was judged. */
@@ -249,20 +284,23 @@ export function exitOf(
   return EXIT.conformant;
 }
 
-function closingLine(
-  results: readonly Result[],
-  requests: number,
-  seconds: number,
-  exitCode: number,
-): string {
+/** What was spent: only a live run can have cost anything. */
+function spentText(spent: Cost, mode: "live" | "replay"): string {
+  const requests = `${spent.requests} requests`;
+  return mode === "replay"
+    ? requests
+    : `${requests}, at most ${spent.outputTokens} output tokens and ${
+      usdOf(spent).toFixed(2)
+    } dollars`;
+}
+
+function closingLine(results: readonly Result[], exitCode: number): string {
   const word = Object.entries(EXIT).find(([, code]) => code === exitCode)?.[0];
   return `${word}: ${countOf(results, "pass")} passed, ${
     countOf(results, "fail")
   } failed, ${countOf(results, "unclear")} unclear, ${
     countOf(results, "not-run")
-  } not run, ${countOf(results, "error")} errors; ${requests} requests in ${
-    seconds.toFixed(1)
-  } s`;
+  } not run, ${countOf(results, "error")} errors`;
 }
 
 async function writeReports(

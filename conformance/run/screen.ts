@@ -1,4 +1,5 @@
 /** What the run shows while it lasts. Colours and a moving line only on a terminal. */
+import { env } from "node:process";
 import type { Verdict } from "./judge.ts";
 
 /** Where a run writes to. */
@@ -32,6 +33,8 @@ const encoder = new TextEncoder();
 /** The terminal, or whatever the output goes to. */
 export function standardScreen(): Screen {
   const terminal = Deno.stdout.isTerminal();
+  // https://no-color.org: a value that is not empty switches colours off.
+  const coloured = terminal && (env["NO_COLOR"] ?? "") === "";
   const write = (text: string): void => {
     Deno.stdout.writeSync(encoder.encode(text));
   };
@@ -46,7 +49,7 @@ export function standardScreen(): Screen {
     },
     verdict: (verdict) => {
       const text = `${MARKS[verdict]} ${verdict}`;
-      return terminal ? `\x1b[${COLOURS[verdict]}m${text}\x1b[0m` : text;
+      return coloured ? `\x1b[${COLOURS[verdict]}m${text}\x1b[0m` : text;
     },
   };
 }

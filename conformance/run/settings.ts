@@ -29,6 +29,8 @@ export interface Settings {
   readonly chatModel: string | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
+  /** The highest of them, when it was given. */
+  readonly profile: string | undefined;
   /** Report files by kind. */
   readonly reports: readonly {
     readonly kind: ReportKind;
@@ -65,25 +67,28 @@ const FLAGS: Readonly<Record<string, string>> = {
   "plan":
     "                show what would be sent and what it could cost, and stop",
   "filter":
-    "=ID[,ID]      only checks whose id contains this (* for anything); removes requests, not output",
+    "=ID[,ID]      only the check of that id, or those whose id contains this (* for anything); removes requests, not output; may be given often",
   "model":
-    "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model)",
+    "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model); %2C is a comma in an id",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one a line; one that passes is an error",
-  "max-requests": "=N      at most so many requests (live: 500)",
+  "max-requests": "=N      at most so many requests (live: 400)",
   "max-output-tokens": "=N at most so many output tokens (live: 20000)",
   "max-usd":
-    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 4)",
+    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 2)",
   "timeout": "=SECONDS     a request may last so long (live: 60, replay: 10)",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",
 };
 
 const BARE = new Set(["list", "plan", "help"]);
+
+/** Flags that may be given often: it is as if their values stood in one, with commas. */
+const REPEATED = new Set(["header", "filter", "model", "chat-model", "report"]);
 
 /** The help text. */
 export function helpText(): string {
@@ -100,7 +105,7 @@ export function helpText(): string {
     ...lines,
     "",
     "Exit codes: 0 conformant, 1 not, 2 wrong command line, 3 target unreachable or key refused,",
-    "            4 the suite's own fault, 5 partial: a cap was reached.",
+    "            4 the suite's own fault, 5 partial: a cap was reached, or the rate was limited throughout.",
   ].join("\n");
 }
 
@@ -127,7 +132,11 @@ export function readSettings(
       );
     }
     if (name === "header") headers.push(headerOf(value ?? ""));
-    given.set(name, value ?? "");
+    const before = given.get(name);
+    if (before !== undefined && !REPEATED.has(name)) {
+      throw new UsageError(`--${name} is given twice`);
+    }
+    given.set(name, before === undefined ? value ?? "" : `${before},${value}`);
   }
   const baseUrl = given.get("base-url")?.replace(/\/+$/, "");
   if (
@@ -153,6 +162,7 @@ export function readSettings(
     model: given.get("model"),
     chatModel: given.get("chat-model"),
     levels: levelsOf(given.get("profile"), baseUrl),
+    profile: given.get("profile"),
     reports: (given.get("report")?.split(",") ?? []).map(reportOf),
     expectedFailures: given.get("expected-failures"),
     maxRequests: numberIn(given, "max-requests"),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Check } from "../suite/check.ts";
 import { main } from "../cli.ts";
 import type { Verdict } from "./judge.ts";
+import { matching } from "./choose.ts";
 import { exitOf } from "./run.ts";
 import { helpText, readSettings, UsageError } from "./settings.ts";
 import { startReplay } from "../replay.ts";
@@ -55,6 +56,56 @@ Deno.test("readSettings() takes headers often, and their values may hold commas 
     "k",
   );
   assert.deepEqual(headers, [["x-a", "b,c:d"], ["x-e", "f"]]);
+});
+
+Deno.test("readSettings() joins what is given often, and refuses the rest when it comes twice", () => {
+  const { filters, model, chatModel, reports } = readSettings(
+    [
+      "--base-url=http://x",
+      "--filter=a,b",
+      "--filter=c",
+      "--model=m-1",
+      "--model=m-2",
+      "--chat-model=m-3",
+      "--chat-model=m-4",
+      "--report=json:j",
+      "--report=html:h,junit:x",
+    ],
+    "k",
+  );
+  assert.deepEqual(filters, ["a", "b", "c"]);
+  assert.deepEqual([model, chatModel], ["m-1,m-2", "m-3,m-4"]);
+  assert.deepEqual(reports.map(({ file }) => file), ["j", "h", "x"]);
+  for (const arg of ["--seed=1", "--base-url=http://x", "--list"]) {
+    assert.throws(() => readSettings([arg, arg], "k"), UsageError, arg);
+  }
+});
+
+Deno.test("matching() takes the check of just that id, or all that hold the text", () => {
+  const checks = ["a.one", "a.one-more", "b.one", "b.two"].map((id) => ({
+    ...CHECK,
+    id,
+  }));
+  const ids = (...filters: string[]) =>
+    matching(checks, filters).map(({ id }) => id);
+  assert.deepEqual(ids("a.one"), ["a.one"]);
+  assert.deepEqual(ids("one"), ["a.one", "a.one-more", "b.one"]);
+  assert.deepEqual(ids("a.*more", "b.two"), ["a.one-more", "b.two"]);
+  assert.deepEqual(ids(), ["a.one", "a.one-more", "b.one", "b.two"]);
+  assert.deepEqual(ids("a+one"), []);
+});
+
+Deno.test("main() exits with 3 where no model is named, and says how one is", async () => {
+  const empty = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () => new Response("Not found", { status: 404 }),
+  );
+  try {
+    const url = `--base-url=http://127.0.0.1:${empty.addr.port}/v1`;
+    assert.equal(await main([url], "sk-12345678"), 3);
+  } finally {
+    await empty.shutdown();
+  }
 });
 
 Deno.test("helpText() explains each flag and all exit codes in lines of their own", () => {

@@ -14,11 +14,14 @@ interface Form {
   readonly more?: JsonObject;
 }
 
+/** The limit of the reply that is cut. */
+export const CUT_AT = 16;
+
 const FORMS: readonly Form[] = [
   {
     fixture: "max-tokens",
     words: "Count from one to five hundred in words.",
-    more: { max_tokens: 16 },
+    more: { max_tokens: CUT_AT },
   },
   { fixture: "tool-parallel" },
 ];

@@ -12,7 +12,8 @@ const WRONG_REQUESTS: Scenario = {
   async play(lab) {
     for (const endpoint of GENERATION) {
       const route = firstRoute(lab, endpoint);
-      const words = lab.prompt("text", "Say hello.");
+      // The vendor does not have the unknown model either, should it be asked.
+      const words = lab.prompt("text?no-model=no-such-model-1", "Say hello.");
       const ask = (form: string, more: Parameters<typeof plainAsk>[4] = {}) =>
         plainAsk(endpoint, route, form, words, { max_tokens: 16, ...more });
       await lab.send(ask("control"));

@@ -48,13 +48,16 @@ const CUT: Scenario = {
     await Promise.all(
       GENERATION.flatMap((endpoint) =>
         lab.routes(endpoint).map((route) =>
-          lab.send(plainAsk(
-            endpoint,
-            route,
-            "split",
-            lab.prompt("text-unicode?split=7", "Say something."),
-            streamed(endpoint),
-          ))
+          lab.send({
+            ...plainAsk(
+              endpoint,
+              route,
+              "split",
+              lab.prompt("text-unicode?split=7", "Say something."),
+              streamed(endpoint),
+            ),
+            slow: true,
+          })
         )
       ),
     );
@@ -76,11 +79,17 @@ const TOOLS_RESPELLED: Scenario = {
         fixture: `tool-unicode-args?${spelling}`,
         stream: true,
       })),
-      { form: "split", fixture: "tool-unicode-args?split=23", stream: true },
+      {
+        form: "split",
+        fixture: "tool-unicode-args?split=23",
+        stream: true,
+        slow: true,
+      },
       ...WHOLE_SPELLINGS.map((spelling) => ({
         form: `whole-${spelling}`,
         fixture: `tool-unicode-args?${spelling}`,
         stream: false,
+        slow: spelling.startsWith("split"),
       })),
     ]),
 };

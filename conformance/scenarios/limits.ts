@@ -7,12 +7,14 @@ import {
   plainAsk,
   streamed,
 } from "../suite/asks.ts";
+import { UNLIMITED_OUTPUT_TOKENS } from "../suite/ask.ts";
 import type { Lab } from "../suite/lab.ts";
 import {
   calls,
   perRoute,
   type Route,
   type Scenario,
+  together,
 } from "../suite/scenario.ts";
 
 /** A request with something special, and what must come of it. */
@@ -103,7 +105,7 @@ const LIMITS: Scenario = {
   about:
     "max_tokens, temperature, top_p and system at, within and beyond what is documented, on both endpoints",
   mode: "both",
-  cost: calls(24, 64),
+  cost: together(calls(20, ASKED_TOKENS), calls(2, UNLIMITED_OUTPUT_TOKENS)),
   async play(lab) {
     await onRoutes(lab, async (endpoint, route) => {
       const send = (form: string, more: Limit["more"]) => {

@@ -52,7 +52,7 @@ const LISTED_MODELS: Scenario = {
   about: "Every listed model on both endpoints, whole and streamed",
   mode: "both",
   cost: ({ models }) =>
-    calls(2 * Math.min(models.length, MAX_CALLED.replay) + 4, 16)({
+    calls(2 * Math.min(models.length, MAX_CALLED.live), 16)({
       models,
       messages: [],
       chat: [],
@@ -90,6 +90,14 @@ const NEAR: Readonly<Record<string, (id: string) => string>> = {
   "unknown": () => "no-such-model-1",
 };
 
+/** The vendor does not have the model either, should it be asked; nor by the part of the id after a vendor's name. */
+function withoutModel(form: string, model: string): string {
+  const params = new URLSearchParams({ "no-model": model });
+  const own = model.split(/[/:,]/).at(-1) ?? "";
+  if (form !== "with-vendor") params.set("nor-model", own);
+  return `text?${params}`;
+}
+
 const UNLISTED_MODELS: Scenario = {
   name: "unlisted-models",
   about: "Model ids that are not listed, most of them near a listed one",
@@ -104,7 +112,10 @@ const UNLISTED_MODELS: Scenario = {
               endpoint,
               route,
               form,
-              lab.prompt("text", "Say hello."),
+              lab.prompt(
+                form === "control" ? "text" : withoutModel(form, model),
+                "Say hello.",
+              ),
               {
                 max_tokens: 16,
                 model,

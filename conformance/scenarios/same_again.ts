@@ -73,7 +73,7 @@ const SAME_AGAIN: Scenario = {
   about:
     "The same line and the same demanded call, twice whole and twice streamed",
   mode: "both",
-  cost: perRoute(2 * AGAIN.length * Object.keys(KINDS).length, 248),
+  cost: perRoute(2 * AGAIN.length * Object.keys(KINDS).length, 248, 200),
   // No fixture is named: the replay upstream speaks freely, and the same request gets the same words.
   play: (lab) =>
     atOnce(

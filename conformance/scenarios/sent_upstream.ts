@@ -325,11 +325,15 @@ function scenarioOf(group: keyof typeof GROUPS, about: string): Scenario {
         ),
       );
       const { entries } = lab.replay.journal;
-      const seen = entries.some(({ request }) =>
+      const seen = entries.find(({ request }) =>
         [request.body, request.path, ...Object.values(request.headers)]
           .some((text) => text.includes(lab.key))
+      )?.request;
+      const where = `${seen?.method} ${seen?.path.split("?")[0]}`;
+      lab.note(
+        "the caller's key was seen upstream",
+        seen === undefined ? false : where.replaceAll(lab.key, "(the key)"),
       );
-      lab.note("the caller's key was seen upstream", seen);
     },
   };
 }

@@ -73,7 +73,7 @@ const FORCED: Scenario = {
   name: "tool-forced",
   about: "Calls that are demanded, of one tool and of any, whole and streamed",
   mode: "both",
-  cost: perRoute(4, 256),
+  cost: perRoute(4, 256, 200),
   play: (lab) =>
     onRoutes(
       lab,

@@ -19,7 +19,7 @@ const SOME_FRAMES: Readonly<Record<Dialect, number>> = {
 };
 
 /** Far more than a gateway needs to pass a frame on; only a fault waits so long. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 5000;
 
 /** Plays the same on all routes of both endpoints at once. */
 async function onEveryRoute(

@@ -116,7 +116,7 @@ const VARIANTS: Scenario = {
   about:
     "Good requests with headers nobody knows, queries, and other spellings of the content type",
   mode: "both",
-  cost: calls(18, 16),
+  cost: calls(20, 16),
   async play(lab) {
     await Promise.all(GENERATION.map(async (endpoint) => {
       const route = firstRoute(lab, endpoint);

@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from "../replay/json.ts";
 import { firstRoute, type Generation, plainAsk } from "../suite/asks.ts";
 import { GENERATION } from "../suite/asks.ts";
-import { calls, type Scenario } from "../suite/scenario.ts";
+import { UNLIMITED_OUTPUT_TOKENS } from "../suite/ask.ts";
+import { calls, type Scenario, together } from "../suite/scenario.ts";
 
 /** A body that is no request of the format at all, as text. */
 export const NO_REQUESTS: Readonly<Record<string, string>> = {
@@ -116,18 +117,23 @@ export function formsOf(
   );
 }
 
+const UNKNOWN = "no-such-model-1";
+/** The vendor does not have the unknown model either, should it be asked. */
+const TEXT = `text?no-model=${UNKNOWN}`;
+
 /** What every wrong request is an answer to; the last proves that nothing broke. */
 export const WRONG_BODIES: Scenario = {
   name: "wrong-bodies",
   about: "Bodies with one thing wrong each, right ones before and after them",
   mode: "both",
-  cost: calls(62, 16),
+  // Where the limit is what is wrong, a gateway that takes the body may let the model speak.
+  cost: together(calls(63, 16), calls(5, UNLIMITED_OUTPUT_TOKENS)),
   async play(lab) {
     for (const endpoint of GENERATION) {
       const route = firstRoute(lab, endpoint);
       const send = (form: string, more: JsonObject = {}) =>
         lab.send(
-          plainAsk(endpoint, route, form, lab.prompt("text", "Say hello."), {
+          plainAsk(endpoint, route, form, lab.prompt(TEXT, "Say hello."), {
             max_tokens: 16,
             ...more,
           }),
@@ -162,9 +168,9 @@ export const WRONG_BODIES: Scenario = {
           await send(form, { ...change });
         }),
       );
-      await send("unknown-model", { model: "no-such-model-1" });
+      await send("unknown-model", { model: UNKNOWN });
       await send("unknown-model-stream", {
-        model: "no-such-model-1",
+        model: UNKNOWN,
         stream: true,
       });
       await send("empty-model", { model: "" });

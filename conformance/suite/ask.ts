@@ -23,6 +23,8 @@ export interface Ask {
   readonly body?: { readonly json: unknown } | { readonly text: string } | {
     readonly bytes: Uint8Array;
   };
+  /** True where the upstream sends many small pieces: on a busy machine each of them takes its time, so the request may last longer. */
+  readonly slow?: boolean;
   /** Raw client: the lines after the request line, without the length; the usual ones when absent. Characters are bytes. */
   readonly rawLines?: readonly string[];
 }
@@ -43,7 +45,7 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
 };
 
 /** Output tokens that are counted for a call without a limit of its own. */
-const UNLIMITED_OUTPUT_TOKENS = 256;
+export const UNLIMITED_OUTPUT_TOKENS = 256;
 
 const encoder = new TextEncoder();
 
@@ -112,12 +114,12 @@ export function rawHeadOf(
 
 /** What a request costs at most. */
 export function costOf(ask: Ask, body: Uint8Array | undefined): Cost {
-  if (ask.route === undefined) {
-    return { requests: 1, inputTokens: 0, outputTokens: 0 };
-  }
-  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(
-    new TextDecoder().decode(body),
-  )?.[1];
+  const text = new TextDecoder().decode(body);
+  // Without messages, or with another method, there is nothing that a model could be asked.
+  const asks = ask.route !== undefined && methodOf(ask) === "POST" &&
+    text.includes('"messages"');
+  if (!asks) return { requests: 1, inputTokens: 0, outputTokens: 0 };
+  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(text)?.[1];
   return {
     requests: 1,
     inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,

@@ -15,6 +15,8 @@ export interface Wanted {
   readonly fixture: string;
   /** True when a stream is asked for. */
   readonly stream: boolean;
+  /** True where the upstream sends many small pieces. */
+  readonly slow?: boolean;
   /** Members of the body besides the usual ones. */
   readonly more?: (endpoint: Generation) => JsonObject;
 }
@@ -40,17 +42,23 @@ export async function askForAll(
   await atOnce(
     GENERATION.flatMap((endpoint) =>
       lab.routes(endpoint).flatMap((route) =>
-        wanted(route, endpoint).map(({ form, fixture, stream, more }) => () =>
-          lab.send(plainAsk(
-            endpoint,
-            route,
-            form,
-            lab.prompt(fixture, "Say something."),
-            {
-              ...(stream ? streamed(endpoint) : {}),
-              ...more?.(endpoint) ?? {},
-            },
-          ))
+        wanted(route, endpoint).map((
+          { form, fixture, stream, more, slow = false },
+        ) =>
+        () =>
+          lab.send({
+            ...plainAsk(
+              endpoint,
+              route,
+              form,
+              lab.prompt(fixture, "Say something."),
+              {
+                ...(stream ? streamed(endpoint) : {}),
+                ...more?.(endpoint) ?? {},
+              },
+            ),
+            slow,
+          })
         )
       )
     ),

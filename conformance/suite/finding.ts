@@ -71,6 +71,13 @@ export function skill(
   return holds ? found : { ...found, verdict: "unclear" };
 }
 
+/** How to judge what a request demands of the model: a live one may fail to do it, one that is played does it. */
+export function demanded(
+  { mode }: { readonly mode: "live" | "replay" },
+): typeof skill {
+  return mode === "live" ? skill : fact;
+}
+
 /** The value at a path of the JSON reply equals this. */
 export function equals(
   exchange: Exchange,

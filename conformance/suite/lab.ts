@@ -19,6 +19,7 @@ import {
 } from "./ask.ts";
 import type { Budget } from "./budget.ts";
 import type { ScenarioRecord } from "./evidence.ts";
+import { type Patience, waitAskedMs } from "./patience.ts";
 import { recordOf, upstreamCalls } from "./recorder.ts";
 import type { Route, TargetProfile } from "./scenario.ts";
 
@@ -44,6 +45,8 @@ export interface LabOptions {
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
+  /** What waits where a live target limits the rate; absent, nothing is asked again. */
+  readonly patience?: Patience;
   /** A request may last so long. */
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
@@ -64,6 +67,9 @@ export interface Underway {
 
 /** Stands in the record for the values of given headers: they may hold secrets. */
 const UNTOLD = "(as given with --header)";
+
+/** A slow request may last so many times as long as others. */
+const SLOW = 6;
 
 const MAX_RETRIES = 2;
 let lastNonce = 0;
@@ -113,7 +119,7 @@ export class Lab {
 
   /** A text made from the key, hidden in the record as the key is. */
   variant(text: string): string {
-    this.#options.redaction.hide(text);
+    this.#options.redaction.hide(text, "~");
     return text;
   }
 
@@ -136,19 +142,24 @@ export class Lab {
 
   /** Sends a request and records the whole exchange. */
   async send(ask: Ask): Promise<Exchange> {
-    for (let attempt = 0;; attempt++) {
-      const exchange = await this.#record(ask, this.#open(ask));
+    const patience = this.mode === "live" ? this.#options.patience : undefined;
+    for (let attempt = 0, billed = true;; attempt++) {
+      await patience?.ready();
+      const exchange = await this.#record(ask, this.#open(ask, billed));
       const status = exchange.head?.status ?? 0;
-      const busy = [429, 503, 529].includes(status);
-      if (this.mode === "replay" || !busy || attempt === MAX_RETRIES) {
+      if (patience !== undefined && status === 429) {
+        // What was limited was not billed: only the request counts.
+        billed = false;
+        patience.limited(exchange, attempt);
+        continue;
+      }
+      const busy = status === 503 || status === 529;
+      if (patience === undefined || !busy || attempt >= MAX_RETRIES) {
         this.#exchanges.push(exchange);
         return exchange;
       }
-      const after = exchange.head?.headers.find(([name]) =>
-        name === "retry-after"
-      )?.[1];
-      const seconds = Math.min(Number(after) || 2 ** attempt, 30);
-      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      const ms = Math.min(waitAskedMs(exchange) ?? 1000 * 2 ** attempt, 30_000);
+      await new Promise((resolve) => setTimeout(resolve, ms));
     }
   }
 
@@ -205,10 +216,14 @@ export class Lab {
     };
   }
 
-  #open(ask: Ask): Ongoing {
-    const { budget, baseUrl, timeoutMs } = this.#options;
+  #open(ask: Ask, billed: boolean = true): Ongoing {
+    const { budget, baseUrl } = this.#options;
+    const timeoutMs = this.#options.timeoutMs * (ask.slow === true ? SLOW : 1);
     const body = bodyOf(ask);
-    budget.take(costOf(ask, body));
+    const cost = costOf(ask, body);
+    budget.take(
+      billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 },
+    );
     const method = methodOf(ask);
     const url = new URL(baseUrl + pathOf(ask));
     if (ask.rawLines === undefined) {

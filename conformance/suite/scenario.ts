@@ -1,6 +1,6 @@
 /** What a scenario is: one set of requests, made once, that many checks judge. */
 import type { Dialect } from "../replay/call.ts";
-import type { Cost } from "./budget.ts";
+import { type Cost, sumOf } from "./budget.ts";
 import type { Mode } from "./check.ts";
 import type { Lab } from "./lab.ts";
 
@@ -32,7 +32,7 @@ export interface Scenario {
   readonly about: string;
   /** Where it can be played. */
   readonly mode: Mode;
-  /** What it costs at most. */
+  /** What it costs at most in a live run; in a replay run nothing is billed. */
   readonly cost: (profile: TargetProfile) => Cost;
   /** True: nothing else runs beside it. */
   readonly alone?: boolean;
@@ -49,9 +49,14 @@ export function free(requests: number): Scenario["cost"] {
 export function perRoute(
   requests: number,
   outputTokens: number,
+  inputTokens: number = INPUT_TOKENS,
 ): Scenario["cost"] {
   return ({ messages, chat }) =>
-    modelCalls(requests * (messages.length + chat.length), outputTokens);
+    modelCalls(
+      requests * (messages.length + chat.length),
+      outputTokens,
+      inputTokens,
+    );
 }
 
 /** The cost of `requests` calls of a model in all, each of at most so many output tokens. */
@@ -59,16 +64,27 @@ export function calls(
   requests: number,
   outputTokens: number,
 ): Scenario["cost"] {
-  return () => modelCalls(requests, outputTokens);
+  return () => modelCalls(requests, outputTokens, INPUT_TOKENS);
+}
+
+/** The costs of several kinds of request in one scenario. */
+export function together(
+  ...costs: readonly Scenario["cost"][]
+): Scenario["cost"] {
+  return (profile) => sumOf(costs.map((cost) => cost(profile)));
 }
 
 /** Input tokens that a request of the suite bills at most, unless a scenario says otherwise. */
-const INPUT_TOKENS = 400;
+const INPUT_TOKENS = 100;
 
-function modelCalls(requests: number, outputTokens: number): Cost {
+function modelCalls(
+  requests: number,
+  outputTokens: number,
+  inputTokens: number,
+): Cost {
   return {
     requests,
-    inputTokens: requests * INPUT_TOKENS,
+    inputTokens: requests * inputTokens,
     outputTokens: requests * outputTokens,
   };
 }

@@ -1,0 +1,65 @@
+/** Whatever a target answers, it is the target that is judged: no check finds nothing to look at, none throws. */
+import assert from "node:assert/strict";
+import { EXIT, run } from "./run.ts";
+import type { Screen } from "./screen.ts";
+import { readSettings } from "./settings.ts";
+
+const LIST = { object: "list", data: [{ id: "m", object: "model" }] };
+const STREAM = { headers: { "content-type": "text/event-stream" } };
+
+const ANSWERS: Readonly<Record<string, () => Response>> = {
+  "an empty object": () => Response.json({}),
+  "an empty array": () => Response.json([]),
+  "null": () => Response.json(null),
+  "nothing": () => new Response(""),
+  "no content": () => new Response(null, { status: 204 }),
+  "a redirect": () =>
+    new Response(null, { status: 302, headers: { location: "/x" } }),
+  "a page with an error": () => new Response("<html>", { status: 500 }),
+  "an error without a message": () =>
+    Response.json({ error: "x" }, { status: 404 }),
+  "a model list": () => Response.json(LIST),
+  "members of strange types": () =>
+    Response.json({
+      choices: "x",
+      content: [null, 1, { type: 5 }],
+      usage: 7,
+      data: [null, 3],
+      error: { message: 5 },
+    }),
+  "a stream without events": () => new Response("", STREAM),
+  "a stream of strange events": () =>
+    new Response(
+      'data: {}\n\ndata: null\n\ndata: [1]\n\ndata: {"choices":[null]}\n\n',
+      STREAM,
+    ),
+};
+
+for (const [what, answer] of Object.entries(ANSWERS)) {
+  Deno.test(`a target that answers everything with ${what} is judged, and fails`, async () => {
+    const target = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      async (request) => {
+        await request.text();
+        return answer();
+      },
+    );
+    const shown: string[] = [];
+    const screen: Screen = {
+      line: (line) => shown.push(line),
+      progress: () => {},
+      verdict: (verdict) => verdict,
+    };
+    try {
+      const url = `--base-url=http://127.0.0.1:${target.addr.port}`;
+      const settings = readSettings(
+        [url, "--model=m", "--timeout=5", "--profile=contract"],
+        "sk-odd-7f3a9c51d2e84b60",
+      );
+      const exitCode = await run(settings, screen);
+      assert.equal(exitCode, EXIT.nonconformant, shown.join("\n"));
+    } finally {
+      await target.shutdown();
+    }
+  });
+}

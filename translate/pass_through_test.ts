@@ -275,6 +275,42 @@ Deno.test("passThroughRelay() takes the reason out of a chunk that says more, an
   assert.ok(out.indexOf('"length"') > out.lastIndexOf(" you"));
 });
 
+Deno.test("passThroughRelay() empties the delta of a finishing chunk that says nothing", () => {
+  const blank = (delta: string): string =>
+    chunk(`[{"index":0,"delta":${delta},"finish_reason":"stop"}]`);
+  for (
+    const delta of [
+      `{"content":""}`,
+      `{"role":"assistant","content":""}`,
+      `{"content":"","reasoning_content":null}`,
+    ]
+  ) {
+    const out = relayed(chatCompletions, TEXT + blank(delta) + DONE);
+    assert.deepEqual(finishes(out), [{
+      index: 0,
+      delta: {},
+      finish_reason: "stop",
+    }], delta);
+  }
+});
+
+Deno.test("passThroughRelay() keeps the role of an answer that is over with its first chunk", () => {
+  const only = chunk(
+    `[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]`,
+  );
+  const out = relayed(chatCompletions, only + DONE);
+  assert.equal(parsed(out).length, 2);
+  assert.deepEqual(Object(parsed(out)[0]).choices[0].delta, {
+    role: "assistant",
+    content: "",
+  });
+  assert.deepEqual(finishes(out), [{
+    index: 0,
+    delta: {},
+    finish_reason: "stop",
+  }]);
+});
+
 Deno.test("passThroughRelay() drops a second finishing chunk, but not the usage in it", () => {
   const again = FINISH.replace(
     "}\n\n",

@@ -85,7 +85,10 @@ export function endingKeeper(context: EncodeContext): EndingKeeper {
       return [bytes];
     }
     const hasUsage = isObject(chunk["usage"]);
-    if (saysSomething(objectOr(choice["delta"]))) {
+    const delta = objectOr(choice["delta"]);
+    // The first chunk tells the role, whatever else it says.
+    if (sample === undefined || saysSomething(delta)) {
+      sample ??= data;
       if (!told) {
         owed = written({ ...chunk, choices: [{ ...choice, delta: {} }] });
       }
@@ -104,7 +107,9 @@ export function endingKeeper(context: EncodeContext): EndingKeeper {
     }
     told = true;
     owed = undefined;
-    return [bytes];
+    return Object.keys(delta).length === 0
+      ? [bytes]
+      : [written({ ...chunk, choices: [{ ...choice, delta: {} }] })];
   };
   return {
     keep(bytes, frames, events) {

@@ -14,6 +14,7 @@ import {
   type Route,
   type Scenario,
 } from "../suite/scenario.ts";
+import { COUNTED_SCENARIOS } from "./counted.ts";
 
 /** A request with something special, and what must come of it. */
 export interface Limit {
@@ -224,4 +225,9 @@ const RESENT: Scenario = {
 };
 
 /** The scenarios. */
-export const LIMITS_SCENARIOS: readonly Scenario[] = [LIMITS, BOUNDED, RESENT];
+export const LIMITS_SCENARIOS: readonly Scenario[] = [
+  LIMITS,
+  BOUNDED,
+  RESENT,
+  ...COUNTED_SCENARIOS,
+];

@@ -6,7 +6,7 @@ import { parseJson } from "../replay/json.ts";
 import { type Form, FORMS, MORE } from "../scenarios/counted.ts";
 import type { Check } from "../suite/check.ts";
 import type { Evidence } from "../suite/evidence.ts";
-import { fact, type Finding, skill } from "../suite/finding.ts";
+import { fact, type Finding, skill, statusIs } from "../suite/finding.ts";
 
 /** Of a word there is at least so much of a token, whoever counts. */
 const TOKENS_PER_WORD = 0.7;
@@ -29,7 +29,13 @@ function counted(e: Evidence, forms: readonly Form[]): Finding[] {
     return e.matching(`*/*/counted/${form}`).map((x) => {
       const other = e.exchange(x.label.replace(/[^/]+$/, than));
       if (!told(e, x) || !told(e, other)) {
-        return skill(false, "status", "200", x.head?.status ?? x.ending, x);
+        // Where instructions are taken as a text, they are to be taken as blocks.
+        const owed = form === "systems" && x.endpoint === "messages" &&
+          told(e, other);
+        const status = x.head?.status ?? x.ending;
+        return owed
+          ? statusIs(x, 200)
+          : skill(false, "status", "200", status, x);
       }
       const least = inputOf(other) + Math.floor(words * TOKENS_PER_WORD);
       return fact(

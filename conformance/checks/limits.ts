@@ -15,6 +15,7 @@ import {
   statusIs,
 } from "../suite/finding.ts";
 import { LIMITS_UPSTREAM_CHECKS } from "./limits_upstream.ts";
+import { LIMITS_COUNTED_CHECKS } from "./limits_counted.ts";
 import { LIMITS_TOLD_CHECKS } from "./limits_told.ts";
 import { LIMITS_USAGE_CHECKS } from "./limits_usage.ts";
 
@@ -300,5 +301,6 @@ export const LIMITS_CHECKS: readonly Check[] = [
   },
   ...LIMITS_USAGE_CHECKS,
   ...LIMITS_TOLD_CHECKS,
+  ...LIMITS_COUNTED_CHECKS,
   ...LIMITS_UPSTREAM_CHECKS,
 ];

@@ -40,11 +40,24 @@ function halted(e: Evidence): Finding[] {
   });
 }
 
-/** A reply that used every token that it was allowed says so. */
+/** A reply that used every token that it was allowed says so, and one that says so has used most of them. */
 function capTold(x: Exchange): Finding[] {
   const allowed = numberAt(parseJson(x.request.body), "max_tokens");
   const content = contentOf(x);
-  if (allowed === undefined || tokensOf(content).output < allowed) return [];
+  const { output } = tokensOf(content);
+  if (allowed === undefined) return [];
+  if (output < allowed) {
+    // Some vendors count a token or two less than they allow.
+    return content.stop !== "max_tokens" ? [] : [
+      fact(
+        output >= allowed / 2,
+        "output tokens",
+        `about ${allowed}: the limit is told as the stop cause`,
+        output,
+        x,
+      ),
+    ];
+  }
   return [
     fact(
       content.stop === "max_tokens",
@@ -114,14 +127,18 @@ export const LIMITS_TOLD_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "both",
-    reads: ["bounded"],
+    reads: ["bounded", "same-again"],
     judge: (e) => {
       const found = successes(e, () => true).flatMap(capTold);
       return found.length > 0 || e.mode === "replay"
         ? some(found, "as long as it was allowed to be")
         : [skill(false, "replies", "one that uses its limit up", "none")];
     },
-    mutants: ["cap-as-end-in-whole-messages", "cap-as-end-in-chat-streams"],
+    mutants: [
+      "cap-as-end-in-whole-messages",
+      "cap-as-end-in-chat-streams",
+      "limit-quartered",
+    ],
   },
   {
     id: "limits.counts-are-integers",

@@ -68,6 +68,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   "stream": "members",
   "nothing-added": "members",
   "own-members": "members",
+  "several-choices": "members",
   "unknown-member": "members",
   "model": "members",
   "one-call": "members",

@@ -1,9 +1,13 @@
 /** Checks of the area `upstream`: the conversation that the upstream is sent is the caller's, word for word. */
+import { at, sameJson } from "../evidence/json_path.ts";
 import { textsOf, turnsText } from "../evidence/sent_upstream.ts";
+import { CACHED, KEPT } from "../scenarios/sent_upstream.ts";
 import type { Check } from "../suite/check.ts";
-import { fact, statusIs } from "../suite/finding.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { fact, NotTestable, statusIs } from "../suite/finding.ts";
 import {
   equal,
+  type Passed,
   passed,
   passedBy,
   SAME,
@@ -22,6 +26,14 @@ function inOrder(parts: readonly string[], within: string): boolean {
     from = found + part.length;
     return found >= 0;
   });
+}
+
+/** The requests with blocks to be kept that went to an upstream of the message format. */
+function sameFormat(e: Evidence): readonly Passed[] {
+  const found = passed(e, "kept-blocks", "messages")
+    .filter(({ call }) => call.dialect === "messages");
+  if (found.length > 0) return found;
+  throw new NotTestable("no model is reached by the message format");
 }
 
 /** The checks. */
@@ -119,6 +131,50 @@ export const TALK_CHECKS: readonly Check[] = [
         )
       ),
     ["system-first-line-only", "system-lost"],
+  ),
+  sentCheck(
+    "kept-blocks",
+    {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
+      text:
+        "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, signatures and all.",
+    },
+    (e) =>
+      sameFormat(e).map(({ x, call }) => {
+        const sent = KEPT.map((_, n) =>
+          at(call.json, `messages.1.content.${n}`) ?? null
+        );
+        return fact(
+          sameJson(sent, [...KEPT]),
+          "blocks upstream",
+          JSON.stringify(KEPT),
+          sent,
+          x,
+        );
+      }),
+    ["thinking-lost-upstream", "signature-changed-upstream"],
+  ),
+  sentCheck(
+    "cache-control",
+    {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
+      text:
+        "A cache mark on a block reaches an upstream of the same format: without it the caller pays the full price.",
+    },
+    (e) =>
+      sameFormat(e).map(({ x, call }) => {
+        const sent = at(call.json, "messages.2.content.0.cache_control");
+        return fact(
+          sameJson(sent, CACHED),
+          "cache_control upstream",
+          JSON.stringify(CACHED),
+          sent ?? "nothing",
+          x,
+        );
+      }),
+    ["cache-mark-lost"],
   ),
   sentCheck(
     "developer",

@@ -1,5 +1,5 @@
 /** Checks of the area `upstream`: what the target asks its upstream for is what the caller asked for, and nothing else. */
-import { at, sameJson } from "../evidence/json_path.ts";
+import { at, listAt, sameJson } from "../evidence/json_path.ts";
 import { type SentRequest, turnsText } from "../evidence/sent_upstream.ts";
 import { isObject, type Json } from "../replay/json.ts";
 import { OWN, VALUES } from "../scenarios/sent_upstream.ts";
@@ -160,9 +160,23 @@ export const SENT_CHECKS: readonly Check[] = [
           const what = `stop strings of the ${endpoint} endpoint upstream`;
           return fact(sent, what, "sent for at least one model", sent);
         }),
+        ...passed(e, "stop-text", "chat").map((p) => {
+          const taken = all.some(({ asked, sent, x }) =>
+            x.endpoint === "chat" && asked.model === p.asked.model &&
+            sent.stops.length > 0
+          );
+          const right = taken ? p.asked.stops : [];
+          return equal(p, "the one stop string upstream", right, p.sent.stops);
+        }),
       ];
     },
-    ["stops-lost", "first-stop-only", "stops-trimmed", "stops-lost-on-chat"],
+    [
+      "stops-lost",
+      "first-stop-only",
+      "stops-trimmed",
+      "stops-lost-on-chat",
+      "stop-text-lost",
+    ],
     "documented",
   ),
   sentCheck(
@@ -208,6 +222,23 @@ export const SENT_CHECKS: readonly Check[] = [
       ),
     ["metadata-lost", "user-id-replaced"],
     "documented",
+  ),
+  sentCheck(
+    "several-choices",
+    {
+      source: "https://platform.openai.com/docs/api-reference/chat/create, n",
+      text:
+        "A request for two choices gets two, or is refused; it is not answered with one as if that had been asked for.",
+    },
+    (e) =>
+      e.matching("chat/*/several-whole").map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400, 422);
+        // The replay upstream has one answer for whoever passes the wish on.
+        const wished = at(x.upstream[0]?.json, "n") === 2;
+        const choices = listAt(x.json, "choices").length;
+        return fact(wished || choices === 2, "choices", "2", choices, x);
+      }),
+    ["choices-ignored"],
   ),
   sentCheck(
     "nothing-added",

@@ -6,6 +6,7 @@ import { PHASES } from "../scenarios/transport.ts";
 import type { Check } from "../suite/check.ts";
 import { fact, some } from "../suite/finding.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./transport_heads.ts";
+import { TRANSPORT_PIECE_CHECKS } from "./transport_pieces.ts";
 import { TRANSPORT_SAID_CHECKS } from "./transport_said.ts";
 import { TRANSPORT_REQUEST_CHECKS } from "./transport_requests.ts";
 
@@ -254,5 +255,6 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
   },
   ...TRANSPORT_HEAD_CHECKS,
   ...TRANSPORT_SAID_CHECKS,
+  ...TRANSPORT_PIECE_CHECKS,
   ...TRANSPORT_REQUEST_CHECKS,
 ];

@@ -344,7 +344,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = [
     },
     level: "convention",
     mode: "replay",
-    reads: ["upstream-identity"],
+    reads: ["upstream-identity", "upstream-refusals", "broken-off"],
     judge: (e) => {
       const host = e.note("upstream host");
       return e.matching("*/*/*").map((x) =>

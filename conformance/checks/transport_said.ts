@@ -1,5 +1,5 @@
 /** Checks of the area `transport`: what no reply may say, in its headers or in its characters. */
-import { type Exchange, headerOf } from "../evidence/exchange.ts";
+import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
 import { isObject, type Json } from "../replay/json.ts";
 import type { Check } from "../suite/check.ts";
 import { fact, type Finding } from "../suite/finding.ts";
@@ -40,6 +40,29 @@ export const TRANSPORT_SAID_CHECKS: readonly Check[] = [
     reads: ["same-again"],
     judge: (e) => e.exchanges.map(texts),
     mutants: ["characters-halved", "chat-characters-halved"],
+  },
+  {
+    id: "transport.no-byte-order-mark",
+    rule: {
+      source: "RFC 8259, 8.1",
+      text:
+        "JSON on the network does not begin with a byte order mark: some readers refuse it.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["text", "keys", "model-list"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          isStream(x) ||
+            !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
+          "first bytes",
+          "no byte order mark",
+          [...x.body.slice(0, 3)],
+          x,
+        )
+      ),
+    mutants: ["json-with-byte-order-mark"],
   },
   {
     id: "transport.no-deny-reason",

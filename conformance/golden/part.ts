@@ -26,7 +26,12 @@ export type Part =
 
 /** A part of a turn. */
 export type TurnPart =
-  | { readonly type: "text"; readonly text: string }
+  | {
+    readonly type: "text";
+    readonly text: string;
+    /** The message format's cache mark. */
+    readonly cached?: JsonObject;
+  }
   | { readonly type: "image"; readonly media: string; readonly data: string }
   | { readonly type: "image-url"; readonly url: string }
   | {

@@ -36,6 +36,7 @@ export function readChat(body: JsonObject): Ask {
   if (body["system"] !== undefined) {
     throw invalid("system", "must be the first entry of messages instead");
   }
+  if ((body["n"] ?? 1) !== 1) throw invalid("n", "only 1 is possible");
   const model = requiredText(body, "model");
   const entries = requiredMessages(body);
   const isSystem = ({ role }: JsonObject): boolean =>

@@ -80,7 +80,12 @@ function turnOf(entry: JsonObject, index: number): Turn {
 function partOf(block: JsonObject, name: string): TurnPart {
   switch (block["type"]) {
     case "text":
-      return textPart(textOf(block["text"], name));
+      return {
+        ...textPart(textOf(block["text"], name)),
+        ...(isObject(block["cache_control"])
+          ? { cached: block["cache_control"] }
+          : {}),
+      };
     case "image":
       if (textAt(block, "source.type") === "url") {
         return { type: "image-url", url: textAt(block, "source.url") };

@@ -49,7 +49,9 @@ export function messagesBody(ask: Ask): JsonObject {
 
 function turnBody({ role, parts }: Turn): JsonObject {
   const [only] = parts;
-  if (parts.length === 1 && only?.type === "text") {
+  if (
+    parts.length === 1 && only?.type === "text" && only.cached === undefined
+  ) {
     return { role, content: only.text };
   }
   return { role, content: parts.map(blockBody) };
@@ -58,7 +60,9 @@ function turnBody({ role, parts }: Turn): JsonObject {
 function blockBody(part: TurnPart): JsonObject {
   switch (part.type) {
     case "text":
-      return { type: "text", text: part.text };
+      return part.cached === undefined
+        ? { type: "text", text: part.text }
+        : { type: "text", text: part.text, cache_control: part.cached };
     case "image":
       return {
         type: "image",

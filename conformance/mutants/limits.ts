@@ -8,6 +8,7 @@ import {
   refusing,
   repairing,
 } from "./limits_hooks.ts";
+import { LIMITS_COUNTED_MUTANTS } from "./limits_counted.ts";
 import { LIMITS_TOLD_MUTANTS } from "./limits_told.ts";
 import { LIMITS_UPSTREAM_MUTANTS } from "./limits_upstream.ts";
 
@@ -211,5 +212,6 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
   },
   ...LIMITS_TOLD_MUTANTS,
+  ...LIMITS_COUNTED_MUTANTS,
   ...LIMITS_UPSTREAM_MUTANTS,
 ];

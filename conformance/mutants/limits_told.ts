@@ -57,6 +57,18 @@ export const LIMITS_TOLD_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: "limit-quartered",
+    about: "The upstream is allowed a quarter of what the caller allows",
+    hooks: {
+      ask: (ask) => ({
+        ...ask,
+        maxTokens: ask.maxTokens === undefined
+          ? undefined
+          : Math.ceil(ask.maxTokens / 4),
+      }),
+    },
+  },
+  {
     name: "cached-count-as-text",
     about: "Cached tokens are told as a text",
     hooks: wholeReply(

@@ -130,6 +130,54 @@ export const SENT_MUTANTS: readonly Mutant[] = [
       },
     },
   },
+  {
+    name: "stop-text-lost",
+    about: "A stop string that is no list is lost",
+    hooks: {
+      ask: (ask, { request }) =>
+        request.body.includes('"stop":"') ? { ...ask, stops: [] } : ask,
+    },
+  },
+  {
+    name: "choices-ignored",
+    about: "A wish for two choices is overlooked",
+    hooks: {
+      request: (request) => ({
+        ...request,
+        body: request.body.replace(',"n":2', ""),
+      }),
+    },
+  },
+  {
+    name: "thinking-lost-upstream",
+    about: "Thinking of earlier turns is left out",
+    hooks: {
+      ask: parts((part) => part.type === "kept" ? [] : [part]) ??
+        ((ask) => ask),
+    },
+  },
+  {
+    name: "signature-changed-upstream",
+    about: "Signatures of earlier thinking are made anew",
+    hooks: {
+      ask:
+        parts((part) =>
+          part.type === "kept" && part.block["signature"] !== undefined
+            ? [{ ...part, block: { ...part.block, signature: "new" } }]
+            : [part]
+        ) ?? ((ask) => ask),
+    },
+  },
+  {
+    name: "cache-mark-lost",
+    about: "Cache marks are left out",
+    hooks: {
+      ask:
+        parts((part) =>
+          part.type === "text" ? [{ type: "text", text: part.text }] : [part]
+        ) ?? ((ask) => ask),
+    },
+  },
   mutant("top_p-is-one", "top_p is always 1", (ask) => ({ ...ask, topP: 1 })),
   mutant("stops-lost", "Stop strings are lost", (ask) => ({
     ...ask,

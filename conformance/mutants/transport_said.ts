@@ -40,6 +40,22 @@ export const TRANSPORT_SAID_MUTANTS: readonly Mutant[] = [
     hooks: halved("chat", "choices.0.delta.content"),
   },
   {
+    name: "json-with-byte-order-mark",
+    about: "JSON begins with a byte order mark",
+    hooks: {
+      writer: (writer, { stream }) =>
+        stream ? writer : {
+          ...writer,
+          head: (status, headers) => {
+            const length = Number(headers["content-length"] ?? 0) + 3;
+            writer.head(status, { ...headers, "content-length": `${length}` });
+          },
+          piece: (bytes) =>
+            writer.piece(Uint8Array.of(0xef, 0xbb, 0xbf, ...bytes)),
+        },
+    },
+  },
+  {
     name: "refusals-with-deny-reason",
     about: "Refusals look like those of a proxy in front of the caller",
     hooks: refusals("x-deny-reason", "host_not_allowed"),

@@ -195,7 +195,7 @@ const PASTED: Scenario = {
   about:
     "Keys with bytes that fetch would repair or refuse, over a bare socket",
   mode: "both",
-  cost: free(10),
+  cost: free(12),
   async play(lab) {
     const { key } = lab;
     const lines = (text: string): Readonly<Record<string, string>> => ({

@@ -114,6 +114,8 @@ const LIVE_PASTED: ReadonlySet<string> = new Set([
   "zero-width-space",
   "curly-quotes",
   "escaped-newline",
+  "encoded-newline",
+  "byte-order-mark",
   "inner-space",
   "folded",
   "inner-newline",

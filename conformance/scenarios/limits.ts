@@ -16,6 +16,7 @@ import {
   type Scenario,
   together,
 } from "../suite/scenario.ts";
+import { COUNTED_SCENARIOS } from "./counted.ts";
 
 /** A request with something special, and what must come of it. */
 export interface Limit {
@@ -226,4 +227,9 @@ const RESENT: Scenario = {
 };
 
 /** The scenarios. */
-export const LIMITS_SCENARIOS: readonly Scenario[] = [LIMITS, BOUNDED, RESENT];
+export const LIMITS_SCENARIOS: readonly Scenario[] = [
+  LIMITS,
+  BOUNDED,
+  RESENT,
+  ...COUNTED_SCENARIOS,
+];

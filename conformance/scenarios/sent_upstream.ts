@@ -61,6 +61,19 @@ export const OWN: Readonly<Record<Generation, JsonObject>> = {
   },
 };
 
+/** Blocks of an earlier reply that are sent back as they came: the vendor proves them by their signatures. */
+export const KEPT: readonly JsonObject[] = [
+  {
+    type: "thinking",
+    thinking: "Hm – ünï 你好.\n",
+    signature: "EqQBCg/+kept==",
+  },
+  { type: "redacted_thinking", data: "EmwKAhgB/+kept==" },
+];
+
+/** What marks the end of what is to be kept in the vendor's cache. */
+export const CACHED: JsonObject = { type: "ephemeral" };
+
 /** The tools on offer. */
 export const TOOLS = [
   {
@@ -192,6 +205,21 @@ const FORMS: Readonly<
   "long-text": (_, words) => ({
     messages: [{ role: "user", content: LONG + words }],
   }),
+  "kept-blocks": (_, words) => ({
+    messages: [
+      { role: "user", content: "Think first." },
+      {
+        role: "assistant",
+        content: [...KEPT, { type: "text", text: "Done." }],
+      },
+      {
+        role: "user",
+        content: [{ type: "text", text: words, cache_control: CACHED }],
+      },
+    ],
+  }),
+  "stop-text": () => ({ stop: VALUES.stops[0] }),
+  several: () => ({ n: 2 }),
   hot: () => ({ temperature: VALUES.hot }),
   images: (endpoint, words) => ({
     messages: [{
@@ -230,6 +258,9 @@ const ONLY: Readonly<Record<string, Generation>> = {
   "no-limit": "chat",
   "two-systems": "chat",
   "system-blocks": "messages",
+  "kept-blocks": "messages",
+  "stop-text": "chat",
+  several: "chat",
   developer: "chat",
   hot: "chat",
 };
@@ -265,6 +296,7 @@ const GROUPS = {
     "parts",
     "two-systems",
     "system-blocks",
+    "kept-blocks",
     "developer",
   ],
   members: [
@@ -275,6 +307,8 @@ const GROUPS = {
     "hot",
     "top_p",
     "stops",
+    "stop-text",
+    "several",
     "metadata",
     "own",
     "unknown",

@@ -4,10 +4,10 @@
  *
  * When is what durable?
  *
- * - *Reservations before replies.* A call whose answer depends on the books (a balance, a limit) waits for its batch: the decision
- *   and its durability are one write, shared with whatever else is waiting. A call that cannot be refused (no balance, no limit)
- *   does not wait: the upstream is called at once, the write overlaps with it, and the pipeline looks at `written` before
- *   the first byte goes to the caller. Either way a caller never holds a byte of a reply whose reservation a `kill -9` could
+ * - *Reservations before replies.* A call whose answer depends on the books (a balance, a limit) waits for its batch, a write
+ *   shared with whatever else is waiting, which decides it; that the disk has the write is waited for while the upstream is being
+ *   called. A call that cannot be refused (no balance, no limit) does not wait for either. The pipeline looks at `written`
+ *   before the first byte goes to the caller. Either way a caller never holds a byte of a reply whose reservation a `kill -9` could
  *   erase; so every reply is in the ledger, or in `reservations`, where the next start finds it.
  * - *Settlements after replies.* Nobody waits for them. Until theirs is written, the reservation stands for them; when the
  *   process dies in between, the call is settled as estimated. They are told apart from a second telling by the request's id.
@@ -28,7 +28,7 @@ import { startTimer, type Timer } from "./timer.ts";
 /** What the journal works with. */
 export interface JournalOptions {
   /** Enters events as one write: all or none. */
-  readonly enter: (events: readonly BookEvent[]) => Promise<readonly Verdict[]>;
+  readonly enter: (events: readonly BookEvent[]) => Promise<Entered>;
   /** The clock. */
   readonly now: () => number;
   /** Absent: the platform's own. */
@@ -37,14 +37,34 @@ export interface JournalOptions {
   readonly onState?: (up: boolean, error?: unknown) => void;
 }
 
+/** Events that are in the books. */
+export interface Entered {
+  /** One for each event, in their order. */
+  readonly verdicts: readonly Verdict[];
+  /** See {@linkcode Committed.durable}. */
+  readonly durable: Promise<void>;
+}
+
+/** What became of a reservation. */
+export interface Answer {
+  /** It is in the books, and seen by everybody. */
+  readonly verdict: Verdict;
+  /**
+   * Resolves once it would survive.
+   *
+   * @throws {ApiError} `unavailable` where that could not be made sure
+   */
+  readonly durable: Promise<void>;
+}
+
 /** Gathers events and has them entered. */
 export interface Journal {
   /**
-   * Enters a reservation; the answer is durable.
+   * Enters a reservation.
    *
    * @throws {ApiError} `unavailable` when it could not be written
    */
-  reserve(event: BookEvent & { readonly type: "reserve" }): Promise<Verdict>;
+  reserve(event: BookEvent & { readonly type: "reserve" }): Promise<Answer>;
   /** Enters an event that nobody waits for. Kept and tried again until it is written. */
   owe(event: BookEvent): void;
   /**
@@ -64,6 +84,8 @@ export interface Journal {
 }
 
 const MAX_EVENTS = 100;
+/** The least time between two writes while the disk is busy: so what comes in it shares one. */
+const MIN_GAP_MS = 1;
 const MAX_WAIT_MS = 10;
 /** More calls than this waiting for their answer is more than any store will catch up with. */
 const MAX_WAITING = 10_000;
@@ -72,7 +94,7 @@ const MAX_RETRY_MS = 2000;
 
 interface Entry {
   readonly event: BookEvent;
-  readonly answer?: PromiseWithResolvers<Verdict>;
+  readonly answer?: PromiseWithResolvers<Answer>;
 }
 
 /** Opens a journal. */
@@ -83,10 +105,14 @@ export function openJournal(options: JournalOptions): Journal {
   let writing: Promise<void> | undefined;
   let due: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let batchSize = MAX_EVENTS;
+  /** Writes that are not yet known to survive. */
+  let syncing = 0;
+  let writtenMs = 0;
+  let lastDurable: Promise<void> = Promise.resolve();
   let down: { retryMs: number; untilMs: number } | undefined;
   let closed = false;
 
-  /** A write that somebody waits for comes at once; others wait for company. */
+  /** A write that somebody waits for comes at once, but not while the disk is busy with one just made; others wait for company. */
   const schedule = (): void => {
     if (writing !== undefined || queue.length === 0 || closed) return;
     const waitMs = down !== undefined
@@ -94,7 +120,7 @@ export function openJournal(options: JournalOptions): Journal {
       : queue.length >= MAX_EVENTS
       ? 0
       : queue.some((entry) => entry.answer !== undefined)
-      ? 0
+      ? (syncing > 0 ? Math.max(0, writtenMs + MIN_GAP_MS - now()) : 0)
       : MAX_WAIT_MS;
     const atMs = now() + waitMs;
     if (due !== undefined && due.atMs <= atMs) return;
@@ -115,9 +141,9 @@ export function openJournal(options: JournalOptions): Journal {
   const writeBatch = async (): Promise<void> => {
     const batch = queue.slice(0, batchSize);
     queue = queue.slice(batch.length);
-    let verdicts: readonly Verdict[];
+    let entered: Entered;
     try {
-      verdicts = await enter(batch.map((entry) => entry.event));
+      entered = await enter(batch.map((entry) => entry.event));
     } catch (error) {
       fail(batch, error);
       return;
@@ -127,15 +153,38 @@ export function openJournal(options: JournalOptions): Journal {
       down = undefined;
       options.onState?.(true);
     }
+    writtenMs = now();
+    const durable = survived(batch, entered.durable);
     for (const [index, entry] of batch.entries()) {
-      const verdict = verdicts[index];
+      const verdict = entered.verdicts[index];
       if (verdict === undefined) {
         entry.answer?.reject(new Error("the books gave no verdict"));
-      } else entry.answer?.resolve(verdict);
+      } else entry.answer?.resolve({ verdict, durable });
     }
   };
 
-  const fail = (batch: readonly Entry[], error: unknown): void => {
+  /** Where the disk fails, what is owed is told again, though it is in the books: then it is tried again until it survives. */
+  const survived = (
+    batch: readonly Entry[],
+    durable: Promise<void>,
+  ): Promise<void> => {
+    syncing++;
+    const done = durable.then(() => {
+      syncing--;
+    }, (error) => {
+      syncing--;
+      const owed = batch.filter((entry) => entry.answer === undefined);
+      const refusal = fail(owed, error);
+      schedule();
+      throw refusal;
+    });
+    // Who waits for it looks at it; others need not.
+    done.catch(() => {});
+    lastDurable = done;
+    return done;
+  };
+
+  const fail = (batch: readonly Entry[], error: unknown): ApiError => {
     const retryMs = Math.min(
       MAX_RETRY_MS,
       down === undefined ? FIRST_RETRY_MS : down.retryMs * 2,
@@ -155,6 +204,7 @@ export function openJournal(options: JournalOptions): Journal {
       entry.answer?.reject(unavailable(retryMs, error));
     }
     if (wasUp) options.onState?.(false, error);
+    return unavailable(retryMs, error);
   };
 
   const push = (entry: Entry): void => {
@@ -167,7 +217,7 @@ export function openJournal(options: JournalOptions): Journal {
       if (queue.length >= MAX_WAITING || closed) {
         return Promise.reject(unavailable(MAX_RETRY_MS));
       }
-      const answer = Promise.withResolvers<Verdict>();
+      const answer = Promise.withResolvers<Answer>();
       push({ event, answer });
       return answer.promise;
     },
@@ -187,6 +237,7 @@ export function openJournal(options: JournalOptions): Journal {
         await write();
         if (down !== undefined) return;
       }
+      await lastDurable.catch(() => {});
     },
     async close(deadlineMs) {
       const endMs = now() + deadlineMs;
@@ -198,6 +249,7 @@ export function openJournal(options: JournalOptions): Journal {
           );
         }
       }
+      await lastDurable.catch(() => {});
       closed = true;
       due?.cancel();
       due = undefined;

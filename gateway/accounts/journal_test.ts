@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../translate/error.ts";
-import type { BookEvent, Verdict } from "./books.ts";
-import { type Journal, openJournal } from "./journal.ts";
+import type { BookEvent } from "./books.ts";
+import { type Entered, type Journal, openJournal } from "./journal.ts";
 import type { OpenCall } from "./records.ts";
 import { PRICE } from "./testing/opened.ts";
 
@@ -16,16 +16,20 @@ interface Bench {
   pass(ms: number): Promise<void>;
   succeed(): Promise<void>;
   fail(): Promise<void>;
+  /** What was written survives; with an error: nobody knows. */
+  reachDisk(error?: Error): Promise<void>;
 }
 
-function bench(): Bench {
+function bench(isSlow = false): Bench {
   const clock = { ms: 0 };
   const states: boolean[] = [];
   const writes: (readonly string[])[] = [];
   const timers = new Map<number, { atMs: number; run: () => void }>();
   let ids = 0;
-  let current: PromiseWithResolvers<readonly Verdict[]> | undefined;
+  let current: PromiseWithResolvers<Entered> | undefined;
   let events: readonly BookEvent[] = [];
+  const disk = Promise.withResolvers<void>();
+  if (!isSlow) disk.resolve();
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
@@ -49,6 +53,11 @@ function bench(): Bench {
     writes,
     clock,
     states,
+    async reachDisk(error) {
+      if (error === undefined) disk.resolve();
+      else disk.reject(error);
+      await settle();
+    },
     async pass(ms) {
       clock.ms += ms;
       for (const [id, { atMs, run }] of [...timers]) {
@@ -59,7 +68,10 @@ function bench(): Bench {
       await settle();
     },
     async succeed() {
-      current?.resolve(events.map(() => ({ type: "granted", limits: {} })));
+      current?.resolve({
+        verdicts: events.map(() => ({ type: "granted", limits: {} })),
+        durable: disk.promise,
+      });
       await settle();
     },
     async fail() {
@@ -166,6 +178,61 @@ Deno.test("a hundred events go at once, and no more than a hundred", async () =>
   await pass(10);
   assert.deepEqual(writes.map((ids) => ids.length), [100, 50]);
   await succeed();
+});
+
+Deno.test("a reservation is decided before the disk has it, and survives when the disk has it", async () => {
+  const { journal, pass, succeed, reachDisk } = bench(true);
+  const answer = journal.reserve(reserve("a"));
+  await pass(0);
+  await succeed();
+  const { verdict, durable } = await answer;
+  assert.equal(verdict.type, "granted");
+  let survives = false;
+  durable.then(() => {
+    survives = true;
+  });
+  await pass(0);
+  assert.equal(survives, false);
+  await reachDisk();
+  assert.equal(survives, true);
+});
+
+Deno.test("while the disk is busy, writes that somebody waits for keep a distance, and flush() waits for it", async () => {
+  const { journal, writes, pass, succeed, reachDisk } = bench(true);
+  const first = journal.reserve(reserve("a"));
+  await pass(0);
+  await succeed();
+  await first;
+  const second = journal.reserve(reserve("b"));
+  await pass(0);
+  assert.equal(writes.length, 1);
+  await pass(1);
+  assert.equal(writes.length, 2);
+  await succeed();
+  await second;
+  let flushed = false;
+  const flush = journal.flush().then(() => {
+    flushed = true;
+  });
+  await pass(0);
+  assert.equal(flushed, false);
+  await reachDisk();
+  await flush;
+});
+
+Deno.test("where the disk fails, a reservation is refused and what is owed is told again", async () => {
+  const { journal, writes, states, pass, succeed, reachDisk } = bench(true);
+  const answer = journal.reserve(reserve("a"));
+  journal.owe(settle("b"));
+  await pass(0);
+  await succeed();
+  const { durable } = await answer;
+  const refused = assert.rejects(durable, isUnavailable);
+  await reachDisk(new Error("EIO"));
+  await refused;
+  assert.deepEqual(states, [false]);
+  await pass(100);
+  assert.deepEqual(writes, [["reserve a", "settle b"], ["settle b"]]);
 });
 
 Deno.test("a reservation whose write failed is refused, then taken back", async () => {

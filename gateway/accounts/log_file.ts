@@ -9,8 +9,8 @@ import { closeSync, fdatasync, openSync } from "node:fs";
 export interface LogFile {
   /** Resolves when all that was written before the call is on disk. Who comes while the disk is busy shares the next time. */
   reachedDisk(): Promise<void>;
-  /** Lets the file go. */
-  close(): void;
+  /** Lets the file go, once nobody waits for it any more. */
+  close(): Promise<void>;
 }
 
 /** Opens the file; undefined where that is not possible or not permitted. */
@@ -40,7 +40,14 @@ export function openLogFile(
       next ??= running.then(begin, begin);
       return next;
     },
-    close: () => closeSync(file),
+    async close() {
+      for (let last = next ?? running; last !== undefined;) {
+        // Who waits for it hears of a failure.
+        await last.catch(() => {});
+        last = next ?? running;
+      }
+      closeSync(file);
+    },
   };
 }
 

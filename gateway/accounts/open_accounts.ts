@@ -108,11 +108,13 @@ export async function openAccounts(
   });
   const memory = new BooksMemory();
   const journal = openJournal({
-    enter: (events) =>
-      store.write((sql, isSequel) => {
+    async enter(events) {
+      const { value, durable } = await store.commit((sql, isSequel) => {
         if (!isSequel) memory.forget();
         return enter(sql, store.dialect, events, memory);
-      }, memory),
+      }, memory);
+      return { verdicts: value, durable };
+    },
     now,
     timer,
     onState: (up, error) =>
@@ -165,10 +167,11 @@ export async function openAccounts(
       journal.refuseIfDown();
       const answer = journal.reserve({ type: "reserve", call, ownerId });
       const overlaps = cannotBeRefused(identity);
-      const limits = overlaps ? {} : limitsIn(await answer, call);
-      const written = overlaps
-        ? answer.then((verdict) => void limitsIn(verdict, call))
-        : Promise.resolve();
+      const limits = overlaps ? {} : limitsIn((await answer).verdict, call);
+      const written = answer.then(({ verdict, durable }) => {
+        limitsIn(verdict, call);
+        return durable;
+      });
       // Who does not look at it must not bring the process down.
       written.catch(() => {});
       let isSettled = false;

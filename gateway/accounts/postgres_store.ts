@@ -17,6 +17,7 @@ import {
   type SqlRow,
   type Store,
   textOf,
+  written,
 } from "./store.ts";
 
 const DIALECT: Dialect = {
@@ -73,25 +74,28 @@ export function openPostgresStore(
       deadlineMs,
       client.unsafe<SqlRow[]>(text, [...values ?? []], { prepare }),
     );
+  const commit: Store["commit"] = async (work) => {
+    // The driver's own type unwraps arrays of promises, which no write returns: the result is carried out by hand.
+    const result = Promise.withResolvers<Awaited<ReturnType<typeof work>>>();
+    const done = client.begin(async (transaction) => {
+      const all: Sql["all"] = (text, values) =>
+        transaction.unsafe<SqlRow[]>(text, [...values ?? []], {
+          prepare,
+        });
+      await all("SELECT pg_advisory_xact_lock($1)", [WRITE_LOCK]);
+      return { value: await work({ all }, false) };
+    });
+    done.then((out) => result.resolve(out.value), result.reject);
+    const value = await within(deadlineMs, result.promise);
+    return { value, durable: Promise.resolve() };
+  };
   return {
     dialect: DIALECT,
     trustMs: TRUST_MS,
     liveness: beats(read, options.leaseMs ?? 10_000, options.now ?? Date.now),
     read,
-    write: (work) => {
-      // The driver's own type unwraps arrays of promises, which no write returns: the result is carried out by hand.
-      const result = Promise.withResolvers<Awaited<ReturnType<typeof work>>>();
-      const done = client.begin(async (transaction) => {
-        const all: Sql["all"] = (text, values) =>
-          transaction.unsafe<SqlRow[]>(text, [...values ?? []], {
-            prepare,
-          });
-        await all("SELECT pg_advisory_xact_lock($1)", [WRITE_LOCK]);
-        return { value: await work({ all }, false) };
-      });
-      done.then((out) => result.resolve(out.value), result.reject);
-      return within(deadlineMs, result.promise);
-    },
+    write: (work) => written({ commit }, work),
+    commit,
     close: () => client.end({ timeout: deadlineMs / 1000 }),
   };
 }

@@ -21,6 +21,7 @@ import {
   type SqlValue,
   type Store,
   textOf,
+  written,
 } from "./store.ts";
 
 const DIALECT: Dialect = {
@@ -108,38 +109,42 @@ export function openSqliteStore(
     ? loneLiveness(all)
     : fileLocks(path, (text, values) => inTurn(() => all(text, values)));
 
+  const commit: Store["commit"] = async (work, writer) => {
+    const value = await inTurn(async () => {
+      await begin(database);
+      try {
+        const before = lastWrite;
+        lastWrite = undefined;
+        const version = dataVersion();
+        const isSequel = before?.writer === writer &&
+          before.version === version;
+        const result = await work({ all, each }, isSequel);
+        database.exec("COMMIT");
+        lastWrite = { writer, version };
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+    const durable = log?.reachedDisk() ?? Promise.resolve();
+    // Who does not wait for it must not bring the process down.
+    durable.catch(() => {});
+    return { value, durable };
+  };
+
   return {
     dialect: DIALECT,
     trustMs: TRUST_MS,
     liveness: locks.liveness,
     read: (text, values) => inTurn(() => all(text, values)),
-    async write(work, writer) {
-      const result = await inTurn(async () => {
-        await begin(database);
-        try {
-          const before = lastWrite;
-          lastWrite = undefined;
-          const version = writer === undefined ? undefined : dataVersion();
-          const isSequel = writer !== undefined && before?.writer === writer &&
-            before.version === version;
-          const result = await work({ all, each }, isSequel);
-          database.exec("COMMIT");
-          if (writer !== undefined) lastWrite = { writer, version };
-          return result;
-        } catch (error) {
-          if (database.isTransaction) database.exec("ROLLBACK");
-          throw error;
-        }
-      });
-      await log?.reachedDisk();
-      return result;
-    },
+    write: (work) => written({ commit }, work),
+    commit,
     close: () =>
-      inTurn(() => {
+      inTurn(async () => {
         locks.release();
-        log?.close();
+        await log?.close();
         database.close();
-        return Promise.resolve();
       }),
   };
 }

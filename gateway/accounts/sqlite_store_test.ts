@@ -91,8 +91,9 @@ Deno.test("a writer is told whether anybody has written since it did", async () 
   const store = await database.open();
   const other = await database.open();
   const writer = {};
-  const sequel = (to = store): Promise<boolean> =>
-    to.write((_, isSequel) => Promise.resolve(isSequel), writer);
+  const sequel = async (): Promise<boolean> =>
+    (await store.commit((_, isSequel) => Promise.resolve(isSequel), writer))
+      .value;
   const insert = (to: typeof store, id: string) =>
     to.write((sql) =>
       sql.all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [id])
@@ -105,7 +106,7 @@ Deno.test("a writer is told whether anybody has written since it did", async () 
   await insert(other, "b");
   assert.equal(await sequel(), false, "after a write elsewhere");
   await assert.rejects(
-    store.write(() => Promise.reject(new Error("no")), writer),
+    store.commit(() => Promise.reject(new Error("no")), writer),
   );
   assert.equal(await sequel(), false, "after one that failed");
   assert.equal(await sequel(), true);

@@ -47,6 +47,14 @@ export interface Liveness {
   strike(ownerId: string): Promise<void>;
 }
 
+/** A write that went through. */
+export interface Committed<T> {
+  /** What the work gave. */
+  readonly value: T;
+  /** Resolves once the write would survive the end of the machine; rejects where that could not be made sure. */
+  readonly durable: Promise<void>;
+}
+
 /** Where everything is kept. */
 export interface Store {
   /** The words of its SQL. */
@@ -60,17 +68,19 @@ export interface Store {
   readonly liveness: Liveness;
   /** Reads outside of any write: sees what is committed. */
   readonly read: Sql["all"];
+  /** Runs `work` as one write: all of it or nothing, durable when the promise resolves. See {@linkcode Store.commit}. */
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` as one write: all of it or nothing, durable when the promise resolves, and never at the same time as another
-   * write, in whatever process. Only statements may be awaited inside.
+   * Runs `work` as one write, never at the same time as another, in whatever process; everybody sees it when the promise
+   * resolves. Only statements may be awaited inside.
    *
    * A writer that remembers what it wrote passes itself: `isSequel` then tells whether nobody, in whatever process, has written
    * since its own last write, so that what it remembers is what is there. False where that is not known.
    */
-  write<T>(
+  commit<T>(
     work: (sql: Sql, isSequel: boolean) => Promise<T>,
-    writer?: object,
-  ): Promise<T>;
+    writer: object,
+  ): Promise<Committed<T>>;
   /** Lets go. What is being written is finished first. */
   close(): Promise<void>;
 }
@@ -116,6 +126,16 @@ function unreadable(column: string, value: unknown): Error {
   return new Error(
     `could not read column ${column} from the store: it holds ${typeof value}`,
   );
+}
+
+/** {@linkcode Store.write} of a store that has {@linkcode Store.commit}. */
+export async function written<T>(
+  store: Pick<Store, "commit">,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const { value, durable } = await store.commit(work, {});
+  await durable;
+  return value;
 }
 
 /** The kind of each column that {@linkcode insertRows} writes. */

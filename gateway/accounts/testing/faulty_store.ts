@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Store } from "../store.ts";
+import { type Store, written } from "../store.ts";
 
 /** A process's own view of a shared store. */
 export interface PlayedStore extends Store {
@@ -25,6 +25,15 @@ export function playedStores(store: Store): () => PlayedStore {
     const reach = (): void => {
       if (isDown) throw new Error("connection refused");
     };
+    const commit: Store["commit"] = async (work, writer) => {
+      reach();
+      const now = fault;
+      fault = undefined;
+      if (now === "before") throw new Error("connection lost");
+      const result = await store.commit(work, writer);
+      if (now === "after") throw new Error("connection lost");
+      return result;
+    };
     return {
       ...store,
       liveness: {
@@ -43,15 +52,8 @@ export function playedStores(store: Store): () => PlayedStore {
         reach();
         return await store.read(text, values);
       },
-      async write(work, writer) {
-        reach();
-        const now = fault;
-        fault = undefined;
-        if (now === "before") throw new Error("connection lost");
-        const result = await store.write(work, writer);
-        if (now === "after") throw new Error("connection lost");
-        return result;
-      },
+      write: (work) => written({ commit }, work),
+      commit,
       close: () => Promise.resolve(),
       failNext(when) {
         fault = when;

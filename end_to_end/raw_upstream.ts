@@ -49,6 +49,7 @@ export async function startRawUpstream(): Promise<RawUpstream> {
   const sockets = new Set<RawSocket>();
   const exchanges: RawExchange[] = [];
   const faults: unknown[] = [];
+  const serving = new Set<Promise<unknown>>();
   const idle = new Set<() => void>();
   let answer: RawAnswer = () => {};
   let connections = 0;
@@ -69,7 +70,10 @@ export async function startRawUpstream(): Promise<RawUpstream> {
         await answer(exchange);
       }
     };
-    serve().catch((error) => faults.push(error));
+    const served: Promise<unknown> = serve().catch((error) =>
+      faults.push(error)
+    ).finally(() => serving.delete(served));
+    serving.add(served);
   });
   await new Promise<void>((resolve) =>
     server.listen(0, "127.0.0.1", () => resolve())
@@ -104,6 +108,8 @@ export async function startRawUpstream(): Promise<RawUpstream> {
       );
       for (const socket of sockets) socket.close();
       await closed;
+      // An answer may have to notice first that nobody is there.
+      await Promise.all(serving);
       if (faults.length > 0) throw faults[0];
     },
   };

@@ -10,6 +10,7 @@ import { openDesk } from "./gateway/admin/desk.ts";
 import { banner } from "./gateway/banner.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
 import { createGateway } from "./gateway/gateway.ts";
+import { lineWriter } from "./gateway/line_writer.ts";
 import { eventLine, jsonLog } from "./gateway/log.ts";
 import { gatewayTimers } from "./gateway/timers.ts";
 import { offerOf } from "./gateway/upstream/candidates.ts";
@@ -22,9 +23,6 @@ const show = (text: string): void => {
   let rest = new TextEncoder().encode(`${text}\n`);
   while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
 };
-
-// deno-lint-ignore no-console
-const print = (line: string): void => console.log(line);
 
 async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
@@ -43,6 +41,12 @@ const config = await orExit(() =>
     readFile: (path) => readFileSync(path, "utf8"),
   })
 );
+// deno-lint-ignore no-console
+const write = (lines: string): void => console.log(lines);
+const lines = lineWriter(write);
+addEventListener("unload", lines.flush);
+// Where Deno exports lines, each is one.
+const print = config.traces ? write : lines.line;
 const { accounts, admin, freshKey, forgetful } = await orExit(() =>
   openAccounts(config, (event) => print(eventLine(event)))
 );

@@ -46,12 +46,14 @@ async function runSoak(
   const folder = await Deno.makeTempDir();
   const upstream = await startSoakUpstream();
   const findings: string[] = [];
+  let made = 0;
+  let before = 0;
   try {
     const gateway = await startGateway(folder, upstream.port);
     try {
       const keys = await openAccounts(gateway.url);
       const address = { url: gateway.url, keys, upstream };
-      const lines = gateway.lines();
+      before = gateway.lines();
       const tally = await faults(
         address,
         gateway,
@@ -67,17 +69,18 @@ async function runSoak(
         findings,
       );
       await left(gateway, upstream, findings);
-      const made = tally.calls + held;
-      const logged = gateway.lines() - lines;
-      if (logged !== made) {
-        findings.push(`${made} calls have ${logged} lines in the log`);
-      }
-      print(`calls ${made}, lines in the log ${logged}`);
+      made = tally.calls + held;
     } finally {
       gateway.process.kill("SIGTERM");
     }
     const { code } = await gateway.process.status;
     if (code !== 0) findings.push(`the gateway ended with ${code}`);
+    await gateway.allRead;
+    const logged = gateway.lines() - before;
+    if (logged !== made) {
+      findings.push(`${made} calls have ${logged} lines in the log`);
+    }
+    print(`calls ${made}, lines in the log ${logged}`);
     const audit = await auditOf(folder);
     print(`ledger audit: ${audit}`);
     if (audit !== "The books balance.") findings.push(audit);
@@ -122,6 +125,8 @@ interface SoakGateway {
   readonly process: Deno.ChildProcess;
   /** Lines of the log so far. */
   lines(): number;
+  /** Resolves when there will be no more lines. */
+  readonly allRead: Promise<void>;
 }
 
 function environment(folder: string): Record<string, string> {
@@ -175,8 +180,13 @@ async function startGateway(
     }
     address.reject(new Error("the gateway did not start"));
   };
-  void read();
-  return { url: await address.promise, process, lines: () => lines };
+  const allRead = read();
+  return {
+    url: await address.promise,
+    process,
+    lines: () => lines,
+    allRead,
+  };
 }
 
 async function openAccounts(url: string): Promise<readonly string[]> {

@@ -85,7 +85,7 @@ export interface Journal {
 
 const MAX_EVENTS = 100;
 /** The least time between two writes while the disk is busy: so what comes in it shares one. */
-const MIN_GAP_MS = 1;
+const MIN_GAP_MS = 2;
 const MAX_WAIT_MS = 10;
 /** More calls than this waiting for their answer is more than any store will catch up with. */
 const MAX_WAITING = 10_000;

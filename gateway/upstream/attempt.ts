@@ -31,6 +31,7 @@ import {
   byStatus,
   inFirstFrame,
   inReply,
+  tooSlowToSay,
   withoutAnswer,
 } from "./failure.ts";
 import type {
@@ -117,18 +118,20 @@ async function refused(
   response: UpstreamResponse,
   signal: AbortSignal,
 ): Promise<AttemptFailure> {
+  const { status } = response;
   let text = "";
   try {
     text = new TextDecoder().decode(
       await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
     );
   } catch (error) {
-    // Where the words do not come, the status says enough.
     if (signal.aborted || !(error instanceof ApiError)) throw error;
+    if (error.kind === "timeout") return tooSlowToSay(status, error);
+    // Where the words broke off, the status says enough.
   }
   return byStatus(
-    response.status,
-    dialect.decodeError(response.status, response.headers(), text),
+    status,
+    dialect.decodeError(status, response.headers(), text),
   );
 }
 

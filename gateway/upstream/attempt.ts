@@ -31,7 +31,6 @@ import {
   byStatus,
   inFirstFrame,
   inReply,
-  tooSlowToSay,
   withoutAnswer,
 } from "./failure.ts";
 import type {
@@ -125,9 +124,8 @@ async function refused(
       await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
     );
   } catch (error) {
+    // Where the words do not come, the status says enough.
     if (signal.aborted || !(error instanceof ApiError)) throw error;
-    if (error.kind === "timeout") return tooSlowToSay(status, error);
-    // Where the words broke off, the status says enough.
   }
   return byStatus(
     status,

@@ -53,14 +53,6 @@ export function byStatus(status: number, error: ApiError): AttemptFailure {
   };
 }
 
-/** The upstream answered with such a status, and fell silent before it had said why: the same may happen again. */
-export function tooSlowToSay(status: number, error: ApiError): AttemptFailure {
-  const failure = byStatus(status, error);
-  return failure.again === "anywhere"
-    ? { ...failure, again: "elsewhere" }
-    : failure;
-}
-
 /** The upstream told an error where a reply should begin, or its stream broke there. */
 export function inFirstFrame(error: ApiError): AttemptFailure {
   const ourKey = error.kind === "upstream" && error.details.retryable === false;

@@ -20,6 +20,7 @@ const TEMPORARY: readonly (readonly [string, Deed, string])[] = [
   ["503", { status: 503, headers: { "retry-after": "9" } }, "unavailable"],
   ["504", { status: 504 }, "timeout"],
   ["529", { status: 529 }, "overloaded"],
+  ["429 that breaks off", { status: 429, cut: true }, "rate_limit"],
   [
     "500 that says not to try again",
     { status: 500, headers: { "x-should-retry": "false" } },

@@ -24,9 +24,10 @@ export type Deed =
   | { readonly after: Promise<void>; readonly deed: Deed }
   /** A stream whose first frame tells an error; under a whole answer, an error with the status 200. */
   | { readonly inBand: string }
-  /** An error with a status. */
+  /** An error with a status; `cut`: the connection breaks in the middle of its body. */
   | {
     readonly status: number;
+    readonly cut?: true;
     readonly headers?: Readonly<Record<string, string>>;
   };
 
@@ -225,7 +226,9 @@ async function act(
     conn,
     `HTTP/1.1 ${deed.status} X\r\nconnection: close\r\ncontent-type: application/json\r\n${
       headers.join("")
-    }content-length: ${error.length}\r\n\r\n${error}`,
+    }content-length: ${error.length}\r\n\r\n${
+      deed.cut === true ? error.slice(0, 9) : error
+    }`,
   );
 }
 

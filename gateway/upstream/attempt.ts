@@ -117,6 +117,7 @@ async function refused(
   response: UpstreamResponse,
   signal: AbortSignal,
 ): Promise<AttemptFailure> {
+  const { status } = response;
   let text = "";
   try {
     text = new TextDecoder().decode(
@@ -127,8 +128,8 @@ async function refused(
     if (signal.aborted || !(error instanceof ApiError)) throw error;
   }
   return byStatus(
-    response.status,
-    dialect.decodeError(response.status, response.headers(), text),
+    status,
+    dialect.decodeError(status, response.headers(), text),
   );
 }
 

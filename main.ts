@@ -112,7 +112,8 @@ async function stop(): Promise<void> {
   await Promise.race([server.shutdown(), givenUp]);
   for (const timer of timers) clearTimeout(timer);
   await accounts.close();
-  await client.close();
+  // Not waited for: on some versions of Deno a connection that was broken off never reports its end.
+  void client.close();
   await replay?.close();
   Deno.exit(0);
 }

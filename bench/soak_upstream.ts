@@ -97,8 +97,18 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
 
 const LATIN1 = new TextDecoder("latin1");
 
-function later(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits, but no longer than there is somebody to answer. */
+function later(ms: number, socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      socket.off("close", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    socket.on("close", done);
+    if (socket.destroyed) done();
+  });
 }
 
 async function answer(
@@ -176,12 +186,12 @@ async function answer(
     if (fate === "hold" && at === half) {
       while (!socket.destroyed) {
         send(chunk(frame));
-        await later(1_000);
+        await later(1_000, socket);
       }
       return;
     }
     send(chunk(frame));
-    if (fate === "slow") await later(20);
+    if (fate === "slow") await later(20, socket);
   }
   send("0\r\n\r\n");
 }

@@ -28,6 +28,7 @@ export function lateAnswer(
 ): AttemptResult & { type: "stream" } {
   let relay: Relay = waiting;
   let here: AttemptResult | undefined;
+  let isPaused = false;
   const streamed = (): ByteSource | undefined =>
     here?.type === "stream" ? here.source : undefined;
   // It is looked at when it is read; the caller may leave before.
@@ -54,11 +55,19 @@ export function lateAnswer(
           relay = come.type === "stream" ? come.relay : over(come.reply.seen);
           sink.piece(HERE);
           if (come.type !== "stream") return sink.ended();
+          // The caller may have been slow before there was anything to pause.
+          if (isPaused) come.source.pause();
           come.source.flow(sink);
         }).catch((error) => sink.failed(error));
       },
-      pause: () => streamed()?.pause(),
-      resume: () => streamed()?.resume(),
+      pause() {
+        isPaused = true;
+        streamed()?.pause();
+      },
+      resume() {
+        isPaused = false;
+        streamed()?.resume();
+      },
       cancel() {
         if (here === undefined) giveUp();
         else streamed()?.cancel();

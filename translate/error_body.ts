@@ -36,7 +36,10 @@ export function readErrorObject(body: unknown): ErrorBody {
   const inner = firstObject(outer["error"]) ?? firstObject(outer["errors"]) ??
     outer["error"];
   if (typeof inner === "string") {
-    return { ...(inner === "" ? {} : { message: inner }), detail: outer };
+    return {
+      ...(inner.trim() === "" ? {} : { message: inner }),
+      detail: outer,
+    };
   }
   const detail = isObject(inner) ? inner : outer;
   const message = textIn(detail["message"]) ?? textIn(detail["detail"]) ??
@@ -72,7 +75,11 @@ export function readErrorText(text: string): ErrorBody {
   if (typeof parsed === "object" && parsed !== null) {
     return readErrorObject(parsed);
   }
-  if (typeof parsed === "string") return { message: parsed, detail: {} };
+  if (typeof parsed === "string") {
+    return parsed.trim() === ""
+      ? { detail: {} }
+      : { message: parsed, detail: {} };
+  }
   // A vendor that was asked for a stream may frame its error like one, whatever the status.
   const framed = parseJson(/^data:[ \t]*(\{.*)$/m.exec(text)?.[1] ?? "");
   if (isObject(framed)) return readErrorObject(framed);

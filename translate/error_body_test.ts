@@ -113,3 +113,12 @@ Deno.test("readErrorText() leaves out styles, scripts and tags", () => {
     assert.equal(readErrorText(text).message, message);
   }
 });
+
+Deno.test("a body without words gives no message", async (t) => {
+  for (const body of ['""', '"  "', '{"error":""}', '{"error":" "}', " "]) {
+    await t.step(
+      body,
+      () => assert.equal(readErrorText(body).message, undefined),
+    );
+  }
+});

@@ -1,6 +1,5 @@
 /**
- * `deno task bench cores`: what several gateways on one store take together, beside one alone. They share a port, and for comparison
- * stand behind nginx.
+ * `deno task bench cores`: what several gateways on one store, behind nginx, take together beside one alone.
  *
  * @module
  */
@@ -11,7 +10,6 @@ import { OptionsError, parseOptions } from "./options.ts";
 import { EXCHANGE_KINDS, type Scenario, scenarioOf } from "./scenarios.ts";
 import { median } from "./statistics.ts";
 import { figure, tableLines } from "./table.ts";
-import { freePort } from "./targets/listening.ts";
 import { startNginx } from "./targets/nginx.ts";
 import { type OwnGatewayOptions, prepare } from "./targets/own_gateway.ts";
 import {
@@ -53,7 +51,6 @@ export async function runCores(
     for (
       const start of [
         () => alone(upstream, options),
-        () => sharing(upstream, options, count),
         () => behindNginx(upstream, options, count),
       ]
     ) {
@@ -158,31 +155,6 @@ async function alone(
   const site = stack.use(await prepare(upstream, options));
   const target = stack.use(await site.start());
   return arrangement("one process", [target], stack.move());
-}
-
-async function sharing(
-  upstream: Upstream,
-  options: OwnGatewayOptions,
-  count: number,
-): Promise<Arrangement> {
-  await using stack = new AsyncDisposableStack();
-  const site = stack.use(
-    await prepare(upstream, {
-      ...options,
-      env: { ...options.env, GATEWAY_SHARE_PORT: "true" },
-    }).catch((error) => {
-      if (String(error).includes("GATEWAY_SHARE_PORT")) {
-        throw new Skipped("this gateway knows no GATEWAY_SHARE_PORT");
-      }
-      throw error;
-    }),
-  );
-  const port = freePort();
-  const targets: Target[] = [];
-  for (let index = 0; index < count; index++) {
-    targets.push(stack.use(await site.start(port)));
-  }
-  return arrangement(`${count} on one port`, targets, stack.move());
 }
 
 async function behindNginx(

@@ -48,12 +48,16 @@ export interface AttemptsOptions {
   readonly signal: AbortSignal;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Shared by all calls that have had no failure, which are nearly all. */
 const NONE: readonly FailedAttempt[] = [];
 
 /** The attempts of a call. */
 export class Attempts {
-  readonly #options: AttemptsOptions;
+  readonly #options: Omit<AttemptsOptions, "caller" | "first">;
+  /** Until there is an answer: then no further attempt needs it, and it may be large. */
+  #caller: CallerRequest | undefined;
   readonly #gateway: Gateway;
   #candidate: Candidate;
   #upstream: UpstreamRequest;
@@ -67,10 +71,12 @@ export class Attempts {
 
   /** Nothing happens before {@linkcode answer}. */
   constructor(options: AttemptsOptions) {
-    this.#options = options;
+    const { caller, first, ...others } = options;
+    this.#options = others;
+    this.#caller = caller;
     this.#gateway = options.gateway;
-    this.#candidate = options.first.candidate;
-    this.#upstream = options.first.upstream;
+    this.#candidate = first.candidate;
+    this.#upstream = first.upstream;
   }
 
   /** Where the attempt under way goes; at the end, who answered, or whose error was told. */
@@ -118,6 +124,8 @@ export class Attempts {
       const nowMs = this.#gateway.now();
       if (result.type !== "failed") {
         this.#answered = true;
+        this.#caller = undefined;
+        this.#upstream = { ...this.#upstream, bytes: NOTHING };
         candidate.health.answered(nowMs);
         return result;
       }
@@ -140,7 +148,9 @@ export class Attempts {
   }
 
   async #attempt(): ReturnType<typeof attempt> {
-    const { caller, encode, dialectHeaders, trace, signal } = this.#options;
+    const { encode, dialectHeaders, trace, signal } = this.#options;
+    const caller = this.#caller;
+    if (caller === undefined) throw new Error("the call is answered");
     const { health } = this.#candidate;
     this.#isProbe = health.enter(this.#gateway.now());
     this.#begun++;
@@ -202,7 +212,9 @@ export class Attempts {
 
   /** The next candidate that can be told the request: it is not wrong because some cannot. */
   #fitting(next: () => Candidate | undefined): Fitting | undefined {
-    const { caller, isStrict, unfit } = this.#options;
+    const { isStrict, unfit } = this.#options;
+    const caller = this.#caller;
+    if (caller === undefined) return undefined;
     try {
       return fitting(caller, isStrict, unfit, next);
     } catch (error) {

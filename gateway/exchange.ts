@@ -7,7 +7,6 @@ import type { EncodeContext } from "../translate/dialect.ts";
 import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
 import { type CallerRequest, streamRelay } from "../translate/relay.ts";
-import type { GenerationRequest } from "../translate/request.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { CallOutcome, Reservation } from "./accounts/accounts.ts";
 import { answerHeaders } from "./answer_headers.ts";
@@ -51,11 +50,18 @@ export interface GrantedCall {
   readonly inputEstimate: number;
 }
 
+/** What of a call is needed to its end. Its body is not: a long conversation must not stay in memory while its answer streams. */
+type Settling = Pick<
+  GenerationCall,
+  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "slot"
+>;
+
 /** A granted call on its way. */
 export class Exchange {
   readonly #gateway: Gateway;
-  readonly #call: GenerationCall;
-  readonly #request: GenerationRequest;
+  readonly #call: Settling;
+  readonly #isStream: boolean;
+  readonly #signal: AbortSignal;
   readonly #model: Model;
   readonly #reservation: Reservation;
   readonly #encode: EncodeContext;
@@ -77,8 +83,10 @@ export class Exchange {
     const { gateway, call, model, reservation } = granted;
     const { request } = granted.caller;
     this.#gateway = gateway;
-    this.#call = call;
-    this.#request = request;
+    const { dialect, caller, requestId, path, arrivedMs, slot } = call;
+    this.#call = { dialect, caller, requestId, path, arrivedMs, slot };
+    this.#signal = call.signal;
+    this.#isStream = request.stream;
     this.#model = model;
     this.#reservation = reservation;
     this.#encode = {
@@ -127,10 +135,10 @@ export class Exchange {
    */
   async run(): Promise<Response> {
     const gateway = this.#gateway;
-    const call = this.#call;
+    const signal = this.#signal;
     const callerLeft = (): void => this.#abort.abort(new CallerLeft());
-    if (call.signal.aborted) callerLeft();
-    call.signal.addEventListener("abort", callerLeft);
+    if (signal.aborted) callerLeft();
+    signal.addEventListener("abort", callerLeft);
     gateway.running.add(this.#running);
     const totalMs = this.#model.totalTimeoutMs ?? gateway.config.totalTimeoutMs;
     this.#totalTimer = gateway.timers.set(() => {
@@ -145,7 +153,7 @@ export class Exchange {
     let result: AttemptResult;
     try {
       const answer = this.#attempts.answer(gateway.now() + totalMs);
-      result = this.#request.stream
+      result = this.#isStream
         ? await this.#inTime(answer) ?? this.#late(answer)
         : await answer;
       await this.#written(result);
@@ -157,7 +165,7 @@ export class Exchange {
       }
       throw error;
     } finally {
-      call.signal.removeEventListener("abort", callerLeft);
+      signal.removeEventListener("abort", callerLeft);
     }
     this.#firstByteMs = gateway.now();
     return result.type === "stream"
@@ -244,7 +252,7 @@ export class Exchange {
 
   #headers(): Headers {
     return answerHeaders({
-      stream: this.#request.stream,
+      stream: this.#isStream,
       dialect: this.#call.dialect.name,
       limits: this.#reservation.limits,
       losses: this.#attempts.upstream.losses,
@@ -273,7 +281,7 @@ export class Exchange {
       call: this.#call,
       model: this.#model,
       attempts: this.#attempts,
-      stream: this.#request.stream,
+      stream: this.#isStream,
       inputTokens: this.#encode.inputEstimate,
       trace: this.#trace,
       outcome,

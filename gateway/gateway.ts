@@ -74,6 +74,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const metrics = createMetrics({
     calls: () => slots.taken(),
     streams: () => [...running].filter((one) => one.streaming).length,
+    backlog: () => parts.accounts.backlog(),
     candidates: () => candidateReports(parts.offer.all, parts.now()),
   });
   let accepting = true;

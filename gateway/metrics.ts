@@ -23,6 +23,8 @@ export interface UnderWay {
   calls(): number;
   /** Streams whose callers are being sent an answer. */
   streams(): number;
+  /** What the ledger still has to write. */
+  backlog(): number;
   /** How each candidate is. */
   candidates(): readonly CandidateReport[];
 }
@@ -131,6 +133,11 @@ export function createMetrics(underWay: UnderWay): Metrics {
       "gateway_open_streams",
       "Streams whose callers are being sent an answer",
       () => underWay.streams(),
+    ),
+    gauge(
+      "gateway_ledger_backlog",
+      "Reservations and settlements that are not written yet",
+      () => underWay.backlog(),
     ),
     gauge(
       "gateway_calls_under_way",

@@ -111,6 +111,8 @@ export interface Accounts {
   reserve(caller: Caller, call: IntendedCall): Promise<Reservation>;
   /** Whether the store answers; for readiness. */
   ready(): Promise<boolean>;
+  /** Reservations and settlements that are not written yet: few, unless the store is down or too slow. */
+  backlog(): number;
   /** Writes what is still to be written and lets the store go. */
   close(): Promise<void>;
 }

@@ -75,6 +75,8 @@ export interface Journal {
   refuseIfDown(): void;
   /** Whether the last write went through. */
   isUp(): boolean;
+  /** Events that are not written yet. */
+  backlog(): number;
   /** Tries now what is owed, or an empty write. Whether the store answered. */
   probe(): Promise<boolean>;
   /** Writes now what is still to be written. Gives up when the store does not answer; it is tried again later. */
@@ -228,6 +230,7 @@ export function openJournal(options: JournalOptions): Journal {
       }
     },
     isUp: () => down === undefined,
+    backlog: () => queue.length,
     async probe() {
       await write();
       return down === undefined;

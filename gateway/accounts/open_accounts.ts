@@ -199,6 +199,7 @@ export async function openAccounts(
         return false;
       }
     },
+    backlog: journal.backlog,
     async close() {
       await journal.close(CLOSE_MS);
       await life.end();

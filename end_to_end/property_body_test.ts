@@ -13,6 +13,8 @@ const ENDPOINTS: readonly string[] = [
   "/v1/messages/count_tokens",
 ];
 const RUNS = 400;
+/** The same cases every time: a test that fails by chance helps nobody. Another number tries others. */
+const SEED = 20261122;
 
 /** Requests that use much of each format. */
 const RICH: readonly object[] = [
@@ -250,7 +252,7 @@ for (const path of ENDPOINTS) {
           assert.equal(gateway.gateway.slots.taken(), 0);
           assert.equal(gateway.gateway.running.size, 0);
         }),
-        { numRuns: RUNS },
+        { numRuns: RUNS, seed: SEED },
       );
       assert.ok(served > 0, "nothing was served at all");
       const good = await sent(gateway, path, asking("vendorb-5"));

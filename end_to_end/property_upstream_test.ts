@@ -22,6 +22,8 @@ import {
 } from "./upstream_bytes.ts";
 
 const RUNS = 60;
+/** The same cases every time: a test that fails by chance helps nobody. Another number tries others. */
+const SEED = 20261122;
 
 /** A change of a text: a piece taken out, put in, doubled, or moved to the end. */
 const change = fc.record({
@@ -155,7 +157,7 @@ Deno.test("a spoiled answer is a whole reply or a well-formed error", (t) =>
           );
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: SEED },
     );
   }));
 
@@ -175,7 +177,7 @@ Deno.test("frames in any order make a whole reply or a well-formed error", (t) =
           );
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: SEED },
     );
   }));
 
@@ -211,7 +213,7 @@ Deno.test("random bytes are a whole reply or a well-formed error", (t) =>
           await play(answer, size);
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: SEED },
     );
     assert.ok(bodyOf(asked) !== "");
   }));

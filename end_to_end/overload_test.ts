@@ -44,6 +44,46 @@ async function headOnly(
   return text;
 }
 
+Deno.test("a key beyond its own limit is refused at once, and other keys are not", async () => {
+  const gateway = await startTestGateway({
+    env: { GATEWAY_MAX_CONCURRENT_PER_KEY: "1" },
+  });
+  try {
+    const { text: key = "" } = await gateway.books.admin.keys.issue({
+      accountId: "default",
+    });
+    const held = await gateway.post(
+      "/v1/messages",
+      ask("vendorb-5", "[[fx:text-long?gate=own&at=8]]"),
+    );
+    await gateway.replay.gateReached("own");
+    for (const path of PATHS) {
+      const head = await headOnly(gateway, path);
+      assert.match(head, /^HTTP\/1.1 429 /);
+      assert.match(head, /^retry-after: 1\r$/im);
+      assert.match(head, /concurrent_requests/);
+    }
+    const other = await fetch(`${gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify(ask("vendorb-5", "[[fx:text]]")),
+    });
+    assert.equal(other.status, 200);
+    await other.text();
+    gateway.replay.openGate("own");
+    await held.text();
+    const next = await gateway.post(
+      "/v1/messages",
+      ask("vendorb-5", "[[fx:text]]"),
+    );
+    assert.equal(next.status, 200);
+    await next.text();
+    assert.equal(gateway.gateway.slots.taken(), 0);
+  } finally {
+    await gateway.close();
+  }
+});
+
 Deno.test("a call beyond the limit is refused before its body is read, and the next finds a place again", async (t) => {
   const gateway = await startTestGateway({
     env: { GATEWAY_MAX_CONCURRENT: "1" },

@@ -78,6 +78,8 @@ export interface Config {
   readonly maxAttempts: number;
   /** Calls that may be under way at once in this process; more are refused. */
   readonly maxConcurrent: number;
+  /** Of those, calls of one key; more are refused. */
+  readonly maxConcurrentPerKey: number;
   /** True where Deno may be collecting spans: then each call gets one. */
   readonly traces: boolean;
   /** False: no line is logged, of faults neither. */
@@ -111,12 +113,15 @@ const seconds = (standard: number) =>
   )
     .default(standard * 1000);
 
-const count = (standard: number, least: number, most: number) =>
+const whole = (least: number, most: number) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number)
     .refine(
       (value) => value >= least && value <= most,
       `must be from ${least} to ${most}`,
-    ).default(standard);
+    );
+
+const count = (standard: number, least: number, most: number) =>
+  whole(least, most).default(standard);
 
 const apiKey = z.string().regex(
   /^[\x21-\x7e]+$/,
@@ -175,6 +180,7 @@ const ENVIRONMENT = z.object({
   ),
   GATEWAY_MAX_BODY_BYTES: count(32 * 1024 * 1024, 1024, 1024 * 1024 * 1024),
   GATEWAY_BODY_TIMEOUT_SECONDS: seconds(60),
+  GATEWAY_MAX_CONCURRENT_PER_KEY: whole(1, 1_000_000).optional(),
   GATEWAY_MAX_CONCURRENT: count(2000, 1, 1_000_000),
   GATEWAY_PING_SECONDS: seconds(10),
   GATEWAY_SLOW_READER_SECONDS: seconds(120),
@@ -296,6 +302,8 @@ export function readConfig(surroundings: Surroundings): Config {
     totalTimeoutMs: values.GATEWAY_TOTAL_TIMEOUT_SECONDS,
     maxAttempts: values.GATEWAY_MAX_ATTEMPTS,
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
+    maxConcurrentPerKey: values.GATEWAY_MAX_CONCURRENT_PER_KEY ??
+      values.GATEWAY_MAX_CONCURRENT,
     // A platform collects without being asked.
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",

@@ -325,3 +325,12 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
     });
   }
 });
+
+Deno.test("readConfig() lets one key take every place unless it is told otherwise", () => {
+  const { maxConcurrent, maxConcurrentPerKey } = read({});
+  assert.equal(maxConcurrentPerKey, maxConcurrent);
+  assert.equal(
+    read({ GATEWAY_MAX_CONCURRENT_PER_KEY: "3" }).maxConcurrentPerKey,
+    3,
+  );
+});

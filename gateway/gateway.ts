@@ -70,7 +70,8 @@ export interface Gateway extends GatewayParts {
 /** Puts the parts together. */
 export function createGateway(parts: GatewayParts): Gateway {
   const running = new Set<Running>();
-  const slots = createSlots(parts.config.maxConcurrent);
+  const { maxConcurrent, maxConcurrentPerKey } = parts.config;
+  const slots = createSlots(maxConcurrent, maxConcurrentPerKey);
   const metrics = createMetrics({
     calls: () => slots.taken(),
     streams: () => [...running].filter((one) => one.streaming).length,

@@ -7,7 +7,7 @@
 import type { Relay } from "../translate/relay.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { AttemptResult } from "./upstream/attempt.ts";
-import type { ByteSource } from "./upstream/http_client.ts";
+import type { ByteSource } from "./upstream/byte_source.ts";
 
 /** An answer that will come, or will not. */
 export interface Awaited {

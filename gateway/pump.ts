@@ -8,7 +8,7 @@ import { ApiError } from "../translate/error.ts";
 import { joined } from "../translate/json_splice.ts";
 import type { Relay } from "../translate/relay.ts";
 import type { TimerId, Timers } from "./timers.ts";
-import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
+import type { ByteSink, ByteSource } from "./upstream/byte_source.ts";
 
 /** A stream to be driven. */
 export interface PumpOptions {

@@ -3,7 +3,7 @@ import { ApiError } from "../translate/error.ts";
 import type { Relay } from "../translate/relay.ts";
 import { type Pump, pump } from "./pump.ts";
 import { gatewayTimers } from "./timers.ts";
-import type { ByteSink, ByteSource } from "./upstream/http_client.ts";
+import type { ByteSink, ByteSource } from "./upstream/byte_source.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

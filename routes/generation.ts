@@ -24,7 +24,7 @@ export async function answerGeneration(
   caller: Caller,
   dialect: Dialect,
 ): Promise<Response> {
-  const slot = context.gateway.slots.take();
+  const slot = context.gateway.slots.take(caller.keyId);
   try {
     const { bytes, json, top } = await bodyOf(context);
     return await generate(context.gateway, {

@@ -28,7 +28,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     operation: "countMessageTokens",
     dialect: messages,
     async handle(context, caller) {
-      const slot = context.gateway.slots.take();
+      const slot = context.gateway.slots.take(caller.keyId);
       try {
         const { bytes, json: body, top } = await bodyOf(context);
         const counted = await countTokens(context.gateway, {

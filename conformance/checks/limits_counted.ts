@@ -109,9 +109,8 @@ export const LIMITS_COUNTED_CHECKS: readonly Check[] = [
   {
     id: "limits.same-input-on-both-endpoints",
     rule: {
-      section: "What the service does",
-      text:
-        "Prices are the same on both endpoints. Billing is by input tokens and output tokens.",
+      section: "Equivalent fields between the two formats",
+      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     },
     level: "documented",
     mode: "both",

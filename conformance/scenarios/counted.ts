@@ -132,7 +132,7 @@ const COUNTED: Scenario = {
   about:
     "A short question alone, with more words, instructions, a tool and a tool's result",
   mode: "both",
-  cost: perRoute(1 + FORMS.length, 16),
+  cost: perRoute(1 + FORMS.length, 16, 300),
   // No fixture is named: the replay upstream counts what it is sent.
   play: (lab) =>
     atOnce(

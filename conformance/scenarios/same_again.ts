@@ -9,7 +9,6 @@ import {
   plainAsk,
   streamed,
 } from "../suite/asks.ts";
-import { atOnce } from "../suite/everywhere.ts";
 import { perRoute, type Scenario } from "../suite/scenario.ts";
 
 /** How often each form is asked for. */
@@ -74,30 +73,30 @@ const SAME_AGAIN: Scenario = {
     "The same line and the same demanded call, twice whole and twice streamed",
   mode: "both",
   cost: perRoute(2 * AGAIN.length * Object.keys(KINDS).length, 248, 200),
-  // No fixture is named: the replay upstream speaks freely, and the same request gets the same words.
-  play: (lab) =>
-    atOnce(
-      GENERATION.flatMap((endpoint) =>
-        lab.routes(endpoint).flatMap((route) =>
-          Object.entries(KINDS).map(([kind, { words, more }]) => async () => {
+  // No fixture is named: the replay upstream speaks freely, and the same request gets the same words. One after the other, both
+  // whole ones first: so a model that obeys every other time shows that it does not repeat itself.
+  play: async (lab) => {
+    for (const endpoint of GENERATION) {
+      for (const route of lab.routes(endpoint)) {
+        for (const [kind, { words, more }] of Object.entries(KINDS)) {
+          for (const form of ["whole", "stream"] as const) {
             for (const number of AGAIN) {
-              for (const form of ["whole", "stream"] as const) {
-                await lab.send(plainAsk(
-                  endpoint,
-                  route,
-                  `${kind}/${form}-${number}`,
-                  words,
-                  {
-                    ...more(endpoint),
-                    ...(form === "stream" ? streamed(endpoint) : {}),
-                  },
-                ));
-              }
+              await lab.send(plainAsk(
+                endpoint,
+                route,
+                `${kind}/${form}-${number}`,
+                words,
+                {
+                  ...more(endpoint),
+                  ...(form === "stream" ? streamed(endpoint) : {}),
+                },
+              ));
             }
-          })
-        )
-      ),
-    ),
+          }
+        }
+      }
+    }
+  },
 };
 
 /** The scenarios. */

@@ -206,7 +206,7 @@ Deno.test("while the disk is busy, writes that somebody waits for keep a distanc
   const second = journal.reserve(reserve("b"));
   await pass(0);
   assert.equal(writes.length, 1);
-  await pass(1);
+  await pass(2);
   assert.equal(writes.length, 2);
   await succeed();
   await second;

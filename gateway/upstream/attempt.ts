@@ -33,11 +33,8 @@ import {
   inReply,
   withoutAnswer,
 } from "./failure.ts";
-import type {
-  ByteSource,
-  UpstreamClient,
-  UpstreamResponse,
-} from "./http_client.ts";
+import type { ByteSource } from "./byte_source.ts";
+import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
 
 /** What an attempt gave: a stream that has begun well, or a whole reply (for a caller that wanted a stream: its text). */
 export type AttemptResult =

@@ -7,10 +7,11 @@
  *
  * @module
  */
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import { ApiError } from "../../translate/error.ts";
 import type { TimerId, Timers } from "../timers.ts";
+import type { ByteSink, ByteSource } from "./byte_source.ts";
+import { decompressed } from "./decompressed.ts";
 
 /** The limits of a call, in milliseconds. */
 export interface CallLimits {
@@ -34,34 +35,6 @@ export interface UpstreamCall {
   readonly limits?: Partial<CallLimits>;
   /** Aborting it ends the call at once, in whatever phase it is. */
   readonly signal: AbortSignal;
-}
-
-/** Takes a body's pieces as they come. */
-export interface ByteSink {
-  /** The next piece. */
-  piece(bytes: Uint8Array): void;
-  /** There are no more. */
-  ended(): void;
-  /** The body broke: an {@linkcode ApiError} as {@linkcode ByteSource.read} throws it. */
-  failed(error: unknown): void;
-}
-
-/** A body that is read piece by piece, with backpressure. */
-export interface ByteSource {
-  /**
-   * The next piece; undefined at the end.
-   *
-   * @throws {ApiError} `timeout` after too long a silence, `upstream` where the connection broke
-   */
-  read(): Promise<Uint8Array | undefined>;
-  /** From now on pieces go to `sink`, those that wait already at once. A read under way never comes back. */
-  flow(sink: ByteSink): void;
-  /** Asks for no more pieces for now; a few may still come. */
-  pause(): void;
-  /** Takes {@linkcode ByteSource.pause} back. */
-  resume(): void;
-  /** Lets the connection go. Nothing may be read afterwards, and a sink hears no more, or that the body broke. */
-  cancel(): void;
 }
 
 /** What came back. */
@@ -231,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
       status,
       header: (name) => head.header(name),
       headers: () => head.headers(),
-      body: decoded(this, head.header("content-encoding")),
+      body: decompressed(this, head.header("content-encoding")),
     });
   }
 
@@ -410,71 +383,4 @@ function callError(error: unknown): ApiError {
       return new ApiError("upstream", "could not reach the upstream");
   }
   return new ApiError("upstream", "the connection to the upstream broke");
-}
-
-/** The body without its content encoding. None is asked for, but some upstreams compress all the same. */
-function decoded(
-  source: ByteSource,
-  contentEncoding: string | undefined,
-): ByteSource {
-  const encoding = contentEncoding?.trim().toLowerCase();
-  const inflate = encoding === "gzip" || encoding === "x-gzip"
-    ? createGunzip()
-    : encoding === "deflate"
-    ? createInflate()
-    : encoding === "br"
-    ? createBrotliDecompress()
-    : undefined;
-  if (inflate === undefined) return source;
-  const output = inflate[Symbol.asyncIterator]();
-  const broken = new ApiError(
-    "upstream",
-    "could not read the upstream's reply: its compression is broken",
-  );
-  const feed = async (): Promise<void> => {
-    for (;;) {
-      const chunk = await source.read();
-      if (chunk === undefined) break;
-      if (!inflate.write(chunk)) {
-        await new Promise((resolve) => inflate.once("drain", resolve));
-      }
-    }
-    inflate.end();
-  };
-  feed().catch((error) =>
-    inflate.destroy(error instanceof Error ? error : broken)
-  );
-  const read = async (): Promise<Uint8Array | undefined> => {
-    try {
-      const next = await output.next();
-      return next.done === true ? undefined : next.value;
-    } catch (error) {
-      throw error instanceof ApiError ? error : broken;
-    }
-  };
-  let going = Promise.withResolvers<void>();
-  going.resolve();
-  const drain = async (sink: ByteSink): Promise<void> => {
-    for (;;) {
-      await going.promise;
-      const piece = await read();
-      if (piece === undefined) return sink.ended();
-      sink.piece(piece);
-    }
-  };
-  return {
-    read,
-    flow(sink) {
-      drain(sink).catch((error) => sink.failed(error));
-    },
-    pause() {
-      going = Promise.withResolvers();
-    },
-    resume: () => going.resolve(),
-    cancel() {
-      source.cancel();
-      inflate.destroy();
-      going.resolve();
-    },
-  };
 }

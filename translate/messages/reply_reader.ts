@@ -109,6 +109,15 @@ export function replyReader(context: DecodeContext): ReplyReader {
         return;
       case "tool_use": {
         const name = stringIn(block["name"]) ?? "";
+        if (name === "") {
+          fail(
+            new ApiError(
+              "upstream",
+              "the upstream sent a tool call without a name",
+            ),
+          );
+          return;
+        }
         const id = textIn(block["id"]);
         const input = objectOr(block["input"]);
         if (name === context.formatTool) {

@@ -5,8 +5,8 @@
  * @module
  */
 import { ApiError } from "../translate/error.ts";
-import { joined } from "../translate/json_splice.ts";
 import type { Relay } from "../translate/relay.ts";
+import { joinPieces } from "../translate/slab.ts";
 import type { TimerId, Timers } from "./timers.ts";
 import type { ByteSink, ByteSource } from "./upstream/byte_source.ts";
 
@@ -49,7 +49,7 @@ export function pump(options: PumpOptions): Pump {
 }
 
 /**
- * Pieces are pushed: each goes through the relay and on to the caller in the same step, without a promise between. What the
+ * Pieces are pushed: what comes goes through the relay and on to the caller in one step, without a promise between. What the
  * caller has not taken waits in the body's own queue; when too much waits, the upstream is paused until all of it is taken.
  */
 class PumpedStream implements ByteSink {
@@ -57,6 +57,8 @@ class PumpedStream implements ByteSink {
   readonly #options: PumpOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #began = false;
+  /** Pieces that have come and are not looked at yet: never for longer than the present turn of the event loop. */
+  #came: Uint8Array[] = [];
   #over = false;
   /** True once the relay has given all: what still comes is only read away. */
   #tail = false;
@@ -88,22 +90,16 @@ class PumpedStream implements ByteSink {
     }, { highWaterMark: 0, size: (piece) => piece.byteLength });
   }
 
-  /** The upstream's next piece. */
+  /** The upstream's next piece. Those that one read of its socket brought come together and go on together. */
   piece(bytes: Uint8Array): void {
     if (this.#tail) return;
-    const { relay } = this.#options;
-    let out: Uint8Array;
-    try {
-      out = relay.push(bytes);
-    } catch (error) {
-      return this.failed(error);
-    }
-    this.#send(out);
-    if (relay.done()) this.#complete(true);
+    this.#came.push(bytes);
+    if (this.#came.length === 1) queueMicrotask(() => this.#takeCome());
   }
 
   /** The upstream's body is over. */
   ended(): void {
+    this.#takeCome();
     if (this.#tail) return this.#endTail();
     try {
       this.#send(this.#options.relay.end());
@@ -115,6 +111,7 @@ class PumpedStream implements ByteSink {
 
   /** The upstream's body broke, or the relay did. */
   failed(error: unknown): void {
+    this.#takeCome();
     if (this.#tail) return this.#endTail();
     this.#breakOff(
       error instanceof ApiError ? error : new ApiError(
@@ -124,8 +121,24 @@ class PumpedStream implements ByteSink {
     );
   }
 
+  #takeCome(): void {
+    if (this.#came.length === 0 || this.#tail) return;
+    const { relay } = this.#options;
+    const come = this.#came;
+    this.#came = [];
+    let out: Uint8Array;
+    try {
+      out = relay.push(joinPieces(come));
+    } catch (error) {
+      return this.failed(error);
+    }
+    this.#send(out);
+    if (relay.done()) this.#complete(true);
+  }
+
   /** See {@linkcode Pump.fail}. */
   fail(error: ApiError): void {
+    this.#takeCome();
     if (this.#over || this.#ending !== undefined) return;
     this.#breakOff(error);
   }
@@ -137,7 +150,7 @@ class PumpedStream implements ByteSink {
     source.cancel();
     const first = this.#began ? [] : [this.#options.first];
     this.#began = true;
-    this.#send(joined([...first, relay.fail(error)]));
+    this.#send(joinPieces([...first, relay.fail(error)]));
     this.#finish("failed");
     this.#controller?.close();
   }

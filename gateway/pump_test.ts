@@ -14,11 +14,14 @@ function streamed(
 ): {
   readonly running: Pump;
   readonly cancelled: () => boolean;
+  /** From now on all pieces come in one turn. */
+  readonly together: () => void;
   readonly ended: Promise<string>;
 } {
   let cancelled = false;
   let at = 0;
   let paused = false;
+  let inOneTurn = false;
   let sink: ByteSink | undefined;
   const run = async (): Promise<void> => {
     while (!paused && !cancelled) {
@@ -26,7 +29,7 @@ function streamed(
       if (piece !== undefined) sink?.piece(bytes(piece));
       else if (after === "end") return sink?.ended();
       else return;
-      await Promise.resolve();
+      if (!inOneTurn) await Promise.resolve();
     }
   };
   const source: ByteSource = {
@@ -86,7 +89,14 @@ function streamed(
     timers: gatewayTimers(),
     onEnd: (how) => tell(how),
   });
-  return { running, cancelled: () => cancelled, ended };
+  return {
+    running,
+    cancelled: () => cancelled,
+    together() {
+      inOneTurn = true;
+    },
+    ended,
+  };
 }
 
 Deno.test("pump() gives what was there first, then the rest, and ends with the answer", async () => {
@@ -156,6 +166,20 @@ Deno.test("pump() pauses a source whose caller does not read, and cuts the calle
       assert.ok(size < 1_000_000, "more was kept than a caller may leave");
     }
   }, /reads too slowly/);
+});
+
+Deno.test("pump() sends what comes in one turn in one piece, also where the body breaks in the same turn", async () => {
+  for (const [after, wanted] of [["end", "[cut]"], ["hold", ""]] as const) {
+    const { running, together } = streamed(["a ", "b ", "c "], after);
+    const reader = running.body.getReader();
+    const read = async (): Promise<string> =>
+      new TextDecoder().decode((await reader.read()).value);
+    together();
+    assert.equal(await read(), "first ");
+    assert.equal(await read(), "a b c ");
+    if (wanted !== "") assert.equal(await read(), wanted);
+    await reader.cancel();
+  }
 });
 
 Deno.test("pump() goes on where the very first piece is more than may wait", async () => {

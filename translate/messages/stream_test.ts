@@ -502,3 +502,16 @@ Deno.test("streamDecoder() keeps concurrent streams apart", () => {
     { type: "delta", text: "a" },
   ]);
 });
+
+Deno.test("streamDecoder() gives an error for a call without a name", () => {
+  for (const name of ["", undefined]) {
+    const events = read([
+      START,
+      begin(0, { type: "tool_use", id: "toolu_1", name, input: {} }),
+      STOP,
+    ]);
+    const last = events.at(-1);
+    assert.ok(last?.type === "error");
+    assert.match(last.error.message, /without a name/);
+  }
+});

@@ -158,7 +158,6 @@ async function denoArgs(
   return [
     "run",
     `--config=${file}`,
-    "--no-prompt",
     "--no-check",
     ...rest.slice(0, -1),
     ...flags,

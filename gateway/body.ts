@@ -8,11 +8,11 @@ import { ApiError, invalidField } from "../translate/error.ts";
 import { exactJson } from "../translate/exact_json.ts";
 import { isObject, type JsonObject } from "../translate/json.ts";
 import {
-  joined,
   repeatedKey,
   type TopLevel,
   topLevelOf,
 } from "../translate/json_splice.ts";
+import { joinPieces } from "../translate/slab.ts";
 import type { Timers } from "./timers.ts";
 
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -154,7 +154,7 @@ async function countedBytes(
     for (;;) {
       const { done, value } = await reader.read();
       if (timedOut) throw tooSlow();
-      if (done) return joined(pieces);
+      if (done) return joinPieces(pieces);
       size += value.length;
       if (size > limits.maxBytes) throw tooLarge(limits.maxBytes);
       pieces.push(value);

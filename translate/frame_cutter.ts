@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "./error.ts";
-import { joined } from "./json_splice.ts";
+import { joinPieces } from "./slab.ts";
 import { MAX_FRAME_BYTES } from "./sse.ts";
 
 /** Finds whole frames (their bytes, blank line included) in chunks of bytes cut anywhere. */
@@ -61,7 +61,7 @@ export function frameCutter(): FrameCutter {
         end = paired ? i + 2 : i + 1;
         if (paired) afterCr = false;
         pending.push(chunk.subarray(at, end));
-        const frame = joined(pending);
+        const frame = joinPieces(pending);
         pending = [];
         pendingBytes = 0;
         hasContent = false;
@@ -82,7 +82,7 @@ export function frameCutter(): FrameCutter {
     cutEnd: () => end,
     atEdge: () => pending.length === 0,
     rest() {
-      const left = joined(pending);
+      const left = joinPieces(pending);
       pending = [];
       return left;
     },

@@ -6,6 +6,7 @@
  * @module
  */
 import { modelSpan } from "./model_splice.ts";
+import { joinPieces } from "./slab.ts";
 
 /** Which strings of a dialect's frames may differ. */
 export interface VaryingKeys {
@@ -77,7 +78,11 @@ export function frameTemplate(
   if (span !== undefined && span.end > first.start) return undefined;
   const head = span === undefined || model === undefined
     ? undefined
-    : spliced(frame.subarray(0, first.start), span, model);
+    : joinPieces([
+      frame.subarray(0, span.start),
+      model,
+      frame.subarray(span.end, first.start),
+    ]);
   const segments: Uint8Array[] = [];
   let from = 0;
   for (const hole of holes) {
@@ -239,18 +244,4 @@ function holesOf(
     key = "";
   }
   return holes;
-}
-
-function spliced(
-  bytes: Uint8Array,
-  span: { readonly start: number; readonly end: number },
-  model: Uint8Array,
-): Uint8Array {
-  const out = new Uint8Array(
-    bytes.length - (span.end - span.start) + model.length,
-  );
-  out.set(bytes.subarray(0, span.start));
-  out.set(model, span.start);
-  out.set(bytes.subarray(span.end), span.start + model.length);
-  return out;
 }

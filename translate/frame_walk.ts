@@ -10,7 +10,7 @@ import {
   frameTemplate,
   type VaryingKeys,
 } from "./frame_template.ts";
-import { joined } from "./json_splice.ts";
+import { joinPieces } from "./slab.ts";
 import { type Frame, frameReader } from "./sse.ts";
 
 /** Takes the frames of one stream, in their order. */
@@ -102,7 +102,7 @@ export function frameWalk(
       const frames = [...reader.push(rest), ...reader.end()];
       // A frame without its blank line is whole; bytes that are no frame are the beginning of one, and say nothing.
       if (frames.some((frame) => frame.data !== "")) {
-        taker.take(joined([rest, BLANK_LINES]), frames);
+        taker.take(joinPieces([rest, BLANK_LINES]), frames);
       }
     },
   };

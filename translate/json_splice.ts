@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { joinPieces } from "./slab.ts";
 
 /** Where a top-level field stands, in bytes. */
 interface FieldSpan {
@@ -81,7 +82,7 @@ export function spliceFields(
     }
   }
   pieces.push(json.subarray(done));
-  return joined(pieces);
+  return joinPieces(pieces);
 }
 
 /** The first top-level key that stands a second time, escapes resolved; undefined where there is none. */
@@ -92,21 +93,6 @@ export function repeatedKey(top: TopLevel): string | undefined {
     seen.add(key);
   }
   return undefined;
-}
-
-/** The pieces one after another in one array. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const only = pieces[0];
-  if (pieces.length === 1 && only !== undefined) return only;
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { joined } from "./json_splice.ts";
+import { joinPieces } from "./slab.ts";
 
 const DECODER = new TextDecoder();
 const QUOTE = 0x22;
@@ -17,7 +17,7 @@ const CLOSERS: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** The frame with its model replaced by `model`, a JSON string; the same bytes where it tells none or an empty one. */
 export function withModel(frame: Uint8Array, model: Uint8Array): Uint8Array {
   const span = modelSpan(frame);
-  return span === undefined ? frame : joined([
+  return span === undefined ? frame : joinPieces([
     frame.subarray(0, span.start),
     model,
     frame.subarray(span.end),

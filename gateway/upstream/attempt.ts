@@ -12,7 +12,7 @@ import type {
 } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/error.ts";
-import { joined } from "../../translate/json_splice.ts";
+import { joinPieces } from "../../translate/slab.ts";
 import {
   type Relay,
   streamOfWhole,
@@ -183,7 +183,7 @@ async function begun(
     source.cancel();
     throw error;
   }
-  return { type: "stream", relay, source, first: joined(first) };
+  return { type: "stream", relay, source, first: joinPieces(first) };
 }
 
 /**
@@ -200,12 +200,12 @@ export async function readUpTo(
   let size = 0;
   for (;;) {
     const piece = await source.read();
-    if (piece === undefined) return joined(pieces);
+    if (piece === undefined) return joinPieces(pieces);
     pieces.push(piece);
     size += piece.length;
     if (size > maxBytes) {
       source.cancel();
-      if (beyond === "cut") return joined(pieces);
+      if (beyond === "cut") return joinPieces(pieces);
       throw new ApiError("upstream", "the upstream's reply is too long");
     }
   }

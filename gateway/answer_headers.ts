@@ -5,6 +5,7 @@
  */
 import type { DialectName } from "../translate/request.ts";
 import type { Limits } from "./accounts/accounts.ts";
+import type { HeaderFields } from "./answer.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
 
 /** What the headers tell. */
@@ -24,26 +25,27 @@ export interface AnswerHeaders {
 }
 
 /** The headers that keep intermediaries from holding a stream back. */
-const STREAM_HEADERS: Readonly<Record<string, string>> = {
+const STREAM_HEADERS: HeaderFields = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 };
 
+const WHOLE_HEADERS: HeaderFields = { "content-type": "application/json" };
+
 /** The most paths that `x-gateway-dropped` names. */
 const MAX_DROPPED = 50;
 
 /** The headers. */
-export function answerHeaders(told: AnswerHeaders): Headers {
-  const headers = new Headers(
-    told.stream ? STREAM_HEADERS : { "content-type": "application/json" },
-  );
-  const limits = rateLimitHeaders(told.dialect, told.limits, told.nowMs);
-  for (const [name, value] of Object.entries(limits)) headers.set(name, value);
+export function answerHeaders(told: AnswerHeaders): HeaderFields {
+  const headers: Record<string, string> = {
+    ...(told.stream ? STREAM_HEADERS : WHOLE_HEADERS),
+    ...rateLimitHeaders(told.dialect, told.limits, told.nowMs),
+  };
   if (told.losses.length > 0) {
-    headers.set("x-gateway-dropped", droppedHeader(told.losses));
+    headers["x-gateway-dropped"] = droppedHeader(told.losses);
   }
-  if (told.replay) headers.set("x-gateway-upstream", "replay");
+  if (told.replay) headers["x-gateway-upstream"] = "replay";
   return headers;
 }
 

@@ -8,6 +8,7 @@ import { ApiError } from "../translate/error.ts";
 import type { UpstreamRequest } from "../translate/relay.ts";
 import type { CallOutcome } from "./accounts/accounts.ts";
 import { chargeFor } from "./accounts/charge.ts";
+import type { Answer } from "./answer.ts";
 import { errorText, type LogEntry, type TriedUpstream } from "./log.ts";
 import type { Trace } from "./trace.ts";
 import type { Candidate } from "./upstream/candidates.ts";
@@ -57,8 +58,13 @@ export interface SettledCall {
   readonly nowMs: number;
 }
 
-/** The status of an answer to a caller that has left; nobody reads it. */
-export const NOBODY_THERE = 499;
+/** The status of an answer to a caller that has left. */
+const NOBODY_THERE = 499;
+
+/** An answer to a caller that has left; nobody reads it. */
+export function nobodyThere(): Answer {
+  return { status: NOBODY_THERE, headers: {}, body: null };
+}
 
 /** The entry. */
 export function callEntry(settled: SettledCall): LogEntry {

@@ -9,9 +9,10 @@ import { ApiError } from "../translate/error.ts";
 import { type CallerRequest, streamRelay } from "../translate/relay.ts";
 import type { Seen } from "../translate/seen.ts";
 import type { CallOutcome, Reservation } from "./accounts/accounts.ts";
+import type { Answer, HeaderFields } from "./answer.ts";
 import { answerHeaders } from "./answer_headers.ts";
 import { Attempts } from "./attempts.ts";
-import { callEntry, NOBODY_THERE } from "./call_entry.ts";
+import { callEntry, nobodyThere } from "./call_entry.ts";
 import type { CallSpan } from "./call_span.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GenerationCall } from "./generate.ts";
@@ -133,7 +134,7 @@ export class Exchange {
    *
    * @throws {ApiError} what went wrong before the caller was told anything
    */
-  async run(): Promise<Response> {
+  async run(): Promise<Answer> {
     const gateway = this.#gateway;
     const signal = this.#signal;
     const callerLeft = (): void => this.#abort.abort(new CallerLeft());
@@ -161,7 +162,7 @@ export class Exchange {
       const ended = error instanceof CallerLeft ? "caller_left" : "refused";
       this.#settle(ended, undefined, error);
       if (error instanceof CallerLeft) {
-        return new Response(null, { status: NOBODY_THERE });
+        return nobodyThere();
       }
       throw error;
     } finally {
@@ -214,15 +215,17 @@ export class Exchange {
     }
   }
 
-  #whole(result: AttemptResult & { type: "whole" }): Response {
+  #whole(result: AttemptResult & { type: "whole" }): Answer {
     this.#attempts.ended("complete");
     this.#settle("complete", result.reply.seen);
-    return new Response(bodyOf(result.reply.body), {
+    return {
+      status: 200,
       headers: this.#headers(),
-    });
+      body: bodyOf(result.reply.body),
+    };
   }
 
-  #stream(result: AttemptResult & { type: "stream" }): Response {
+  #stream(result: AttemptResult & { type: "stream" }): Answer {
     const { relay, source, first } = result;
     const running = pump({
       source,
@@ -235,7 +238,7 @@ export class Exchange {
     });
     this.#fail = running.fail;
     this.#running.streaming = true;
-    return new Response(running.body, { headers: this.#headers() });
+    return { status: 200, headers: this.#headers(), body: running.body };
   }
 
   #streamEnded(how: "complete" | "failed" | "caller_left", seen: Seen): void {
@@ -250,7 +253,7 @@ export class Exchange {
     this.#settle(ended, seen, seen.error);
   }
 
-  #headers(): Headers {
+  #headers(): HeaderFields {
     return answerHeaders({
       stream: this.#isStream,
       dialect: this.#call.dialect.name,

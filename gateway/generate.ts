@@ -10,6 +10,7 @@ import type { JsonObject } from "../translate/json.ts";
 import type { TopLevel } from "../translate/json_splice.ts";
 import type { GenerationRequest } from "../translate/request.ts";
 import type { Caller } from "./accounts/accounts.ts";
+import type { Answer } from "./answer.ts";
 import { inputTokens } from "./estimate.ts";
 import { Exchange } from "./exchange.ts";
 import type { Gateway } from "./gateway.ts";
@@ -53,7 +54,7 @@ export interface GenerationCall {
 export async function generate(
   gateway: Gateway,
   call: GenerationCall,
-): Promise<Response> {
+): Promise<Answer> {
   if (!gateway.accepting()) throw stopping();
   const request = call.dialect.decodeRequest(call.body);
   refuseDisabled(call.caller);

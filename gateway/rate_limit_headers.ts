@@ -5,13 +5,14 @@
  */
 import type { DialectName } from "../translate/request.ts";
 import type { LimitState, Reservation } from "./accounts/accounts.ts";
+import type { HeaderFields } from "./answer.ts";
 
 /** The headers for the limits that exist. */
 export function rateLimitHeaders(
   dialect: DialectName,
   limits: Reservation["limits"],
   nowMs: number,
-): Readonly<Record<string, string>> {
+): HeaderFields {
   const headers: Record<string, string> = {};
   for (const kind of ["requests", "tokens"] as const) {
     const state = limits[kind];

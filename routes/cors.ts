@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Answer, HeaderFields } from "../gateway/answer.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 
 const READABLE_HEADERS = [
@@ -20,7 +21,7 @@ const ONE_DAY_SECONDS = "86400";
 export function corsHeaders(
   gateway: Gateway,
   request: Request,
-): Readonly<Record<string, string>> {
+): HeaderFields {
   const { corsOrigins } = gateway.config;
   const origin = request.headers.get("origin");
   if (origin === null || corsOrigins.length === 0) return {};
@@ -38,22 +39,19 @@ export function preflight(
   gateway: Gateway,
   request: Request,
   allow: readonly string[],
-  requestId: string,
-): Response {
+): Answer {
   const cors = corsHeaders(gateway, request);
   const asked = request.headers.get("access-control-request-headers");
-  return new Response(null, {
+  return {
     status: 204,
     headers: {
       allow: allow.join(", "),
-      "request-id": requestId,
-      "x-request-id": requestId,
-      ...cors,
       ...(cors["access-control-allow-origin"] === undefined ? {} : {
         "access-control-allow-methods": allow.join(", "),
         "access-control-max-age": ONE_DAY_SECONDS,
         ...(asked === null ? {} : { "access-control-allow-headers": asked }),
       }),
     },
-  });
+    body: null,
+  };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
+import type { Answer } from "../gateway/answer.ts";
 import { type JsonBody, readJsonBody } from "../gateway/body.ts";
 import { generate } from "../gateway/generate.ts";
 import type { Dialect } from "../translate/dialect.ts";
@@ -23,7 +24,7 @@ export async function answerGeneration(
   context: RouteContext,
   caller: Caller,
   dialect: Dialect,
-): Promise<Response> {
+): Promise<Answer> {
   const slot = context.gateway.slots.take(caller.keyId);
   try {
     const { bytes, json, top } = await bodyOf(context);

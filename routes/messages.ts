@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NOBODY_THERE } from "../gateway/call_entry.ts";
+import { nobodyThere } from "../gateway/call_entry.ts";
 import { countTokens } from "../gateway/count_tokens.ts";
 import { traceOf } from "../gateway/trace.ts";
 import { versionHeaders } from "../gateway/version_headers.ts";
@@ -46,7 +46,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
       } catch (error) {
         // Nobody is there for an answer, and the vendor was let go: that is nobody's fault.
         if (!context.request.signal.aborted) throw error;
-        return new Response(null, { status: NOBODY_THERE });
+        return nobodyThere();
       } finally {
         slot.release();
       }

@@ -16,12 +16,14 @@ export function metricsRoutes(deskOf: DeskOf): readonly OpenRoute[] {
     handle(context) {
       const { metrics } = context.gateway;
       admitObserver(context, deskOf);
-      return new Response(metrics.text(), {
+      return {
+        status: 200,
         headers: {
           "content-type": metrics.contentType,
           "cache-control": "no-store",
         },
-      });
+        body: metrics.text(),
+      };
     },
   }];
 }

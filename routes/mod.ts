@@ -1,10 +1,11 @@
 /**
- * The table of routes and the only router: finds the route, finds the caller, and is the outermost catch. A route answers a
- * Request with a Response and knows nothing of sockets.
+ * The table of routes and the only router: finds the route, finds the caller, and is the outermost catch. What routes answer
+ * becomes a Response here, with the headers that every answer has.
  *
  * @module
  */
 import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import { type Answer, responseOf } from "../gateway/answer.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { errorText } from "../gateway/log.ts";
 import { rateLimitHeaders } from "../gateway/rate_limit_headers.ts";
@@ -22,7 +23,7 @@ import { MESSAGES_ROUTES } from "./messages.ts";
 import { metricsRoutes } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
-import type { Route, RouteContext } from "./route.ts";
+import { json, type Route, type RouteContext } from "./route.ts";
 import { targetOf } from "./target.ts";
 import { usageRoutes } from "./usage.ts";
 
@@ -47,6 +48,12 @@ interface Match {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** What is known of a request before it is looked at. */
+type Arrival = Pick<
+  RouteContext,
+  "gateway" | "request" | "requestId" | "arrivedMs"
+>;
+
 /** Answers any request; never throws. */
 export async function dispatch(
   gateway: Gateway,
@@ -54,67 +61,69 @@ export async function dispatch(
 ): Promise<Response> {
   const requestId = newRequestId();
   const arrivedMs = gateway.now();
-  let context = {
+  const { status, headers, body } = await answered({
     gateway,
     request,
-    // Until the target is known.
-    path: "",
-    query: new URLSearchParams(),
     requestId,
     arrivedMs,
-  };
-  let dialect: Dialect = messages;
+  });
+  return responseOf({
+    status,
+    headers: {
+      ...headers,
+      "request-id": requestId,
+      "x-request-id": requestId,
+      ...corsHeaders(gateway, request),
+    },
+    body: request.method === "HEAD" ? null : body,
+  });
+}
+
+async function answered(arrival: Arrival): Promise<Answer> {
+  const { gateway, request } = arrival;
+  // For the words and the log line of a refusal: as far as it is known.
+  let path = "";
   let endpoint: string | undefined;
-  let response: Response;
+  let dialect: Dialect = messages;
   try {
-    const { pathname: path, searchParams: query } = targetOf(request);
-    context = { ...context, path, query };
+    const target = targetOf(request);
+    path = target.path;
     const matches = matching(path);
     if (matches.length === 0) throw unknownPath(path);
     if (request.method === "OPTIONS") {
-      return preflight(gateway, request, allowed(matches), requestId);
+      return preflight(gateway, request, allowed(matches));
     }
     const wanted = request.method === "HEAD" ? "GET" : request.method;
     const match = matches.find(({ route }) => route.method === wanted);
     if (match === undefined) {
       throw wrongMethod(request.method, allowed(matches));
     }
-    endpoint = match.route.path;
-    if (match.route.access === "key") dialect = match.route.dialect ?? messages;
-    response = await handled(match, {
-      ...context,
-      parameters: match.parameters,
-    });
-    if (request.method === "HEAD") response = new Response(null, response);
+    const { route, parameters } = match;
+    endpoint = route.path;
+    if (route.access === "key") dialect = route.dialect ?? messages;
+    return await handled(route, { ...arrival, ...target, parameters });
   } catch (error) {
-    response = refusal(gateway, dialect, error, { ...context, endpoint });
-    if (request.method === "HEAD") response = new Response(null, response);
+    return refusal(gateway, dialect, error, { ...arrival, path, endpoint });
   }
-  const headers = response.headers;
-  headers.set("request-id", requestId);
-  headers.set("x-request-id", requestId);
-  for (const [name, value] of Object.entries(corsHeaders(gateway, request))) {
-    headers.set(name, value);
-  }
-  return response;
 }
 
-async function handled(match: Match, context: RouteContext): Promise<Response> {
-  if (match.route.access === "open") return await match.route.handle(context);
+async function handled(route: Route, context: RouteContext): Promise<Answer> {
+  if (route.access === "open") return await route.handle(context);
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
   );
-  return await match.route.handle(context, caller);
+  return await route.handle(context, caller);
 }
 
 function refusal(
   gateway: Gateway,
   dialect: Dialect,
   error: unknown,
-  at: Omit<RouteContext, "parameters"> & {
+  at: Arrival & {
+    readonly path: string;
     readonly endpoint: string | undefined;
   },
-): Response {
+): Answer {
   const known = error instanceof ApiError
     ? error
     : new ApiError("internal", "the gateway failed; the fault is logged");
@@ -140,13 +149,9 @@ function refusal(
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
     : {};
-  return new Response(JSON.stringify(encoded.body), {
+  return json(encoded.body, {
     status: encoded.status,
-    headers: {
-      "content-type": "application/json",
-      ...encoded.headers,
-      ...limits,
-    },
+    headers: { ...encoded.headers, ...limits },
   });
 }
 
@@ -173,7 +178,17 @@ const PATTERNS: readonly {
   segments: route.path.split("/"),
 }));
 
+/** The routes of each path without a variable part, found once. */
+const FIXED: ReadonlyMap<string, readonly Match[]> = new Map(
+  ROUTES.filter(({ path }) => !path.includes(":"))
+    .map(({ path }) => [path, found(path)]),
+);
+
 function matching(path: string): readonly Match[] {
+  return FIXED.get(path) ?? found(path);
+}
+
+function found(path: string): readonly Match[] {
   const segments = path.split("/");
   const matches: Match[] = [];
   for (const { route, segments: pattern } of PATTERNS) {

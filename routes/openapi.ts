@@ -98,9 +98,11 @@ export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
     operation: "getDescription",
     handle() {
       text ??= JSON.stringify(description([...routes, own]));
-      return new Response(text, {
+      return {
+        status: 200,
         headers: { "content-type": "application/json" },
-      });
+        body: text,
+      };
     },
   };
   return [own];

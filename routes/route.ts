@@ -4,6 +4,7 @@
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
+import type { Answer, HeaderFields } from "../gateway/answer.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Dialect } from "../translate/dialect.ts";
 
@@ -36,7 +37,7 @@ export interface OpenRoute {
   /** Operation id in the API description; absent for what is not part of it. */
   readonly operation?: string;
   /** May throw: the error is told as the messages dialect writes it. */
-  handle(context: RouteContext): Promise<Response> | Response;
+  handle(context: RouteContext): Promise<Answer> | Answer;
 }
 
 /** A route for key holders. */
@@ -52,7 +53,7 @@ export interface KeyRoute {
   /** In whose words errors are told; absent: both formats', as the messages dialect writes them. */
   readonly dialect?: Dialect;
   /** May throw: the error is told in the route's dialect. */
-  handle(context: RouteContext, caller: Caller): Promise<Response> | Response;
+  handle(context: RouteContext, caller: Caller): Promise<Answer> | Answer;
 }
 
 /** A route. */
@@ -61,10 +62,11 @@ export type Route = OpenRoute | KeyRoute;
 /** A JSON answer. */
 export function json(
   body: unknown,
-  init: { status?: number; headers?: Readonly<Record<string, string>> } = {},
-): Response {
-  return new Response(JSON.stringify(body), {
+  init: { status?: number; headers?: HeaderFields } = {},
+): Answer {
+  return {
     status: init.status ?? 200,
     headers: { "content-type": "application/json", ...init.headers },
-  });
+    body: JSON.stringify(body),
+  };
 }

@@ -20,7 +20,7 @@ Deno.test("targetOf() takes hosts as browsers, proxies and programs write them",
       "a-b.c:",
     ]
   ) {
-    assert.equal(targetOf(request(host)).pathname, "/v1/models", host);
+    assert.equal(targetOf(request(host)).path, "/v1/models", host);
   }
 });
 

@@ -10,13 +10,7 @@
  */
 import type { Caller } from "./accounts.ts";
 import { unavailable } from "./journal.ts";
-import {
-  hashText,
-  invalidKey,
-  isWellFormed,
-  keyHash,
-  sameHash,
-} from "./key.ts";
+import { invalidKey, isWellFormed, keyHash, sameHash } from "./key.ts";
 import type { Account, KeyRecord, Plan } from "./records.ts";
 import { accountFrom, PLAN_PICKS, planFrom } from "./standing_rows.ts";
 import { keyFrom } from "./key_rows.ts";
@@ -65,7 +59,6 @@ const MAX_LOOKS = 5;
 
 interface Remembered {
   readonly revision: number;
-  readonly hash: Uint8Array;
   /** Absent: there is no such key. */
   readonly caller?: Caller;
 }
@@ -76,6 +69,7 @@ export function openCallers(options: CallersOptions): Callers {
   const configured = options.configuredKey === undefined
     ? undefined
     : keyHash(options.configuredKey);
+  /** By the hash of the key. */
   const remembered = new Map<string, Remembered>();
   const identities = new WeakMap<Caller, Identity>();
   let revision = 0;
@@ -95,8 +89,10 @@ export function openCallers(options: CallersOptions): Callers {
     if (row !== undefined) saw(intOf(row, "value"), startedMs);
   };
 
-  const fresh = async (): Promise<void> => {
-    for (let looks = 0; now() - lookedAtMs > store.trustMs; looks++) {
+  const isFresh = (): boolean => now() - lookedAtMs <= store.trustMs;
+
+  const refresh = async (): Promise<void> => {
+    for (let looks = 0; !isFresh(); looks++) {
       if (looks === MAX_LOOKS) throw new Error("the store answers too slowly");
       looking ??= look().finally(() => {
         looking = undefined;
@@ -104,6 +100,9 @@ export function openCallers(options: CallersOptions): Callers {
       await looking;
     }
   };
+
+  const isConfigured = (hash: string): boolean =>
+    configured !== undefined && sameHash(hash, configured);
 
   const callerOf = (identity: Identity): Caller => {
     const { account, key, plan } = identity;
@@ -120,12 +119,10 @@ export function openCallers(options: CallersOptions): Callers {
     return caller;
   };
 
-  const load = async (
-    id: string,
-    hash: Uint8Array,
-    from: string,
-    value: string,
-  ): Promise<Remembered> => {
+  const load = async (hash: string): Promise<Remembered> => {
+    const [from, value] = isConfigured(hash)
+      ? [FROM_ACCOUNT, DEFAULT_ACCOUNT]
+      : [FROM_KEY, hash];
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const startedMs = now();
       const [row] = await store.read(
@@ -141,32 +138,22 @@ export function openCallers(options: CallersOptions): Callers {
       const identity = identityFrom(row);
       const found: Remembered = {
         revision: seen,
-        hash,
         ...(identity === undefined ? {} : { caller: callerOf(identity) }),
       };
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      remembered.set(id, found);
+      remembered.set(hash, found);
       return found;
     }
     throw new Error("the store's revision lags behind");
   };
 
-  const find = async (
-    hash: Uint8Array,
-    isConfigured: boolean,
-  ): Promise<Caller | undefined> => {
-    const id = isConfigured ? CONFIGURED_KEY_ID : hashText(hash);
-    let known = remembered.get(id);
-    if (known !== undefined) await fresh();
-    known = remembered.get(id);
+  const find = async (hash: string): Promise<Caller | undefined> => {
+    if (remembered.has(hash) && !isFresh()) await refresh();
+    let known = remembered.get(hash);
     if (known === undefined || known.revision !== revision) {
-      known = isConfigured
-        ? await load(id, hash, FROM_ACCOUNT, DEFAULT_ACCOUNT)
-        : await load(id, hash, FROM_KEY, id);
+      known = await load(hash);
     }
-    if (known.caller === undefined || !sameHash(known.hash, hash)) {
-      return undefined;
-    }
+    if (known.caller === undefined) return undefined;
     return isValid(identities.get(known.caller)?.key, now())
       ? known.caller
       : undefined;
@@ -176,13 +163,13 @@ export function openCallers(options: CallersOptions): Callers {
     async authenticate(presented) {
       for (const text of presented.slice(0, MAX_PRESENTED)) {
         const hash = keyHash(text);
-        const isConfigured = configured !== undefined &&
-          sameHash(hash, configured);
         // A text that no key can have is not looked for.
-        if (!isConfigured && !isWellFormed(text)) continue;
+        if (
+          !remembered.has(hash) && !isConfigured(hash) && !isWellFormed(text)
+        ) continue;
         let caller: Caller | undefined;
         try {
-          caller = await find(hash, isConfigured);
+          caller = await find(hash);
         } catch (error) {
           throw unavailable(1000, error);
         }

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../../translate/error.ts";
 
 const ALPHABET =
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ENCODER = new TextEncoder();
 const SECRET_CHARS = 40;
 const CHECK_CHARS = 6;
 
@@ -43,11 +44,7 @@ export function isWellFormed(key: string): boolean {
 }
 
 function checksum(secret: string): string {
-  let rest = BigInt(
-    `0x${
-      createHash("sha256").update(`key:${secret}`).digest("hex").slice(0, 12)
-    }`,
-  );
+  let rest = BigInt(`0x${sha256(`key:${secret}`).slice(0, 12)}`);
   let text = "";
   while (text.length < CHECK_CHARS) {
     text += ALPHABET[Number(rest % 62n)];
@@ -56,14 +53,14 @@ function checksum(secret: string): string {
   return text;
 }
 
-/** SHA-256 of a key: what is stored. Keys are long and random, so no slow hash is needed. */
-export function keyHash(key: string): Uint8Array {
-  return createHash("sha256").update(key, "utf8").digest();
+/** SHA-256 of a key, in hexadecimal: what is stored. Keys are long and random, so no slow hash is needed. */
+export function keyHash(key: string): string {
+  return sha256(key);
 }
 
 /** Compares two hashes in constant time. */
-export function sameHash(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && timingSafeEqual(one, other);
+export function sameHash(one: string, other: string): boolean {
+  return timingSafeEqual(ENCODER.encode(one), ENCODER.encode(other));
 }
 
 /** What may be shown of a key once it has been issued: enough to recognise it, useless to call with. */
@@ -71,11 +68,9 @@ export function keyHint(key: string): string {
   return `${key.slice(0, 7)}…${key.slice(-4)}`;
 }
 
-/** A hash as the store keeps it. */
-export function hashText(hash: Uint8Array): string {
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+/** At once: an object for a hash that is fed piece by piece costs more than the hashing. */
+function sha256(text: string): string {
+  return hash("sha256", text, "hex");
 }
 
 /** The one answer to a missing or wrong key; it tells nothing of the store. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError, invalidField } from "../../translate/error.ts";
-import { hashText, keyHash, keyHint, newKey } from "./key.ts";
+import { keyHash, keyHint, newKey } from "./key.ts";
 import { insertKey, keyFrom } from "./key_rows.ts";
 import { checkModels } from "./plan_register.ts";
 import type { KeyRecord } from "./records.ts";
@@ -174,7 +174,7 @@ export async function make(
       : { expiresAtMs: request.expiresAtMs }),
     ...(request.replaces === undefined ? {} : { replaces: request.replaces }),
   };
-  await insertKey(sql, record, hashText(keyHash(text)));
+  await insertKey(sql, record, keyHash(text));
   return { record, text };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hashText, isWellFormed, keyHash, keyHint, newKey } from "./key.ts";
+import { isWellFormed, keyHash, keyHint, newKey } from "./key.ts";
 
 Deno.test("newKey() makes keys that are well-formed and never the same", () => {
   const keys = Array.from({ length: 100 }, newKey);
@@ -32,9 +32,9 @@ Deno.test("keyHint() shows too little to call with", () => {
   assert.equal(keyHint(key).length, 12);
 });
 
-Deno.test("hashText() is the SHA-256 in hexadecimal", () => {
+Deno.test("keyHash() is the SHA-256 in hexadecimal", () => {
   assert.equal(
-    hashText(keyHash("abc")),
+    keyHash("abc"),
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
   );
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { openAdmin } from "../../gateway/accounts/admin.ts";
 import { openStore } from "../../gateway/accounts/open_store.ts";
 import { type Desk, openDesk } from "../../gateway/admin/desk.ts";
+import { responseOf } from "../../gateway/answer.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { ApiError } from "../../translate/error.ts";
 import { isObject, type JsonObject } from "../../translate/json.ts";
@@ -43,23 +44,25 @@ function test(
         async call(method, path, body, headers = {}) {
           const url = new URL(path, "http://gateway");
           const { route, id } = found(routes, method, url.pathname);
-          return await route.handle({
-            gateway: server.gateway,
-            request: new Request(url, {
-              method,
-              headers: {
-                authorization: `Bearer ${TOKEN}`,
-                "content-type": "application/json",
-                ...headers,
-              },
-              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          return responseOf(
+            await route.handle({
+              gateway: server.gateway,
+              request: new Request(url, {
+                method,
+                headers: {
+                  authorization: `Bearer ${TOKEN}`,
+                  "content-type": "application/json",
+                  ...headers,
+                },
+                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+              }),
+              path: url.pathname,
+              query: url.searchParams,
+              requestId: "req_test",
+              arrivedMs: 0,
+              parameters: id === undefined ? {} : { id },
             }),
-            path: url.pathname,
-            query: url.searchParams,
-            requestId: "req_test",
-            arrivedMs: 0,
-            parameters: id === undefined ? {} : { id },
-          });
+          );
         },
       });
     } finally {
@@ -342,20 +345,22 @@ test("the holder of a key sees its own usage", async ({ desk }) => {
     const [route] = usageRoutes(() => desk);
     assert.ok(route !== undefined);
     const url = new URL("http://gateway/v1/usage?by=model");
-    const response = await route.handle({
-      gateway: server.gateway,
-      request: new Request(url),
-      path: url.pathname,
-      query: url.searchParams,
-      requestId: "req_test",
-      arrivedMs: 0,
-      parameters: {},
-    }, {
-      accountId: "default",
-      keyId: "key_1",
-      isActive: true,
-      allows: () => true,
-    });
+    const response = responseOf(
+      await route.handle({
+        gateway: server.gateway,
+        request: new Request(url),
+        path: url.pathname,
+        query: url.searchParams,
+        requestId: "req_test",
+        arrivedMs: 0,
+        parameters: {},
+      }, {
+        accountId: "default",
+        keyId: "key_1",
+        isActive: true,
+        allows: () => true,
+      }),
+    );
     assert.deepEqual(await response.json(), {
       object: "list",
       data: [],

@@ -30,7 +30,7 @@ export function ledgerExportRoute(deskOf: DeskOf): OpenRoute {
           await text.return();
         },
       });
-      return new Response(body, { headers: { "content-type": contentType } });
+      return { status: 200, headers: { "content-type": contentType }, body };
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   topLevelOf,
 } from "../translate/json_splice.ts";
 import { joinPieces } from "../translate/slab.ts";
-import type { Timers } from "./timers.ts";
+import type { TimerId, Timers } from "./timers.ts";
 
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -120,18 +120,19 @@ async function wholeBytes(
   limits: BodyLimits,
   timers: Timers,
 ): Promise<Uint8Array> {
-  const late = Promise.withResolvers<never>();
-  const timer = timers.set(() => late.reject(tooSlow()), limits.timeoutMs);
+  let timer: TimerId | undefined;
   try {
-    const all = request.arrayBuffer();
-    // It fails once the late body's connection is closed.
-    all.catch(() => {});
-    return new Uint8Array(await Promise.race([all, late.promise]));
+    return new Uint8Array(
+      await new Promise<ArrayBuffer>((resolve, reject) => {
+        timer = timers.set(() => reject(tooSlow()), limits.timeoutMs);
+        request.arrayBuffer().then(resolve, reject);
+      }),
+    );
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw malformed("the body could not be read to its end");
   } finally {
-    timers.clear(timer);
+    if (timer !== undefined) timers.clear(timer);
   }
 }
 

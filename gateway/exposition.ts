@@ -21,23 +21,35 @@ export interface Metric {
 
 /** A figure that only goes up. */
 export interface Counter extends Metric {
-  /** Adds to a series; a first time makes it. `by` is not below 0. */
-  add(labels: Labels, by: number): void;
+  /** The series with these labels. It is told of from the first time that something is added. */
+  of(labels: Labels): CounterSeries;
+}
+
+/** One series of a counter. */
+export interface CounterSeries {
+  /** `by` is not below 0. */
+  add(by: number): void;
 }
 
 /** How often values lay up to each of some bounds. */
 export interface Histogram extends Metric {
+  /** The series with these labels. It is told of from the first value on. */
+  of(labels: Labels): HistogramSeries;
+}
+
+/** One series of a histogram. */
+export interface HistogramSeries {
   /** Counts a value. */
-  observe(labels: Labels, value: number): void;
+  observe(value: number): void;
 }
 
 /** Makes a {@linkcode Counter} without series. */
 export function counter(name: string, help: string): Counter {
   const series = new Map<string, number>();
   return {
-    add(labels, by) {
+    of(labels) {
       const key = labelText(labels);
-      series.set(key, (series.get(key) ?? 0) + by);
+      return { add: (by) => void series.set(key, (series.get(key) ?? 0) + by) };
     },
     text: () =>
       head(name, help, "counter") +
@@ -53,17 +65,21 @@ export function histogram(
 ): Histogram {
   const series = new Map<string, { counts: number[]; sum: number }>();
   return {
-    observe(labels, value) {
+    of(labels) {
       const key = labelText(labels);
-      let one = series.get(key);
-      if (one === undefined) {
-        one = { counts: new Array(bounds.length + 1).fill(0), sum: 0 };
-        series.set(key, one);
-      }
-      const at = bounds.findIndex((bound) => value <= bound);
-      const bucket = at === -1 ? bounds.length : at;
-      one.counts[bucket] = (one.counts[bucket] ?? 0) + 1;
-      one.sum += value;
+      return {
+        observe(value) {
+          let one = series.get(key);
+          if (one === undefined) {
+            one = { counts: new Array(bounds.length + 1).fill(0), sum: 0 };
+            series.set(key, one);
+          }
+          const at = bounds.findIndex((bound) => value <= bound);
+          const bucket = at === -1 ? bounds.length : at;
+          one.counts[bucket] = (one.counts[bucket] ?? 0) + 1;
+          one.sum += value;
+        },
+      };
     },
     text() {
       let text = head(name, help, "histogram");

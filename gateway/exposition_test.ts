@@ -3,9 +3,10 @@ import { counter, gauge, gauges, histogram } from "./exposition.ts";
 
 Deno.test("counter() adds up by labels and escapes their values", () => {
   const calls = counter("calls_total", "Calls");
-  calls.add({ model: 'a"b\\c\nd', status: "200" }, 1);
-  calls.add({ model: 'a"b\\c\nd', status: "200" }, 2);
-  calls.add({ model: "", status: "404" }, 1);
+  calls.of({ model: 'a"b\\c\nd', status: "200" }).add(1);
+  calls.of({ model: 'a"b\\c\nd', status: "200" }).add(2);
+  calls.of({ model: "", status: "404" }).add(1);
+  calls.of({ model: "never", status: "200" });
   assert.equal(
     calls.text(),
     "# HELP calls_total Calls\n# TYPE calls_total counter\n" +
@@ -16,7 +17,9 @@ Deno.test("counter() adds up by labels and escapes their values", () => {
 
 Deno.test("histogram() counts what lies up to each bound, the bound itself too", () => {
   const times = histogram("seconds", "Times", [0.5, 2]);
-  for (const value of [0.25, 0.5, 1, 4]) times.observe({ path: "/" }, value);
+  const root = times.of({ path: "/" });
+  for (const value of [0.25, 0.5, 1, 4]) root.observe(value);
+  times.of({ path: "/never" });
   assert.equal(
     times.text(),
     "# HELP seconds Times\n# TYPE seconds histogram\n" +

@@ -5,12 +5,15 @@
  *
  * @module
  */
+import type { Usage } from "../translate/reply.ts";
 import {
   counter,
+  type CounterSeries,
   EXPOSITION_TYPE,
   gauge,
   gauges,
   histogram,
+  type HistogramSeries,
   type Metric,
 } from "./exposition.ts";
 import type { LogEntry } from "./log.ts";
@@ -67,6 +70,30 @@ const BREAKER_FIGURES: Readonly<Record<BreakerState, number>> = {
 
 /** The label of a request that no route has. */
 const NO_ROUTE = "other";
+
+/** The kinds of tokens, and which figure of a usage counts them. */
+const TOKEN_KINDS: readonly {
+  readonly kind: string;
+  readonly of: keyof Usage;
+}[] = [
+  { kind: "input", of: "input" },
+  { kind: "cache_read", of: "cacheRead" },
+  { kind: "cache_write", of: "cacheWrite" },
+  { kind: "output", of: "output" },
+  { kind: "reasoning", of: "reasoning" },
+];
+
+/** The series that an entry counts in: the same for all with its route, model, status and end. */
+interface Series {
+  readonly requests: CounterSeries;
+  readonly duration: HistogramSeries;
+  readonly firstByte: HistogramSeries;
+  readonly tokens: readonly {
+    readonly of: keyof Usage;
+    readonly series: CounterSeries;
+  }[];
+  readonly cost: CounterSeries;
+}
 
 /** Makes metrics that stand at zero. */
 export function createMetrics(underWay: UnderWay): Metrics {
@@ -145,44 +172,59 @@ export function createMetrics(underWay: UnderWay): Metrics {
       () => underWay.calls(),
     ),
   ];
+  const seriesOf = (entry: LogEntry): Series => {
+    const { endpoint = NO_ROUTE, model = "", ended } = entry;
+    return {
+      requests: requests.of({
+        endpoint,
+        model,
+        status: String(entry.status),
+        ended,
+      }),
+      duration: duration.of({ endpoint, model }),
+      firstByte: firstByte.of({ endpoint, model }),
+      tokens: TOKEN_KINDS.map(({ kind, of }) => ({
+        of,
+        series: tokens.of({ model, kind }),
+      })),
+      cost: cost.of({ model }),
+    };
+  };
+  const known = new Map<string, Series>();
   return {
     contentType: EXPOSITION_TYPE,
     text: () => all.map((metric) => metric.text()).join(""),
     record(entry) {
-      const { endpoint = NO_ROUTE, model, ended, usage } = entry;
-      const status = String(entry.status);
-      requests.add({ endpoint, model: model ?? "", status, ended }, 1);
+      const { endpoint = NO_ROUTE, model, status, ended, usage } = entry;
+      const id = `${endpoint} ${model} ${status} ${ended}`;
+      let series = known.get(id);
+      if (series === undefined) known.set(id, series = seriesOf(entry));
+      series.requests.add(1);
       // Only a granted call has a model: then the rest is known as well.
       if (model === undefined) return;
-      duration.observe({ endpoint, model }, entry.duration_ms / 1000);
+      series.duration.observe(entry.duration_ms / 1000);
       if (entry.ttfb_ms !== undefined) {
-        firstByte.observe({ endpoint, model }, entry.ttfb_ms / 1000);
+        series.firstByte.observe(entry.ttfb_ms / 1000);
       }
-      const kinds = {
-        input: usage?.input,
-        cache_read: usage?.cacheRead,
-        cache_write: usage?.cacheWrite,
-        output: usage?.output,
-        reasoning: usage?.reasoning,
-      };
-      for (const [kind, count = 0] of Object.entries(kinds)) {
+      for (const { of, series: told } of series.tokens) {
+        const count = usage?.[of] ?? 0;
         // A counter only goes up, whatever an upstream says.
-        if (count > 0) tokens.add({ model, kind }, count);
+        if (count > 0) told.add(count);
       }
-      cost.add({ model }, entry.cost_micro_usd ?? 0);
+      series.cost.add(entry.cost_micro_usd ?? 0);
       const { tried = [] } = entry;
       for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
-        retries.add({ vendor: vendorOf(upstream), kind: error }, 1);
+        retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
       }
       if (
         ended !== "refused" && tried.length > 0 &&
         tried[0]?.upstream !== entry.upstream
-      ) fallbacks.add({ model }, 1);
+      ) fallbacks.of({ model }).add(1);
       if (entry.error_of === "upstream") {
-        upstreamErrors.add({
+        upstreamErrors.of({
           vendor: vendorOf(entry.upstream),
           kind: entry.error ?? "",
-        }, 1);
+        }).add(1);
       }
     },
   };

@@ -7,9 +7,9 @@ import type { TopUp } from "./books.ts";
 import { priceText } from "./money.ts";
 import type { Charge, LedgerEntry, OpenCall } from "./records.ts";
 import {
-  type Columns,
   type Dialect,
   flagOf,
+  insertion,
   insertRows,
   intOf,
   type Sql,
@@ -30,7 +30,7 @@ export type NewEntry =
   }
   | ({ readonly type: "top_up" } & TopUp);
 
-const COLUMNS: Columns = {
+const INTO = insertion("ledger", {
   request_id: "TEXT",
   kind: "TEXT",
   account_id: "TEXT",
@@ -49,7 +49,7 @@ const COLUMNS: Columns = {
   note: "TEXT",
   micro_usd: "BIGINT",
   at_ms: "BIGINT",
-};
+});
 
 /** Those of the ids under which something has been entered. */
 export async function knownEntries(
@@ -70,7 +70,7 @@ export async function insertEntries(
   dialect: Dialect,
   entries: readonly NewEntry[],
 ): Promise<void> {
-  await insertRows(sql, dialect, "ledger", COLUMNS, entries.map(rowOf));
+  await insertRows(sql, dialect, INTO, entries.map(rowOf));
 }
 
 function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {

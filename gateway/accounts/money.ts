@@ -32,6 +32,14 @@ const MILLION = 1_000_000n;
 
 /** What tokens cost. Exact in whatever quantity. */
 export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
+  const small = tokens.input * price.input +
+    tokens.cacheRead * price.cacheRead +
+    tokens.cacheWrite * price.cacheWrite + tokens.output * price.output;
+  // Up to there a double holds each of the figures, and so their sum.
+  if (small <= Number.MAX_SAFE_INTEGER) {
+    const rest = small % 1_000_000;
+    return (small - rest) / 1_000_000 + (rest === 0 ? 0 : 1);
+  }
   const sum = BigInt(tokens.input) * BigInt(price.input) +
     BigInt(tokens.cacheRead) * BigInt(price.cacheRead) +
     BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite) +

@@ -37,6 +37,20 @@ Deno.test("costMicroUsd() rounds up, once for the whole request", () => {
   assert.equal(costMicroUsd(PRICE, NONE), 0);
 });
 
+Deno.test("costMicroUsd() rounds up at every edge, small or large", () => {
+  const price = { input: 1, cacheRead: 0, cacheWrite: 0, output: 999_999_937 };
+  for (const output of [0, 1, 999, 9_007_198, 9_007_199, 9_007_200]) {
+    for (const input of [0, 1, 63, 999_999, 1_000_000]) {
+      const sum = BigInt(input) + BigInt(output) * 999_999_937n;
+      assert.equal(
+        BigInt(costMicroUsd(price, { ...NONE, input, output })),
+        (sum + 999_999n) / 1_000_000n,
+        `${input} ${output}`,
+      );
+    }
+  }
+});
+
 Deno.test("costMicroUsd() is exact beyond what a float can hold", () => {
   const tokens = { ...NONE, input: 999_999_999, output: 1 };
   const price = { ...NONE, input: 75_000_001, output: 1 };

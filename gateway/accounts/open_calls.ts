@@ -6,8 +6,8 @@
 import { parsePrice, priceText } from "./money.ts";
 import type { OpenCall } from "./records.ts";
 import {
-  type Columns,
   type Dialect,
+  insertion,
   insertRows,
   intOf,
   type Sql,
@@ -26,7 +26,7 @@ export interface HeldCall {
   readonly purse: string;
 }
 
-const COLUMNS: Columns = {
+const INTO = insertion("reservations", {
   request_id: "TEXT",
   owner_id: "TEXT",
   account_id: "TEXT",
@@ -39,7 +39,7 @@ const COLUMNS: Columns = {
   price: "TEXT",
   reserved_micro_usd: "BIGINT",
   at_ms: "BIGINT",
-};
+});
 
 /** Those of the calls that are under way, by request. */
 export async function readOpenCalls(
@@ -86,8 +86,7 @@ export async function insertOpenCalls(
   await insertRows(
     sql,
     dialect,
-    "reservations",
-    COLUMNS,
+    INTO,
     calls.map(({ call, ownerId, purse }) => ({
       request_id: call.requestId,
       owner_id: ownerId,

@@ -37,10 +37,10 @@ const BUSY_TIMEOUT_MS = 100;
 const BUSY_PAUSE_MS = 20;
 const BUSY_TRIES = 40;
 
-/** A statement, and which of the given values each of its marks takes. */
+/** A statement, and which of the given values each of its marks takes; undefined where they are taken in their order. */
 interface Prepared {
   readonly statement: StatementSync;
-  readonly order: readonly number[];
+  readonly order: readonly number[] | undefined;
 }
 
 /**
@@ -75,11 +75,14 @@ export function openSqliteStore(
       );
       known = {
         statement: database.prepare(text.replaceAll(/\$\d+/g, "?")),
-        order,
+        order: order.every((at, i) => at === i) ? undefined : order,
       };
       prepared.set(text, known);
     }
-    return known.statement.all(...known.order.map((at) => values[at] ?? null));
+    const { statement, order } = known;
+    return order === undefined
+      ? statement.all(...values)
+      : statement.all(...order.map((at) => values[at] ?? null));
   };
   const all: Sql["all"] = (text, values) =>
     new Promise((resolve) => resolve(run(text, values)));

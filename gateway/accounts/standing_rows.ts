@@ -7,6 +7,7 @@ import type { Account, Plan, Purse } from "./records.ts";
 import type { Held, Standing } from "./standing.ts";
 import {
   type Dialect,
+  insertion,
   insertRows,
   intOf,
   intOrUndefined,
@@ -137,6 +138,18 @@ export async function readStandings(
   }));
 }
 
+const INTO_PURSES = insertion(
+  "purses",
+  {
+    account_id: "TEXT",
+    model: "TEXT",
+    balance_micro_usd: "BIGINT",
+    reserved_micro_usd: "BIGINT",
+  },
+  "ON CONFLICT (account_id, model) DO UPDATE SET " +
+    "balance_micro_usd = excluded.balance_micro_usd, reserved_micro_usd = excluded.reserved_micro_usd",
+);
+
 /** Writes where accounts stand now: what moves, not what an operator sets. */
 export async function writeStandings(
   sql: Sql,
@@ -171,19 +184,6 @@ export async function writeStandings(
         ],
       )
     ),
-    insertRows(
-      sql,
-      dialect,
-      "purses",
-      {
-        account_id: "TEXT",
-        model: "TEXT",
-        balance_micro_usd: "BIGINT",
-        reserved_micro_usd: "BIGINT",
-      },
-      purseRows,
-      "ON CONFLICT (account_id, model) DO UPDATE SET " +
-        "balance_micro_usd = excluded.balance_micro_usd, reserved_micro_usd = excluded.reserved_micro_usd",
-    ),
+    insertRows(sql, dialect, INTO_PURSES, purseRows),
   ]);
 }

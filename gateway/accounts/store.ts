@@ -138,37 +138,54 @@ export async function written<T>(
   return value;
 }
 
-/** The kind of each column that {@linkcode insertRows} writes. */
+/** The kind of each column that rows are written to. */
 export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
 
-/**
- * Inserts many rows by a statement of always the same text, so that the store plans it once. Rows go in as given; `tail` is what
- * follows, as `ON CONFLICT …`.
- */
+/** How rows are written to a table: statements of always the same text, so that the store plans each once. */
+export interface Insertion {
+  /** The columns. */
+  readonly names: readonly string[];
+  /** For one row, whose values are the parameters. */
+  readonly one: string;
+  /** For many, which are one parameter as JSON. */
+  many(dialect: Dialect): string;
+}
+
+/** Prepares {@linkcode insertRows}; `tail` is what follows, as `ON CONFLICT …`. */
+export function insertion(
+  table: string,
+  columns: Columns,
+  tail: string = "",
+): Insertion {
+  const names = Object.keys(columns);
+  const into = `INSERT INTO ${table} (${names.join(", ")})`;
+  const marks = names.map((_, at) => `$${at + 1}`).join(", ");
+  const picks = Object.entries(columns).map(([name, kind]) =>
+    `CAST(value ->> '${name}' AS ${kind})`
+  ).join(", ");
+  return {
+    names,
+    one: `${into} VALUES (${marks}) ${tail}`,
+    // WHERE true: without it SQLite takes ON CONFLICT for the start of a join.
+    many: (dialect) =>
+      `${into} SELECT ${picks} FROM ${dialect.elements(1)} WHERE true ${tail}`,
+  };
+}
+
+/** Inserts many rows; they go in as given. */
 export async function insertRows(
   sql: Sql,
   dialect: Dialect,
-  table: string,
-  columns: Columns,
+  into: Insertion,
   rows: readonly Readonly<Record<string, SqlValue>>[],
-  tail: string = "",
 ): Promise<void> {
   if (rows.length === 0) return;
-  const names = Object.keys(columns);
   if (sql.each !== undefined) {
-    const marks = names.map((_, at) => `$${at + 1}`).join(", ");
+    const { names, one } = into;
     return await sql.each(
-      `INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks}) ${tail}`,
+      one,
       rows.map((row) => names.map((name) => row[name] ?? null)),
     );
   }
-  const picks = Object.entries(columns).map(([name, kind]) =>
-    `CAST(value ->> '${name}' AS ${kind})`
-  );
-  await sql.all(
-    // WHERE true: without it SQLite takes ON CONFLICT for the start of a join.
-    `INSERT INTO ${table} (${names.join(", ")}) SELECT ${picks.join(", ")} ` +
-      `FROM ${dialect.elements(1)} WHERE true ${tail}`,
-    [JSON.stringify(rows)],
-  );
+  await sql.all(into.many(dialect), [JSON.stringify(rows)]);
 }

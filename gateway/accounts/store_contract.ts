@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { migrate, MIGRATIONS } from "./migrations.ts";
-import { insertRows, intOf, type Store, textOf } from "./store.ts";
+import { insertion, insertRows, intOf, type Store, textOf } from "./store.ts";
 import type { TestStore } from "./testing/stores.ts";
 
 const TABLE = "CREATE TABLE notes (id TEXT PRIMARY KEY, n BIGINT, body TEXT)";
-const COLUMNS = { id: "TEXT", n: "BIGINT", body: "TEXT" } as const;
+const INTO = insertion("notes", { id: "TEXT", n: "BIGINT", body: "TEXT" });
 
 async function count(store: Store): Promise<number> {
   const [row] = await store.read(
@@ -99,9 +99,7 @@ export function storeContract(kind: TestStore): void {
       { id: "below", n: -1, body: "Grüße 🙂 ' OR '1'='1" },
       { id: "empty", n: null, body: null },
     ];
-    await store.write((sql) =>
-      insertRows(sql, store.dialect, "notes", COLUMNS, rows)
-    );
+    await store.write((sql) => insertRows(sql, store.dialect, INTO, rows));
     const found = await store.read(
       `SELECT id, n, body FROM notes WHERE id IN ${store.dialect.texts(1)}`,
       [JSON.stringify(rows.map((row) => row.id))],
@@ -113,9 +111,7 @@ export function storeContract(kind: TestStore): void {
   });
 
   test("insertRows() does nothing for no rows", async (store) => {
-    await store.write((sql) =>
-      insertRows(sql, store.dialect, "notes", COLUMNS, [])
-    );
+    await store.write((sql) => insertRows(sql, store.dialect, INTO, []));
     assert.equal(await count(store), 0);
   });
 

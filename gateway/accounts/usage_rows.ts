@@ -6,7 +6,13 @@
  */
 import type { NewEntry } from "./ledger_rows.ts";
 import { DAY_MS } from "./standing.ts";
-import { type Columns, type Dialect, insertRows, type Sql } from "./store.ts";
+import {
+  type Columns,
+  type Dialect,
+  insertion,
+  insertRows,
+  type Sql,
+} from "./store.ts";
 
 const KEYS: Columns = {
   day: "BIGINT",
@@ -27,6 +33,17 @@ const SUMS: Columns = {
   micro_usd: "BIGINT",
 };
 
+const NAMES = Object.keys(SUMS);
+
+const INTO = insertion(
+  "usage_daily",
+  { ...KEYS, ...SUMS },
+  `ON CONFLICT (account_id, day, key_id, model, user_id) DO UPDATE SET ${
+    NAMES.map((name) => `${name} = usage_daily.${name} + excluded.${name}`)
+      .join(", ")
+  }`,
+);
+
 type UsageRow = Record<string, string | number>;
 
 /** Adds the charges among the entries to their days. */
@@ -40,27 +57,18 @@ export async function addUsage(
   for (const entry of entries) {
     if (entry.type !== "charge") continue;
     const row = rowOf(entry);
-    const place = JSON.stringify(Object.keys(KEYS).map((name) => row[name]));
+    const { day, account_id, key_id, model, user_id } = row;
+    // None of them holds a NUL: no store could keep it.
+    const place = [day, account_id, key_id, model, user_id].join("\0");
     const before = rows.get(place);
     if (before === undefined) rows.set(place, row);
     else {
-      for (const name of Object.keys(SUMS)) {
+      for (const name of NAMES) {
         before[name] = Number(before[name]) + Number(row[name]);
       }
     }
   }
-  const names = Object.keys(SUMS);
-  await insertRows(
-    sql,
-    dialect,
-    "usage_daily",
-    { ...KEYS, ...SUMS },
-    [...rows.values()],
-    `ON CONFLICT (account_id, day, key_id, model, user_id) DO UPDATE SET ${
-      names.map((name) => `${name} = usage_daily.${name} + excluded.${name}`)
-        .join(", ")
-    }`,
-  );
+  await insertRows(sql, dialect, INTO, [...rows.values()]);
 }
 
 function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {

@@ -4,10 +4,14 @@
  * @module
  */
 import { randomText } from "./accounts/key.ts";
+import { newId } from "./accounts/register.ts";
 
-/** A request's id, told in headers, error bodies and logs: `req_` and 24 letters and digits. */
-export function newRequestId(): string {
-  return `req_${randomText(24)}`;
+/**
+ * A request's id, told in headers, error bodies and logs: `req_` and 24 letters and digits. They begin with the time, so that the
+ * ledger, which finds entries by it, always grows at the same end.
+ */
+export function newRequestId(nowMs: number): string {
+  return newId("req", nowMs, 15);
 }
 
 /** The seed of a reply's own ids, see `EncodeContext.idSeed`. */

@@ -59,8 +59,8 @@ export async function dispatch(
   gateway: Gateway,
   request: Request,
 ): Promise<Response> {
-  const requestId = newRequestId();
   const arrivedMs = gateway.now();
+  const requestId = newRequestId(arrivedMs);
   const { status, headers, body } = await answered({
     gateway,
     request,

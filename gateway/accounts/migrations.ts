@@ -8,7 +8,7 @@
  */
 import { intOf, type Sql, type Store } from "./store.ts";
 
-/** One step: statements in SQL where INTEGER stands for 64 bits and `{serial}`, `{strict}` for the dialect's own words. */
+/** One step: statements in SQL where INTEGER stands for 64 bits and `{serial}`, `{strict}`, `{rowless}` for the dialect's own words. */
 export type Migration = readonly string[];
 
 /** All steps, oldest first. */
@@ -134,6 +134,26 @@ export const MIGRATIONS: readonly Migration[] = [
     ) {strict}`,
     `CREATE INDEX answers_age ON answers (at_ms)`,
   ],
+  [
+    // A call's row is written and deleted within seconds, so what costs is how many places it is written to: now one.
+    `CREATE TABLE calls_under_way (
+      request_id TEXT PRIMARY KEY,
+      owner_id TEXT NOT NULL,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      purse TEXT NOT NULL,
+      user_id TEXT,
+      input_tokens INTEGER NOT NULL,
+      max_output_tokens INTEGER NOT NULL,
+      price TEXT NOT NULL,
+      reserved_micro_usd INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL
+    ) {strict}{rowless}`,
+    `INSERT INTO calls_under_way SELECT * FROM reservations`,
+    `DROP TABLE reservations`,
+    `ALTER TABLE calls_under_way RENAME TO reservations`,
+  ],
 ];
 
 /**
@@ -177,13 +197,11 @@ async function versionOf(sql: Sql): Promise<number> {
 
 function inDialect(text: string, name: "sqlite" | "postgres"): string {
   if (name === "sqlite") {
-    return text.replace("{strict}", "STRICT").replace(
-      "{serial}",
-      "INTEGER PRIMARY KEY AUTOINCREMENT",
-    );
+    return text.replace("{strict}", "STRICT")
+      .replace("{rowless}", ", WITHOUT ROWID")
+      .replace("{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT");
   }
-  return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "").replace(
-    "{serial}",
-    "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-  );
+  return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "")
+    .replace("{rowless}", "")
+    .replace("{serial}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
 }

@@ -178,6 +178,11 @@ export function pageLimit(page: PageRequest): number {
 }
 
 /** A new id. Ids sort by the time at which they were made, so lists are in that order. */
-export function newId(prefix: string, nowMs: number): string {
-  return `${prefix}_${nowMs.toString(36).padStart(9, "0")}${randomText(12)}`;
+export function newId(
+  prefix: string,
+  nowMs: number,
+  randomChars: number = 12,
+): string {
+  const time = nowMs.toString(36).padStart(9, "0");
+  return `${prefix}_${time}${randomText(randomChars)}`;
 }

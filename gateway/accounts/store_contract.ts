@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { migrate, MIGRATIONS } from "./migrations.ts";
+import { type HeldCall, insertOpenCalls, readOpenCalls } from "./open_calls.ts";
 import { insertion, insertRows, intOf, type Store, textOf } from "./store.ts";
 import type { TestStore } from "./testing/stores.ts";
 
@@ -131,6 +132,38 @@ export function storeContract(kind: TestStore): void {
     const broken = [...MIGRATIONS, ["CREATE TABLE half (id TEXT)", "NONSENSE"]];
     await assert.rejects(migrate(store, broken));
     await assert.rejects(store.read("SELECT * FROM half"));
+  });
+
+  test("migrate() keeps the calls that are under way", async (store) => {
+    const call: HeldCall = {
+      ownerId: "owner",
+      purse: "",
+      call: {
+        requestId: "req_1",
+        accountId: "default",
+        keyId: "key_1",
+        model: "small",
+        inputTokens: 1,
+        maxOutputTokens: 2,
+        price: { input: 1, cacheRead: 2, cacheWrite: 3, output: 4 },
+        reservedMicroUsd: 5,
+        atMs: 6,
+      },
+    };
+    await store.write(async (sql) => {
+      await sql.all("DROP TABLE reservations");
+      await sql.all("DELETE FROM migrations WHERE version > 0");
+    });
+    const tables = (MIGRATIONS[0] ?? []).filter((step) =>
+      step.includes("reservations (")
+    );
+    await migrate(store, [tables]);
+    await store.write((sql) => insertOpenCalls(sql, store.dialect, [call]));
+    await migrate(store, [tables, ...MIGRATIONS.slice(1)]);
+    const held = await readOpenCalls({ all: store.read }, store.dialect, [
+      "req_1",
+    ]);
+    assert.deepEqual([...held.values()], [call]);
   });
 
   test("migrate() refuses a store that a newer version wrote", async (store) => {

@@ -86,7 +86,7 @@ export interface Journal {
 }
 
 const MAX_EVENTS = 100;
-/** The least time between two writes while the disk is busy: so what comes in it shares one. */
+/** The least time from one write's beginning to the next: what comes in it shares one. After a longer rest a write is made at once. */
 const MIN_GAP_MS = 2;
 const MAX_WAIT_MS = 10;
 /** More calls than this waiting for their answer is more than any store will catch up with. */
@@ -107,14 +107,13 @@ export function openJournal(options: JournalOptions): Journal {
   let writing: Promise<void> | undefined;
   let due: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let batchSize = MAX_EVENTS;
-  /** Writes that are not yet known to survive. */
-  let syncing = 0;
-  let writtenMs = 0;
+  /** When the last write began. */
+  let beganMs = -Infinity;
   let lastDurable: Promise<void> = Promise.resolve();
   let down: { retryMs: number; untilMs: number } | undefined;
   let closed = false;
 
-  /** A write that somebody waits for comes at once, but not while the disk is busy with one just made; others wait for company. */
+  /** A write that somebody waits for comes soon, at once where the last one is a while ago; others wait for company. */
   const schedule = (): void => {
     if (writing !== undefined || queue.length === 0 || closed) return;
     const waitMs = down !== undefined
@@ -122,7 +121,7 @@ export function openJournal(options: JournalOptions): Journal {
       : queue.length >= MAX_EVENTS
       ? 0
       : queue.some((entry) => entry.answer !== undefined)
-      ? (syncing > 0 ? Math.max(0, writtenMs + MIN_GAP_MS - now()) : 0)
+      ? Math.max(0, beganMs + MIN_GAP_MS - now())
       : MAX_WAIT_MS;
     const atMs = now() + waitMs;
     if (due !== undefined && due.atMs <= atMs) return;
@@ -141,6 +140,7 @@ export function openJournal(options: JournalOptions): Journal {
   };
 
   const writeBatch = async (): Promise<void> => {
+    beganMs = now();
     const batch = queue.slice(0, batchSize);
     queue = queue.slice(batch.length);
     let entered: Entered;
@@ -155,7 +155,6 @@ export function openJournal(options: JournalOptions): Journal {
       down = undefined;
       options.onState?.(true);
     }
-    writtenMs = now();
     const durable = survived(batch, entered.durable);
     for (const [index, entry] of batch.entries()) {
       const verdict = entered.verdicts[index];
@@ -170,11 +169,7 @@ export function openJournal(options: JournalOptions): Journal {
     batch: readonly Entry[],
     durable: Promise<void>,
   ): Promise<void> => {
-    syncing++;
-    const done = durable.then(() => {
-      syncing--;
-    }, (error) => {
-      syncing--;
+    const done = durable.catch((error) => {
       const owed = batch.filter((entry) => entry.answer === undefined);
       const refusal = fail(owed, error);
       schedule();

@@ -4,13 +4,11 @@
  * @module
  */
 import type { Dialect } from "../translate/dialect.ts";
-import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
 import { isObject, type JsonObject, parseJson } from "../translate/json.ts";
 import type { TopLevel } from "../translate/json_splice.ts";
 import { upstreamRequest } from "../translate/relay.ts";
 import type { GenerationRequest } from "../translate/request.ts";
-import { withoutSecret } from "../translate/secret.ts";
 import type { Caller } from "./accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
 import type { Gateway } from "./gateway.ts";
@@ -56,15 +54,12 @@ export async function countTokens(
   const model = permittedModel(gateway, call.caller, call.request.model);
   const candidate = gateway.offer.candidates(model, call.dialect.name).find((
     { dialect, wire },
-  ) => dialect === call.dialect.name && wire.countPath !== undefined);
+  ) => dialect.name === call.dialect.name && wire.countPath !== undefined);
   const path = candidate?.wire.countPath;
   if (candidate === undefined || path === undefined) {
     return inputTokens(call.request);
   }
-  const dialect = withoutSecret(
-    upstreamDialect(candidate.dialect),
-    candidate.access.apiKey,
-  );
+  const { dialect } = candidate;
   const upstream = upstreamRequest(
     {
       dialect: call.dialect,

@@ -4,7 +4,6 @@
  * @module
  */
 import type { EncodeContext } from "../translate/dialect.ts";
-import { upstreamDialect } from "../translate/dialects.ts";
 import { ApiError } from "../translate/error.ts";
 import { type CallerRequest, streamRelay } from "../translate/relay.ts";
 import type { Seen } from "../translate/seen.ts";
@@ -196,7 +195,7 @@ export class Exchange {
       answer,
       waiting: streamRelay(
         this.#call.dialect,
-        upstreamDialect(candidate.dialect),
+        candidate.dialect,
         upstream.context,
         this.#encode,
       ),

@@ -118,7 +118,7 @@ function worstCap(
 function outputCap(request: GenerationRequest, candidate: Candidate): number {
   const { maxOutputTokens, defaultMaxTokens, reasoning } = candidate.can;
   // A budget for reasoning comes on top of the default.
-  const sentDefault = candidate.dialect === "messages" &&
+  const sentDefault = candidate.dialect.name === "messages" &&
     (request.reasoning === undefined || reasoning !== "budget");
   return Math.min(
     request.maxTokens ??

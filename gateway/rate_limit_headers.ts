@@ -22,8 +22,9 @@ export function rateLimitHeaders(
       headers[`anthropic-ratelimit-${kind}-remaining`] = String(
         state.remaining,
       );
-      headers[`anthropic-ratelimit-${kind}-reset`] = new Date(state.resetAtMs)
-        .toISOString().replace(/\.\d+Z$/, "Z");
+      headers[`anthropic-ratelimit-${kind}-reset`] = secondText(
+        state.resetAtMs,
+      );
     } else {
       headers[`x-ratelimit-limit-${kind}`] = String(state.limit);
       headers[`x-ratelimit-remaining-${kind}`] = String(state.remaining);
@@ -31,6 +32,19 @@ export function rateLimitHeaders(
     }
   }
   return headers;
+}
+
+/** The second that was written last: calls that come together mostly tell the same. */
+let written = { second: NaN, text: "" };
+
+/** A time as RFC 3339 writes it, to the second. */
+function secondText(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== written.second) {
+    const text = new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+    written = { second, text };
+  }
+  return written.text;
 }
 
 /** The chat format's way of saying how long: `1s`, `6m0s`, `1h0m0s`. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { joinPieces } from "./slab.ts";
+import { encodeText, joinPieces } from "./slab.ts";
 
 /** Where a top-level field stands, in bytes. */
 interface FieldSpan {
@@ -29,7 +29,6 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
-const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 /** Makes one character of each byte, so that positions in its text are positions in the bytes; ASCII stays what it is. */
 const BYTE_BY_BYTE = new TextDecoder("windows-1252");
@@ -52,17 +51,16 @@ export function spliceFields(
   fields: Readonly<Record<string, unknown>>,
   top: TopLevel = topLevelOf(json),
 ): Uint8Array {
-  const wanted = new Map(Object.entries(fields));
-  if (wanted.size === 0) return json;
+  const missing = new Set(Object.keys(fields));
+  if (missing.size === 0) return json;
   const pieces: Uint8Array[] = [];
   let done = 0;
-  const missing = new Set(wanted.keys());
   for (const { key, valueStart, valueEnd } of top.fields) {
-    if (!wanted.has(key)) continue;
+    if (!Object.hasOwn(fields, key)) continue;
     missing.delete(key);
     pieces.push(
       json.subarray(done, valueStart),
-      ENCODER.encode(JSON.stringify(wanted.get(key))),
+      encodeText(JSON.stringify(fields[key])),
     );
     done = valueEnd;
   }
@@ -72,9 +70,9 @@ export function spliceFields(
     let comma = top.fields.length > 0;
     for (const key of missing) {
       pieces.push(
-        ENCODER.encode(
+        encodeText(
           `${comma ? "," : ""}${JSON.stringify(key)}:${
-            JSON.stringify(wanted.get(key))
+            JSON.stringify(fields[key])
           }`,
         ),
       );
@@ -122,7 +120,7 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
       case QUOTE: {
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
-          key = keyText(json, i, end);
+          key = keyText(json, chars, i + 1, end - 1);
           i = chars.indexOf(":", end);
           valueStart = i + 1;
         } else i = end - 1;
@@ -160,9 +158,20 @@ function stringEnd(chars: string, start: number): number {
   return chars.length;
 }
 
-function keyText(json: Uint8Array, start: number, end: number): string {
+/** Nothing escaped, and a byte for each character. */
+const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
+
+/** The key that stands between two positions, without its quotes. */
+function keyText(
+  json: Uint8Array,
+  chars: string,
+  start: number,
+  end: number,
+): string {
+  const read = chars.slice(start, end);
+  if (PLAIN.test(read)) return read;
   const raw = DECODER.decode(json.subarray(start, end));
-  return raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
+  return raw.includes("\\") ? String(JSON.parse(`"${raw}"`)) : raw;
 }
 
 function isBlank(code: number): boolean {

@@ -10,7 +10,6 @@ import type {
   EncodeContext,
   UpstreamDialect,
 } from "../../translate/dialect.ts";
-import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/error.ts";
 import { joinPieces } from "../../translate/slab.ts";
 import {
@@ -22,7 +21,6 @@ import {
   type WholeReply,
   wholeReply,
 } from "../../translate/relay.ts";
-import { withoutSecret } from "../../translate/secret.ts";
 import type { Trace } from "../trace.ts";
 import { callHeaders } from "./call_headers.ts";
 import type { Candidate } from "./candidates.ts";
@@ -81,10 +79,7 @@ export async function attempt(
   options: Attempt,
 ): Promise<AttemptResult | AttemptFailure> {
   const { candidate } = options;
-  const dialect = withoutSecret(
-    upstreamDialect(candidate.dialect),
-    candidate.access.apiKey,
-  );
+  const { dialect } = candidate;
   let meaning = withoutAnswer;
   try {
     const response = await options.client.call({

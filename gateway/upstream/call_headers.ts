@@ -37,12 +37,13 @@ export function callHeaders(
       ? {}
       : { traceparent: call.trace.traceparent }),
   };
+  if (candidate.betas.length === 0) return headers;
   const given = headers["anthropic-beta"];
   const known = new Set(given?.split(",").map((beta) => beta.trim()));
   const betas = [
     ...(given === undefined ? [] : [given]),
     ...candidate.betas.filter((beta) => !known.has(beta)),
   ];
-  if (betas.length > 0) headers["anthropic-beta"] = betas.join(",");
+  headers["anthropic-beta"] = betas.join(",");
   return headers;
 }

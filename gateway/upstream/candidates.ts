@@ -4,7 +4,10 @@
  * @module
  */
 import type { Capabilities } from "../../translate/capabilities.ts";
+import type { UpstreamDialect } from "../../translate/dialect.ts";
+import { upstreamDialect } from "../../translate/dialects.ts";
 import type { DialectName } from "../../translate/request.ts";
+import { withoutSecret } from "../../translate/secret.ts";
 import type { VendorAccess } from "../config.ts";
 import { Breaker } from "./breaker.ts";
 import {
@@ -31,8 +34,8 @@ export interface Candidate {
   readonly priority: number;
   /** Share of the calls among those of the same priority; more than 0. */
   readonly weight: number;
-  /** What is spoken to the upstream. */
-  readonly dialect: DialectName;
+  /** What is spoken to the upstream. It keeps the vendor's key out of what callers are told. */
+  readonly dialect: UpstreamDialect;
   /** The vendor's key and address, or those of the replay that stands in for it. */
   readonly access: VendorAccess;
   /** Paths and headers of the dialect at this vendor. */
@@ -133,7 +136,7 @@ function candidate(
     betas: row.betas,
     priority: row.priority,
     weight: row.weight,
-    dialect: wire.dialect,
+    dialect: withoutSecret(upstreamDialect(wire.dialect), there.apiKey),
     access: there,
     wire,
     can: capabilitiesOf(row, wire.dialect),

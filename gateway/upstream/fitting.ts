@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/error.ts";
 import {
   type CallerRequest,
@@ -56,7 +55,7 @@ function written(
 ): UpstreamRequest {
   const upstream = upstreamRequest(
     caller,
-    upstreamDialect(candidate.dialect),
+    candidate.dialect,
     candidate.upstreamModel,
     candidate.can,
   );

@@ -210,7 +210,7 @@ Deno.test("readConfig() adds vendors of the file, with keys from the variables t
   assert.equal(west?.can.maxTokensField, "max_completion_tokens");
   assert.equal(spare?.can.maxOutputTokens, 64_000);
   assert.equal(spare?.can.reasoning, "budget");
-  assert.equal(spare?.dialect, "messages");
+  assert.equal(spare?.dialect.name, "messages");
 });
 
 Deno.test("readConfig() leaves out a vendor of the file whose key is not set, and a model without any", () => {

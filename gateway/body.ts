@@ -15,7 +15,10 @@ import {
 import { joinPieces } from "../translate/slab.ts";
 import type { TimerId, Timers } from "./timers.ts";
 
+const LENIENT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** What a lenient decoder makes of bytes that are none of UTF-8; a caller may also have written it. */
+const REPLACEMENT = "\ufffd";
 
 /** Limits of a body. */
 export interface BodyLimits {
@@ -69,7 +72,9 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
   }
   let text: string;
   try {
-    text = STRICT_UTF8.decode(bytes);
+    // The strict one takes seven times as long: it is asked only where there is something to ask.
+    text = LENIENT_UTF8.decode(bytes);
+    if (text.includes(REPLACEMENT)) text = STRICT_UTF8.decode(bytes);
   } catch {
     throw malformed("the body is not valid UTF-8");
   }

@@ -14,6 +14,15 @@ Deno.test("exactJson() lets long whole numbers be written again digit by digit",
   }
 });
 
+Deno.test("exactJson() finds a long number wherever it stands", () => {
+  for (let before = 0; before < 20; before++) {
+    for (const number of ["9007199254740993", "-98765432109876543210"]) {
+      const text = `{"${"k".repeat(before)}":${number}}`;
+      assert.equal(JSON.stringify(exactJson(text)), text);
+    }
+  }
+});
+
 Deno.test("exactJson() gives plain numbers where a double holds them", () => {
   assert.deepEqual(
     exactJson('{"a":9007199254740991,"b":1.5}'),

@@ -10,7 +10,7 @@ import type { ApiError } from "./error.ts";
 import type { JsonObject } from "./json.ts";
 import type { ReplyEvent } from "./reply.ts";
 import type { DialectName, GenerationRequest } from "./request.ts";
-import type { VaryingKeys } from "./frame_template.ts";
+import type { LikeFrame, VaryingKeys } from "./frame_template.ts";
 import type { Frame } from "./sse.ts";
 
 /** What a reply's decoder must undo or know of the request; made by `encodeRequest`. */
@@ -64,10 +64,10 @@ export interface StreamDecoder {
   /** The events that one frame stands for. After an `end` or `error` event, further frames give none. */
   push(frame: Frame): readonly ReplyEvent[];
   /**
-   * The events of a frame that differs from the one pushed before, which gave one delta and nothing else, in that delta's text
-   * alone. Absent where a frame must be read to be understood.
+   * The events of a frame that differs from the one pushed before, which gave one delta and nothing else (but usage, perhaps, where
+   * counts may differ), in {@linkcode VaryingKeys} alone. Absent where a frame must be read to be understood.
    */
-  more?(text: string): readonly ReplyEvent[];
+  more?(like: LikeFrame): readonly ReplyEvent[];
   /** The body is over: gives `end` where the answer was finished, `error` where it was cut, nothing after either. */
   end(): readonly ReplyEvent[];
 }

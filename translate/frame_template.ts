@@ -1,27 +1,35 @@
 /**
  * A frame like the one before. In a long answer nearly all frames differ from their neighbours in one string, the delta's text
- * (and perhaps in padding that says nothing). Such a frame is recognised by comparing bytes, and its text found, without parsing
- * it. Everything else about it is what the learned frame said, byte for byte, so nothing is guessed.
+ * (and perhaps in padding that says nothing, and in counts of tokens). Such a frame is recognised by comparing bytes, and its text
+ * and counts found, without parsing it. Everything else about it is what the learned frame said, byte for byte, so nothing is guessed.
  *
  * @module
  */
 import { modelSpan } from "./model_splice.ts";
 import { joinPieces } from "./slab.ts";
 
-/** Which strings of a dialect's frames may differ. */
+/** Which values of a dialect's frames may differ. */
 export interface VaryingKeys {
   /** Keys whose value is a delta's text. */
   readonly texts: ReadonlySet<string>;
   /** Keys whose value is padding of random length. */
   readonly padding: ReadonlySet<string>;
+  /** Keys whose value is a count: they stand in an object that the frame's reader remembers. */
+  readonly counts?: ReadonlySet<string>;
+}
+
+/** What is known of a frame like one that was read. */
+export interface LikeFrame {
+  /** The delta's text. */
+  text(): string;
+  /** Tells each count with its key. */
+  eachCount(tell: (key: string, count: number) => void): void;
 }
 
 /** Recognises frames like one that was read. What {@linkcode FrameTemplate.matchEnd} found is told until it is called again. */
-export interface FrameTemplate {
+export interface FrameTemplate extends LikeFrame {
   /** The position behind the frame that begins at `at`, where it is like the learned one and complete; else -1. */
   matchEnd(chunk: Uint8Array, at: number): number;
-  /** The text of the frame that was found. */
-  text(): string;
   /** The position in the chunk up to which {@linkcode FrameTemplate.head} stands for the frame's own bytes. */
   headEnd(): number;
   /** The frame's beginning with its model replaced; undefined where it tells none. */
@@ -48,15 +56,22 @@ const ESCAPES: ReadonlySet<number> = new Set([
 const PLAIN_FRAME =
   /^(?:event: ?[^\r\n]*(?:\r\n|\n|\r))?data: ?\{[^\r\n]*\}[ \t]*(?:\r\n|\n|\r){2}$/;
 
+/** What may follow a count: a comma, a closing brace, a blank. */
+const COUNT_ENDS: ReadonlySet<number> = new Set([0x2c, 0x7d, SPACE]);
+
 /** Keeps a byte order mark: in the middle of a stream it is a character like any other. */
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A string that may differ: where it begins and ends, without its quotes. */
+/** A value that may differ: where it begins and ends, without its quotes. */
 interface Hole {
+  readonly kind: "text" | "padding" | "count";
+  readonly key: string;
   readonly start: number;
   readonly end: number;
-  readonly isText: boolean;
 }
+
+/** A double holds every count of so many digits. */
+const MAX_DIGITS = 15;
 
 /**
  * Learns from a frame whose one event was a delta of `text`; undefined where the text is not found in it exactly once, or where
@@ -71,9 +86,7 @@ export function frameTemplate(
   if (!PLAIN_FRAME.test(DECODER.decode(frame))) return undefined;
   const holes = holesOf(frame, text, varying);
   const first = holes[0];
-  if (
-    first === undefined || holes.filter((hole) => hole.isText).length !== 1
-  ) return undefined;
+  if (first === undefined || !isClear(holes)) return undefined;
   const span = model === undefined ? undefined : modelSpan(frame);
   if (span !== undefined && span.end > first.start) return undefined;
   const head = span === undefined || model === undefined
@@ -89,23 +102,25 @@ export function frameTemplate(
     segments.push(frame.slice(from, hole.start));
     from = hole.end;
   }
-  return new Template(
-    segments,
-    frame.slice(from),
-    holes.findIndex((hole) => hole.isText),
-    head,
-  );
+  return new Template(holes, segments, frame.slice(from), head);
+}
+
+/** One text, and no count whose key stands there twice. */
+function isClear(holes: readonly Hole[]): boolean {
+  const counts = holes.filter((hole) => hole.kind === "count");
+  return holes.filter((hole) => hole.kind === "text").length === 1 &&
+    new Set(counts.map((hole) => hole.key)).size === counts.length;
 }
 
 class Template implements FrameTemplate {
   readonly head: Uint8Array | undefined;
-  /** What stands before each string that may differ. */
+  readonly #holes: readonly Hole[];
+  /** What stands before each value that may differ. */
   readonly #segments: readonly Uint8Array[];
   /** What stands behind the last one. */
   readonly #tail: Uint8Array;
   /** Some vendors pad with blanks between the closing brackets. */
   readonly #blanksInTail: boolean;
-  readonly #textAt: number;
   #chunk: Uint8Array = new Uint8Array(0);
   #headEnd = 0;
   #start = 0;
@@ -113,24 +128,30 @@ class Template implements FrameTemplate {
   #isPlain = true;
   /** Of the string gone through last: no escapes. */
   #sawPlain = true;
+  /** Of the digits gone through last. */
+  #sawCount = 0;
+  /** One for each hole; other than for counts they mean nothing. */
+  readonly #counts: number[];
 
   constructor(
+    holes: readonly Hole[],
     segments: readonly Uint8Array[],
     tail: Uint8Array,
-    textAt: number,
     head: Uint8Array | undefined,
   ) {
     this.head = head;
+    this.#holes = holes;
+    this.#counts = holes.map(() => 0);
     this.#segments = segments;
     this.#tail = tail;
     this.#blanksInTail = tail.indexOf(QUOTE, 1) < 0;
-    this.#textAt = textAt;
   }
 
   matchEnd(chunk: Uint8Array, from: number): number {
     let at = from;
     for (let n = 0; n < this.#segments.length; n++) {
       const segment = this.#segments[n];
+      const kind = this.#holes[n]?.kind;
       if (segment === undefined) return -1;
       const stop = at + segment.length;
       if (stop > chunk.length) return -1;
@@ -138,9 +159,12 @@ class Template implements FrameTemplate {
         if (chunk[at] !== segment[i]) return -1;
       }
       if (n === 0) this.#headEnd = at;
-      const end = this.#stringEnd(chunk, at);
+      const end = kind === "count"
+        ? this.#digitsEnd(chunk, at)
+        : this.#stringEnd(chunk, at);
       if (end < 0) return -1;
-      if (n === this.#textAt) {
+      if (kind === "count") this.#counts[n] = this.#sawCount;
+      else if (kind === "text") {
         this.#chunk = chunk;
         this.#start = at;
         this.#end = end;
@@ -158,8 +182,30 @@ class Template implements FrameTemplate {
     return this.#isPlain ? text : String(JSON.parse(`"${text}"`));
   }
 
+  eachCount(tell: (key: string, count: number) => void): void {
+    for (let n = 0; n < this.#holes.length; n++) {
+      const hole = this.#holes[n];
+      if (hole?.kind === "count") tell(hole.key, this.#counts[n] ?? 0);
+    }
+  }
+
   headEnd(): number {
     return this.#headEnd;
+  }
+
+  /** The position behind the digits that begin at `from`; -1 where they are no count. */
+  #digitsEnd(chunk: Uint8Array, from: number): number {
+    let count = 0;
+    let at = from;
+    while (isDigit(chunk[at] ?? 0)) {
+      count = count * 10 + (chunk[at++] ?? 0) - 0x30;
+    }
+    const digits = at - from;
+    // JSON has no leading zeros.
+    if (digits === 0 || digits > MAX_DIGITS) return -1;
+    if (digits > 1 && chunk[from] === 0x30) return -1;
+    this.#sawCount = count;
+    return at;
   }
 
   /** The position of the quote that ends the string of which `from` is the first character; -1 where it is none. */
@@ -211,12 +257,16 @@ function paddedTailEnd(
   return at;
 }
 
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
 function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) ||
     (byte >= 0x61 && byte <= 0x66);
 }
 
-/** The strings of the frame's JSON that may differ, in order: values of the named keys, a text only where it is the delta's. */
+/** The values of the frame's JSON that may differ, in order: those of the named keys, a text only where it is the delta's. */
 function holesOf(
   frame: Uint8Array,
   text: string,
@@ -235,11 +285,20 @@ function holesOf(
     const raw = DECODER.decode(frame.subarray(start, at));
     if (frame[at + 1] === COLON) {
       key = raw;
+      if (varying.counts?.has(key) !== true) continue;
+      const from = at + 2 + (frame[at + 2] === SPACE ? 1 : 0);
+      let end = from;
+      while (isDigit(frame[end] ?? 0)) end++;
+      // What is no whole number stays as it is.
+      if (end > from && COUNT_ENDS.has(frame[end] ?? 0)) {
+        holes.push({ kind: "count", key, start: from, end });
+      }
       continue;
     }
     const isText = varying.texts.has(key) && JSON.parse(`"${raw}"`) === text;
     if (isText || varying.padding.has(key)) {
-      holes.push({ start, end: at, isText });
+      const kind = isText ? "text" : "padding";
+      holes.push({ kind, key, start, end: at });
     }
     key = "";
   }

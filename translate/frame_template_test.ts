@@ -93,6 +93,57 @@ Deno.test("frameTemplate() learns from no frame in which the text cannot be told
   }
 });
 
+const COUNTING: VaryingKeys = { ...VARYING, counts: new Set(["sum", "part"]) };
+const counted = (delta: string, sum: string, part = "7"): string =>
+  `data: {"parts":[{"text":${delta}}],"n":1,"usage":{"part": ${part},"sum":${sum}},"id":"a"}\r\n\r\n`;
+
+Deno.test("matchEnd() finds a frame whose counts differ, and tells them", () => {
+  const like = frameTemplate(bytes(counted('"Hi"', "12")), "Hi", COUNTING);
+  assert.ok(like !== undefined);
+  const frame = bytes(counted('"yes"', "123456789012345", "0"));
+  assert.equal(like.matchEnd(frame, 0), frame.length);
+  assert.equal(like.text(), "yes");
+  const told: [string, number][] = [];
+  like.eachCount((key, count) => told.push([key, count]));
+  assert.deepEqual(told, [["part", 0], ["sum", 123456789012345]]);
+});
+
+Deno.test("matchEnd() takes no frame whose count is none", async (t) => {
+  const like = frameTemplate(bytes(counted('"Hi"', "12")), "Hi", COUNTING);
+  assert.ok(like !== undefined);
+  for (
+    const count of [
+      "",
+      "-1",
+      "1.5",
+      "1e3",
+      "012",
+      '"12"',
+      "null",
+      "1234567890123456",
+      "12 ",
+    ]
+  ) {
+    await t.step(count, () => {
+      assert.equal(like.matchEnd(bytes(counted('"a"', count)), 0), -1);
+    });
+  }
+  const frame = counted('"a"', "13");
+  for (let cut = 0; cut < frame.length; cut++) {
+    assert.equal(like.matchEnd(bytes(frame.slice(0, cut)), 0), -1);
+  }
+});
+
+Deno.test("frameTemplate() keeps as it is what is no whole number, and learns nothing where a count stands twice", () => {
+  const half = frameTemplate(bytes(counted('"Hi"', "1.5")), "Hi", COUNTING);
+  assert.ok(half !== undefined);
+  const same = bytes(counted('"yes"', "1.5", "8"));
+  assert.equal(half.matchEnd(same, 0), same.length);
+  assert.equal(half.matchEnd(bytes(counted('"yes"', "2.5")), 0), -1);
+  const twice = counted('"Hi"', "12").replace('"n":1', '"sum":1');
+  assert.equal(frameTemplate(bytes(twice), "Hi", COUNTING), undefined);
+});
+
 Deno.test("text() keeps a text that begins with a byte order mark", () => {
   const like = frameTemplate(bytes(messages('"Hi"')), "Hi", VARYING);
   assert.ok(like !== undefined);

@@ -10,14 +10,15 @@ import {
   frameTemplate,
   type VaryingKeys,
 } from "./frame_template.ts";
+import type { ReplyEvent } from "./reply.ts";
 import { joinPieces } from "./slab.ts";
 import { type Frame, frameReader } from "./sse.ts";
 
 /** Takes the frames of one stream, in their order. */
 export interface FrameTaker {
   /**
-   * A frame's bytes, and the frames that they are: none for a comment. Gives the delta's text where one delta is all that it
-   * says, so that others like it can be recognised.
+   * A frame's bytes, and the frames that they are: none for a comment. Gives what {@linkcode loneDelta} finds in it, so that
+   * others like it can be recognised.
    */
   take(bytes: Uint8Array, frames: readonly Frame[]): string | undefined;
   /** The frame at `chunk[start]` to `chunk[end - 1]`, like the one before; `like` tells its text until the next call. */
@@ -41,6 +42,20 @@ export interface FrameWalk {
   push(chunk: Uint8Array): void;
   /** The body is over: hands over the frame that was left without its blank line, if there is one. */
   end(): void;
+}
+
+/** The text of the one delta that a frame says, where it says nothing else but the usage that its counts tell. */
+export function loneDelta(
+  events: readonly ReplyEvent[],
+  varying: VaryingKeys | undefined,
+): string | undefined {
+  let text: string | undefined;
+  for (const event of events) {
+    if (event.type === "usage" && varying?.counts !== undefined) continue;
+    if (event.type !== "delta" || text !== undefined) return undefined;
+    text = event.text;
+  }
+  return text;
 }
 
 const NOTHING = new Uint8Array(0);

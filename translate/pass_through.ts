@@ -13,7 +13,7 @@ import type {
   UpstreamDialect,
 } from "./dialect.ts";
 import { ApiError } from "./error.ts";
-import { frameWalk } from "./frame_walk.ts";
+import { frameWalk, loneDelta } from "./frame_walk.ts";
 import { withModel } from "./model_splice.ts";
 import type { Relay } from "./relay.ts";
 import type { ReplyEvent } from "./reply.ts";
@@ -31,6 +31,7 @@ export function passThroughRelay(
   encode: EncodeContext,
 ): Relay {
   const decoder = upstream.streamDecoder(decode);
+  const varying = decoder.more === undefined ? undefined : upstream.varying;
   const encoder = dialect.streamEncoder(encode);
   const ending = dialect.endingKeeper(encode);
   const watch = observer();
@@ -69,20 +70,17 @@ export function passThroughRelay(
             : bytes;
           for (const piece of ending.keep(told, frames, events)) out.add(piece);
         }
-        const [only] = events;
-        return events.length === 1 && only?.type === "delta"
-          ? only.text
-          : undefined;
+        return loneDelta(events, varying);
       },
       takeLike(chunk, start, end, like) {
-        note(decoder.more?.(like.text()) ?? []);
+        note(decoder.more?.(like) ?? []);
         if (like.head === undefined) return out.keep(chunk, start, end);
         out.add(like.head);
         out.keep(chunk, like.headEnd(), end);
       },
       isDone: () => done,
     },
-    decoder.more === undefined ? undefined : upstream.varying,
+    varying,
     model,
   );
   const guarded = (work: () => void): Uint8Array => {

@@ -15,7 +15,7 @@ import { ApiError } from "./error.ts";
 import { exactJson } from "./exact_json.ts";
 import type { JsonObject } from "./json.ts";
 import { spliceFields, type TopLevel, topLevelOf } from "./json_splice.ts";
-import { frameWalk } from "./frame_walk.ts";
+import { frameWalk, loneDelta } from "./frame_walk.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "./reply.ts";
 import type { DialectName, GenerationRequest } from "./request.ts";
@@ -135,6 +135,7 @@ function translatingRelay(
   encode: EncodeContext,
 ): Relay {
   const decoder = upstream.streamDecoder(decode);
+  const varying = decoder.more === undefined ? undefined : upstream.varying;
   const writer = eventWriter(caller, encode);
   // What the caller gets for the chunk that is being gone through.
   let text = "";
@@ -145,22 +146,20 @@ function translatingRelay(
   const walk = frameWalk(
     {
       take(_bytes, frames) {
-        let only: ReplyEvent | undefined;
-        let told = 0;
+        const told: ReplyEvent[] = [];
         for (const frame of frames) {
           const events = decoder.push(frame);
-          told += events.length;
-          only = events[0];
+          told.push(...events);
           write(events);
         }
-        return told === 1 && only?.type === "delta" ? only.text : undefined;
+        return loneDelta(told, varying);
       },
       takeLike(_chunk, _start, _end, like) {
-        write(decoder.more?.(like.text()) ?? []);
+        write(decoder.more?.(like) ?? []);
       },
       isDone: writer.done,
     },
-    decoder.more === undefined ? undefined : upstream.varying,
+    varying,
   );
   const guarded = (work: () => void): Uint8Array => {
     if (writer.done()) return NOTHING;

@@ -57,7 +57,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       ended = events.at(-1)?.type === "error";
       return events;
     },
-    more: reader.more,
+    more: (like) => reader.more(like.text()),
     end() {
       if (ended) return [];
       return reader.finished() ? finish() : fail(cut());

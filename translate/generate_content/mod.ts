@@ -15,6 +15,18 @@ export const generateContent: UpstreamDialect = {
   name: "generate_content",
   encodeRequest,
   decodeReply,
+  varying: {
+    texts: new Set(["text"]),
+    padding: new Set(),
+    counts: new Set([
+      "promptTokenCount",
+      "candidatesTokenCount",
+      "totalTokenCount",
+      "thoughtsTokenCount",
+      "cachedContentTokenCount",
+      "toolUsePromptTokenCount",
+    ]),
+  },
   streamDecoder,
   decodeError,
 };

@@ -6,9 +6,11 @@
  */
 import type { DecodeContext } from "../dialect.ts";
 import { ApiError } from "../error.ts";
+import type { LikeFrame } from "../frame_template.ts";
 import {
   arrayOr,
   isObject,
+  type JsonDraft,
   type JsonObject,
   objectOr,
   textIn,
@@ -28,6 +30,8 @@ import {
 export interface ReplyReader {
   /** The events of one response object, or of each element of an array of them. Nothing after `end` or `error`. */
   read(value: unknown): readonly ReplyEvent[];
+  /** See {@linkcode StreamDecoder.more}. */
+  more(like: LikeFrame): readonly ReplyEvent[];
   /**
    * The reply is over. `whole`: it came as one document, so a missing finish reason is no sign of a cut.
    * Gives `end`, or `error` where the answer was not finished; nothing after either.
@@ -60,6 +64,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let finishMessage: string | undefined;
   let blockReason: string | undefined;
   let usage: ReturnType<typeof readUsage>;
+  /** The `usageMetadata` of the last object. */
+  let counts: unknown;
 
   const take = (): readonly ReplyEvent[] => {
     const taken = events;
@@ -177,8 +183,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
       }
     } else if (text !== undefined) say("text", text);
   };
-  const readUsageOf = (response: JsonObject): void => {
-    const read = readUsage(response["usageMetadata"]);
+  const takeCounts = (metadata: unknown): void => {
+    counts = metadata;
+    const read = readUsage(metadata);
     if (read === undefined) return;
     // Zero counts are left out on this wire, so one that was told before and is missing now has become zero.
     const told: Usage = {
@@ -198,7 +205,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       giveUp(inBandError(response));
       return;
     }
-    readUsageOf(response);
+    takeCounts(response["usageMetadata"]);
     if (!started) {
       started = true;
       const id = textIn(response["responseId"]);
@@ -231,6 +238,19 @@ export function replyReader(context: DecodeContext): ReplyReader {
       for (const response of Array.isArray(value) ? value : [value]) {
         if (!over && isObject(response)) readResponse(response);
       }
+      return take();
+    },
+    more(like) {
+      if (over) return [];
+      if (isObject(counts)) {
+        const recounted: JsonDraft = { ...counts };
+        like.eachCount((key, count) => {
+          if (Object.hasOwn(recounted, key)) recounted[key] = count;
+        });
+        takeCounts(recounted);
+      }
+      const text = like.text();
+      if (text !== "") events.push({ type: "delta", text });
       return take();
     },
     finish(whole) {

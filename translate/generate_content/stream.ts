@@ -27,6 +27,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
         )
         : reader.read(value);
     },
+    more: reader.more,
     end: () => reader.finish(false),
   };
 }

@@ -30,7 +30,10 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       return isObject(data) ? reader.take(data, frame.event) : [];
     },
     // A delta's frame says nothing that has to be remembered.
-    more: (text) => text === "" ? [] : [{ type: "delta", text }],
+    more(like) {
+      const text = like.text();
+      return text === "" ? [] : [{ type: "delta", text }];
+    },
     end: () => reader.end(),
   };
 }

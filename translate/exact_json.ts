@@ -9,23 +9,9 @@ import { isObject, parseJson } from "./json.ts";
 /** A number that a double may not hold, where a value may stand. Inside strings it costs a second look and nothing else. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 
-/** Whether there may be sixteen digits in a row: then two characters that stand eight apart are digits. */
-function mayHoldLongNumber(text: string): boolean {
-  let wasDigit = false;
-  for (let at = 7; at < text.length; at += 8) {
-    const code = text.charCodeAt(at);
-    const isDigit = code >= 0x30 && code <= 0x39;
-    if (isDigit && wasDigit) return true;
-    wasDigit = isDigit;
-  }
-  return false;
-}
-
 /** Like `parseJson`, but whole numbers beyond a double keep their text when they are written again. */
 export function exactJson(text: string): unknown {
-  if (!mayHoldLongNumber(text) || !LONG_NUMBER.test(text)) {
-    return parseJson(text);
-  }
+  if (!LONG_NUMBER.test(text)) return parseJson(text);
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const kept = (...[, value, context]: unknown[]): unknown => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { BENCHES, runBench } from "./mod.ts";
+import { reportLines } from "./report.ts";
+import { readResult } from "./results.ts";
 
 async function run(
   ...args: string[]
@@ -42,4 +44,45 @@ Deno.test("flags that are not understood are exit code 2, with a name and withou
     assert.match(lines[0] ?? "", /nonsense/);
     assert.ok(lines.some((line) => line.includes("--scenario")));
   }
+});
+
+Deno.test("a short run measures the gateway beside the raw pipe, and keeps what it found", async () => {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    const { code, lines } = await run(
+      "--scenario=messages/whole-small,chat-to-generate/stream-unpaced",
+      "--rounds=1",
+      "--seconds=0.05",
+      "--peers=",
+      `--json=${file}`,
+    );
+    assert.equal(code, 0, lines.join("\n"));
+    assert.equal(lines.at(-1), "every reply was right: no event was lost");
+    for (const target of ["direct", "raw pipe", "gateway"]) {
+      assert.ok(lines.some((line) => line.includes(` ${target} `)), target);
+    }
+    for (const line of reportLines(await readResult(file))) {
+      assert.ok(lines.includes(line), line);
+    }
+  } finally {
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("a gateway that loses the answer is exit code 1, whatever its times", async () => {
+  await using liar = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => Response.json({}),
+  );
+  const { code, lines } = await run(
+    "--scenario=messages/whole-small",
+    "--rounds=1",
+    "--seconds=0.05",
+    "--peers=",
+    `--target=liar=http://127.0.0.1:${liar.addr.port}`,
+    "--model-messages=any",
+    "--key=sk-any",
+  );
+  assert.equal(code, 1, lines.join("\n"));
+  assert.ok(lines.some((line) => line.includes("liar")));
 });

@@ -151,6 +151,10 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
   readonly #queue: Uint8Array[] = [];
   #queuedBytes = 0;
+  /** The upstream pauses because too much waits here. */
+  #isFull = false;
+  /** It pauses because the reader said so. */
+  #isHeld = false;
   #controller: Dispatcher.DispatchController | undefined;
   #waiting: {
     resolve(chunk: Uint8Array | undefined): void;
@@ -225,7 +229,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     }
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
-    if (this.#queuedBytes > HIGH_WATER_BYTES) controller.pause();
+    if (this.#queuedBytes <= HIGH_WATER_BYTES) return;
+    this.#isFull = true;
+    controller.pause();
   }
 
   onResponseEnd(): void {
@@ -247,7 +253,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) {
       this.#queuedBytes -= chunk.length;
-      if (this.#queuedBytes <= HIGH_WATER_BYTES) this.resume();
+      if (this.#queuedBytes <= HIGH_WATER_BYTES) this.#hasRoom();
       return Promise.resolve(chunk);
     }
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
@@ -264,13 +270,27 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#queuedBytes = 0;
     if (this.#failure !== undefined) sink.failed(this.#failure.error);
     else if (this.#ended) sink.ended();
+    else this.#hasRoom();
   }
 
   pause(): void {
+    this.#isHeld = true;
     if (!this.#ended) this.#controller?.pause();
   }
 
   resume(): void {
+    this.#isHeld = false;
+    this.#goOn();
+  }
+
+  #hasRoom(): void {
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#isFull || this.#isHeld) return;
     if (this.#controller?.paused === true) this.#controller.resume();
   }
 

@@ -87,7 +87,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     starts: wants("start") ? (quick ? 2 : 5) : 0,
     rounds,
     pacedRounds: Math.min(rounds, quick ? 1 : 3),
-    ms: number("seconds", values.seconds, 0.3) * 1000,
+    ms: number("seconds", values.seconds, quick ? 0.3 : 0.6) * 1000,
     peers,
     gatewayFolders: (values["gateway-dir"] ?? [OWN_FOLDER]).map((folder) =>
       `${folder.replace(/\/+$/, "")}/`

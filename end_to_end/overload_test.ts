@@ -5,6 +5,7 @@ import {
   TEST_KEY,
   type TestGateway,
 } from "./test_gateway.ts";
+import { soon } from "./soon.ts";
 
 const PATHS: readonly string[] = ["/v1/messages", "/v1/chat/completions"];
 const MODELS: readonly string[] = [
@@ -37,7 +38,7 @@ async function headOnly(
   const buffer = new Uint8Array(4096);
   let text = "";
   while (!text.includes("\r\n\r\n")) {
-    const read = await connection.read(buffer);
+    const read = await soon(connection.read(buffer), "an answer");
     if (read === null) break;
     text += decoder.decode(buffer.subarray(0, read), { stream: true });
   }

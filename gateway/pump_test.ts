@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../translate/error.ts";
+import { soon } from "../end_to_end/soon.ts";
 import type { Relay } from "../translate/relay.ts";
 import { type Pump, pump } from "./pump.ts";
 import { gatewayTimers } from "./timers.ts";
@@ -102,13 +103,13 @@ function streamed(
 Deno.test("pump() gives what was there first, then the rest, and ends with the answer", async () => {
   const { running, ended } = streamed(["a ", "b END"], "end");
   assert.equal(await new Response(running.body).text(), "first a b END");
-  assert.equal(await ended, "complete");
+  assert.equal(await soon(ended, "the end"), "complete");
 });
 
 Deno.test("pump() tells a body that ended too early", async () => {
   const { running, ended } = streamed(["a "], "end");
   assert.equal(await new Response(running.body).text(), "first a [cut]");
-  assert.equal(await ended, "failed");
+  assert.equal(await soon(ended, "the end"), "failed");
 });
 
 Deno.test("pump() sends pings while the source is silent, and cancels it when the caller leaves", async () => {
@@ -121,7 +122,7 @@ Deno.test("pump() sends pings while the source is silent, and cancels it when th
   assert.deepEqual(heard, ["first ", "[ping]", "[ping]", "[ping]"]);
   await reader.cancel();
   assert.equal(cancelled(), true);
-  assert.equal(await ended, "caller_left");
+  assert.equal(await soon(ended, "the end"), "caller_left");
 });
 
 Deno.test("fail() reaches a caller whose source is silent", async () => {
@@ -136,7 +137,7 @@ Deno.test("fail() reaches a caller whose source is silent", async () => {
     text += new TextDecoder().decode(next.value);
   }
   assert.match(text, /^(\[ping\])*\[stopping\]$/);
-  assert.equal(await ended, "failed");
+  assert.equal(await soon(ended, "the end"), "failed");
 });
 
 Deno.test("fail() reaches a caller whose source always has more", async () => {
@@ -149,7 +150,7 @@ Deno.test("fail() reaches a caller whose source always has more", async () => {
     last = new TextDecoder().decode(next.value);
   }
   assert.equal(last, "[too long]");
-  assert.equal(await ended, "failed");
+  assert.equal(await soon(ended, "the end"), "failed");
 });
 
 Deno.test("pump() pauses a source whose caller does not read, and cuts the caller off", async () => {
@@ -157,7 +158,7 @@ Deno.test("pump() pauses a source whose caller does not read, and cuts the calle
   const reader = running.body.getReader();
   await reader.read();
   await reader.read();
-  assert.equal(await ended, "caller_left");
+  assert.equal(await soon(ended, "the end"), "caller_left");
   assert.equal(cancelled(), true);
   await assert.rejects(async () => {
     let size = 0;
@@ -186,7 +187,7 @@ Deno.test("pump() goes on where the very first piece is more than may wait", asy
   const { running, ended } = streamed(["x".repeat(1_000_000), "END"], "end");
   const text = await new Response(running.body).text();
   assert.equal(text.length, 6 + 1_000_000 + 3);
-  assert.equal(await ended, "complete");
+  assert.equal(await soon(ended, "the end"), "complete");
 });
 
 Deno.test("pump() goes on where a caller reads slowly but reads", async () => {
@@ -205,13 +206,13 @@ Deno.test("pump() goes on where a caller reads slowly but reads", async () => {
   }
   assert.equal(text.replaceAll(/[^x]/g, "").length, 300_000);
   assert.match(text, /END$/);
-  assert.equal(await ended, "complete");
+  assert.equal(await soon(ended, "the end"), "complete");
 });
 
 Deno.test("fail() ends the call even where the caller reads no more", async () => {
   const { running, cancelled, ended } = streamed(["x"], "repeat");
   running.fail(new ApiError("unavailable", "stopping"));
   assert.equal(cancelled(), true);
-  assert.equal(await ended, "failed");
+  assert.equal(await soon(ended, "the end"), "failed");
   assert.equal(await new Response(running.body).text(), "first [stopping]");
 });

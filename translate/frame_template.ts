@@ -86,7 +86,10 @@ export function frameTemplate(
   if (!PLAIN_FRAME.test(DECODER.decode(frame))) return undefined;
   const holes = holesOf(frame, text, varying);
   const first = holes[0];
-  if (first === undefined || !isClear(holes)) return undefined;
+  if (
+    first === undefined ||
+    holes.filter((hole) => hole.kind === "text").length !== 1
+  ) return undefined;
   const span = model === undefined ? undefined : modelSpan(frame);
   if (span !== undefined && span.end > first.start) return undefined;
   const head = span === undefined || model === undefined
@@ -103,13 +106,6 @@ export function frameTemplate(
     from = hole.end;
   }
   return new Template(holes, segments, frame.slice(from), head);
-}
-
-/** One text, and no count whose key stands there twice. */
-function isClear(holes: readonly Hole[]): boolean {
-  const counts = holes.filter((hole) => hole.kind === "count");
-  return holes.filter((hole) => hole.kind === "text").length === 1 &&
-    new Set(counts.map((hole) => hole.key)).size === counts.length;
 }
 
 class Template implements FrameTemplate {
@@ -266,13 +262,17 @@ function isHex(byte: number): boolean {
     (byte >= 0x61 && byte <= 0x66);
 }
 
-/** The values of the frame's JSON that may differ, in order: those of the named keys, a text only where it is the delta's. */
+/**
+ * The values of the frame's JSON that may differ, in order: those of the named keys, a text only where it is the delta's. None
+ * where a count's key stands twice, for nobody could tell which is the one.
+ */
 function holesOf(
   frame: Uint8Array,
   text: string,
   varying: VaryingKeys,
 ): readonly Hole[] {
   const holes: Hole[] = [];
+  const counted = new Set<string>();
   let key = "";
   for (let at = frame.indexOf(0x7b); at < frame.length; at++) {
     if (frame[at] !== QUOTE) continue;
@@ -286,6 +286,8 @@ function holesOf(
     if (frame[at + 1] === COLON) {
       key = raw;
       if (varying.counts?.has(key) !== true) continue;
+      if (counted.has(key)) return [];
+      counted.add(key);
       const from = at + 2 + (frame[at + 2] === SPACE ? 1 : 0);
       let end = from;
       while (isDigit(frame[end] ?? 0)) end++;

@@ -140,8 +140,10 @@ Deno.test("frameTemplate() keeps as it is what is no whole number, and learns no
   const same = bytes(counted('"yes"', "1.5", "8"));
   assert.equal(half.matchEnd(same, 0), same.length);
   assert.equal(half.matchEnd(bytes(counted('"yes"', "2.5")), 0), -1);
-  const twice = counted('"Hi"', "12").replace('"n":1', '"sum":1');
-  assert.equal(frameTemplate(bytes(twice), "Hi", COUNTING), undefined);
+  for (const other of ["1", "1.5", "null"]) {
+    const twice = counted('"Hi"', "12").replace('"n":1', `"sum":${other}`);
+    assert.equal(frameTemplate(bytes(twice), "Hi", COUNTING), undefined);
+  }
 });
 
 Deno.test("text() keeps a text that begins with a byte order mark", () => {

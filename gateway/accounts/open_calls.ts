@@ -111,12 +111,6 @@ export async function deleteOpenCalls(
   requestIds: readonly string[],
 ): Promise<void> {
   if (requestIds.length === 0) return;
-  if (sql.each !== undefined) {
-    return await sql.each(
-      "DELETE FROM reservations WHERE request_id = $1",
-      requestIds.map((id) => [id]),
-    );
-  }
   await sql.all(
     `DELETE FROM reservations WHERE request_id IN ${dialect.texts(1)}`,
     [JSON.stringify(requestIds)],

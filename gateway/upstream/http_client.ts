@@ -12,6 +12,7 @@ import { ApiError } from "../../translate/error.ts";
 import type { TimerId, Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { decompressed } from "./decompressed.ts";
+import { ReplyHead } from "./reply_head.ts";
 
 /** The limits of a call, in milliseconds. */
 export interface CallLimits {
@@ -203,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     // 1xx answers come before the real one.
     if (status < 200) return;
     this.#enter("idle");
-    const head = new Head(headers);
+    const head = new ReplyHead(headers);
     this.#resolve({
       status,
       header: (name) => head.header(name),
@@ -354,36 +355,6 @@ function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error
     ? signal.reason
     : new Error("the call was broken off");
-}
-
-/** A reply's headers; as an object of the platform's only where somebody wants that. */
-class Head {
-  readonly #fields: Readonly<Record<string, string | string[] | undefined>>;
-
-  constructor(
-    fields: Readonly<Record<string, string | string[] | undefined>>,
-  ) {
-    this.#fields = fields;
-  }
-
-  header(name: string): string | undefined {
-    const value = this.#fields[name];
-    return Array.isArray(value) ? value.join(", ") : value;
-  }
-
-  headers(): Headers {
-    const read = new Headers();
-    for (const [name, value] of Object.entries(this.#fields)) {
-      for (const one of [value ?? []].flat()) {
-        try {
-          read.append(name, one);
-        } catch {
-          // A header that no HTTP library would write says nothing that is needed.
-        }
-      }
-    }
-    return read;
-  }
 }
 
 /** What undici's own word for a failure means to a caller. The address of the upstream stays out of it. */

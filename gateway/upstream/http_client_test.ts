@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
+import { soon } from "../../end_to_end/soon.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
 import { upstreamClient } from "./http_client.ts";
@@ -44,14 +45,17 @@ Deno.test("a body that has waited for its reader until it paused flows on to its
   withLargeBody(async (body) => {
     await turns(MANY_TURNS);
     let size = 0;
-    await new Promise<void>((resolve, reject) =>
-      body.flow({
-        piece: (bytes) => {
-          size += bytes.length;
-        },
-        ended: resolve,
-        failed: reject,
-      })
+    await soon(
+      new Promise<void>((resolve, reject) =>
+        body.flow({
+          piece: (bytes) => {
+            size += bytes.length;
+          },
+          ended: resolve,
+          failed: reject,
+        })
+      ),
+      "the body's end",
     );
     assert.equal(size, SIZE);
   }));
@@ -63,7 +67,7 @@ Deno.test("a body that was told to pause before it flows goes on when it is told
     let size = 0;
     let resumed = false;
     let after = 0;
-    await new Promise<void>((resolve, reject) => {
+    const flown = new Promise<void>((resolve, reject) => {
       body.flow({
         piece: (bytes) => {
           size += bytes.length;
@@ -77,6 +81,7 @@ Deno.test("a body that was told to pause before it flows goes on when it is told
         body.resume();
       }, reject);
     });
+    await soon(flown, "the body's end");
     assert.equal(size, SIZE);
     assert.ok(after > SIZE / 2, "most of it comes after the pause");
   }));
@@ -86,7 +91,7 @@ Deno.test("a body that is read piece by piece comes whole", () =>
     await turns(MANY_TURNS);
     let size = 0;
     for (;;) {
-      const piece = await body.read();
+      const piece = await soon(body.read(), "the next piece");
       if (piece === undefined) break;
       size += piece.length;
     }

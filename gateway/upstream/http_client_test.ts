@@ -60,31 +60,35 @@ Deno.test("a body that has waited for its reader until it paused flows on to its
     assert.equal(size, SIZE);
   }));
 
-Deno.test("a body that was told to pause before it flows goes on when it is told to", () =>
-  withLargeBody(async (body) => {
-    body.pause();
-    await turns(MANY_TURNS);
-    let size = 0;
-    let resumed = false;
-    let after = 0;
-    const flown = new Promise<void>((resolve, reject) => {
-      body.flow({
-        piece: (bytes) => {
-          size += bytes.length;
-          if (resumed) after += bytes.length;
-        },
-        ended: resolve,
-        failed: reject,
+for (const isFullFirst of [false, true]) {
+  Deno.test(`a body that was told to pause before it flows goes on when it is told to${isFullFirst ? ", though its queue was full" : ""}`, () =>
+    withLargeBody(async (body) => {
+      // In either order of the two reasons for which the upstream pauses.
+      if (isFullFirst) await turns(MANY_TURNS);
+      body.pause();
+      await turns(MANY_TURNS);
+      let size = 0;
+      let resumed = false;
+      let after = 0;
+      const flown = new Promise<void>((resolve, reject) => {
+        body.flow({
+          piece: (bytes) => {
+            size += bytes.length;
+            if (resumed) after += bytes.length;
+          },
+          ended: resolve,
+          failed: reject,
+        });
+        turns(MANY_TURNS).then(() => {
+          resumed = true;
+          body.resume();
+        }, reject);
       });
-      turns(MANY_TURNS).then(() => {
-        resumed = true;
-        body.resume();
-      }, reject);
-    });
-    await soon(flown, "the body's end");
-    assert.equal(size, SIZE);
-    assert.ok(after > SIZE / 2, "most of it comes after the pause");
-  }));
+      await soon(flown, "the body's end");
+      assert.equal(size, SIZE);
+      assert.ok(after > SIZE / 2, "most of it comes after the pause");
+    }));
+}
 
 Deno.test("a body that is read piece by piece comes whole", () =>
   withLargeBody(async (body) => {

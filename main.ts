@@ -1,30 +1,44 @@
 /**
- * The gateway as a program: settings in, store open, `Deno.serve`, an orderly stop. What it does with a request is `routes/`.
+ * The gateway program: reads the settings, opens the store, serves requests, and stops in order.
+ * `routes/` handles the requests.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
-import { startReplay } from "./conformance/replay.ts";
-import { openAccounts } from "./gateway/open_accounts.ts";
-import { openDesk } from "./gateway/admin/desk.ts";
+import { compose } from "./compose.ts";
+import { startReplay } from "./replay/mod.ts";
 import { banner } from "./gateway/banner.ts";
 import { ConfigError, readConfig } from "./gateway/config.ts";
-import { createGateway } from "./gateway/gateway.ts";
-import { lineWriter } from "./gateway/line_writer.ts";
-import { eventLine, jsonLog } from "./gateway/log.ts";
-import { gatewayTimers } from "./gateway/timers.ts";
-import { offerOf } from "./gateway/upstream/candidates.ts";
-import { upstreamClient } from "./gateway/upstream/http_client.ts";
-import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
+import { denoDefects } from "./gateway/observability/deno_defects.ts";
+import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
+import type { Gateway } from "./gateway/gateway.ts";
+import { lineWriter } from "./gateway/observability/line_writer.ts";
+import { listenError } from "./gateway/listen_error.ts";
+import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 
-/** Not through the console, whose lines Deno exports where it collects them: a fresh key is for whoever starts the gateway. */
+/**
+ * Bypasses the console, whose lines Deno exports when it collects logs: a first key is only for the
+ * operator at the terminal.
+ */
 const show = (text: string): void => {
   let rest = new TextEncoder().encode(`${text}\n`);
   while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
 };
 
-async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
+function showKey(key: string): void {
+  try {
+    show(`Key, shown this once: ${key}\n`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown reason";
+    throw new ConfigError([
+      `standard output: the first key could not be shown (${reason}), so none was made. Set GATEWAY_KEY, or let the output be read`,
+    ]);
+  }
+}
+
+async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
@@ -35,94 +49,120 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   }
 }
 
-const config = await orExit(() =>
+if (Deno.args.includes("--version")) {
+  show(VERSION);
+  Deno.exit(0);
+}
+const config = await exitOnConfigError(() =>
   readConfig({
     env: Deno.env.toObject(),
     readFile: (path) => readFileSync(path, "utf8"),
   })
 );
+/** Requests that arrive before the gateway is assembled wait for it. */
+const opened = Promise.withResolvers<Gateway>();
+let handle = async (request: Request): Promise<Response> =>
+  dispatch(await opened.promise, request);
+const address = Promise.withResolvers<{ hostname: string; port: number }>();
+// Listens before anything is opened or created: a start that cannot listen must not store a key
+// that was never shown.
+const server = await exitOnConfigError(() => {
+  try {
+    return Deno.serve(
+      { ...config.listen, onListen: address.resolve },
+      (request) => handle(request),
+    );
+  } catch (error) {
+    throw listenError(error, config.listen);
+  }
+});
 // deno-lint-ignore no-console
 const write = (lines: string): void => console.log(lines);
 const lines = lineWriter(write);
 addEventListener("unload", lines.flush);
-// Where Deno exports lines, each is one.
+// If Deno exports console output, each line must be a write of its own.
 const print = config.traces ? write : lines.line;
-const { accounts, admin, freshKey, forgetful } = await orExit(() =>
-  openAccounts(config, (event) => print(eventLine(event)))
-);
 const replay = config.replay ? await startReplay() : undefined;
-const offer = offerOf(
-  config.catalogue,
-  replay === undefined ? config.vendors : replayVendors(
-    replay.url,
-    config.catalogue.vendors,
-  ),
-);
-const timers = gatewayTimers();
-const client = upstreamClient(config, timers);
 const now = () => Date.now();
-const log = config.logRequests ? jsonLog(print, now) : () => {};
-// Loaded where somebody collects spans, so that it costs nothing elsewhere.
-const spans = config.traces
-  ? await import("./gateway/call_span.ts")
-  : undefined;
-const gateway = createGateway({
-  config,
-  accounts,
-  desk: openDesk(admin, config.adminToken, now),
-  offer,
-  client,
-  timers,
+const { gateway, accounts } = await exitOnConfigError(() =>
+  compose({
+    config,
+    ...(replay === undefined ? {} : { replayUrl: replay.url }),
+    log: config.logRequests ? jsonLog(print, now) : () => {},
+    onEvent: (event) => print(eventLine(event)),
+    showKey,
+  })
+);
+
+/** Time for clients to receive the error of an aborted call. */
+const ABORT_GRACE_MS = 2_000;
+
+let stopping = false;
+/** Exit code of the process; 1 after an uncaught exception. */
+let exitCode = 0;
+async function stop(): Promise<void> {
+  // On Ctrl-C, a terminal signals the task runner and this process, so a second signal is not a
+  // request to stop faster.
+  if (stopping) return;
+  stopping = true;
+  try {
+    await shutDown();
+  } catch (error) {
+    exitCode = 1;
+    reportError(error);
+  }
+  Deno.exit(exitCode);
+}
+
+async function shutDown(): Promise<void> {
+  gateway.drain();
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const graceEnded = new Promise<void>((resolve) => {
+    timers.push(
+      setTimeout(() => gateway.abortAll(), config.drainMs),
+      // For a client that does not read the error of its aborted call.
+      setTimeout(resolve, config.drainMs + ABORT_GRACE_MS),
+    );
+  });
+  await Promise.race([server.shutdown(), graceEnded]);
+  for (const timer of timers) clearTimeout(timer);
+  await gateway.accounts.close();
+  // Not awaited: on some versions of Deno an aborted connection never reports its end.
+  void gateway.client.close();
+  await replay?.close();
+}
+
+watchFaults({
+  print,
+  count: gateway.metrics.countFault,
+  stop() {
+    exitCode = 1;
+    void stop();
+  },
+  secrets: [
+    ...Object.values(config.vendors).map(({ apiKey }) => apiKey),
+    config.gatewayKey ?? "",
+    config.adminToken ?? "",
+    ...passwordsIn(config.databaseUrl),
+  ],
   now,
-  random: Math.random,
-  ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
-  log,
 });
 
-const onListen = (
-  { hostname, port }: { hostname: string; port: number },
-): void => {
+// Registered before the address is shown: a supervisor that has read it may already send a signal.
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.addSignalListener(signal, stop);
+}
+
+handle = (request) => dispatch(gateway, request);
+opened.resolve(gateway);
+address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   show(banner({
     config,
     baseUrl: `http://${host}:${port}`,
-    ...(freshKey === undefined ? {} : { freshKey }),
-    forgetful,
-    models: offer.models.map((model) => model.id),
+    ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
+    isInMemory: accounts.isInMemory,
+    models: gateway.models.models.map((model) => model.id),
   }));
-};
-
-/** How long callers have to hear that they were broken off. */
-const LAST_WORDS_MS = 2_000;
-
-let stopping = false;
-async function stop(): Promise<void> {
-  // A terminal sends Ctrl-C to the task runner and to this process: the second one is no wish to be quicker.
-  if (stopping) return;
-  stopping = true;
-  gateway.drain();
-  const timers: ReturnType<typeof setTimeout>[] = [];
-  const givenUp = new Promise<void>((resolve) => {
-    timers.push(
-      setTimeout(() => gateway.breakOffAll(), config.drainMs),
-      // A caller that does not even read that it was broken off.
-      setTimeout(resolve, config.drainMs + LAST_WORDS_MS),
-    );
-  });
-  await Promise.race([server.shutdown(), givenUp]);
-  for (const timer of timers) clearTimeout(timer);
-  await accounts.close();
-  // Not waited for: on some versions of Deno a connection that was broken off never reports its end.
-  void client.close();
-  await replay?.close();
-  Deno.exit(0);
-}
-
-// Before it listens: who has read the address may already send a signal.
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  Deno.addSignalListener(signal, stop);
-}
-const server = Deno.serve(
-  { ...config.listen, onListen },
-  (request) => dispatch(gateway, request),
-);
+  for (const line of denoDefects(Deno.version.deno)) show(line);
+});

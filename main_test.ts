@@ -1,4 +1,4 @@
-/** The program itself, as a newcomer, a supervisor and a platform start it. */
+/** The program as a process, as a first user, a supervisor and a platform start it. */
 import assert from "node:assert/strict";
 
 const ROOT = new URL("./", import.meta.url).pathname;
@@ -6,7 +6,7 @@ const KEY = "sk-0123456789abcdefghij";
 
 interface Program {
   readonly process: Deno.ChildProcess;
-  /** Waits for a line of the output and gives it. */
+  /** Waits for a matching line of the output and returns it. */
   line(wanted: RegExp): Promise<string>;
   /** All output so far. */
   output(): string;
@@ -44,9 +44,9 @@ function start(
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      for (const look of [...waiting]) look();
+      for (const check of [...waiting]) check();
     }
-    for (const look of [...waiting]) look();
+    for (const check of [...waiting]) check();
   };
   const reading = Promise.all([read(process.stdout), read(process.stderr)]);
   return {
@@ -54,19 +54,19 @@ function start(
     output: () => text,
     line: (wanted) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = text.split("\n").slice(0, -1).find((line) =>
             wanted.test(line)
           );
           if (found !== undefined) {
-            waiting.delete(look);
+            waiting.delete(check);
             resolve(found);
           }
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
         reading.then(() => {
-          look();
+          check();
           reject(new Error(`the program ended without ${wanted}:\n${text}`));
         });
       }),
@@ -90,7 +90,7 @@ async function baseUrl(program: Program): Promise<string> {
   return /http:\S+/.exec(await program.line(/^Model gateway at/))?.[0] ?? "";
 }
 
-Deno.test("with nothing configured it prints an address, a key once, and three commands that work", async () => {
+Deno.test("without settings it prints an address, a key once, and three commands that work", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const first = start({}, START_PERMISSIONS, folder);
@@ -106,9 +106,9 @@ Deno.test("with nothing configured it prints an address, a key once, and three c
       const run = await new Deno.Command("bash", {
         args: ["-c", command.replace("curl ", "curl -sS ")],
       }).output();
-      const answer = new TextDecoder().decode(run.stdout);
+      const reply = new TextDecoder().decode(run.stdout);
       assert.match(
-        answer,
+        reply,
         command.includes('"stream": true')
           ? /message_stop/
           : /"role":"assistant"/,
@@ -144,7 +144,7 @@ Deno.test("with nothing configured it prints an address, a key once, and three c
   }
 });
 
-Deno.test("it runs where only environment and network exist and no port is given", async () => {
+Deno.test("it runs without file access and without a port", async () => {
   const program = start(
     {
       DENO_DEPLOY: "true",
@@ -175,21 +175,21 @@ Deno.test("it runs where only environment and network exist and no port is given
   }
 });
 
-Deno.test("a wrong setting stops the start and is named", async () => {
+Deno.test("an invalid setting prevents the start and is named", async () => {
   const program = start({ PORT: "eighty", HOST: "0.0.0.0" }, START_PERMISSIONS);
   const status = await program.process.status;
   await program.line(/^PORT: must be a whole number$/);
   assert.equal(status.code, 2);
 });
 
-Deno.test("SIGTERM lets a running stream finish, refuses new calls, and ends with 0", async () => {
+Deno.test("SIGTERM lets a running stream finish, refuses new calls, and exits with 0", async () => {
   const program = start(
     { GATEWAY_KEY: KEY, DATABASE_URL: "sqlite::memory:" },
     START_PERMISSIONS,
   );
   const url = await baseUrl(program);
   const headers = { "x-api-key": KEY, "content-type": "application/json" };
-  const ask = (text: string) => ({
+  const requestBody = (text: string) => ({
     model: "vendorb-5",
     max_tokens: 50,
     stream: true,
@@ -198,7 +198,7 @@ Deno.test("SIGTERM lets a running stream finish, refuses new calls, and ends wit
   const stream = await fetch(`${url}/v1/messages`, {
     method: "POST",
     headers,
-    body: JSON.stringify(ask("[[fx:slow?ms=40]]")),
+    body: JSON.stringify(requestBody("[[fx:slow?ms=40]]")),
   });
   const reader = stream.body?.getReader();
   const decoder = new TextDecoder();
@@ -214,7 +214,7 @@ Deno.test("SIGTERM lets a running stream finish, refuses new calls, and ends wit
   await program.line(/"ended":"complete"/);
 });
 
-Deno.test("SIGTERM tells a stream that outlasts the deadline, and ends with 0", async () => {
+Deno.test("SIGTERM ends a stream beyond the drain time with an error, and exits with 0", async () => {
   const program = start(
     {
       GATEWAY_KEY: KEY,
@@ -235,13 +235,13 @@ Deno.test("SIGTERM tells a stream that outlasts the deadline, and ends with 0", 
   });
   program.process.kill("SIGTERM");
   const text = await stream.text();
-  assert.match(text, /"message":"the gateway is being stopped/);
+  assert.match(text, /"message":"the gateway is shutting down/);
   assert.ok(!text.includes("[DONE]"));
   assert.equal((await program.process.status).code, 0);
   await program.line(/"ended":"failed"/);
 });
 
-Deno.test("it compiles into one binary that holds the fixtures", async () => {
+Deno.test("it compiles into one binary that contains the fixtures", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const tasks = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)).tasks;
@@ -252,7 +252,8 @@ Deno.test("it compiles into one binary that holds the fixtures", async () => {
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
       args,
       cwd: ROOT,
-      // The runtime that is linked in comes from outside npm; this one stands in for it, so the result is built but not run.
+      // `deno compile` downloads its runtime from outside npm; the current executable replaces it,
+      // so the result is built but not run.
       env: { DENORT_BIN: Deno.execPath() },
       stdout: "null",
       stderr: "piped",

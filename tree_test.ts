@@ -1,17 +1,20 @@
 /** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
 import assert from "node:assert/strict";
 import { SETTING_NAMES } from "./gateway/config.ts";
+import { VERSION } from "./gateway/version.ts";
 
 const ROOT = new URL("./", import.meta.url);
 
 /** What the modules of a part may import, beside npm packages and their own part. Tests may import more. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  "main.ts": ["routes", "gateway", "conformance"],
+  "main.ts": ["compose.ts", "routes", "gateway", "replay"],
+  "compose.ts": ["gateway"],
   routes: ["gateway", "translate"],
   gateway: ["translate"],
   translate: [],
-  conformance: [],
-  bench: ["gateway"],
+  replay: [],
+  conformance: ["replay"],
+  bench: ["gateway", "replay"],
 };
 
 async function modules(folder: URL): Promise<URL[]> {
@@ -34,8 +37,8 @@ function pathOf(url: URL): string {
 }
 
 function isForTests(path: string): boolean {
-  return /_test\.ts$/.test(path) || path.startsWith("end_to_end/") ||
-    path === "translate/recordings.ts";
+  return /_test\.ts$/.test(path) || path.startsWith("tests/") ||
+    path.startsWith("translate/testing/");
 }
 
 Deno.test("data flows one way: main → routes → gateway → translate, and conformance knows nobody", async () => {
@@ -61,19 +64,73 @@ Deno.test("data flows one way: main → routes → gateway → translate, and co
   assert.ok(looked > 100, "hardly any import was found");
 });
 
-Deno.test("a dialect imports no other dialect", async () => {
-  for (const url of await modules(new URL("translate/", ROOT))) {
-    const [, dialect, file] = pathOf(url).split("/");
-    if (file === undefined || isForTests(pathOf(url))) continue;
+Deno.test("a format imports no other format", async () => {
+  const formats = new URL("translate/formats/", ROOT);
+  let looked = 0;
+  for (const url of await modules(formats)) {
+    if (isForTests(pathOf(url))) continue;
+    const format = pathOf(url).split("/")[2];
     for (
       const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
-        /from\s+"(\.\.[^"]+)"/g,
+        /from\s+"(\.[^"]+)"/g,
       )
     ) {
-      const [, folder, inner] = pathOf(new URL(specifier, url)).split("/");
+      const target = pathOf(new URL(specifier, url)).split("/");
       assert.ok(
-        inner === undefined || folder === dialect,
+        target[1] !== "formats" || target[2] === format,
         `${pathOf(url)} imports ${specifier}`,
+      );
+      looked++;
+    }
+  }
+  assert.ok(looked > 50, "hardly any import was found");
+});
+
+/**
+ * The files of a format folder. A missing one means that the format has no such thing; what only one
+ * format needs is listed with it.
+ */
+const FORMAT_FILES: readonly string[] = [
+  "mod wire error usage stop_reason signatures dropped_fields",
+  "decode_request decode_messages decode_content decode_reasoning decode_tools",
+  "encode_request encode_config encode_messages encode_content encode_media",
+  "encode_reasoning encode_tools encode_tool_result",
+  "decode_reply decode_stream reply_reader encode_reply encode_stream",
+  "check_passable clean_request stream_ending sample_models",
+].flatMap((line) => line.split(" "));
+const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
+  messages: ["strict_schema", "reply_id"],
+  chat_completions: [
+    "block_writer",
+    "include_usage",
+    "json_scan",
+    "unmapped_fields",
+  ],
+  generate_content: ["function_names", "openapi_schema", "partial_args"],
+  responses: [
+    "free_text",
+    "item_reader",
+    "item_state",
+    "open_item",
+    "reply_config",
+    "reply_writer",
+    "stream_grammar",
+    "tool_names",
+  ],
+};
+
+Deno.test("all formats use one list of file names", async () => {
+  const formats = new URL("translate/formats/", ROOT);
+  for await (const { name: format } of Deno.readDir(formats)) {
+    const own = OWN_FILES[format];
+    assert.ok(own !== undefined, `${format} is not listed`);
+    const folder = new URL(`${format}/`, formats);
+    for await (const { name } of Deno.readDir(folder)) {
+      if (name.endsWith("_test.ts")) continue;
+      const file = name.replace(/\.ts$/, "");
+      assert.ok(
+        FORMAT_FILES.includes(file) || own.includes(file),
+        `translate/formats/${format}/${name} is not in the list`,
       );
     }
   }
@@ -100,7 +157,7 @@ Deno.test("only config.ts and the programs read the environment", async () => {
     const path = pathOf(url);
     if (
       isForTests(path) || path === "main.ts" ||
-      path === "gateway/cli.ts" || path === "gateway/config.ts" ||
+      path === "gateway/cli/cli.ts" || path === "gateway/config.ts" ||
       path === "bench/mod.ts"
     ) continue;
     assert.doesNotMatch(
@@ -111,10 +168,84 @@ Deno.test("only config.ts and the programs read the environment", async () => {
   }
 });
 
-Deno.test("the README has a row for every setting", async () => {
-  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) =>
+Deno.test("docs/configuration.md has a row for every setting", async () => {
+  const page = await Deno.readTextFile(
+    new URL("docs/configuration.md", ROOT),
+  );
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) =>
     name
   );
   assert.deepEqual(rows.toSorted(), [...SETTING_NAMES].toSorted());
+});
+
+Deno.test("the program's version is that of deno.json, and CHANGELOG.md has it", async () => {
+  const { version } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", ROOT)),
+  );
+  assert.equal(VERSION, version);
+  assert.match(
+    await Deno.readTextFile(new URL("CHANGELOG.md", ROOT)),
+    new RegExp(`^## ${VERSION.replaceAll(".", "\\.")}`, "m"),
+  );
+});
+
+Deno.test("every file that a page names exists", async () => {
+  const pages = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "tests/README.md",
+    "replay/README.md",
+    "bench/README.md",
+    "conformance/README.md",
+  ];
+  for (const folder of ["docs/", "docs/decisions/"]) {
+    for await (const { name } of Deno.readDir(new URL(folder, ROOT))) {
+      if (name.endsWith(".md")) pages.push(folder + name);
+    }
+  }
+  let named = 0;
+  for (const page of pages) {
+    const text = await Deno.readTextFile(new URL(page, ROOT));
+    for (
+      const [, path = ""] of text.matchAll(
+        /[`(]((?:[\w.]+\/)+[\w.]+\.(?:ts|md))(?:#[\w-]+)?[`)]/g,
+      )
+    ) {
+      // A placeholder, such as NAME.ts.
+      if (/[A-Z]{4}/.test(path) && !path.endsWith(".md")) continue;
+      named++;
+      const places = [new URL(path, ROOT), new URL(path, new URL(page, ROOT))];
+      const found = await Promise.all(
+        places.map((url) => Deno.stat(url).catch(() => undefined)),
+      );
+      assert.ok(found.some((one) => one?.isFile), `${page} names ${path}`);
+    }
+  }
+  assert.ok(named > 40, "hardly any path was found");
+});
+
+Deno.test("no imports go in a circle, those of types included", async () => {
+  const imports = new Map<string, readonly string[]>();
+  for (const url of await modules(ROOT)) {
+    const path = pathOf(url);
+    if (isForTests(path) || path.includes("/testing/")) continue;
+    const text = await Deno.readTextFile(url);
+    imports.set(
+      path,
+      [...text.matchAll(/^(?:import|export)[^;]*?from\s+"(\.[^"]+)"/gm)].map((
+        [, specifier = ""],
+      ) => pathOf(new URL(specifier, url))),
+    );
+  }
+  const clear = new Set<string>();
+  const visit = (path: string, way: readonly string[]): void => {
+    assert.ok(!way.includes(path), [...way, path].join(" → "));
+    if (clear.has(path)) return;
+    for (const next of imports.get(path) ?? []) visit(next, [...way, path]);
+    clear.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  assert.ok(clear.size > 400, "hardly any module was found");
 });

@@ -1,14 +1,14 @@
 /**
- * The benchmark's own processes: what they say is a JSON value a line, and they end when their input does, so that none outlives
- * the benchmark.
+ * The benchmark's own processes. They exchange one JSON value per line over stdin and stdout, and
+ * exit at the end of stdin, so that none outlives the benchmark.
  *
  * @module
  */
 
 const encoder = new TextEncoder();
 
-/** Says something to the process that started this one. */
-export function say(value: unknown): void {
+/** Sends a message to the parent process. */
+export function sendMessage(value: unknown): void {
   const bytes = encoder.encode(`${JSON.stringify(value)}\n`);
   let written = 0;
   while (written < bytes.length) {
@@ -16,8 +16,8 @@ export function say(value: unknown): void {
   }
 }
 
-/** The lines that this process is told, until its input ends. */
-export async function* told(
+/** The messages on a stream, until it ends. */
+export async function* receiveMessages(
   input: ReadableStream<Uint8Array>,
 ): AsyncGenerator<unknown> {
   let rest = "";
@@ -28,26 +28,26 @@ export async function* told(
   }
 }
 
-/** Ends this process when its input ends. For programs that are told nothing. */
-export function endWithInput(): void {
+/** Exits at the end of stdin. For programs that receive no messages. */
+export function exitWithStdin(): void {
   void (async () => {
     for await (const _ of Deno.stdin.readable);
     Deno.exit(0);
   })();
 }
 
-/** A process of the benchmark's own, as whoever started it sees it. */
+/** A child process. Disposing of it closes its stdin and waits for its exit. */
 export interface Child extends AsyncDisposable {
-  /** Of the process. */
+  /** Process id. */
   readonly pid: number;
-  /** Tells it something, in a line. */
-  tell(value: unknown): Promise<void>;
+  /** Sends it a message. */
+  send(value: unknown): Promise<void>;
   /**
-   * The next thing that it says.
+   * Its next message.
    *
-   * @throws {Error} where it ended
+   * @throws {Error} when the process ended before
    */
-  next(): Promise<unknown>;
+  receive(): Promise<unknown>;
 }
 
 /** Starts a program of this folder. */
@@ -69,11 +69,11 @@ export function startChild(
     stderr: "inherit",
   }).spawn();
   const input = process.stdin.getWriter();
-  const output = told(process.stdout);
+  const output = receiveMessages(process.stdout);
   return {
     pid: process.pid,
-    tell: (value) => input.write(encoder.encode(`${JSON.stringify(value)}\n`)),
-    async next() {
+    send: (value) => input.write(encoder.encode(`${JSON.stringify(value)}\n`)),
+    async receive() {
       const { done, value } = await output.next();
       if (done === true) throw new Error(`${program} ended before its time`);
       return value;

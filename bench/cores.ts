@@ -1,11 +1,12 @@
 /**
- * `deno task bench cores`: what several gateways on one store, behind nginx, take together beside one alone.
+ * `deno task bench cores`: throughput and processor time of several gateway processes on one store,
+ * behind nginx, compared with one process.
  *
  * @module
  */
 import { type Child, startChild } from "./child.ts";
 import { type CpuClock, openCpuClock } from "./cpu_time.ts";
-import { ask, jobFor } from "./measure.ts";
+import { jobFor, runJob } from "./measure.ts";
 import { OptionsError, parseOptions } from "./options.ts";
 import { EXCHANGE_KINDS, type Scenario, scenarioOf } from "./scenarios.ts";
 import { median } from "./statistics.ts";
@@ -21,17 +22,17 @@ import {
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 const KINDS: readonly string[] = ["whole-small", "stream-unpaced"];
-/** So many that each process has its share: the kernel deals connections out, not requests. */
+/** Enough for an even share per process: the kernel distributes connections, not requests. */
 const CONNECTIONS = 64;
 
-/** Processes that are asked at one address. */
+/** Gateway processes that are reached at one address. */
 interface Arrangement extends AsyncDisposable {
   readonly name: string;
   readonly address: Address;
   readonly pids: readonly number[];
 }
 
-/** Runs it. Gives the exit code: 1 where a reply was wrong, 2 where a flag is not understood. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runCores(
   flags: readonly string[],
   print: (line: string) => void,
@@ -42,8 +43,8 @@ export async function runCores(
     await using stack = new AsyncDisposableStack();
     const clock = stack.use(openCpuClock());
     const mock = stack.use(startChild("mock_upstream.ts"));
-    // What it says is in its file.
-    const upstream = await mock.next() as Upstream;
+    // The message's shape is defined in mock_upstream.ts.
+    const upstream = await mock.receive() as Upstream;
     const load = stack.use(startChild("load.ts"));
     const count = Math.max(2, navigator.hardwareConcurrency);
     const options = { folder, denoFlags: gatewayFlags };
@@ -79,7 +80,7 @@ export async function runCores(
       faults += wrong;
     }
     print(
-      `${navigator.hardwareConcurrency} cores, which the mock upstream and the load generator use, too`,
+      `${navigator.hardwareConcurrency} cores, shared with the mock upstream and the load generator`,
     );
     return faults === 0 ? 0 : 1;
   } catch (error) {
@@ -102,12 +103,12 @@ async function compare(
     shares: [] as number[][],
   }));
   let wrong = 0;
-  // The first round only warms up.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     for (const { arrangement, perSecond, cpuMicros, shares } of found) {
       const { pids, address } = arrangement;
       const before = pids.map((pid) => clock.microsOf(pid));
-      const { requests, tookMs, faults, told } = await ask(
+      const { requests, tookMs, faults, problems } = await runJob(
         load,
         jobFor(address, scenario, ms),
       );
@@ -115,7 +116,7 @@ async function compare(
         clock.microsOf(pid) - (before[at] ?? 0)
       );
       wrong += faults;
-      if (faults > 0) throw new Error(`${arrangement.name}: ${told[0]}`);
+      if (faults > 0) throw new Error(`${arrangement.name}: ${problems[0]}`);
       if (round === 0) continue;
       const sum = used.reduce((one, other) => one + other, 0);
       perSecond.push(requests / tookMs * 1000);

@@ -1,34 +1,36 @@
 /**
- * The processor time and the memory of another process, its children counted in. Linux tells both.
+ * Processor time and memory of another process and its descendants. Linux only.
  *
  * @module
  */
 
-/** Whether this system tells what other processes use. */
-export const CAN_LOOK: boolean = Deno.build.os === "linux";
+/** Whether this system reports what other processes use. */
+export const CAN_READ_PROCESSES: boolean = Deno.build.os === "linux";
 
-/** Reads processor time. */
+/** Reads the processor time of processes. */
 export interface CpuClock extends Disposable {
   /**
-   * Microseconds that a process and those that it started have used so far, in user mode and in the kernel, all threads of them.
+   * Microseconds that a process and its descendants have used so far: user and system time of all
+   * threads.
    *
-   * @throws {Error} where there is no such process, or the system does not tell
+   * @throws {Error} when there is no such process, or the system does not report its time
    */
   microsOf(pid: number): number;
 }
 
-/** The longest step of `/proc/PID/stat`'s figures, a clock tick. */
+/** Resolution of the times in `/proc/PID/stat`: one clock tick. */
 const TICK_MICROS = 10_000;
 
 /**
- * Opens the clock. The C library's is exact to the nanosecond and counts threads that have ended; `/proc` counts in steps of ten
- * milliseconds and is used where the library cannot be had.
+ * Opens the clock. It uses the C library's `clock_gettime`, which has nanosecond resolution and
+ * includes ended threads; where the library cannot be loaded, `/proc` with its resolution of ten
+ * milliseconds.
  */
 export function openCpuClock(): CpuClock {
   const library = openLibrary();
   return {
     microsOf: (pid) =>
-      familyOf(pid).reduce(
+      processTree(pid).reduce(
         (sum, member) => sum + (library?.micros(member) ?? statMicros(member)),
         0,
       ),
@@ -36,9 +38,9 @@ export function openCpuClock(): CpuClock {
   };
 }
 
-/** Bytes of memory that a process and those that it started hold. */
+/** Resident memory of a process and its descendants, in bytes. */
 export function residentBytes(pid: number): number {
-  return familyOf(pid).reduce((sum, member) => {
+  return processTree(pid).reduce((sum, member) => {
     const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(
       Deno.readTextFileSync(`/proc/${member}/status`),
     )?.[1];
@@ -46,8 +48,8 @@ export function residentBytes(pid: number): number {
   }, 0);
 }
 
-/** A process, its children and theirs. */
-export function familyOf(pid: number): readonly number[] {
+/** Ids of a process and its descendants. */
+export function processTree(pid: number): readonly number[] {
   const childrenOf = new Map<number, number[]>();
   for (const { name } of Deno.readDirSync("/proc")) {
     const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : undefined;
@@ -63,12 +65,15 @@ function parentOf(pid: number): number | undefined {
   try {
     return Number(statFields(pid)[1]);
   } catch {
-    // It ended while the list was read.
+    // The process ended while the list was read.
     return undefined;
   }
 }
 
-/** The fields of `/proc/PID/stat` from the third on: the name, in brackets, may hold blanks. */
+/**
+ * The fields of `/proc/PID/stat` from the third on; the second, a name in parentheses, may contain
+ * spaces.
+ */
 function statFields(pid: number): readonly string[] {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -88,7 +93,7 @@ function openLibrary(): Library | undefined {
       const time = new BigInt64Array(2);
       return {
         micros(pid) {
-          // The id of a process's clock, as <linux/posix-timers.h> makes it: CPUCLOCK_SCHED is 2.
+          // Clock id of a process, as in <linux/posix-timers.h>; CPUCLOCK_SCHED is 2.
           const clock = (~pid << 3) | 2;
           if (library.symbols.clock_gettime(clock, time) !== 0) {
             throw new Error(`could not read the processor time of ${pid}`);
@@ -98,13 +103,13 @@ function openLibrary(): Library | undefined {
         close: () => library.close(),
       };
     } catch {
-      // Not under this name.
+      // No library of this name.
     }
   }
   return undefined;
 }
 
-/** As `/proc/PID/stat` tells it: utime and stime. */
+/** Processor time of one process from `/proc/PID/stat`: utime and stime, in microseconds. */
 export function statMicros(pid: number): number {
   const fields = statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { startChild } from "./child.ts";
 import {
-  familyOf,
   openCpuClock,
+  processTree,
   residentBytes,
   statMicros,
 } from "./cpu_time.ts";
 
-Deno.test("the clock sees what this process uses, as /proc does to within its ticks", () => {
+Deno.test("the clock agrees with /proc to within its ticks", () => {
   using clock = openCpuClock();
   const before = clock.microsOf(Deno.pid);
   const until = performance.now() + 30;
@@ -20,10 +20,10 @@ Deno.test("the clock sees what this process uses, as /proc does to within its ti
   assert.ok(clock.microsOf(Deno.pid) >= ticks);
 });
 
-Deno.test("a process that sleeps uses next to nothing while this one works", async () => {
+Deno.test("a sleeping process uses less processor time than this one", async () => {
   using clock = openCpuClock();
   await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
-  await child.next();
+  await child.receive();
   const own = clock.microsOf(Deno.pid);
   const others = clock.microsOf(child.pid);
   let sum = 0;
@@ -33,14 +33,14 @@ Deno.test("a process that sleeps uses next to nothing while this one works", asy
   assert.ok(clock.microsOf(child.pid) - others < used);
 });
 
-Deno.test("familyOf() finds a process's children", async () => {
+Deno.test("processTree() finds a process's children", async () => {
   await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
-  await child.next();
-  assert.ok(familyOf(Deno.pid).includes(child.pid));
-  assert.deepEqual(familyOf(child.pid), [child.pid]);
+  await child.receive();
+  assert.ok(processTree(Deno.pid).includes(child.pid));
+  assert.deepEqual(processTree(child.pid), [child.pid]);
 });
 
-Deno.test("the clock refuses a process that is not there", () => {
+Deno.test("the clock throws for an unknown process", () => {
   using clock = openCpuClock();
   // Larger than any process id that Linux gives.
   assert.throws(() => clock.microsOf(2 ** 22 + 1));

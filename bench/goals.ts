@@ -1,19 +1,22 @@
 /**
- * What this project's gateway is to reach: the most that it may cost, beside the raw pipe and beside Portkey.
+ * Performance goals of this project's gateway: upper limits, relative to the raw pipe and to
+ * Portkey.
  *
  * @module
  */
 import type { Scenario } from "./scenarios.ts";
 import { isPassThrough } from "./targets/target.ts";
 
-/** The most that a scenario may cost, as a ratio to the raw pipe; undefined where nothing is set. */
-export function mostRatio({ kind, direction }: Scenario): number | undefined {
+/**
+ * Highest processor time of a scenario, relative to the raw pipe; undefined when there is no goal.
+ */
+export function maxCpuRatio({ kind, direction }: Scenario): number | undefined {
   const goals = isPassThrough(direction) ? PASS_THROUGH : TRANSLATED;
   return goals[kind.name];
 }
 
-/** The most that a scenario may cost, as a part of what Portkey takes for it. */
-export function mostOfPortkey({ kind }: Scenario): number {
+/** Highest processor time of a scenario, relative to Portkey. */
+export function maxPortkeyRatio({ kind }: Scenario): number {
   return kind.stream ? 1 / 4 : 1 / 10;
 }
 
@@ -30,11 +33,11 @@ const TRANSLATED: Readonly<Record<string, number>> = {
   "stream-paced": 2.2,
 };
 
-/** The most that may be added to an event's delay over a direct connection, in the median, in milliseconds. */
-export const MOST_EVENT_DELAY_MS = 0.25;
+/** Highest median of the delay that is added to an event, compared with a direct connection. */
+export const MAX_EVENT_DELAY_MS = 0.25;
 
-/** The most memory for each of 1,000 open streams. */
-export const MOST_STREAM_BYTES: number = 64 * 1024;
+/** Highest memory per stream, with 1,000 open streams. */
+export const MAX_STREAM_BYTES: number = 64 * 1024;
 
-/** The longest start with a warm cache, in milliseconds. */
-export const MOST_START_MS = 400;
+/** Longest time from process start to readiness, with a warm cache. */
+export const MAX_START_MS = 400;

@@ -1,7 +1,8 @@
 /**
- * `deno task bench growth`: how the cost grows. Bytes and events are doubled again and again, and the exponent is told: 1 is linear.
- * Below 1 is what every call costs whatever its size; well above it, something is looked at again and again. The exponent of the
- * upper half of the sizes is the one to look at.
+ * `deno task bench growth`: how processor time grows with bytes and events. Sizes are doubled
+ * several times and the exponent is fitted: 1 is linear. Below 1 the fixed cost of a call
+ * dominates; well above 1 bytes are processed repeatedly. The exponent of the upper half of the
+ * sizes matters most.
  *
  * @module
  */
@@ -17,13 +18,13 @@ import { ownGateway } from "./targets/own_gateway.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
 import type { Target, TargetKind, Upstream } from "./targets/target.ts";
 
-/** Something that grows. */
+/** A quantity that grows. */
 interface Growth {
   readonly name: string;
   readonly about: string;
-  /** From the least to the most, each double the one before. */
+  /** Ascending; each is twice the one before. */
   readonly sizes: readonly number[];
-  /** What is asked at a size. */
+  /** The exchange of a size. */
   kind(size: number): ExchangeKind;
 }
 
@@ -80,7 +81,7 @@ function doubled(least: number, times: number): readonly number[] {
   return Array.from({ length: times }, (_, power) => least * 2 ** power);
 }
 
-/** Runs it. Gives the exit code: 1 where a reply was wrong, 2 where a flag is not understood. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runGrowth(
   flags: readonly string[],
   print: (line: string) => void,
@@ -91,8 +92,8 @@ export async function runGrowth(
     await using stack = new AsyncDisposableStack();
     const clock = stack.use(openCpuClock());
     const mock = stack.use(startChild("mock_upstream.ts"));
-    // What it says is in its file.
-    const upstream = await mock.next() as Upstream;
+    // The message's shape is defined in mock_upstream.ts.
+    const upstream = await mock.receive() as Upstream;
     const load = stack.use(startChild("load.ts"));
     const started = async (kind: TargetKind): Promise<Target> =>
       stack.use(await stack.use(await kind.prepare(upstream)).start());
@@ -113,7 +114,7 @@ export async function runGrowth(
       wrong += faults;
     }
     print(
-      wrong === 0 ? "every reply was right" : `${wrong} replies were WRONG`,
+      wrong === 0 ? "every reply was correct" : `${wrong} replies were WRONG`,
     );
     return wrong === 0 ? 0 : 1;
   } catch (error) {
@@ -123,12 +124,12 @@ export async function runGrowth(
   }
 }
 
-/** A direction on a target, and what each size cost. */
+/** The measurements of one direction on one target. */
 interface Series {
   readonly name: string;
   readonly target: Target;
   readonly direction: (typeof DIRECTIONS)[number];
-  /** Of each size: the processor time of a request in each round. */
+  /** For each size, the processor time per request in each round. */
   readonly micros: readonly number[][];
 }
 
@@ -164,7 +165,7 @@ async function measureGrowth(
     ),
   ];
   let faults = 0;
-  // The first round only warms up.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     for (const [at, size] of growth.sizes.entries()) {
       for (const { target, direction, micros } of all) {
@@ -190,7 +191,7 @@ function growthLines(
   all: readonly Series[],
 ): readonly string[] {
   return [
-    `${name}: ${about}; CPU µs of the process for a request`,
+    `${name}: ${about}; CPU µs of the process per request`,
     ...tableLines([
       ["", ...sizes.map(sizeText), "exponent", "upper half"],
       ...all.map((series) => {
@@ -202,7 +203,7 @@ function growthLines(
           series.name,
           ...points.map(({ y }) => figure(y)),
           figure(exponent(points)),
-          // Where what every call costs no longer counts.
+          // The fixed cost of a call matters less here.
           figure(exponent(points.slice(-Math.ceil(points.length / 2)))),
         ];
       }),

@@ -1,6 +1,7 @@
 /**
- * HTTP/1.1 over a bare connection, as little as the mock upstream and the load generator need: heads as text, bodies as the bytes
- * inside their framing. It costs a fraction of what an HTTP library costs, so that the benchmark's own parts do not dominate.
+ * A minimal HTTP/1.1 reader for the mock upstream and the load generator: heads as text, bodies as
+ * bytes without their framing. It uses a fraction of an HTTP library's processor time, so that the
+ * benchmark's own processes do not dominate.
  *
  * @module
  */
@@ -8,28 +9,29 @@
 const CR = 13;
 const LF = 10;
 
-/** Where bytes come from: a connection. */
+/** A source of bytes, such as a connection. */
 export interface ByteInput {
-  /** Fills the buffer as far as there is something; null at the end. */
+  /** Reads available bytes into the buffer and returns their number; null at the end. */
   read(buffer: Uint8Array): Promise<number | null>;
 }
 
-/** Reads messages from a connection, one after the other. */
+/** Reads the HTTP messages of one connection. */
 export class HttpReader {
   readonly #input: ByteInput;
   #buffer = new Uint8Array(64 * 1024);
   #start = 0;
   #end = 0;
 
-  /** Reads from the connection only as far as messages need. */
+  /** Reads from the input only as much as each message needs. */
   constructor(input: ByteInput) {
     this.#input = input;
   }
 
   /**
-   * A message's head, in lower case but for its first line; undefined where the connection ended before it.
+   * The next message's head, in lower case except for its first line; undefined at the end of the
+   * connection.
    *
-   * @throws {Error} where it ended inside
+   * @throws {Error} when the connection ends inside the head
    */
   async head(): Promise<string | undefined> {
     let looked = this.#start;
@@ -53,9 +55,9 @@ export class HttpReader {
   }
 
   /**
-   * Passes on a body's bytes as they come; they are valid only during the call.
+   * Passes the bytes of the body to `sink` as they arrive; they are valid only during the call.
    *
-   * @throws {Error} where the connection ends before the body does
+   * @throws {Error} when the connection ends before the body does, or the chunks are malformed
    */
   async body(head: string, sink: (bytes: Uint8Array) => void): Promise<void> {
     if (/\r\ntransfer-encoding: *chunked/.test(head)) {
@@ -82,7 +84,7 @@ export class HttpReader {
       while (this.#end - this.#start < 2) await this.#mustFill();
       if (
         this.#buffer[this.#start] !== CR || this.#buffer[this.#start + 1] !== LF
-      ) throw new Error("a chunk does not end where it should");
+      ) throw new Error("a chunk does not end with CR LF");
       this.#start += 2;
       if (size === 0) return;
     }
@@ -130,22 +132,22 @@ export class HttpReader {
   }
 }
 
-/** Bytes put together from pieces. It is used again for one body after the other. */
-export class ByteHeap {
+/** A growing buffer that is reused from one body to the next. */
+export class ByteBuffer {
   #bytes = new Uint8Array(16 * 1024);
   #length = 0;
 
-  /** What was added since the last clearing; valid until the next addition. */
+  /** The bytes added since the last `clear()`; valid until the next `add()`. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** How many there are. */
+  /** Number of bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies bytes to the end. */
+  /** Appends a copy of the bytes. */
   add(bytes: Uint8Array): void {
     const needed = this.#length + bytes.length;
     if (needed > this.#bytes.length) {
@@ -157,13 +159,13 @@ export class ByteHeap {
     this.#length = needed;
   }
 
-  /** Makes it empty. */
+  /** Removes all bytes. */
   clear(): void {
     this.#length = 0;
   }
 }
 
-/** Writes all bytes. */
+/** Writes all bytes, in several writes where the output accepts only a part. */
 export async function writeAll(
   output: { write(bytes: Uint8Array): Promise<number> },
   bytes: Uint8Array,
@@ -206,9 +208,9 @@ function hex(bytes: Uint8Array, from: number, to: number): number {
       ? code - 55
       : undefined;
     if (digit === undefined) {
-      // A chunk extension, or blanks.
+      // A chunk extension, or trailing spaces.
       if (at > from && (code === 59 || code === 32)) return value;
-      throw new Error("a chunk's size is no number");
+      throw new Error("a chunk's size is not a number");
     }
     value = value * 16 + digit;
   }

@@ -1,15 +1,19 @@
 /**
- * How many requests a second the books can take: each is reserved against a balance, waits until that is durable, and is settled.
+ * Throughput of the ledger: each request is reserved against a balance, waits until the reservation
+ * is durable, and is settled.
  *
  * @module
  */
-import { openAccounts, type OpenedAccounts } from "../gateway/accounts/mod.ts";
+import {
+  openAccountService,
+  type OpenedAccounts,
+} from "../gateway/accounts/mod.ts";
 import {
   postgresAt,
   SQLITE,
   type TestStore,
 } from "../gateway/accounts/testing/stores.ts";
-import type { Bench, BenchContext } from "./mod.ts";
+import type { Bench, BenchContext } from "./bench.ts";
 
 const CONCURRENCY: readonly number[] = [1, 16, 128];
 const PRICE = {
@@ -19,9 +23,9 @@ const PRICE = {
   output: 2_000_000,
 };
 
-/** The benchmark. */
+/** `deno task bench ledger`. */
 export const ledger: Bench = {
-  about: "settled requests per second on each store, and the wait to reserve",
+  about: "settled requests per second on each store, and the time to reserve",
   async run(context) {
     context.print(
       row(["store", "at once", "settled/s", "reserve p50", "reserve p99"]),
@@ -29,7 +33,7 @@ export const ledger: Bench = {
     await measureOn(SQLITE, context);
     if (context.postgresUrl === undefined) {
       context.print(
-        "postgres  SKIPPED, because TEST_POSTGRES_URL names no server",
+        "postgres  SKIPPED, because TEST_POSTGRES_URL is not set",
       );
     } else await measureOn(postgresAt(context.postgresUrl), context);
   },
@@ -40,8 +44,8 @@ async function measureOn(
   { print, measureMs }: BenchContext,
 ): Promise<void> {
   for (const concurrency of CONCURRENCY) {
-    await using database = await kind.fresh();
-    const opened = await openAccounts({
+    await using database = await kind.createDatabase();
+    const opened = await openAccountService({
       store: await database.open(),
       price: () => PRICE,
     });
@@ -92,7 +96,7 @@ async function measure(
         inputTokens: 10,
         maxOutputTokens: 20,
       });
-      await reservation.written;
+      await reservation.durable;
       waitsMs.push(performance.now() - askedMs);
       reservation.settle({
         usage: { input: 10, output: 12 },
@@ -102,7 +106,7 @@ async function measure(
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-  // A settlement counts when it is in the ledger, not when it is owed.
+  // A settlement counts once it is in the ledger, not while it is queued.
   await flush();
   const tookMs = performance.now() - startedMs;
   return {

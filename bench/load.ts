@@ -1,18 +1,19 @@
 /**
- * The load generator, as a process of its own: a job in a line, its result in a line. Every reply is judged.
+ * The load generator, a process of its own: it reads jobs and writes their results, one per line.
+ * Every reply is checked.
  *
  * @module
  */
-import { say, told } from "./child.ts";
-import { ByteHeap, HttpReader, writeAll } from "./http_bytes.ts";
+import { receiveMessages, sendMessage } from "./child.ts";
+import { ByteBuffer, HttpReader, writeAll } from "./http_bytes.ts";
 import type { LoadJob, LoadResult, Quantiles } from "./load_job.ts";
 import { replyJudge } from "./reply_judge.ts";
 import { stampClock, stampDelta } from "./stamp.ts";
 import { quantile } from "./statistics.ts";
 
-/** A target that answers nothing right is not asked for ever. */
-const MOST_FAULTS = 20;
-const MOST_TOLD = 3;
+/** A job ends after this many wrong replies. */
+const MAX_FAULTS = 20;
+const MAX_REPORTED = 3;
 
 const encoder = new TextEncoder();
 
@@ -22,7 +23,7 @@ class Load {
   readonly #judge;
   readonly #waitsMs: number[] = [];
   readonly #delaysMicros: number[] = [];
-  readonly #told = new Set<string>();
+  readonly #problems = new Set<string>();
   readonly #overlooked = new Set<string>();
   #faults = 0;
   #open = 0;
@@ -50,7 +51,7 @@ class Load {
     await Promise.all(
       Array.from({ length: connections }, async (_, index) => {
         await sleep(index * spreadMs / connections);
-        await this.#lane();
+        await this.#runConnection();
       }),
     );
     return {
@@ -62,14 +63,14 @@ class Load {
         ? {}
         : { delays: quantiles(this.#delaysMicros.map((us) => us / 1000)) }),
       faults: this.#faults,
-      told: [...this.#told],
+      problems: [...this.#problems],
       overlooked: [...this.#overlooked],
     };
   }
 
-  async #lane(): Promise<void> {
+  async #runConnection(): Promise<void> {
     let made = 0;
-    while (this.#goesOn(made)) {
+    while (this.#continues(made)) {
       try {
         const connection = await Deno.connect({
           hostname: this.#job.host,
@@ -78,9 +79,9 @@ class Load {
         try {
           connection.setNoDelay(true);
           const reader = new HttpReader(connection);
-          const body = new ByteHeap();
+          const body = new ByteBuffer();
           let keep = true;
-          while (keep && this.#goesOn(made)) {
+          while (keep && this.#continues(made)) {
             made++;
             keep = await this.#exchange(connection, reader, body);
           }
@@ -94,19 +95,19 @@ class Load {
     }
   }
 
-  #goesOn(made: number): boolean {
-    if (this.#faults >= MOST_FAULTS) return false;
+  #continues(made: number): boolean {
+    if (this.#faults >= MAX_FAULTS) return false;
     const { until } = this.#job;
     return "ms" in until
       ? made === 0 || performance.now() - this.#startedMs < until.ms
       : made < until.requestsEach;
   }
 
-  /** One request. Gives whether the connection can be used again. */
+  /** One request and its reply. Returns whether the connection can be reused. */
   async #exchange(
     connection: Deno.TcpConn,
     reader: HttpReader,
-    body: ByteHeap,
+    body: ByteBuffer,
   ): Promise<boolean> {
     const askedMs = performance.now();
     await writeAll(connection, this.#request);
@@ -121,7 +122,7 @@ class Load {
     await reader.body(head, (bytes) => {
       body.add(bytes);
       if (isPaced) arrivals.push({ length: body.length, at: stampClock() });
-      if (isFirst) this.#opened();
+      if (isFirst) this.#noteOpen();
       isFirst = false;
     });
     const waitedMs = performance.now() - askedMs;
@@ -145,16 +146,16 @@ class Load {
     return !/\r\nconnection: *close/.test(head);
   }
 
-  #opened(): void {
+  #noteOpen(): void {
     this.#open++;
     if (
-      this.#job.tellsOpen === true && this.#open === this.#job.connections
-    ) say({ open: true });
+      this.#job.reportsOpen === true && this.#open === this.#job.connections
+    ) sendMessage({ open: true });
   }
 
   #fault(message: string): void {
     this.#faults++;
-    if (this.#told.size < MOST_TOLD) this.#told.add(message);
+    if (this.#problems.size < MAX_REPORTED) this.#problems.add(message);
   }
 }
 
@@ -166,7 +167,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-for await (const job of told(Deno.stdin.readable)) {
-  // What comes in is what the benchmark wrote.
-  say(await new Load(job as LoadJob).run());
+for await (const job of receiveMessages(Deno.stdin.readable)) {
+  // The message's shape is defined in load_job.ts.
+  sendMessage(await new Load(job as LoadJob).run());
 }

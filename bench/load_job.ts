@@ -1,35 +1,44 @@
 /**
- * What the load generator is told and what it answers.
+ * The messages that the load generator receives and sends.
  *
  * @module
  */
 import type { Expected } from "./reply_judge.ts";
 
-/** Requests to be made, all alike. */
+/** A number of identical requests to one target. */
 export interface LoadJob {
-  /** Port on 127.0.0.1, or of `host`. */
+  /** Port of the target. */
   readonly port: number;
-  /** Where the target is. */
+  /** Name or address of the target. */
   readonly host: string;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
-  /** Beside host, length and type. */
+  /** Headers besides host, content-length and content-type. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
+  /** Request body, as JSON. */
   readonly body: string;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** When to begin no further request; each connection makes at least one. */
+  /** When to stop starting requests; each connection makes at least one. */
   readonly until:
     | { readonly ms: number }
     | { readonly requestsEach: number };
-  /** Time over which the connections begin; 0: at once. */
+  /**
+   * Time over which the starts of the connections are spread, in milliseconds; 0 starts all at
+   * once.
+   */
   readonly spreadMs: number;
-  /** True: says `{ open: true }` when each connection has had its stream's first bytes. */
-  readonly tellsOpen?: boolean;
-  /** What a reply has to be. */
+  /**
+   * True: sends the message `{ open: true }` when every connection has received the first bytes of
+   * its stream.
+   */
+  readonly reportsOpen?: boolean;
+  /** The expected reply. */
   readonly expected: Expected;
-  /** True: a reply with its whole text counts, whatever else is wrong with it. For gateways whose faults are known. */
+  /**
+   * True: a reply with its complete text counts as correct. For gateways with known faults in the
+   * rest of the reply.
+   */
   readonly lenient?: boolean;
 }
 
@@ -37,26 +46,26 @@ export interface LoadJob {
 export interface Quantiles {
   /** The median. */
   readonly p50: number;
-  /** What 99 of 100 stay below. */
+  /** The 99th percentile. */
   readonly p99: number;
 }
 
-/** What came of it. */
+/** The result of a job. */
 export interface LoadResult {
-  /** Right replies. */
+  /** Number of correct replies. */
   readonly requests: number;
-  /** Events in them. */
+  /** Number of events in them. */
   readonly events: number;
-  /** From the first request to the last reply. */
+  /** From the first request to the last reply, in milliseconds. */
   readonly tookMs: number;
-  /** From a request to its reply's end. */
+  /** From a request to the end of its reply. */
   readonly waits: Quantiles;
-  /** From an event's sending to its arrival; absent where the events were not paced. */
+  /** From the sending of an event to its arrival; absent when the events are not paced. */
   readonly delays?: Quantiles;
-  /** Wrong replies. */
+  /** Number of wrong replies. */
   readonly faults: number;
-  /** What was wrong, a few of them. */
-  readonly told: readonly string[];
-  /** What was overlooked for a lenient job. */
+  /** The first distinct problems, at most three. */
+  readonly problems: readonly string[];
+  /** Distinct problems that were accepted because the job is lenient. */
   readonly overlooked: readonly string[];
 }

@@ -1,15 +1,15 @@
 /**
- * One measurement: a scenario on a target, with the processor time that the target took for it.
+ * One measurement: a scenario on a target, with the target's processor time.
  *
  * @module
  */
 import type { Child } from "./child.ts";
-import { CAN_LOOK, type CpuClock } from "./cpu_time.ts";
+import { CAN_READ_PROCESSES, type CpuClock } from "./cpu_time.ts";
 import type { LoadJob, LoadResult } from "./load_job.ts";
 import { requestBody, type Scenario } from "./scenarios.ts";
 import type { Address, Target } from "./targets/target.ts";
 
-/** What a measurement needs. */
+/** The processes and clocks that a measurement uses. */
 export interface Instruments {
   /** The load generator's process. */
   readonly load: Child;
@@ -17,20 +17,26 @@ export interface Instruments {
   readonly clock: CpuClock;
 }
 
-/** What came of one. */
+/** The result of one measurement. */
 export interface Sample {
-  /** Microseconds of the target's processor time for each request or event; absent: its process is not known, or it failed. */
+  /**
+   * Microseconds of the target's processor time per request or event; absent when its process is
+   * unknown or every reply failed.
+   */
   readonly cpuMicros?: number;
   /** Requests or events per second of real time. */
   readonly perSecond: number;
-  /** What the load generator told. */
+  /** The load generator's result. */
   readonly result: LoadResult;
 }
 
-/** What a target does after a reply has left (writing the ledger, the log) is its cost, too. */
-const AFTERWARDS_MS = 50;
+/**
+ * Work after the end of a reply, such as writing the ledger and the log, is part of the target's
+ * cost.
+ */
+const SETTLE_MS = 50;
 
-/** Measures for a while; a paced scenario takes as long as its streams do. */
+/** Measures one scenario for `ms` milliseconds; a paced scenario takes as long as its streams. */
 export async function measure(
   { load, clock }: Instruments,
   target: Target,
@@ -39,15 +45,15 @@ export async function measure(
   ms: number,
 ): Promise<Sample> {
   const cpu = (): number | undefined =>
-    target.pid === undefined || !CAN_LOOK
+    target.pid === undefined || !CAN_READ_PROCESSES
       ? undefined
       : clock.microsOf(target.pid);
   const before = cpu();
-  const result = await ask(load, {
+  const result = await runJob(load, {
     ...jobFor(address, scenario, ms),
     lenient: target.lenient === true,
   });
-  await new Promise((resolve) => setTimeout(resolve, AFTERWARDS_MS));
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const after = cpu();
   const { kind } = scenario;
   const units = kind.unit === "event" ? result.events : result.requests;
@@ -60,14 +66,14 @@ export async function measure(
   };
 }
 
-/** Has a job done. */
-export async function ask(load: Child, job: LoadJob): Promise<LoadResult> {
-  await load.tell(job);
-  // What the load generator says is in load_job.ts.
-  return await load.next() as LoadResult;
+/** Runs a job on the load generator. */
+export async function runJob(load: Child, job: LoadJob): Promise<LoadResult> {
+  await load.send(job);
+  // The message's shape is defined in load_job.ts.
+  return await load.receive() as LoadResult;
 }
 
-/** The job that a scenario is on a target. */
+/** The job that measures a scenario on a target. */
 export function jobFor(
   { host, port, path, headers, model }: Address,
   { kind, direction: { caller } }: Scenario,
@@ -83,7 +89,7 @@ export function jobFor(
     body: requestBody(caller, model, kind),
     connections,
     until: isPaced ? { requestsEach: 1 } : { ms },
-    // Streams that began at once would send their events at once, too.
+    // Streams that start together would also send their events together.
     spreadMs: isPaced ? 5 * 1000 / plan.perSecond : 0,
     expected: { plan, dialect: caller, stream },
   };

@@ -1,13 +1,15 @@
-/** The load generator and the mock upstream as they run, and gateways that are broken on purpose between them. */
+/**
+ * Runs the real load generator and mock upstream, with deliberately broken proxies between them.
+ */
 import assert from "node:assert/strict";
 import { type Child, startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measure, type Sample } from "./measure.ts";
-import { isRight } from "./pipeline.ts";
+import { isCorrect } from "./pipeline.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { type ExchangeKind, scenarioOf } from "./scenarios.ts";
-import { summarised } from "./summary.ts";
-import { handedThrough, type Target } from "./targets/target.ts";
+import { summarise } from "./summary.ts";
+import { passThroughAddress, type Target } from "./targets/target.ts";
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 
@@ -22,15 +24,15 @@ const STREAM: ExchangeKind = {
   measures: "cpu",
 };
 
-/** Asks through a proxy that changes each reply. */
+/** Measures through a proxy that changes each reply. */
 async function through(
   change: (body: string) => string,
   kind: ExchangeKind,
   lenient = false,
 ): Promise<Sample> {
   await using mock = startChild("mock_upstream.ts");
-  // What it says is in its file.
-  const { port } = await mock.next() as { readonly port: number };
+  // The message's shape is defined in mock_upstream.ts.
+  const { port } = await mock.receive() as { readonly port: number };
   await using load = startChild("load.ts");
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -65,7 +67,7 @@ async function measured(
   const target: Target = {
     pid: Deno.pid,
     lenient,
-    address: (direction) => handedThrough(port, direction),
+    address: (direction) => passThroughAddress(port, direction),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const address = target.address(DIRECTION);
@@ -80,48 +82,48 @@ async function measured(
 }
 
 function rightWith(sample: Sample): boolean {
-  const rows = summarised([{
+  const rows = summarise([{
     scenario: scenarioOf(STREAM, DIRECTION),
     target: "gateway",
     pairs: [{ sample, base: sample }],
   }]);
-  return isRight({ rows, memory: [] });
+  return isCorrect({ rows, memory: [] });
 }
 
-Deno.test("measure() counts right replies, their events and the target's processor time", async () => {
+Deno.test("measure() counts correct replies, their events and the target's processor time", async () => {
   const sample = await through((body) => body, STREAM);
-  assert.deepEqual([sample.result.faults, sample.result.told], [0, []]);
+  assert.deepEqual([sample.result.faults, sample.result.problems], [0, []]);
   assert.ok(sample.result.requests >= 2);
   assert.equal(sample.result.events, sample.result.requests * 30);
   assert.ok((sample.cpuMicros ?? 0) > 0);
   assert.equal(rightWith(sample), true);
 });
 
-Deno.test("a lost event fails the run, however lenient", async () => {
+Deno.test("a lost event is a fault, even on a lenient target", async () => {
   for (const lenient of [false, true]) {
     const sample = await through(
       (body) => body.replace("#7 lorem ipsum", ""),
       STREAM,
       lenient,
     );
-    assert.match(sample.result.told[0] ?? "", /^event 7 /);
+    assert.match(sample.result.problems[0] ?? "", /^event 7 /);
     assert.equal(sample.result.requests, 0);
     assert.equal(rightWith(sample), false);
   }
 });
 
-Deno.test("an untold end fails the run, but not that of a target whose faults are known", async () => {
+Deno.test("a missing end is a fault, except on a lenient target", async () => {
   const cut = (body: string): string => body.replace("message_stop", "gone");
   const wrong = (body: string): string => cut(cut(body));
   const strict = await through(wrong, STREAM);
-  assert.deepEqual(strict.result.told, ["the end is not told"]);
+  assert.deepEqual(strict.result.problems, ["the end is missing"]);
   assert.equal(rightWith(strict), false);
   const lenient = await through(wrong, STREAM, true);
   assert.equal(lenient.result.faults, 0);
-  assert.deepEqual(lenient.result.overlooked, ["the end is not told"]);
+  assert.deepEqual(lenient.result.overlooked, ["the end is missing"]);
 });
 
-Deno.test("an error instead of a reply is told with its status, and asking ends", async () => {
+Deno.test("an error instead of a reply is reported with its status, and the job stops", async () => {
   await using load = startChild("load.ts");
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -135,14 +137,14 @@ Deno.test("an error instead of a reply is told with its status, and asking ends"
       false,
       3_600_000,
     );
-    assert.deepEqual(result.told, ["503 out of order"]);
+    assert.deepEqual(result.problems, ["503 out of order"]);
     assert.equal(result.requests, 0);
   } finally {
     await server.shutdown();
   }
 });
 
-Deno.test("a paced stream tells the delay of its events", async () => {
+Deno.test("measure() reports the delay of a paced stream's events", async () => {
   const sample = await through((body) => body, {
     ...STREAM,
     plan: { ...STREAM.plan, events: 3, perSecond: 100 },

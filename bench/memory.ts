@@ -1,60 +1,60 @@
 /**
- * What 1,000 streams that are held open cost in memory, and how long a start takes. Both need targets that did nothing before.
+ * Memory of 1,000 open streams, and the time that a start takes. Both need freshly started targets.
  *
  * @module
  */
 import { startChild } from "./child.ts";
-import { CAN_LOOK, residentBytes } from "./cpu_time.ts";
-import { MOST_START_MS, MOST_STREAM_BYTES } from "./goals.ts";
-import type { LoadResult } from "./load_job.ts";
-import { ask, jobFor } from "./measure.ts";
+import { CAN_READ_PROCESSES, residentBytes } from "./cpu_time.ts";
+import { MAX_START_MS, MAX_STREAM_BYTES } from "./goals.ts";
+import type { LoadJob, LoadResult } from "./load_job.ts";
+import { jobFor, runJob } from "./measure.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { type ExchangeKind, scenarioOf } from "./scenarios.ts";
 import { median, type Spread, spreadOf } from "./statistics.ts";
-import type { Entrant } from "./rounds.ts";
-import { type Goal, goal, isOwn } from "./summary.ts";
+import type { InstalledTarget } from "./rounds.ts";
+import { type Goal, goal, isOwnGateway } from "./summary.ts";
 import type { Address } from "./targets/target.ts";
 
-/** What the streams of a target cost. */
+/** Memory of a target with and without open streams. */
 export interface MemoryRow {
-  /** As the tables call it. */
+  /** Name of the target. */
   readonly target: string;
-  /** With nothing open, after a few calls. */
+  /** Resident memory without open streams, after a few calls. */
   readonly idleBytes: number;
-  /** For each open stream, soon after the last was opened. */
+  /** Additional memory per open stream, two seconds after the last was opened. */
   readonly perStreamBytes: number;
-  /** The same, `laterSeconds` after that. */
+  /** The same after another `laterSeconds`. */
   readonly perStreamLaterBytes: number;
-  /** Time between the two samples. */
+  /** Seconds between the two samples. */
   readonly laterSeconds: number;
-  /** What this project's gateway is to reach; absent for others. */
+  /** Goals of this project's gateway; absent for other targets. */
   readonly goals?: readonly Goal[];
-  /** Wrong streams. */
+  /** Number of wrong streams. */
   readonly faults: number;
-  /** What was wrong with them, a few. */
+  /** The first distinct problems. */
   readonly told: readonly string[];
 }
 
-/** How long the starts of a target take. */
+/** Start times of a target. */
 export interface StartRow {
-  /** As the tables call it. */
+  /** Name of the target. */
   readonly target: string;
-  /** From the start of the process to the first success of its readiness probe. */
+  /** From the start of the process to the first success of its readiness probe, in milliseconds. */
   readonly readyMs: Spread;
-  /** What this project's gateway is to reach; absent for others. */
+  /** Goals of this project's gateway; absent for other targets. */
   readonly goals?: readonly Goal[];
 }
 
 const STREAMS = 1000;
 const OPENED_WITHIN_MS = 3_000;
-const SOON_MS = 2_000;
+const FIRST_SAMPLE_MS = 2_000;
 const LATER_SECONDS = 8;
 
 const HELD: ExchangeKind = {
   name: "memory",
   about: `${STREAMS} streams held open, one event a second`,
   unit: "event",
-  // Long enough that the first is still open when the last sample is taken.
+  // Long enough that the first stream is still open at the last sample.
   plan: { ...DEFAULT_PLAN, events: 18, perSecond: 1 },
   stream: true,
   promptBytes: 100,
@@ -70,33 +70,38 @@ const WARM_UP: ExchangeKind = {
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 
-/** Holds streams open on a fresh target. */
+/**
+ * Measures the memory of a fresh process with open streams; undefined when its memory cannot be
+ * read.
+ */
 export async function measureMemory(
-  { name, site }: Entrant,
+  { name, site }: InstalledTarget,
 ): Promise<MemoryRow | undefined> {
   await using target = await site.start();
   const address = target.address(DIRECTION);
-  if (target.pid === undefined || address === undefined || !CAN_LOOK) {
+  if (
+    target.pid === undefined || address === undefined || !CAN_READ_PROCESSES
+  ) {
     return undefined;
   }
   await using load = startChild("load.ts");
-  await ask(load, jobFor(address, scenarioOf(WARM_UP, DIRECTION), 1_000));
+  await runJob(load, jobFor(address, scenarioOf(WARM_UP, DIRECTION), 1_000));
   await sleep(500);
   const idleBytes = residentBytes(target.pid);
-  await load.tell(heldJob(address, target.lenient === true));
-  const opened = await load.next();
+  await load.send(heldJob(address, target.lenient === true));
+  const opened = await load.receive();
   if (!isOpen(opened)) {
-    // It ended before all were open: what it said is the result.
+    // The job ended before all streams were open; the message is its result.
     throw new Error(
       `${name} did not hold ${STREAMS} streams: ${JSON.stringify(opened)}`,
     );
   }
-  await sleep(SOON_MS);
+  await sleep(FIRST_SAMPLE_MS);
   const soonBytes = residentBytes(target.pid);
   await sleep(LATER_SECONDS * 1000);
   const laterBytes = residentBytes(target.pid);
-  // What the load generator says is in load_job.ts.
-  const { faults, told } = await load.next() as LoadResult;
+  // The message's shape is defined in load_job.ts.
+  const held = await load.receive() as LoadResult;
   const perStreamBytes = (soonBytes - idleBytes) / STREAMS;
   return {
     target: name,
@@ -104,30 +109,30 @@ export async function measureMemory(
     perStreamBytes,
     perStreamLaterBytes: (laterBytes - idleBytes) / STREAMS,
     laterSeconds: LATER_SECONDS,
-    ...(isOwn(name)
-      ? { goals: [goal("per stream", perStreamBytes, MOST_STREAM_BYTES)] }
+    ...(isOwnGateway(name)
+      ? { goals: [goal("per stream", perStreamBytes, MAX_STREAM_BYTES)] }
       : {}),
-    faults,
-    told,
+    faults: held.faults,
+    told: held.problems,
   };
 }
 
-function heldJob(address: Address, lenient: boolean) {
+function heldJob(address: Address, lenient: boolean): LoadJob {
   return {
     ...jobFor(address, scenarioOf(HELD, DIRECTION), 0),
     spreadMs: OPENED_WITHIN_MS,
-    tellsOpen: true,
+    reportsOpen: true,
     lenient,
   };
 }
 
-function isOpen(said: unknown): boolean {
-  return typeof said === "object" && said !== null && "open" in said;
+function isOpen(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "open" in message;
 }
 
-/** Starts a target again and again. The first start, which may have to fill caches, does not count. */
+/** Starts a target `times` times, after one start that fills caches and does not count. */
 export async function measureStart(
-  { name, site }: Entrant,
+  { name, site }: InstalledTarget,
   times: number,
 ): Promise<StartRow | undefined> {
   const readyMs: number[] = [];
@@ -139,8 +144,8 @@ export async function measureStart(
   return spread === undefined ? undefined : {
     target: name,
     readyMs: spread,
-    ...(isOwn(name)
-      ? { goals: [goal("start", median(readyMs), MOST_START_MS)] }
+    ...(isOwnGateway(name)
+      ? { goals: [goal("start", median(readyMs), MAX_START_MS)] }
       : {}),
   };
 }

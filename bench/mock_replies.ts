@@ -1,48 +1,49 @@
 /**
- * The bytes of the mock upstream's replies, made once for each plan: framed as HTTP, shaped and sized as the vendors' are.
+ * The bytes of the mock upstream's replies, built once per plan: framed as HTTP, with the fields
+ * and sizes of real vendors' replies.
  *
  * @module
  */
 import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 
-/** The dialects that the mock speaks. */
+/** The dialects of the mock upstream. */
 export type UpstreamDialect =
   | "messages"
   | "chat_completions"
   | "generate_content";
 
-/** A reply that goes out as it is. */
+/** A reply that is sent unchanged. */
 export interface ReadyReply {
-  /** One write each. */
+  /** Bytes of each write. */
   readonly writes: readonly Uint8Array[];
 }
 
-/** A reply whose events go out one at a time, each stamped. */
+/** A reply whose events are stamped and sent at a fixed rate. */
 export interface PacedReply {
   /** The head, and the frames before the first text. */
   readonly opening: Uint8Array;
-  /** The frames with text, each its own HTTP chunk. */
+  /** The frames with text, each an HTTP chunk of its own. */
   readonly frames: readonly PacedFrame[];
-  /** The frames after the last text, and the body's end. */
+  /** The frames after the last text, and the end of the body. */
   readonly closing: Uint8Array;
 }
 
 /** A frame with room for a stamp. */
 export interface PacedFrame {
-  /** To be copied before it is stamped: other streams send it too. */
+  /** Shared by all streams: copy it before stamping. */
   readonly bytes: Uint8Array;
-  /** Where the stamp belongs. */
+  /** Offset of the stamp. */
   readonly stampAt: number;
 }
 
-/** Tokens that every prompt of the benchmark counts. */
+/** Input tokens that the mock reports for every prompt. */
 export const INPUT_TOKENS = 25;
 const MODEL = "mock-model-2026-01-01";
 const CREATED = 1_767_225_600;
 
 const encoder = new TextEncoder();
 
-/** A whole reply, as one write. */
+/** A whole reply in one write. */
 export function wholeReply(
   dialect: UpstreamDialect,
   plan: ReplyPlan,
@@ -61,7 +62,7 @@ export function wholeReply(
   };
 }
 
-/** A stream that goes out as fast as it is read. */
+/** A stream that is sent as fast as the client reads it. */
 export function fastStream(
   dialect: UpstreamDialect,
   plan: ReplyPlan,
@@ -82,7 +83,7 @@ export function fastStream(
   };
 }
 
-/** A stream that goes out event by event. */
+/** A stream that is sent event by event, at the rate of its plan. */
 export function pacedStream(
   dialect: UpstreamDialect,
   plan: ReplyPlan,

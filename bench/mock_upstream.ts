@@ -1,10 +1,10 @@
 /**
- * The upstream of the benchmark, as a process of its own: it answers what the prompt's tag asks for with bytes made beforehand. It
- * tells its port in a line and ends when its input does.
+ * The upstream of the benchmark, a process of its own: it answers with prebuilt bytes as the tag in
+ * the prompt requests. It writes its port as one line and exits at the end of stdin.
  *
  * @module
  */
-import { ByteHeap, HttpReader, writeAll } from "./http_bytes.ts";
+import { ByteBuffer, HttpReader, writeAll } from "./http_bytes.ts";
 import {
   fastStream,
   type PacedReply,
@@ -13,11 +13,11 @@ import {
   type UpstreamDialect,
   wholeReply,
 } from "./mock_replies.ts";
-import { endWithInput, say } from "./child.ts";
-import { DEFAULT_PLAN, planIn, type ReplyPlan } from "./reply_plan.ts";
+import { exitWithStdin, sendMessage } from "./child.ts";
+import { DEFAULT_PLAN, parsePlan, type ReplyPlan } from "./reply_plan.ts";
 import { stampClock, writeStamp } from "./stamp.ts";
 
-/** Where a tag must be at the latest. */
+/** The tag must be within this many bytes of the start of the body. */
 const TAG_WITHIN = 2_000;
 
 const decoder = new TextDecoder();
@@ -30,7 +30,7 @@ function dialectOf(path: string): UpstreamDialect {
 const ready = new Map<string, ReadyReply>();
 const paced = new Map<string, PacedReply>();
 
-function kept<T>(made: Map<string, T>, key: string, make: () => T): T {
+function cached<T>(made: Map<string, T>, key: string, make: () => T): T {
   const found = made.get(key);
   if (found !== undefined) return found;
   const fresh = make();
@@ -41,15 +41,16 @@ function kept<T>(made: Map<string, T>, key: string, make: () => T): T {
 async function serve(connection: Deno.TcpConn): Promise<void> {
   connection.setNoDelay(true);
   const reader = new HttpReader(connection);
-  const body = new ByteHeap();
+  const body = new ByteBuffer();
   for (;;) {
     const head = await reader.head();
     if (head === undefined) return;
     body.clear();
     await reader.body(head, (bytes) => body.add(bytes));
     const path = head.split(" ", 2)[1] ?? "";
-    const plan = planIn(decoder.decode(body.bytes.subarray(0, TAG_WITHIN))) ??
-      DEFAULT_PLAN;
+    const plan =
+      parsePlan(decoder.decode(body.bytes.subarray(0, TAG_WITHIN))) ??
+        DEFAULT_PLAN;
     const dialect = dialectOf(path);
     const isStream = dialect === "generate_content"
       ? path.includes(":stream")
@@ -61,7 +62,7 @@ async function serve(connection: Deno.TcpConn): Promise<void> {
 const STREAM_FIELD = /"stream" *: *true/;
 
 function asksForStream(body: Uint8Array): boolean {
-  // The field stands before or after the messages, which are what is long.
+  // The field is before or after the messages, the only long part of the body.
   return STREAM_FIELD.test(decoder.decode(body.subarray(0, TAG_WITHIN))) ||
     STREAM_FIELD.test(decoder.decode(body.subarray(-TAG_WITHIN)));
 }
@@ -74,10 +75,10 @@ async function answer(
 ): Promise<void> {
   const key = [dialect, isStream, ...Object.values(plan)].join(" ");
   if (isStream && plan.perSecond > 0) {
-    const reply = kept(paced, key, () => pacedStream(dialect, plan));
+    const reply = cached(paced, key, () => pacedStream(dialect, plan));
     return await sendPaced(connection, reply, plan.perSecond);
   }
-  const { writes } = kept(
+  const { writes } = cached(
     ready,
     key,
     () => isStream ? fastStream(dialect, plan) : wholeReply(dialect, plan),
@@ -93,7 +94,7 @@ async function sendPaced(
   await writeAll(connection, opening);
   const startedMs = performance.now();
   for (const [index, frame] of frames.entries()) {
-    // From the beginning, so that a late event does not make the next one late.
+    // Relative to the start, so that a late event does not delay the next one.
     const dueMs = startedMs + index * 1000 / perSecond;
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -106,10 +107,11 @@ async function sendPaced(
 
 const [port = "0"] = Deno.args;
 const listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
-endWithInput();
-say({ port: listener.addr.port });
+exitWithStdin();
+sendMessage({ port: listener.addr.port });
 for await (const connection of listener) {
   serve(connection).catch(() => {
-    // A caller that left, or a proxy that was stopped: whoever waited for the reply notices.
+    // The client disconnected or the proxy was stopped; the load generator reports it if it
+    // matters.
   }).finally(() => connection.close());
 }

@@ -1,6 +1,7 @@
 /**
- * `deno task bench`: measures the gateway beside others. `deno task bench NAME`: runs one of the further benchmarks. They print
- * figures and judge none: what is fast depends on the machine. A reply that is wrong, though, is a failure.
+ * `deno task bench`: compares the gateway with others. `deno task bench NAME`: runs another
+ * benchmark. A run never fails because of a time, since times depend on the machine; it fails when
+ * a reply is wrong.
  *
  * @module
  */
@@ -12,30 +13,11 @@ import { reportLines } from "./report.ts";
 import { readResult } from "./results.ts";
 import { runTechniques } from "./techniques.ts";
 import { soak } from "./soak.ts";
-import { endAll } from "./targets/listening.ts";
-
-/** What a benchmark is given. */
-export interface BenchContext {
-  /** Takes a line of the result. */
-  readonly print: (line: string) => void;
-  /** How long one measurement takes, in milliseconds. */
-  readonly measureMs: number;
-  /** A Postgres server to measure on, as `TEST_POSTGRES_URL` names it; absent: Postgres is skipped. */
-  readonly postgresUrl?: string;
-}
-
-/** A benchmark. */
-export interface Bench {
-  /** What it measures, in a line. */
-  readonly about: string;
-  /** Whether it takes flags; one that does not is given none. */
-  readonly takesFlags?: boolean;
-  /** Measures, and prints what was found. Gives the exit code where it is not 0. */
-  run(context: BenchContext, flags: readonly string[]): Promise<number | void>;
-}
+import { killAll } from "./targets/programs.ts";
+import type { Bench, BenchContext } from "./bench.ts";
 
 const pipeline: Bench = {
-  about: "the gateway beside others (also without a name); --help tells more",
+  about: "the gateway compared with others (the default); --help lists flags",
   takesFlags: true,
   run: ({ print }, flags) => runPipeline(flags, print),
 };
@@ -47,13 +29,13 @@ const growth: Bench = {
 };
 
 const cores: Bench = {
-  about: "several gateways on one store beside one",
+  about: "several gateways on one store, compared with one",
   takesFlags: true,
   run: ({ print }, flags) => runCores(flags, print),
 };
 
 const techniques: Bench = {
-  about: "what single techniques of a proxy cost beside the raw pipe",
+  about: "cost of single proxy techniques, compared with the raw pipe",
   takesFlags: true,
   run: ({ print }, flags) => runTechniques(flags, print),
 };
@@ -68,7 +50,7 @@ const report: Bench = {
   },
 };
 
-/** The benchmarks by name. */
+/** All benchmarks, by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
   ["growth", growth],
@@ -79,7 +61,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["soak", soak],
 ]);
 
-/** Runs the benchmark that the arguments name. Gives the exit code: 2 where they name none. */
+/** Runs the benchmark that the arguments name. Returns its exit code; 2 for an unknown name. */
 export async function runBench(
   args: readonly string[],
   context: BenchContext,
@@ -102,7 +84,7 @@ const MEASURE_MS = 3000;
 if (import.meta.main) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => {
-      endAll();
+      killAll();
       Deno.exit(130);
     });
   }

@@ -14,7 +14,7 @@ async function run(
   return { code, lines };
 }
 
-Deno.test("an unknown name, or a flag for one that takes none, lists the benchmarks and is exit code 2", async () => {
+Deno.test("an unknown name, or a flag for a benchmark without flags, lists the benchmarks and is exit code 2", async () => {
   for (
     const args of [["nonsense"], ["ledger", "more"], ["ledger", "--quick"]]
   ) {
@@ -26,7 +26,7 @@ Deno.test("an unknown name, or a flag for one that takes none, lists the benchma
   }
 });
 
-Deno.test("ledger prints a line for each store and concurrency, and says that Postgres was skipped", async () => {
+Deno.test("ledger prints a line for each store and concurrency, and reports that Postgres is skipped", async () => {
   const { code, lines } = await run("ledger");
   assert.equal(code, 0);
   assert.deepEqual(
@@ -37,7 +37,7 @@ Deno.test("ledger prints a line for each store and concurrency, and says that Po
   assert.equal(lines.length, 5);
 });
 
-Deno.test("flags that are not understood are exit code 2, with a name and without", async () => {
+Deno.test("an invalid flag is exit code 2, with a name and without", async () => {
   for (const args of [["--nonsense"], ["pipeline", "--nonsense"]]) {
     const { code, lines } = await run(...args);
     assert.equal(code, 2);
@@ -46,7 +46,7 @@ Deno.test("flags that are not understood are exit code 2, with a name and withou
   }
 });
 
-Deno.test("a short run measures the gateway beside the raw pipe, and keeps what it found", async () => {
+Deno.test("a short run compares the gateway with the raw pipe and writes the result", async () => {
   const file = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const { code, lines } = await run(
@@ -57,11 +57,11 @@ Deno.test("a short run measures the gateway beside the raw pipe, and keeps what 
       `--json=${file}`,
     );
     assert.equal(code, 0, lines.join("\n"));
-    assert.equal(lines.at(-1), "every reply was right: no event was lost");
+    assert.equal(lines.at(-1), "every reply was correct: no event was lost");
     const kept = reportLines(await readResult(file));
     for (const target of ["direct", "raw pipe", "gateway"]) {
-      for (const told of [lines, kept]) {
-        assert.ok(told.some((line) => line.includes(` ${target} `)), target);
+      for (const report of [lines, kept]) {
+        assert.ok(report.some((line) => line.includes(` ${target} `)), target);
       }
     }
   } finally {
@@ -69,7 +69,7 @@ Deno.test("a short run measures the gateway beside the raw pipe, and keeps what 
   }
 });
 
-Deno.test("a gateway that loses the answer is exit code 1, whatever its times", async () => {
+Deno.test("a gateway with wrong replies is exit code 1", async () => {
   await using liar = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     () => Response.json({}),

@@ -4,71 +4,75 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { chosenScenarios, type Scenario } from "./scenarios.ts";
+import { type Scenario, selectScenarios } from "./scenarios.ts";
 import type { OtherTarget } from "./targets/other.ts";
 
-/** What is to be measured, and for how long. */
+/** What to measure, and for how long. */
 export interface PipelineOptions {
-  /** What is asked of the targets. */
+  /** The exchanges to measure. */
   readonly scenarios: readonly Scenario[];
-  /** Whether 1,000 streams are held open. */
+  /** Whether to measure the memory of 1,000 open streams. */
   readonly memory: boolean;
-  /** Starts that are measured; 0: none. */
+  /** Number of measured starts; 0 for none. */
   readonly starts: number;
-  /** Rounds that count; one more warms everything up. */
+  /** Number of rounds, not counting the warm-up. */
   readonly rounds: number;
-  /** Rounds with paced streams. */
+  /** Number of rounds that include paced streams. */
   readonly pacedRounds: number;
-  /** Of a measurement that is not paced. */
+  /** Length of a measurement without paced streams. */
   readonly ms: number;
-  /** Names of the built-in targets beside this project's gateway and what figures are held against. */
+  /** Names of the peers to measure: nginx, portkey. */
   readonly peers: readonly string[];
-  /** Checkouts of the gateway to be measured, each with a slash at the end. */
+  /** Folders of the gateway checkouts to measure, each with a trailing slash. */
   readonly gatewayFolders: readonly string[];
   /** Flags for the gateways' `deno run`. */
   readonly gatewayFlags: readonly string[];
-  /** Gateways that run already. */
+  /** Other gateways that are already running. */
   readonly others: readonly OtherTarget[];
-  /** Where the mock upstream listens; 0: at a free port. */
+  /** Port of the mock upstream; 0 for a free port. */
   readonly upstreamPort: number;
-  /** File for the result; absent: a complete run's is kept in `bench/results/`. */
+  /** File for the result; absent: the result of a complete run is written to `bench/results/`. */
   readonly json?: string;
-  /** Whether everything is measured, so that the result is worth keeping. */
+  /** Whether everything is measured at full length. */
   readonly complete: boolean;
-  /** Folder for the gateways' profiles; absent: none is made. */
+  /** Folder for processor profiles of the gateways; absent: no profiles. */
   readonly cpuProfile?: string;
 }
 
-/** A command line that cannot be understood. The message says why. */
+/** An invalid command line; the message explains why. */
 export class OptionsError extends Error {}
 
-/** What it may say. */
+/** Help text for the flags. */
 export const OPTIONS_HELP: readonly string[] = [
   "  --quick               fewer and shorter rounds, without nginx and Portkey",
   "  --scenario=A,B        kinds (whole-small, whole-100k, stream-unpaced, stream-coalesced, stream-paced, latency,",
   "                        event-delay), directions (messages, chat, messages-to-chat, messages-to-generate,",
   "                        chat-to-messages, chat-to-generate), both (chat/whole-small), memory, start",
-  "  --rounds=N            rounds that count",
-  "  --seconds=S           length of a measurement that is not paced",
+  "  --rounds=N            number of rounds, after a warm-up",
+  "  --seconds=S           length of a measurement without paced streams",
   "  --peers=A,B           of nginx and portkey; empty: none",
-  "  --target=NAME=URL     another gateway that runs already; with --key, --header=NAME:VALUE, --pid, and its models by",
-  "                        their upstream's dialect: --model-messages, --model-chat, --model-generate",
-  "  --upstream-port=N     where the mock upstream listens, for --target to call",
-  "  --gateway-dir=DIR     another checkout instead of this one; more than one are measured side by side",
+  "  --target=NAME=URL     another gateway that is already running; with --key, --header=NAME:VALUE, --pid, and a model",
+  "                        for each upstream dialect: --model-messages, --model-chat, --model-generate",
+  "  --upstream-port=N     port of the mock upstream, for --target to call",
+  "  --gateway-dir=DIR     checkout to measure instead of this one; repeat it to compare several",
   "  --gateway-flag=FLAG   a flag for the gateway's deno run",
-  "  --cpu-profile=DIR     writes profiles of the gateway there",
-  "  --json=FILE           writes the result there",
+  "  --cpu-profile=DIR     write processor profiles of the gateway to DIR",
+  "  --json=FILE           write the result to FILE",
 ];
 
 const OWN_FOLDER = new URL("../", import.meta.url).pathname;
 const PEERS: readonly string[] = ["nginx", "portkey"];
 const SECTIONS: readonly string[] = ["memory", "start"];
 
-/** Reads the flags. @throws {OptionsError} where one is not understood */
+/**
+ * Parses the flags.
+ *
+ * @throws {OptionsError} when a flag is unknown or its value is invalid
+ */
 export function parseOptions(args: readonly string[]): PipelineOptions {
-  const values = understood(args);
+  const values = parseFlags(args);
   const quick = values.quick === true;
-  const names = listed(values.scenario);
+  const names = splitNames(values.scenario);
   const exchanges = names.filter((name) => !SECTIONS.includes(name));
   const wants = (section: string): boolean =>
     names.length === 0 || names.includes(section);
@@ -76,9 +80,9 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   const profile = values["cpu-profile"];
   const peers = values.peers === undefined
     ? (quick ? [] : PEERS)
-    : listed(values.peers);
+    : splitNames(values.peers);
   const unknown = peers.find((name) => !PEERS.includes(name));
-  if (unknown !== undefined) throw new OptionsError(`no peer is ${unknown}`);
+  if (unknown !== undefined) throw new OptionsError(`unknown peer ${unknown}`);
   return {
     scenarios: names.length > 0 && exchanges.length === 0
       ? []
@@ -109,9 +113,9 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   };
 }
 
-type Values = ReturnType<typeof understood>;
+type Values = ReturnType<typeof parseFlags>;
 
-function understood(args: readonly string[]) {
+function parseFlags(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
@@ -140,7 +144,7 @@ function understood(args: readonly string[]) {
   }
 }
 
-function listed(values: readonly string[] | undefined): readonly string[] {
+function splitNames(values: readonly string[] | undefined): readonly string[] {
   return (values ?? []).flatMap((names) => names.split(",")).filter(Boolean);
 }
 
@@ -159,7 +163,7 @@ function number(
 
 function scenariosOf(names: readonly string[]): readonly Scenario[] {
   try {
-    return chosenScenarios(names);
+    return selectScenarios(names);
   } catch (error) {
     throw new OptionsError(error instanceof RangeError ? error.message : "");
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { OptionsError, parseOptions } from "./options.ts";
 
-Deno.test("without flags everything is measured, and the result is worth keeping", () => {
+Deno.test("without flags everything is measured, and the run is complete", () => {
   const options = parseOptions([]);
   assert.equal(options.complete, true);
   assert.deepEqual([options.memory, options.starts > 0], [true, true]);
@@ -19,7 +19,7 @@ Deno.test("--scenario chooses sections as well as exchanges", () => {
   assert.equal(small.complete, false);
 });
 
-Deno.test("--target names a gateway with its key, headers, models and process", () => {
+Deno.test("--target describes a gateway with its key, headers, models and process", () => {
   const { others } = parseOptions([
     "--target=acme=http://127.0.0.1:4000/api",
     "--key=sk-1",
@@ -40,7 +40,7 @@ Deno.test("--target names a gateway with its key, headers, models and process", 
   }]);
 });
 
-Deno.test("flags that say nothing sensible are refused", () => {
+Deno.test("invalid values of flags are refused", () => {
   for (
     const flag of [
       "--nonsense",
@@ -49,7 +49,7 @@ Deno.test("flags that say nothing sensible are refused", () => {
       "--target=http://127.0.0.1:1",
       "--target=a=https://example.com",
       "--header=nothing",
-      "--peers=nobody",
+      "--peers=unknown",
       "stray",
     ]
   ) assert.throws(() => parseOptions([flag]), OptionsError, flag);

@@ -1,5 +1,6 @@
 /**
- * `deno task bench`: what the gateway costs, side by side with no proxy, the raw pipe, nginx and another gateway, in one run.
+ * `deno task bench`: compares the gateway with a direct connection, the raw pipe, nginx and
+ * Portkey, in one run.
  *
  * @module
  */
@@ -23,12 +24,12 @@ import {
 } from "./results.ts";
 import {
   type Cell,
-  type Contestant,
-  type Entrant,
+  type InstalledTarget,
+  type RunningTarget,
   runRounds,
 } from "./rounds.ts";
 import { directionName } from "./scenarios.ts";
-import { summarised } from "./summary.ts";
+import { summarise } from "./summary.ts";
 import { direct } from "./targets/direct.ts";
 import { nginx, nginxProgram } from "./targets/nginx.ts";
 import { otherTarget } from "./targets/other.ts";
@@ -39,7 +40,7 @@ import { Skipped, type TargetKind } from "./targets/target.ts";
 
 const RESULTS = new URL("results/", import.meta.url);
 
-/** Runs it. Gives the exit code: 1 where a reply was wrong, 2 where a flag is not understood. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runPipeline(
   flags: readonly string[],
   print: (line: string) => void,
@@ -66,13 +67,13 @@ export async function runPipeline(
   if (options.json !== undefined) {
     await Deno.writeTextFile(options.json, resultText(result));
   } else if (options.complete) {
-    print(`kept as bench/results/${await keepResult(result, RESULTS)}`);
+    print(`result in bench/results/${await keepResult(result, RESULTS)}`);
   }
-  return isRight(result) ? 0 : 1;
+  return isCorrect(result) ? 0 : 1;
 }
 
-/** Whether no reply was wrong. */
-export function isRight(
+/** Whether every reply was correct. */
+export function isCorrect(
   { rows, memory }: Pick<RunResult, "rows" | "memory">,
 ): boolean {
   return [...rows, ...memory].every(({ faults }) => faults === 0);
@@ -95,11 +96,11 @@ async function run(
   const mock = stack.use(
     startChild("mock_upstream.ts", [String(options.upstreamPort)]),
   );
-  // What it says is in its file.
-  const { port } = await mock.next() as { readonly port: number };
+  // The message's shape is defined in mock_upstream.ts.
+  const { port } = await mock.receive() as { readonly port: number };
   const upstream = { port, pid: mock.pid };
   const kinds = kindsFor(options);
-  const entrants: Entrant[] = [];
+  const entrants: InstalledTarget[] = [];
   for (const kind of kinds) {
     try {
       const site = stack.use(await kind.prepare(upstream));
@@ -111,8 +112,8 @@ async function run(
   }
   const rows = options.scenarios.length === 0
     ? []
-    : summarised(await exchanges(entrants, options, skipped, print));
-  // What ran already has no fresh start.
+    : summarise(await measureExchanges(entrants, options, skipped, print));
+  // Only targets that this program can start afresh.
   const fresh = entrants.filter(({ name }) =>
     name !== direct.name && options.others.every((other) => other.name !== name)
   );
@@ -135,8 +136,8 @@ async function run(
   };
 }
 
-async function exchanges(
-  entrants: readonly Entrant[],
+async function measureExchanges(
+  entrants: readonly InstalledTarget[],
   options: PipelineOptions,
   skipped: { readonly what: string; readonly why: string }[],
   print: (line: string) => void,
@@ -144,26 +145,29 @@ async function exchanges(
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
   const load = stack.use(startChild("load.ts"));
-  const contestants: Contestant[] = [];
+  const targets: RunningTarget[] = [];
   for (const { name, site } of entrants) {
     const target = stack.use(await site.start());
-    contestants.push({ name, target });
+    targets.push({ name, target });
     for (const { direction } of options.scenarios) {
       if (target.address(direction) === undefined) {
-        notKnown(name, directionName(direction), skipped);
+        reportUnsupported(name, directionName(direction), skipped);
       }
     }
   }
-  const called = (wanted: string): Contestant => {
-    const found = contestants.find(({ name }) => name === wanted);
+  const findTarget = (wanted: string): RunningTarget => {
+    const found = targets.find(({ name }) => name === wanted);
     if (found === undefined) throw new Error(`there is no ${wanted}`);
     return found;
   };
-  const baseline = { direct: called(direct.name), pipe: called(rawPipe.name) };
+  const baseline = {
+    direct: findTarget(direct.name),
+    pipe: findTarget(rawPipe.name),
+  };
   return await runRounds(
     { load, clock },
     {
-      contestants: contestants.filter((one) => one !== baseline.direct),
+      targets: targets.filter((one) => one !== baseline.direct),
       ...baseline,
     },
     options.scenarios,
@@ -171,8 +175,11 @@ async function exchanges(
   );
 }
 
-/** A gateway that lacks a direction is told of; what only hands bytes through lacks all that need a translation. */
-function notKnown(
+/**
+ * Reports a direction that a gateway does not support. Proxies without translation are not
+ * reported.
+ */
+function reportUnsupported(
   name: string,
   direction: string,
   skipped: { readonly what: string; readonly why: string }[],
@@ -182,7 +189,7 @@ function notKnown(
     kind.name === name
   );
   if (translates && !skipped.some((one) => one.what === what)) {
-    skipped.push({ what, why: "it does not know this direction" });
+    skipped.push({ what, why: "it does not support this direction" });
   }
 }
 

@@ -1,10 +1,13 @@
 /**
- * What Deno's profiler found in a gateway, in short.
+ * Summary of the processor profiles that Deno wrote for a gateway.
  *
  * @module
  */
 
-/** The functions that took most of the main thread's time themselves: of each profile in a folder. */
+/**
+ * The table of the functions with the most self time on the main thread, from each profile in a
+ * folder.
+ */
 export async function profileLines(folder: string): Promise<readonly string[]> {
   const lines: string[] = [];
   for await (const { name } of Deno.readDir(folder)) {

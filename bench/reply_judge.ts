@@ -1,48 +1,49 @@
 /**
- * Whether a reply is whole: every numbered event there once and in order, with all its text, the end told, the usage told. Every
- * reply of a run is judged, so it has to be cheap: bytes are compared, nothing is parsed.
+ * Checks that a reply is complete: every numbered event once and in order with its whole text, the
+ * end, and the usage. Every reply of a run is checked, so it has to be cheap: bytes are compared,
+ * nothing is parsed.
  *
  * @module
  */
 import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 import { readStamp } from "./stamp.ts";
 
-/** The dialects that callers speak. */
+/** The dialects of requests to a target. */
 export type CallerDialect = "messages" | "chat_completions";
 
-/** What a reply has to be. */
+/** The expected reply. */
 export interface Expected {
-  /** What the mock was asked for. */
+  /** The plan that the request's tag contains. */
   readonly plan: ReplyPlan;
-  /** How the caller speaks. */
+  /** Dialect of the request. */
   readonly dialect: CallerDialect;
-  /** Whether it asked for a stream. */
+  /** Whether the request asks for a stream. */
   readonly stream: boolean;
 }
 
-/** What is wrong with a reply. */
-export interface Fault {
-  /** What was expected, and is not so. */
+/** A problem of a reply. */
+export interface ReplyFault {
+  /** Description of the problem. */
   readonly text: string;
-  /** True: nothing of the text is missing, but what comes with it: the end, or the usage. */
+  /** True when the text is complete and only the end or the usage is missing. */
   readonly textIsWhole: boolean;
 }
 
-/** Looks at a reply's body. Gives what is wrong with it; undefined where nothing is. */
+/** Checks the body of a reply. Returns the first problem; undefined when it is correct. */
 export type ReplyJudge = (
   body: Uint8Array,
-  /** Told of every stamped event: its stamp, and where in the body it ends. */
+  /** Called for every stamped event with its stamp and the offset of its end in the body. */
   onStamp?: (stamp: number, endsAt: number) => void,
-) => Fault | undefined;
+) => ReplyFault | undefined;
 
-const lost = (text: string): Fault => ({ text, textIsWhole: false });
-const untold = (text: string): Fault => ({ text, textIsWhole: true });
+const textFault = (text: string): ReplyFault => ({ text, textIsWhole: false });
+const endingFault = (text: string): ReplyFault => ({ text, textIsWhole: true });
 
 const HASH = 35;
 
 const encoder = new TextEncoder();
 
-/** Makes the judge of the replies to one request. */
+/** Makes the check for the replies to one request. */
 export function replyJudge({ plan, dialect, stream }: Expected): ReplyJudge {
   const texts = Array.from(
     { length: plan.events },
@@ -74,25 +75,31 @@ export function replyJudge({ plan, dialect, stream }: Expected): ReplyJudge {
       at = body.indexOf(HASH, at + 1)
     ) {
       const text = texts[seen];
-      if (text === undefined) return lost(`more than ${plan.events} events`);
+      if (text === undefined) {
+        return textFault(`more than ${plan.events} events`);
+      }
       const stampAt = stampsAt[seen];
       if (!isAt(body, at, text, stampAt)) {
-        return lost(`event ${seen} is not as it was sent, or not next`);
+        return textFault(`event ${seen} is changed or out of order`);
       }
       if (stampAt !== undefined) {
         const stamp = readStamp(body, at + stampAt);
-        if (stamp === undefined) return lost(`event ${seen} has no stamp`);
+        if (stamp === undefined) return textFault(`event ${seen} has no stamp`);
         onStamp?.(stamp, at + text.length);
       }
       seen++;
     }
     if (seen < plan.events) {
-      return lost(`${plan.events - seen} of ${plan.events} events are lost`);
+      return textFault(
+        `${plan.events - seen} of ${plan.events} events are lost`,
+      );
     }
-    // A stream's end is its last frame; behind it may only be blank lines.
+    // The end of a stream is its last frame; only blank lines may follow.
     const from = stream ? Math.max(0, body.length - end.length - 64) : 0;
-    if (find(body, end, from) < 0) return untold("the end is not told");
-    return hasNumber(body, usage) ? undefined : untold("the usage is not told");
+    if (find(body, end, from) < 0) return endingFault("the end is missing");
+    return hasNumber(body, usage)
+      ? undefined
+      : endingFault("the usage is missing");
   };
 }
 

@@ -18,7 +18,7 @@ const plan = { ...DEFAULT_PLAN, events: 12 };
 const decoder = new TextDecoder("latin1");
 const encoder = new TextEncoder();
 
-/** The body of a reply that arrives in pieces of a size. */
+/** Reads the body of a reply whose bytes arrive in pieces of `size`. */
 async function bodyOf(
   writes: readonly Uint8Array[],
   pieceBytes = 100_000,
@@ -57,7 +57,7 @@ for (const dialect of DIALECTS) {
     const { writes } = (stream ? fastStream : wholeReply)(dialect, plan);
     const what = `a ${stream ? "stream" : "whole reply"} in ${dialect}`;
 
-    Deno.test(`${what} is right as the mock sends it, however it is cut`, async () => {
+    Deno.test(`${what} is correct as the mock sends it, in pieces of any size`, async () => {
       const whole = await bodyOf(writes);
       assert.equal(judged(dialect, stream, whole), undefined);
       for (const bytes of [1, 7, 100]) {
@@ -65,7 +65,7 @@ for (const dialect of DIALECTS) {
       }
     });
 
-    Deno.test(`${what} is wrong where an event is lost, doubled, changed or moved`, async () => {
+    Deno.test(`${what} is wrong when an event is lost, repeated, changed or moved`, async () => {
       const body = await bodyOf(writes);
       const event = "#5 lorem ipsum";
       assert.ok(body.includes(event));
@@ -82,14 +82,14 @@ for (const dialect of DIALECTS) {
       ) assert.notEqual(judged(dialect, stream, broken), undefined, name);
     });
 
-    Deno.test(`${what} is wrong where its end or its usage is not told`, async () => {
+    Deno.test(`${what} is wrong when its end or its usage is missing`, async () => {
       const body = await bodyOf(writes);
       const end = stream
         ? dialect === "messages" ? '"type":"message_stop"' : "data: [DONE]"
         : /"(stop|finish)_reason":"\w+"/;
       assert.equal(
         judged(dialect, stream, body.replace(end, "")),
-        "the end is not told",
+        "the end is missing",
       );
       const usage = dialect === "messages" ? "output" : "completion";
       assert.equal(
@@ -98,12 +98,12 @@ for (const dialect of DIALECTS) {
           stream,
           body.replaceAll(`"${usage}_tokens":12`, `"${usage}_tokens":121`),
         ),
-        "the usage is not told",
+        "the usage is missing",
       );
     });
   }
 
-  Deno.test(`a stream in ${dialect} that ends early is wrong, however much is missing`, async () => {
+  Deno.test(`a stream in ${dialect} that is cut at any byte is wrong`, async () => {
     const body = await bodyOf(fastStream(dialect, plan).writes);
     for (let length = 0; length < body.length - 30; length++) {
       assert.notEqual(judged(dialect, true, body.slice(0, length)), undefined);
@@ -111,7 +111,7 @@ for (const dialect of DIALECTS) {
   });
 }
 
-Deno.test("replyJudge() tells each event's stamp and where it ends", () => {
+Deno.test("replyJudge() reports the stamp and the end of each event", () => {
   const paced = { ...plan, events: 3, perSecond: 10 };
   const { frames } = pacedStream("messages", paced);
   const sent = [1, 36 ** 3, stampClock()];
@@ -136,7 +136,7 @@ Deno.test("replyJudge() tells each event's stamp and where it ends", () => {
   assert.deepEqual(ends, ['"}', '"}', '"}']);
 });
 
-Deno.test("replyJudge() refuses an event that was never stamped", () => {
+Deno.test("replyJudge() rejects an event without a stamp", () => {
   const paced = { ...plan, events: 1, perSecond: 10 };
   const [frame] = pacedStream("messages", paced).frames;
   assert.ok(frame !== undefined);

@@ -1,19 +1,22 @@
 /**
- * What the mock upstream is to answer, told in the prompt: a tag that survives every translation. The same tag tells the load
- * generator what to expect.
+ * The plan of a reply, sent to the mock upstream as a tag in the prompt, which every gateway passes
+ * on. The load generator checks replies against the same plan.
  *
  * @module
  */
 
-/** A reply to be made. */
+/** The reply that the mock upstream sends. */
 export interface ReplyPlan {
-  /** Pieces of text: in a stream an event each. */
+  /** Number of text pieces; in a stream each is an event. */
   readonly events: number;
-  /** Events of a stream per second; 0: as fast as the reader takes them. */
+  /** Events of a stream per second; 0: as fast as the client reads them. */
   readonly perSecond: number;
-  /** Events in one write where they are not paced, each its own HTTP chunk all the same; 0: as many as there are. */
+  /**
+   * Events per write when they are not paced, each still an HTTP chunk of its own; 0: all in one
+   * write.
+   */
   readonly perWrite: number;
-  /** Length of a piece of text. */
+  /** Length of a text piece. */
   readonly textBytes: number;
 }
 
@@ -25,7 +28,7 @@ export const DEFAULT_PLAN: ReplyPlan = {
   textBytes: 14,
 };
 
-/** The tag that asks for a plan. It must stand near the beginning of a request's body. */
+/** The tag for a plan. It must be near the start of the request's body. */
 export function planTag(plan: Partial<ReplyPlan>): string {
   const { events, perSecond, perWrite, textBytes } = {
     ...DEFAULT_PLAN,
@@ -34,8 +37,8 @@ export function planTag(plan: Partial<ReplyPlan>): string {
   return `[[bench ${events} ${perSecond} ${perWrite} ${textBytes}]]`;
 }
 
-/** The plan that a text's tag asks for; undefined where there is none. */
-export function planIn(text: string): ReplyPlan | undefined {
+/** The plan in a text's tag; undefined without a tag. */
+export function parsePlan(text: string): ReplyPlan | undefined {
   const found = /\[\[bench (\d+) (\d+(?:\.\d+)?) (\d+) (\d+)\]\]/.exec(text);
   if (found === null) return undefined;
   return {
@@ -46,14 +49,14 @@ export function planIn(text: string): ReplyPlan | undefined {
   };
 }
 
-/** Where a stamp is in a piece, and what stands there before it is stamped. */
+/** Placeholder for the stamp in a text piece: "@", then the stamp's digits. */
 export const UNSTAMPED = "@--------";
 
 const FILL = "lorem ipsum dolor sit amet ";
 
 /**
- * The text of an event. It is numbered, so that one lost, doubled or out of order is noticed; a paced one has room for the time
- * at which it was sent.
+ * The text of an event. Its number reveals lost, repeated and reordered events; a paced event also
+ * has space for the time at which it is sent.
  */
 export function pieceText(plan: ReplyPlan, index: number): string {
   const opening = plan.perSecond > 0 ? `#${index} ${UNSTAMPED} ` : `#${index} `;

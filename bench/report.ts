@@ -1,5 +1,5 @@
 /**
- * A run's result as tables for people.
+ * Formats the result of a run as text tables.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Goal, Row } from "./summary.ts";
 import type { Spread } from "./statistics.ts";
 import { figure, tableLines } from "./table.ts";
 
-/** The lines. */
+/** The whole report. */
 export function reportLines(result: RunResult): readonly string[] {
   const { machine, versions } = result;
   return [
@@ -31,7 +31,7 @@ export function reportLines(result: RunResult): readonly string[] {
   ];
 }
 
-/** A table for each kind of exchange. */
+/** One table for each kind of exchange. */
 export function cellLines(all: readonly Row[]): readonly string[] {
   return EXCHANGE_KINDS.flatMap(({ name, about, measures }) => {
     const rows = all.filter(({ scenario }) => scenario.endsWith(`/${name}`));
@@ -91,7 +91,7 @@ function addedTable(rows: readonly Row[]): readonly string[] {
   ]);
 }
 
-/** The table of the streams held open; nothing where none were. */
+/** The table of memory per open stream; empty without rows. */
 export function memoryLines(memory: readonly MemoryRow[]): readonly string[] {
   if (memory.length === 0) return [];
   const kib = (bytes: number): string => (bytes / 1024).toFixed(1);
@@ -147,10 +147,10 @@ function verdictLines(result: RunResult): readonly string[] {
     ...(goals.length === 0 ? [] : [
       `${
         goals.filter(({ reached }) => reached).length
-      } of ${goals.length} figures are reached`,
+      } of ${goals.length} goals are reached`,
     ]),
     faults === 0
-      ? "every reply was right: no event was lost"
+      ? "every reply was correct: no event was lost"
       : `${faults} replies were WRONG`,
   ];
 }

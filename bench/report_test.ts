@@ -46,7 +46,7 @@ const RESULT: RunResult = {
   }],
 };
 
-Deno.test("reportLines() shows figures, goals, what is wrong and what was skipped", () => {
+Deno.test("reportLines() shows figures, goals, faults and skipped targets", () => {
   const text = reportLines(RESULT).join("\n");
   for (
     const wanted of [
@@ -54,13 +54,13 @@ Deno.test("reportLines() shows figures, goals, what is wrong and what was skippe
       /messages +gateway +123 +1\.50 +\[1\.25–2\.00\] +1\.40 +OVER .* 1235 +2 WRONG: 3 of 60 events are lost/,
       /gateway +250 +\[240–260\] +400 +ok/,
       /portkey: SKIPPED, because npm is not installed/,
-      /1 of 2 figures are reached/,
+      /1 of 2 goals are reached/,
       /2 replies were WRONG/,
     ]
   ) assert.match(text, wanted);
 });
 
-Deno.test("resultText() keeps four digits, and reads back", () => {
+Deno.test("resultText() keeps four digits and can be read back", () => {
   const read: unknown = JSON.parse(resultText(RESULT));
   assert.deepEqual(
     read,
@@ -68,7 +68,7 @@ Deno.test("resultText() keeps four digits, and reads back", () => {
   );
 });
 
-Deno.test("a kept result is named after its date and gives the same tables again", async () => {
+Deno.test("a written result is named after its date and produces the same report", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const url = new URL(`file://${folder}/results/`);
@@ -83,14 +83,14 @@ Deno.test("a kept result is named after its date and gives the same tables again
   }
 });
 
-Deno.test("tableLines() lines columns up", () => {
+Deno.test("tableLines() aligns columns", () => {
   assert.deepEqual(tableLines([["a", "1"], ["bcd", "100", "x"]]), [
     "a      1",
     "bcd  100  x",
   ]);
 });
 
-Deno.test("figure() has as many digits as say something, and none for nothing", () => {
+Deno.test("figure() has three significant digits, and a dash for an absent value", () => {
   assert.deepEqual([0.123, 12.34, 123.4, undefined, NaN].map(figure), [
     "0.12",
     "12.3",

@@ -1,5 +1,6 @@
 /**
- * What a run found, with what it was found on, as a file. It names no machine, no folder and nobody.
+ * The result of a run as a file, with a description of the machine. It contains no host name, path
+ * or user name.
  *
  * @module
  */
@@ -8,50 +9,49 @@ import { arch, cpus, platform, totalmem } from "node:os";
 import type { MemoryRow, StartRow } from "./memory.ts";
 import type { Row } from "./summary.ts";
 
-/** A run. */
 export interface RunResult {
-  /** In UTC, as ISO 8601 has it. */
+  /** Start of the run, in UTC as ISO 8601. */
   readonly date: string;
-  /** What it ran on. */
+  /** The machine of the run. */
   readonly machine: Machine;
-  /** Of Deno, and of each target that is not this project's. */
+  /** Versions of Deno and of the other programs, by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** Rounds that counted. */
+  /** Number of rounds, not counting the warm-up. */
   readonly rounds: number;
-  /** Those in which paced streams were measured. */
+  /** Number of rounds that include paced streams. */
   readonly pacedRounds: number;
-  /** Of one measurement. */
+  /** Length of one measurement. */
   readonly ms: number;
-  /** What was measured, and what each is. */
+  /** The targets, with a description. */
   readonly targets: readonly {
     readonly name: string;
     readonly about: string;
   }[];
-  /** What could not be measured, and why. */
+  /** Targets and directions that could not be measured, and why. */
   readonly skipped: readonly { readonly what: string; readonly why: string }[];
-  /** A scenario on a target each. */
+  /** One row per scenario and target. */
   readonly rows: readonly Row[];
-  /** 1,000 streams held open; empty where they were not. */
+  /** Memory of 1,000 open streams; empty when not measured. */
   readonly memory: readonly MemoryRow[];
-  /** How long starts take; empty where none were measured. */
+  /** Start times; empty when not measured. */
   readonly starts: readonly StartRow[];
 }
 
-/** What it ran on. */
+/** Description of a machine. */
 export interface Machine {
-  /** Processors, as the system counts them. */
+  /** Number of logical processors. */
   readonly cores: number;
-  /** As it calls itself. */
+  /** Model name of the processor. */
   readonly processor: string;
-  /** Memory, rounded. */
+  /** Memory, rounded to whole GiB. */
   readonly memoryGiB: number;
   /** Operating system and architecture. */
   readonly system: string;
-  /** Processes that were running or waiting to run, on average over the minute before; other work spoils the figures. */
+  /** Load average over the minute before the run; a high load makes the figures unreliable. */
   readonly loadBefore: number;
 }
 
-/** Looks at the machine. */
+/** Describes this machine. */
 export function machine(): Machine {
   return {
     cores: cpus().length,
@@ -69,12 +69,12 @@ function processorName(): string {
     )?.[1];
     if (name !== undefined) return name.trim();
   } catch {
-    // Not Linux.
+    // The file exists on Linux only.
   }
   return cpus()[0]?.model ?? "unknown";
 }
 
-/** The version of a program, as its first line about it tells; undefined where it is not there. */
+/** The first version number that a program prints; undefined when it is not installed. */
 export async function versionOf(
   program: string,
   flag: string,
@@ -84,14 +84,16 @@ export async function versionOf(
       args: [flag],
     }).output();
     const decoder = new TextDecoder();
-    const said = decoder.decode(stdout) + decoder.decode(stderr);
-    return /\d+\.\d+(\.\d+)?/.exec(said)?.[0];
+    const output = decoder.decode(stdout) + decoder.decode(stderr);
+    return /\d+\.\d+(\.\d+)?/.exec(output)?.[0];
   } catch {
     return undefined;
   }
 }
 
-/** The figures with digits that mean something: files that are compared should not differ in noise. */
+/**
+ * A result as JSON, with numbers rounded to four significant digits so that a diff shows no noise.
+ */
 export function resultText(result: RunResult): string {
   const rounded = (_: string, value: unknown): unknown =>
     typeof value === "number" && !Number.isInteger(value)
@@ -101,21 +103,21 @@ export function resultText(result: RunResult): string {
 }
 
 /**
- * Reads a run's file.
+ * Reads the file of a run.
  *
- * @throws {TypeError} where it is something else
+ * @throws {TypeError} when the file is not a result of this benchmark
  */
 export async function readResult(path: string): Promise<RunResult> {
   const result: unknown = JSON.parse(await Deno.readTextFile(path));
   if (
     typeof result !== "object" || result === null || !("rows" in result) ||
     !("machine" in result)
-  ) throw new TypeError(`${path} is no result of this benchmark`);
-  // Who writes these files is above.
+  ) throw new TypeError(`${path} is not a result of this benchmark`);
+  // Result files are written by `keepResult` only.
   return result as RunResult;
 }
 
-/** Writes a run's file into a folder, named after its date. Gives the name. */
+/** Writes the file of a run into a folder, named after the run's date. Returns the name. */
 export async function keepResult(
   result: RunResult,
   folder: URL,

@@ -1,6 +1,7 @@
 /**
- * The rounds: every scenario on every target, close together in time and in another order each time, so that what else the machine
- * does meets all of them alike. A figure is held against that of the raw pipe, or of the direct connection, in the same round.
+ * Measures every scenario on every target in each round, close together in time and in a different
+ * order each time, so that other work on the machine affects all of them alike. A figure is
+ * compared with that of the raw pipe, or of the direct connection, in the same round.
  *
  * @module
  */
@@ -8,69 +9,68 @@ import { type Instruments, measure, type Sample } from "./measure.ts";
 import { type ExchangeKind, type Scenario, scenarioOf } from "./scenarios.ts";
 import type { Site, Target } from "./targets/target.ts";
 
-/** A target that can be started, with its name. */
-export interface Entrant {
-  /** As the tables call it. */
+/** A target that can be started. */
+export interface InstalledTarget {
+  /** Name in the tables. */
   readonly name: string;
-  /** Where it is started. */
+  /** Starts its processes. */
   readonly site: Site;
 }
 
-/** A target that runs, with its name. */
-export interface Contestant {
-  /** As the tables call it. */
+export interface RunningTarget {
+  /** Name in the tables. */
   readonly name: string;
   /** The running process. */
   readonly target: Target;
 }
 
-/** A sample beside that of the target which it is held against, of the same round. */
-export interface Pair {
-  /** What is told. */
+/** A sample and its baseline, from the same round. */
+export interface SamplePair {
+  /** Sample of the target. */
   readonly sample: Sample;
-  /** What it is held against. */
+  /** Sample of the raw pipe, or of the direct connection. */
   readonly base: Sample;
 }
 
-/** What was found for a scenario on a target. */
+/** The samples of a scenario on a target. */
 export interface Cell {
-  /** What was asked. */
+  /** The measured scenario. */
   readonly scenario: Scenario;
-  /** The target's name. */
+  /** Name of the target. */
   readonly target: string;
-  /** One for each round in which it was measured. */
-  readonly pairs: readonly Pair[];
+  /** One pair for each round in which the scenario was measured. */
+  readonly pairs: readonly SamplePair[];
 }
 
-/** Who takes part. */
-export interface Field {
-  /** All but the direct connection. */
-  readonly contestants: readonly Contestant[];
-  /** What processor times are held against. */
-  readonly pipe: Contestant;
-  /** What delays are held against. */
-  readonly direct: Contestant;
+/** The targets of a run. */
+export interface TargetSet {
+  /** All targets except the direct connection. */
+  readonly targets: readonly RunningTarget[];
+  /** Baseline of processor times. */
+  readonly pipe: RunningTarget;
+  /** Baseline of delays. */
+  readonly direct: RunningTarget;
 }
 
-/** How long it goes on. */
+/** Number and length of the rounds. */
 export interface RoundsOptions {
-  /** Rounds that count; one more, the first, warms everything up. */
+  /** Number of rounds, not counting the warm-up before them. */
   readonly rounds: number;
-  /** Rounds in which paced streams, which take long, are measured. */
+  /** Number of rounds that include paced streams, which take long. */
   readonly pacedRounds: number;
-  /** Of a measurement that is not paced. */
+  /** Length of a measurement without paced streams. */
   readonly ms: number;
-  /** Told of each round that begins. */
+  /** Called at the start of each round. */
   readonly progress: (text: string) => void;
 }
 
-/** As long as it takes until the hot code is compiled. */
+/** Long enough for the JIT compiler to optimise the hot code. */
 const WARM_UP_MS = 1_000;
 
-/** Measures the scenarios, and in each group of them the target that they are held against. */
+/** Measures all scenarios, together with the baseline of each group. */
 export async function runRounds(
   instruments: Instruments,
-  field: Field,
+  field: TargetSet,
   scenarios: readonly Scenario[],
   options: RoundsOptions,
 ): Promise<readonly Cell[]> {
@@ -99,11 +99,11 @@ export async function runRounds(
 }
 
 interface Member extends Cell {
-  readonly pairs: Pair[];
+  readonly pairs: SamplePair[];
   measure(instruments: Instruments, ms: number): Promise<Sample>;
 }
 
-/** What is held against the same figure: the scenarios of one kind from one caller's dialect. */
+/** Scenarios with a common baseline: those of one kind and one request dialect. */
 interface Group {
   readonly kind: ExchangeKind;
   readonly base: Member;
@@ -112,7 +112,7 @@ interface Group {
 
 function groupsOf(
   scenarios: readonly Scenario[],
-  { contestants, pipe, direct }: Field,
+  { targets, pipe, direct }: TargetSet,
 ): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const scenario of scenarios) {
@@ -123,7 +123,9 @@ function groupsOf(
     if (group === undefined) {
       const own = scenarioOf(kind, { caller, upstream: caller });
       const member = memberOf(own, base);
-      if (member === undefined) throw new Error(`${base.name} knows no ${id}`);
+      if (member === undefined) {
+        throw new Error(`${base.name} does not support ${id}`);
+      }
       const without = base === pipe && kind.plan.perSecond === 0
         ? memberOf(own, direct)
         : undefined;
@@ -134,9 +136,9 @@ function groupsOf(
       };
       groups.set(id, group);
     }
-    for (const contestant of contestants) {
-      if (contestant === base) continue;
-      const member = memberOf(scenario, contestant);
+    for (const target of targets) {
+      if (target === base) continue;
+      const member = memberOf(scenario, target);
       if (member !== undefined) group.members.push(member);
     }
   }
@@ -145,7 +147,7 @@ function groupsOf(
 
 function memberOf(
   scenario: Scenario,
-  { name, target }: Contestant,
+  { name, target }: RunningTarget,
 ): Member | undefined {
   const address = target.address(scenario.direction);
   return address === undefined ? undefined : {

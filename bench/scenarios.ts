@@ -1,5 +1,5 @@
 /**
- * What is asked of the targets: kinds of exchange, in each of the directions that gateways have.
+ * The measured scenarios: kinds of exchange, each in the directions from one dialect to another.
  *
  * @module
  */
@@ -7,39 +7,39 @@ import { DEFAULT_PLAN, planTag, type ReplyPlan } from "./reply_plan.ts";
 import type { CallerDialect } from "./reply_judge.ts";
 import { type Direction, isPassThrough } from "./targets/target.ts";
 
-/** A kind of exchange. */
 export interface ExchangeKind {
-  /** As `--scenario` names it. */
+  /** Name in `--scenario` and in the tables. */
   readonly name: string;
-  /** For people. */
+  /** Description for the tables. */
   readonly about: string;
-  /** What the cost is told for. */
+  /** The unit of the cost. */
   readonly unit: "request" | "event";
-  /** What the mock is asked for. */
+  /** The reply of the mock upstream. */
   readonly plan: ReplyPlan;
-  /** Whether a stream is asked for. */
+  /** Whether the request asks for a stream. */
   readonly stream: boolean;
-  /** Bytes of the prompt, roughly. */
+  /** Approximate length of the prompt. */
   readonly promptBytes: number;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** What it is for: the processor time over the raw pipe's, or a time over the direct connection's. */
+  /**
+   * The primary figure: processor time (`cpu`, compared with the raw pipe), time to the end of the
+   * reply (`wait`) or delay of an event (`delay`), both compared with the direct connection.
+   */
   readonly measures: "cpu" | "wait" | "delay";
-  /** Names of the directions that are asked; absent: all. */
+  /** Names of the directions to measure; absent: all. */
   readonly directions?: readonly string[];
-  /** Only where `--scenario` names it. */
-  readonly onRequest?: boolean;
+  /** True: measured only when `--scenario` names it. */
+  readonly onlyWhenNamed?: boolean;
 }
 
-/** How long a paced stream is. */
 const PACED_SECONDS = 3;
 const PACED_PER_SECOND = 50;
 
 const NOT_TRANSLATED: readonly string[] = ["messages", "chat"];
-/** One direction of each sort that the peers know, too. */
+/** One pass-through and one translated direction that the peers support too. */
 const SAMPLED: readonly string[] = ["messages", "chat-to-messages"];
 
-/** The kinds. */
 export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   {
     name: "whole-small",
@@ -82,7 +82,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     promptBytes: 100,
     connections: 16,
     measures: "cpu",
-    onRequest: true,
+    onlyWhenNamed: true,
   },
   {
     name: "stream-paced",
@@ -127,7 +127,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   },
 ];
 
-/** The directions, those without translation first. */
+/** All directions, in the order of the tables. */
 export const DIRECTIONS: readonly Direction[] = [
   { caller: "messages", upstream: "messages" },
   { caller: "messages", upstream: "chat_completions" },
@@ -143,7 +143,7 @@ const SHORT = {
   generate_content: "generate",
 } as const;
 
-/** A direction's name: `messages`, or `messages-to-chat` where something is translated. */
+/** Name of a direction: `messages` for pass-through, `messages-to-chat` for a translation. */
 export function directionName(direction: Direction): string {
   const { caller, upstream } = direction;
   return isPassThrough(direction)
@@ -151,28 +151,29 @@ export function directionName(direction: Direction): string {
     : `${SHORT[caller]}-to-${SHORT[upstream]}`;
 }
 
-/** An exchange in a direction. */
+/** A kind of exchange in a direction. */
 export interface Scenario {
-  /** `messages-to-chat/whole-small` */
+  /** Direction and kind, such as `messages-to-chat/whole-small`. */
   readonly name: string;
-  /** What is exchanged. */
+  /** The kind of exchange. */
   readonly kind: ExchangeKind;
-  /** From which dialect to which. */
+  /** The dialects of client and upstream. */
   readonly direction: Direction;
 }
 
 /**
- * The scenarios that names choose: each a kind, a direction or both with a slash. No name chooses all that are not on request only.
+ * The scenarios that names select. A name is a kind, a direction, or both joined by a slash.
+ * Without names: all scenarios that do not have to be named.
  *
- * @throws {RangeError} where a name chooses nothing
+ * @throws {RangeError} when a name is unknown
  */
-export function chosenScenarios(names: readonly string[]): readonly Scenario[] {
+export function selectScenarios(names: readonly string[]): readonly Scenario[] {
   const all = EXCHANGE_KINDS.flatMap((kind) =>
     DIRECTIONS.filter((one) =>
       kind.directions?.includes(directionName(one)) ?? true
     ).map((direction) => scenarioOf(kind, direction))
   );
-  if (names.length === 0) return all.filter(({ kind }) => !kind.onRequest);
+  if (names.length === 0) return all.filter(({ kind }) => !kind.onlyWhenNamed);
   const kindNames = EXCHANGE_KINDS.map(({ name }) => name);
   const kinds = names.filter((name) => kindNames.includes(name));
   const directionNames = DIRECTIONS.map(directionName);
@@ -181,23 +182,23 @@ export function chosenScenarios(names: readonly string[]): readonly Scenario[] {
     if (
       !kinds.includes(name) && !directions.includes(name) &&
       !all.some((scenario) => scenario.name === name)
-    ) throw new RangeError(`no scenario is called ${name}`);
+    ) throw new RangeError(`unknown scenario ${name}`);
   }
   return all.filter(({ name, kind, direction }) =>
     names.includes(name) ||
     (kinds.length + directions.length > 0 &&
-      (kinds.length === 0 ? !kind.onRequest : kinds.includes(kind.name)) &&
+      (kinds.length === 0 ? !kind.onlyWhenNamed : kinds.includes(kind.name)) &&
       (directions.length === 0 ||
         directions.includes(directionName(direction))))
   );
 }
 
-/** An exchange in a direction, whether or not it is one of the usual. */
+/** The scenario of any kind in any direction. */
 export function scenarioOf(kind: ExchangeKind, direction: Direction): Scenario {
   return { name: `${directionName(direction)}/${kind.name}`, kind, direction };
 }
 
-/** A request's body. */
+/** Body of a scenario's request, with the tag for its plan. */
 export function requestBody(
   caller: CallerDialect,
   model: string,
@@ -220,7 +221,7 @@ export function requestBody(
 
 const LINE = 'The quick brown fox said "hello" and went on.\n';
 
-/** Prompts hold what JSON escapes, as source code does. */
+/** Filler text with characters that JSON escapes, as in source code. */
 function promptText(bytes: number): string {
   return LINE.repeat(Math.ceil(bytes / LINE.length)).slice(0, bytes);
 }

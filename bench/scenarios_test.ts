@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
-import { planIn } from "./reply_plan.ts";
+import { parsePlan } from "./reply_plan.ts";
 import {
-  chosenScenarios,
   DIRECTIONS,
   EXCHANGE_KINDS,
   requestBody,
+  selectScenarios,
 } from "./scenarios.ts";
 
 const names = (...chosen: string[]): readonly string[] =>
-  chosenScenarios(chosen).map(({ name }) => name);
+  selectScenarios(chosen).map(({ name }) => name);
 
-Deno.test("no name chooses every scenario that is not on request only", () => {
+Deno.test("without names every scenario is selected that does not have to be named", () => {
   const all = names();
   assert.equal(new Set(all).size, all.length);
-  for (const { name, onRequest } of EXCHANGE_KINDS) {
+  for (const { name, onlyWhenNamed: onRequest } of EXCHANGE_KINDS) {
     assert.equal(
       all.some((one) => one.endsWith(`/${name}`)),
       onRequest !== true,
@@ -22,7 +22,7 @@ Deno.test("no name chooses every scenario that is not on request only", () => {
   }
 });
 
-Deno.test("a kind, a direction, both, or a whole name choose", () => {
+Deno.test("a kind, a direction, both, or a full name select scenarios", () => {
   assert.equal(names("whole-small").length, DIRECTIONS.length);
   assert.equal(names("stream-coalesced").length, DIRECTIONS.length);
   assert.deepEqual(names("whole-100k"), [
@@ -36,14 +36,14 @@ Deno.test("a kind, a direction, both, or a whole name choose", () => {
   ]);
 });
 
-Deno.test("a name that is none is refused", () => {
-  assert.throws(() => chosenScenarios(["whole-smal"]), RangeError);
+Deno.test("an unknown name is refused", () => {
+  assert.throws(() => selectScenarios(["whole-smal"]), RangeError);
 });
 
-Deno.test("requestBody() is as long as its kind says and asks for its plan", () => {
-  for (const { kind, direction: { caller } } of chosenScenarios([])) {
+Deno.test("requestBody() has the length and the plan of its kind", () => {
+  for (const { kind, direction: { caller } } of selectScenarios([])) {
     const body = requestBody(caller, "some-model", kind);
-    assert.deepEqual(planIn(body.slice(0, 2_000)), kind.plan);
+    assert.deepEqual(parsePlan(body.slice(0, 2_000)), kind.plan);
     assert.ok(body.length >= kind.promptBytes);
     assert.ok(body.length < kind.promptBytes * 1.2 + 300);
   }

@@ -1,35 +1,39 @@
 /**
- * The soak: a gateway under thousands of calls of which a third go wrong in every way at once, then under a thousand slow streams.
- * Unlike the other benchmarks it judges: whatever is left behind is a failure.
+ * `deno task bench soak`: a gateway under thousands of calls, a third of them with faults of all
+ * kinds, then with a thousand slow streams. Afterwards it must have returned to its initial state:
+ * leaked memory, slots, connections, missing log lines and a ledger that does not balance fail the
+ * run.
  *
  * @module
  */
 import { homedir } from "node:os";
 import { residentBytes } from "./cpu_time.ts";
-import type { Bench, BenchContext } from "./mod.ts";
-import { lane, type SoakAddress, type SoakTally } from "./soak_callers.ts";
+import type { Bench, BenchContext } from "./bench.ts";
+import { runClient, type SoakTally, type SoakTarget } from "./soak_clients.ts";
+import { KEPT_KINDS, keptByKind } from "./soak_kept.ts";
+import type { KeptBytes } from "./soak_program.ts";
 import {
-  marked,
+  behaviourTag,
   type SoakUpstream,
   startSoakUpstream,
 } from "./soak_upstream.ts";
 import { tableLines } from "./table.ts";
-import { startProgram } from "./targets/listening.ts";
+import { startProgram } from "./targets/programs.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 const ADMIN_TOKEN = "soak-admin-token-0123456789";
 const LANES = 48;
 const STREAMS = 1_000;
-const MOST_HELD_SECONDS = 8;
+const MAX_HELD_SECONDS = 8;
 
-/** Memory at the end beside memory once warm: this many times as much, and so much more, is still flat. */
+/** Memory is flat when the end is at most `GROWTH` times the warm value plus `SLACK_BYTES`. */
 const GROWTH = 1.35;
 const SLACK_BYTES = 48 * 1024 * 1024;
 
-/** The benchmark. */
+/** The soak test. */
 export const soak: Bench = {
   about:
-    "thousands of calls, a third of them gone wrong: what is left behind? --seconds=60 --streams=1000",
+    "leaks after thousands of calls, a third of them with faults; --seconds=60 --streams=1000",
   takesFlags: true,
   run: runSoak,
 };
@@ -38,9 +42,11 @@ async function runSoak(
   { print }: BenchContext,
   flags: readonly string[],
 ): Promise<number> {
-  const given = flagsOf(flags);
-  if (given === undefined) {
-    print("deno task bench soak [--seconds=5…3600] [--streams=0…5000]");
+  const size = flagsOf(flags);
+  if (size === undefined) {
+    print(
+      "deno task bench soak [--seconds=5…3600] [--streams=0…5000] [--kinds=good,cut,…]",
+    );
     return 2;
   }
   const folder = await Deno.makeTempDir();
@@ -54,22 +60,39 @@ async function runSoak(
       const keys = await openAccounts(gateway.url);
       const address = { url: gateway.url, keys, upstream };
       before = gateway.lines();
-      const tally = await faults(
+      const tally = await runFaultyCalls(
         address,
         gateway,
-        given.seconds,
+        size.seconds,
         print,
         findings,
       );
       const held = await slowStreams(
         address,
         gateway,
-        given,
+        size,
         print,
         findings,
       );
-      await left(gateway, upstream, findings);
-      made = tally.calls + held;
+      await checkLeaks(gateway, upstream, findings);
+      const each: SoakTally = {
+        calls: tally.calls,
+        outcomes: new Map(),
+        wrong: findings,
+      };
+      const kept = await keptByKind({
+        address,
+        kinds: size.kinds,
+        seconds: size.seconds,
+        measure: async () => {
+          await checkLeaks(gateway, upstream, findings);
+          return await gateway.kept();
+        },
+        tally: each,
+      });
+      for (const line of kept.lines) print(line);
+      findings.push(...kept.findings);
+      made = each.calls + held;
     } finally {
       gateway.process.kill("SIGTERM");
     }
@@ -78,7 +101,7 @@ async function runSoak(
     await gateway.allRead;
     const logged = gateway.lines() - before;
     if (logged !== made) {
-      findings.push(`${made} calls have ${logged} lines in the log`);
+      findings.push(`${made} calls but ${logged} lines in the log`);
     }
     print(`calls ${made}, lines in the log ${logged}`);
     const audit = await auditOf(folder);
@@ -90,18 +113,18 @@ async function runSoak(
   }
   for (const finding of findings.slice(0, 20)) print(`WRONG: ${finding}`);
   print(
-    findings.length === 0
-      ? "nothing is left behind"
-      : `${findings.length} findings`,
+    findings.length === 0 ? "no leaks" : `${findings.length} findings`,
   );
   return findings.length === 0 ? 0 : 1;
 }
 
 interface SoakSize {
-  /** How long calls go wrong. */
+  /** Length of the part with faults. */
   readonly seconds: number;
-  /** Streams that are held open afterwards. */
+  /** Number of streams that are then held open. */
   readonly streams: number;
+  /** Kinds of calls whose kept memory is measured. */
+  readonly kinds: readonly string[];
 }
 
 function flagsOf(
@@ -109,23 +132,31 @@ function flagsOf(
 ): SoakSize | undefined {
   let seconds = 60;
   let streams = STREAMS;
+  let kinds = KEPT_KINDS;
   for (const flag of flags) {
+    const listed = /^--kinds=(.+)$/.exec(flag)?.[1]?.split(",");
+    if (listed?.every((kind) => KEPT_KINDS.includes(kind)) === true) {
+      kinds = listed;
+      continue;
+    }
     const [, name, digits] = /^--(seconds|streams)=(\d{1,4})$/.exec(flag) ?? [];
     if (name === "seconds") seconds = Number(digits);
     else if (name === "streams") streams = Number(digits);
     else return undefined;
   }
   return seconds >= 5 && seconds <= 3600 && streams <= 5000
-    ? { seconds, streams }
+    ? { seconds, streams, kinds }
     : undefined;
 }
 
 interface SoakGateway {
   readonly url: string;
   readonly process: Deno.ChildProcess;
-  /** Lines of the log so far. */
+  /** Number of calls in the log so far. */
   lines(): number;
-  /** Resolves when there will be no more lines. */
+  /** Memory in use after forced collections. */
+  kept(): Promise<KeptBytes>;
+  /** Resolves at the end of the log. */
   readonly allRead: Promise<void>;
 }
 
@@ -143,7 +174,14 @@ async function startGateway(
 ): Promise<SoakGateway> {
   const upstream = `http://127.0.0.1:${upstreamPort}`;
   const process = startProgram(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "-A", `${ROOT}main.ts`],
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      "-A",
+      "--v8-flags=--expose-gc",
+      `${ROOT}bench/soak_program.ts`,
+    ],
     clearEnv: true,
     env: {
       ...environment(folder),
@@ -159,10 +197,12 @@ async function startGateway(
       GATEWAY_IDLE_TIMEOUT_SECONDS: "2",
       GATEWAY_PING_SECONDS: "1",
     },
-    stdin: "null",
+    stdin: "piped",
     stdout: "piped",
     stderr: "inherit",
   });
+  const asking = process.stdin.getWriter();
+  let answered: (kept: KeptBytes) => void = () => {};
   let lines = 0;
   const address = Promise.withResolvers<string>();
   const read = async (): Promise<void> => {
@@ -174,10 +214,14 @@ async function startGateway(
       rest = all.pop() ?? "";
       for (const line of all) {
         if (line.includes('"request_id":')) lines++;
+        const kept = /^KEPT (.+)$/.exec(line)?.[1];
+        // Its output is in its log file.
+        if (kept !== undefined) answered(JSON.parse(kept) as KeptBytes);
         const url = /^Model gateway at (http\S+)/.exec(line)?.[1];
         if (url !== undefined) address.resolve(url);
       }
     }
+    await asking.close().catch(() => {});
     address.reject(new Error("the gateway did not start"));
   };
   const allRead = read();
@@ -185,6 +229,13 @@ async function startGateway(
     url: await address.promise,
     process,
     lines: () => lines,
+    async kept() {
+      const answer = new Promise<KeptBytes>((resolve) => {
+        answered = resolve;
+      });
+      await asking.write(new TextEncoder().encode("?\n"));
+      return await answer;
+    },
     allRead,
   };
 }
@@ -236,8 +287,8 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 }
 
-/** Judges memory, and says it. */
-function judgeMemory(
+/** Prints the memory of a phase, and adds a finding when it grew. */
+function checkMemory(
   what: string,
   warm: number,
   end: number,
@@ -254,8 +305,8 @@ function judgeMemory(
   }
 }
 
-async function faults(
-  address: SoakAddress,
+async function runFaultyCalls(
+  address: SoakTarget,
   { process }: SoakGateway,
   seconds: number,
   print: (line: string) => void,
@@ -265,7 +316,7 @@ async function faults(
   const endMs = performance.now() + seconds * 1000;
   const lanes = Array.from(
     { length: LANES },
-    () => lane(address, tally, () => performance.now() > endMs),
+    () => runClient(address, tally, () => performance.now() > endMs),
   );
   const samples: number[] = [];
   const sampler = setInterval(
@@ -281,13 +332,14 @@ async function faults(
   const rows = [...tally.outcomes].toSorted(([a], [b]) => a < b ? -1 : 1);
   for (
     const line of tableLines([
-      ["what was done, what came", "calls"],
+      ["behaviour and outcome", "calls"],
       ...rows.map(([what, count]) => [what, String(count)]),
     ])
   ) print(line);
   findings.push(...tally.wrong);
-  // The second quarter is warm; both are medians, for the collector comes and goes.
-  judgeMemory(
+  // The process is warm in the second quarter. Medians, because garbage collection makes samples
+  // vary.
+  checkMemory(
     "faults",
     middle(samples.slice(10, 20)),
     middle(samples.slice(30)),
@@ -301,16 +353,16 @@ function middle(samples: readonly number[]): number {
   return samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
 }
 
-/** Holds streams open, all at once; gives how many calls that were. */
+/** Holds all streams open at the same time; returns the number of calls. */
 async function slowStreams(
-  { url, keys }: SoakAddress,
+  { url, keys }: SoakTarget,
   { process }: SoakGateway,
   { streams, seconds }: SoakSize,
   print: (line: string) => void,
   findings: string[],
 ): Promise<number> {
   if (streams === 0) return 0;
-  const heldSeconds = Math.min(MOST_HELD_SECONDS, Math.ceil(seconds / 5));
+  const heldSeconds = Math.min(MAX_HELD_SECONDS, Math.ceil(seconds / 5));
   const controllers: AbortController[] = [];
   const readers: Promise<void>[] = [];
   for (let n = 0; n < streams; n++) {
@@ -326,7 +378,10 @@ async function slowStreams(
         model: n % 2 === 0 ? "vendora-opus-4-8" : "vendorb-5",
         max_tokens: 10,
         stream: true,
-        messages: [{ role: "user", content: marked("hold", `held-${n}`) }],
+        messages: [{
+          role: "user",
+          content: behaviourTag("hold", `held-${n}`),
+        }],
       }),
       signal: controller.signal,
     });
@@ -335,7 +390,7 @@ async function slowStreams(
     }
     const read = async (): Promise<void> => {
       for await (const _ of response.body ?? []) {
-        // A caller that takes its time.
+        // The client reads slowly.
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       findings.push("a held stream ended by itself");
@@ -348,7 +403,7 @@ async function slowStreams(
   if (gauge !== streams) {
     findings.push(`${gauge} streams are open, not ${streams}`);
   }
-  judgeMemory(
+  checkMemory(
     `${streams} slow streams for ${heldSeconds} s`,
     open,
     residentBytes(process.pid),
@@ -368,8 +423,10 @@ async function gaugeOf(url: string, name: string): Promise<number> {
   return Number(found?.[1] ?? NaN);
 }
 
-/** Waits, for a while, until nothing is under way; what still is then was leaked. */
-async function left(
+/**
+ * Waits up to 20 seconds until no call, stream or connection is open; those that remain are leaks.
+ */
+async function checkLeaks(
   { url }: SoakGateway,
   upstream: SoakUpstream,
   findings: string[],
@@ -384,7 +441,7 @@ async function left(
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   findings.push(
-    `left behind: ${taken} places, ${streams} streams, ${upstream.open()} connections to the upstream`,
+    `leaked: ${taken} concurrency slots, ${streams} streams, ${upstream.open()} connections to the upstream`,
   );
 }
 
@@ -395,7 +452,7 @@ async function auditOf(folder: string): Promise<string> {
       "--no-prompt",
       "--no-check",
       "-A",
-      `${ROOT}gateway/cli.ts`,
+      `${ROOT}gateway/cli/cli.ts`,
       "ledger",
       "audit",
     ],

@@ -12,13 +12,14 @@ async function soaked(
   return { code, text: lines.join("\n") };
 }
 
-Deno.test("soak refuses flags that it does not know, and sizes that are none", async () => {
+Deno.test("soak refuses unknown flags and invalid sizes", async () => {
   for (
     const flag of [
       "--nonsense",
       "--seconds=4",
       "--seconds=x",
       "--streams=5001",
+      "--kinds=nonsense",
     ]
   ) {
     const { code, text } = await soaked(flag);
@@ -27,11 +28,16 @@ Deno.test("soak refuses flags that it does not know, and sizes that are none", a
   }
 });
 
-Deno.test("a short soak leaves nothing behind", async () => {
-  const { code, text } = await soaked("--seconds=5", "--streams=50");
+Deno.test("a short soak leaks nothing", async () => {
+  const { code, text } = await soaked(
+    "--seconds=5",
+    "--streams=50",
+    "--kinds=good,leaves-inside",
+  );
   assert.equal(code, 0, text);
   assert.match(text, /^good 200 +\d+$/m);
   assert.match(text, /^leaves-inside left +\d+$/m);
+  assert.match(text, /^leaves-inside +\d+ +-?\d+ +-?\d+$/m);
   assert.match(text, /^ledger audit: The books balance\.$/m);
-  assert.match(text, /^nothing is left behind$/m);
+  assert.match(text, /^no leaks$/m);
 });

@@ -1,12 +1,13 @@
 /**
- * The upstream of the soak: speaks all three dialects, and does to a call what the call's text asks for.
+ * The upstream of the soak test, in all three dialects. A tag in the call's text chooses its
+ * behaviour.
  *
  * @module
  */
 import { createServer, type Socket } from "node:net";
 
-/** What an upstream can do to a call. */
-export const UPSTREAM_FATES = [
+/** Behaviours of the upstream, good and faulty. */
+export const UPSTREAM_BEHAVIOURS = [
   "good",
   "slow",
   "hold",
@@ -22,34 +23,38 @@ export const UPSTREAM_FATES = [
   "stall-inside",
 ] as const;
 
-/** One of them. */
-export type UpstreamFate = typeof UPSTREAM_FATES[number];
+export type UpstreamBehaviour = typeof UPSTREAM_BEHAVIOURS[number];
 
 /** A running upstream. */
 export interface SoakUpstream {
-  /** Where it listens. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   open(): number;
-  /** Settles once the call with this nonce has arrived. */
+  /** Resolves when the call with this nonce has arrived. */
   arrived(nonce: string): Promise<void>;
-  /** Closes everything. */
+  /** Closes all open connections. */
+  closeIdle(): void;
+  /** Stops listening and closes all connections. */
   close(): void;
 }
 
-/** The text by which a call says what is to be done to it. */
-export function marked(fate: UpstreamFate, nonce: string): string {
-  return `<<${fate} ${nonce}>>`;
+/** The tag that requests a behaviour; the nonce identifies the call. */
+export function behaviourTag(
+  behaviour: UpstreamBehaviour,
+  nonce: string,
+): string {
+  return `<<${behaviour} ${nonce}>>`;
 }
 
 const FRAMES = 8;
 const WORDS = "soak ".repeat(12);
 
-/** Starts one. */
+/** Starts the upstream on a free port. */
 export async function startSoakUpstream(): Promise<SoakUpstream> {
   const sockets = new Set<Socket>();
   const waiting = new Map<string, () => void>();
-  const early = new Set<string>();
+  const arrivedNonces = new Set<string>();
   const server = createServer((socket: Socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -63,11 +68,11 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
       if (end < 0 || text.length < end + 4 + length) return;
       const call = text;
       text = "";
-      const [, fate = "good", nonce = ""] =
+      const [, behaviour = "good", nonce = ""] =
         /<<([a-z0-9-]+) ([a-z0-9-]+)>>/.exec(call) ?? [];
-      early.add(nonce);
+      arrivedNonces.add(nonce);
       waiting.get(nonce)?.();
-      void answer(socket, call, fate);
+      void answer(socket, call, behaviour);
     });
   });
   await new Promise<void>((resolve) =>
@@ -75,30 +80,34 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
   );
   const address = server.address();
   if (typeof address !== "object" || address === null) {
-    throw new Error("cannot tell the port: the server has no address");
+    throw new Error("cannot read the port: the server has no address");
   }
+  const closeIdle = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     port: address.port,
     open: () => sockets.size,
     arrived: (nonce) =>
       new Promise((resolve) => {
-        if (early.has(nonce)) return resolve();
+        if (arrivedNonces.has(nonce)) return resolve();
         waiting.set(nonce, () => {
           waiting.delete(nonce);
           resolve();
         });
       }),
+    closeIdle,
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      closeIdle();
     },
   };
 }
 
 const LATIN1 = new TextDecoder("latin1");
 
-/** Waits, but no longer than there is somebody to answer. */
-function later(ms: number, socket: Socket): Promise<void> {
+/** Waits `ms` milliseconds, or until the client disconnects. */
+function pause(ms: number, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -114,7 +123,7 @@ function later(ms: number, socket: Socket): Promise<void> {
 async function answer(
   socket: Socket,
   call: string,
-  fate: string,
+  behaviour: string,
 ): Promise<void> {
   const isStream = /"stream":true|:streamGenerateContent/.test(call);
   const dialect = call.includes("/messages")
@@ -129,7 +138,7 @@ async function answer(
     send(
       `HTTP/1.1 ${status}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-  switch (fate) {
+  switch (behaviour) {
     case "reset-before":
       return void socket.resetAndDestroy();
     case "html":
@@ -143,10 +152,10 @@ async function answer(
   }
   if (!isStream) {
     const body = dialect.whole;
-    if (fate === "good" || fate === "slow") {
+    if (behaviour === "good" || behaviour === "slow") {
       return whole("200 OK", "application/json", body);
     }
-    if (fate === "garbage") {
+    if (behaviour === "garbage") {
       return whole("200 OK", "application/json", body.slice(5));
     }
     send(
@@ -154,8 +163,8 @@ async function answer(
         body.slice(0, 40)
       }`,
     );
-    if (fate === "cut") socket.end();
-    if (fate === "reset-inside") socket.resetAndDestroy();
+    if (behaviour === "cut") socket.end();
+    if (behaviour === "reset-inside") socket.resetAndDestroy();
     return;
   }
   send(
@@ -164,7 +173,7 @@ async function answer(
   const half = Math.floor(FRAMES / 2);
   for (const [at, frame] of dialect.frames.entries()) {
     if (at === half) {
-      switch (fate) {
+      switch (behaviour) {
         case "cut":
           return void socket.end();
         case "reset-inside":
@@ -182,16 +191,16 @@ async function answer(
           );
       }
     }
-    // Held: a frame every second for as long as the caller stays.
-    if (fate === "hold" && at === half) {
+    // Held: one frame per second until the client disconnects.
+    if (behaviour === "hold" && at === half) {
       while (!socket.destroyed) {
         send(chunk(frame));
-        await later(1_000, socket);
+        await pause(1_000, socket);
       }
       return;
     }
     send(chunk(frame));
-    if (fate === "slow") await later(20, socket);
+    if (behaviour === "slow") await pause(20, socket);
   }
   send("0\r\n\r\n");
 }

@@ -1,21 +1,22 @@
 /**
- * The time at which an event was sent, written into its text: eight characters that count microseconds, of a clock that the
- * processes of one machine share well enough. What the clocks differ by is in the direct connection's figure too, and so falls
- * out of the difference.
+ * The time at which an event is sent, written into its text as eight base-36 digits of
+ * microseconds. Sender and receiver use the wall clock of the same machine. A remaining offset
+ * between their clocks is also in the figure of the direct connection, so it cancels out in the
+ * difference.
  *
  * @module
  */
 
 const DIGITS = 8;
-/** Longer than any run: about 11 days. */
+/** About 11 days in microseconds: longer than any run, and at most eight base-36 digits. */
 const WRAP = 10 ** 12;
 
-/** Microseconds that a stamp can tell. */
+/** The current time in microseconds, modulo the range of a stamp. */
 export function stampClock(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000) % WRAP;
 }
 
-/** Writes a stamp at an offset. */
+/** Writes a stamp into `bytes` at an offset. */
 export function writeStamp(
   bytes: Uint8Array,
   offset: number,
@@ -29,7 +30,7 @@ export function writeStamp(
   }
 }
 
-/** Reads a stamp; undefined where none is written. */
+/** Reads the stamp at an offset; undefined when there is none. */
 export function readStamp(
   bytes: Uint8Array,
   offset: number,
@@ -51,6 +52,6 @@ export function readStamp(
 /** Microseconds from one stamp to a later one. */
 export function stampDelta(from: number, to: number): number {
   const delta = (to - from + WRAP) % WRAP;
-  // Clocks that differ can let an event arrive before it was sent.
+  // Negative when the clocks differ by more than the delay.
   return delta > WRAP / 2 ? delta - WRAP : delta;
 }

@@ -10,14 +10,14 @@ Deno.test("a stamp is read as it was written", () => {
   assert.deepEqual([bytes[0], bytes[1], bytes[10], bytes[11]], [0, 0, 0, 0]);
 });
 
-Deno.test("readStamp() gives nothing where no stamp is", () => {
+Deno.test("readStamp() returns undefined without a stamp", () => {
   assert.equal(
     readStamp(new TextEncoder().encode("--------"), 0),
     undefined,
   );
 });
 
-Deno.test("stampDelta() counts on over the wrap, and backwards where clocks differ", () => {
+Deno.test("stampDelta() handles the wrap, and clocks that differ", () => {
   assert.equal(stampDelta(10, 25), 15);
   assert.equal(stampDelta(25, 10), -15);
   assert.equal(stampDelta(999_999_999_990, 10), 20);

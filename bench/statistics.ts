@@ -1,10 +1,10 @@
 /**
- * Medians, quantiles, and the exponent of a growth.
+ * Quantiles, and the exponent of a growth.
  *
  * @module
  */
 
-/** The value below which a part of the values is, between 0 and 1; not a number where there are none. */
+/** The quantile of `part` (0 to 1), interpolated; NaN without values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * part;
@@ -13,22 +13,21 @@ export function quantile(values: readonly number[], part: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** The value in the middle. */
+/** The median; NaN without values. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The median with the lowest and the highest value. */
+/** The median and the range of some values. */
 export interface Spread {
-  /** In the middle. */
   readonly median: number;
-  /** The lowest. */
+  /** The lowest value. */
   readonly low: number;
-  /** The highest. */
+  /** The highest value. */
   readonly high: number;
 }
 
-/** Sums values up; undefined where there are none. */
+/** The median and the range; undefined without values. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   return {
@@ -39,8 +38,7 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
 }
 
 /**
- * The exponent with which y grows with x: the slope of the straight line that fits best where both are logarithms. 1 is linear, 2
- * quadratic.
+ * The exponent k of y ~ x^k, by linear regression on the logarithms: 1 is linear, 2 is quadratic.
  */
 export function exponent(
   points: readonly { readonly x: number; readonly y: number }[],

@@ -1,61 +1,62 @@
 /**
- * What the rounds come to: a row for each scenario on each target, with what this project's gateway is to reach.
+ * Summarises the rounds: one row for each scenario on each target, with the goals of this project's
+ * gateway.
  *
  * @module
  */
-import { MOST_EVENT_DELAY_MS, mostOfPortkey, mostRatio } from "./goals.ts";
-import type { Cell, Pair } from "./rounds.ts";
+import { MAX_EVENT_DELAY_MS, maxCpuRatio, maxPortkeyRatio } from "./goals.ts";
+import type { Cell, SamplePair } from "./rounds.ts";
 import { median, type Spread, spreadOf } from "./statistics.ts";
 
-/** A row of the result. A figure that is absent could not be measured. */
+/** A row of the result. An absent figure could not be measured. */
 export interface Row {
-  /** `messages-to-chat/whole-small` */
+  /** Name of the scenario, such as `messages-to-chat/whole-small`. */
   readonly scenario: string;
-  /** As the tables call it. */
+  /** Name of the target. */
   readonly target: string;
-  /** What the processor time and the rate are told for. */
+  /** Unit of the processor time and of the rate. */
   readonly unit: "request" | "event";
-  /** Processor time of the target's process. */
+  /** Processor time of the target's process per unit, in microseconds. */
   readonly cpuMicros?: Spread;
-  /** The same over the raw pipe's in the same round. */
+  /** Ratio of `cpuMicros` to the raw pipe's in the same round. */
   readonly cpuRatio?: Spread;
-  /** The same over Portkey's, medians; this project's gateway only. */
+  /** Ratio of the median to Portkey's; this project's gateway only. */
   readonly cpuOfPortkey?: number;
-  /** In real time, median. */
+  /** Units per second of real time, median over the rounds. */
   readonly perSecond: number;
-  /** From a request to the end of its reply, medians over the rounds. */
+  /** Time from a request to the end of its reply, medians over the rounds. */
   readonly waitMs: { readonly p50: number; readonly p99: number };
-  /** Wait, or delay of an event, over the direct connection's in the same round. */
+  /** Wait, or delay of an event, minus the direct connection's in the same round. */
   readonly addedMs?: { readonly p50: Spread; readonly p99: Spread };
-  /** What this project's gateway is to reach. */
+  /** Goals of this project's gateway; absent when there are none. */
   readonly goals?: readonly Goal[];
-  /** Wrong replies. */
+  /** Number of wrong replies. */
   readonly faults: number;
-  /** What was wrong with them, a few. */
+  /** The first distinct problems, at most three. */
   readonly told: readonly string[];
-  /** What is wrong with replies whose text is whole, where that is known of the target. */
+  /** Distinct problems of replies with complete text, on lenient targets. */
   readonly overlooked: readonly string[];
 }
 
-/** Something to be reached. */
+/** An upper limit for a figure, and whether it is reached. */
 export interface Goal {
-  /** The figure, in a few words. */
+  /** The figure: "raw pipe", "Portkey", "delay", "per stream" or "start". */
   readonly of: string;
-  /** What was measured. */
+  /** The measured value. */
   readonly is: number;
-  /** The most that it may be. */
+  /** The upper limit. */
   readonly atMost: number;
-  /** Whether it is no more. */
+  /** Whether the value is within the limit. */
   readonly reached: boolean;
 }
 
 /** Whether a target is this project's gateway. */
-export function isOwn(target: string): boolean {
+export function isOwnGateway(target: string): boolean {
   return /^gateway( \d+)?$/.test(target);
 }
 
-/** Makes the rows. */
-export function summarised(cells: readonly Cell[]): readonly Row[] {
+/** The rows of all measured cells. */
+export function summarise(cells: readonly Cell[]): readonly Row[] {
   const portkeys = new Map<string, number>();
   for (const { scenario, target, pairs } of cells) {
     const cpu = cpuOf(pairs);
@@ -79,7 +80,7 @@ function rowOf(cell: Cell, portkey: number | undefined): Row {
         : sample.cpuMicros / base.cpuMicros
     ),
   );
-  const cpuOfPortkey = isOwn(target) && portkey !== undefined &&
+  const cpuOfPortkey = isOwnGateway(target) && portkey !== undefined &&
       cpuMicros !== undefined
     ? cpuMicros.median / portkey
     : undefined;
@@ -89,7 +90,7 @@ function rowOf(cell: Cell, portkey: number | undefined): Row {
     ...(cpuOfPortkey === undefined ? {} : { cpuOfPortkey }),
     ...(addedMs === undefined ? {} : { addedMs }),
   };
-  const goals = isOwn(target) ? goalsOf(cell, figures) : [];
+  const goals = isOwnGateway(target) ? goalsOf(cell, figures) : [];
   return {
     scenario: scenario.name,
     target,
@@ -103,12 +104,14 @@ function rowOf(cell: Cell, portkey: number | undefined): Row {
     },
     ...(goals.length === 0 ? {} : { goals }),
     faults: results.reduce((sum, { faults }) => sum + faults, 0),
-    told: distinct(results.flatMap(({ told }) => told)).slice(0, 3),
-    overlooked: distinct(results.flatMap(({ overlooked }) => overlooked)),
+    told: distinct(results.flatMap((result) => result.problems)).slice(0, 3),
+    overlooked: distinct(
+      results.flatMap((result) => result.overlooked),
+    ),
   };
 }
 
-function cpuOf(pairs: readonly Pair[]): Spread | undefined {
+function cpuOf(pairs: readonly SamplePair[]): Spread | undefined {
   return spreadOf(pairs.flatMap(({ sample }) => sample.cpuMicros ?? []));
 }
 
@@ -136,21 +139,21 @@ function goalsOf(
     "cpuRatio" | "cpuOfPortkey" | "addedMs"
   >,
 ): readonly Goal[] {
-  const most = mostRatio(scenario);
+  const most = maxCpuRatio(scenario);
   return [
     ...(cpuRatio === undefined || most === undefined
       ? []
       : [goal("raw pipe", cpuRatio.median, most)]),
     ...(cpuOfPortkey === undefined
       ? []
-      : [goal("Portkey", cpuOfPortkey, mostOfPortkey(scenario))]),
+      : [goal("Portkey", cpuOfPortkey, maxPortkeyRatio(scenario))]),
     ...(addedMs === undefined || scenario.kind.measures !== "delay"
       ? []
-      : [goal("delay", addedMs.p50.median, MOST_EVENT_DELAY_MS)]),
+      : [goal("delay", addedMs.p50.median, MAX_EVENT_DELAY_MS)]),
   ];
 }
 
-/** Holds a figure against the most that it may be. */
+/** Compares a figure with its upper limit. */
 export function goal(of: string, is: number, atMost: number): Goal {
   return { of, is, atMost, reached: is <= atMost };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Sample } from "./measure.ts";
 import type { Cell } from "./rounds.ts";
-import { chosenScenarios } from "./scenarios.ts";
-import { summarised } from "./summary.ts";
+import { selectScenarios } from "./scenarios.ts";
+import { summarise } from "./summary.ts";
 
 function sample(cpuMicros: number, delayMs = 1): Sample {
   return {
@@ -15,7 +15,7 @@ function sample(cpuMicros: number, delayMs = 1): Sample {
       waits: { p50: 1, p99: 2 },
       delays: { p50: delayMs, p99: delayMs * 10 },
       faults: 0,
-      told: [],
+      problems: [],
       overlooked: [],
     },
   };
@@ -26,7 +26,7 @@ function cell(
   target: string,
   pairs: readonly (readonly [number, number])[],
 ): Cell {
-  const [scenario] = chosenScenarios([name]);
+  const [scenario] = selectScenarios([name]);
   assert.ok(scenario !== undefined);
   return {
     scenario,
@@ -38,8 +38,8 @@ function cell(
   };
 }
 
-Deno.test("summarised() compares within each round, and gives the median and the range", () => {
-  const [row] = summarised([
+Deno.test("summarise() compares within each round, and returns the median and the range", () => {
+  const [row] = summarise([
     cell("messages/whole-small", "gateway", [[100, 100], [600, 200], [
       200,
       100,
@@ -55,8 +55,8 @@ Deno.test("summarised() compares within each round, and gives the median and the
   }]);
 });
 
-Deno.test("summarised() holds the gateway against Portkey on the same work, and nobody else", () => {
-  const rows = summarised([
+Deno.test("summarise() compares only the gateway with Portkey, on the same scenario", () => {
+  const rows = summarise([
     cell("chat/stream-unpaced", "gateway", [[1, 1]]),
     cell("chat/stream-unpaced", "portkey", [[5, 1]]),
     cell("chat-to-messages/stream-unpaced", "gateway", [[2, 1]]),
@@ -73,8 +73,8 @@ Deno.test("summarised() holds the gateway against Portkey on the same work, and 
   assert.equal(rows[1]?.goals, undefined);
 });
 
-Deno.test("summarised() tells what a target adds to an event's delay", () => {
-  const [row] = summarised([
+Deno.test("summarise() reports the delay that a target adds to an event", () => {
+  const [row] = summarise([
     cell("messages/event-delay", "gateway", [[0.5, 0.25], [0.75, 0.25]]),
   ]);
   assert.deepEqual(row?.addedMs?.p50, { median: 0.375, low: 0.25, high: 0.5 });
@@ -84,9 +84,9 @@ Deno.test("summarised() tells what a target adds to an event's delay", () => {
   ]);
 });
 
-Deno.test("summarised() leaves out what was never measured", () => {
+Deno.test("summarise() omits cells without a measurement", () => {
   assert.deepEqual(
-    summarised([cell("messages/whole-small", "gateway", [])]),
+    summarise([cell("messages/whole-small", "gateway", [])]),
     [],
   );
 });

@@ -1,10 +1,10 @@
 /**
- * Figures in rows for people.
+ * Text tables of figures.
  *
  * @module
  */
 
-/** Rows with their columns lined up: the first to the left, the others to the right. */
+/** Rows with aligned columns: the first to the left, the others to the right. */
 export function tableLines(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
@@ -21,7 +21,7 @@ export function tableLines(
   );
 }
 
-/** A number with as many digits as say something. */
+/** A number with about three significant digits; a dash when it is absent or not finite. */
 export function figure(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);

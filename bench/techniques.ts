@@ -1,5 +1,6 @@
 /**
- * `deno task bench techniques`: what single techniques of a proxy cost beside the raw pipe, without a gateway around them.
+ * `deno task bench techniques`: the cost of single proxy techniques, compared with the raw pipe,
+ * without a gateway around them.
  *
  * @module
  */
@@ -8,26 +9,34 @@ import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory } from "./memory.ts";
 import { OptionsError, parseOptions, type PipelineOptions } from "./options.ts";
 import { cellLines, memoryLines } from "./report.ts";
-import { type Contestant, type Entrant, runRounds } from "./rounds.ts";
+import {
+  type InstalledTarget,
+  type RunningTarget,
+  runRounds,
+} from "./rounds.ts";
 import { isPassThrough } from "./targets/target.ts";
-import { summarised } from "./summary.ts";
+import { summarise } from "./summary.ts";
 import { direct } from "./targets/direct.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
-import { handedThrough, siteFor, type TargetKind } from "./targets/target.ts";
+import {
+  passThroughAddress,
+  siteFor,
+  type TargetKind,
+} from "./targets/target.ts";
 
 const TECHNIQUES: readonly {
   readonly name: string;
   readonly about: string;
 }[] = [
-  { name: "request-read", about: "the request's body is read whole" },
+  { name: "request-read", about: "reads the whole request body" },
   {
     name: "both-read",
-    about: "and the reply's bytes are read, with fetch's reader",
+    about: "also reads the reply's bytes, with fetch's reader",
   },
-  { name: "undici", about: "the same with undici's dispatcher" },
+  { name: "undici", about: "reads both with undici's dispatcher" },
   {
     name: "undici-joined",
-    about: "and what one read of the socket brought goes on in one piece",
+    about: "also joins the bytes of one socket read into one piece",
   },
 ];
 
@@ -41,18 +50,18 @@ function technique({ name, about }: typeof TECHNIQUES[number]): TargetKind {
           name,
           String(port),
         ]);
-        // What the program says is in its file.
-        const said = await child.next() as { readonly port: number };
+        // The message's shape is defined in technique_server.ts.
+        const listening = await child.receive() as { readonly port: number };
         return {
           pid: child.pid,
-          address: (direction) => handedThrough(said.port, direction),
+          address: (direction) => passThroughAddress(listening.port, direction),
           [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
         };
       }),
   };
 }
 
-/** Runs it. Gives the exit code: 1 where a reply was wrong, 2 where a flag is not understood. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runTechniques(
   flags: readonly string[],
   print: (line: string) => void,
@@ -68,12 +77,12 @@ export async function runTechniques(
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
   const mock = stack.use(startChild("mock_upstream.ts"));
-  // What it says is in its file.
-  const { port } = await mock.next() as { readonly port: number };
+  // The message's shape is defined in mock_upstream.ts.
+  const { port } = await mock.receive() as { readonly port: number };
   const load = stack.use(startChild("load.ts"));
   const started = async (
     kind: TargetKind,
-  ): Promise<Entrant & Contestant> => {
+  ): Promise<InstalledTarget & RunningTarget> => {
     const site = stack.use(await kind.prepare({ port, pid: mock.pid }));
     return {
       name: kind.name,
@@ -84,10 +93,10 @@ export async function runTechniques(
   const pipe = await started(rawPipe);
   const entrants = [pipe];
   for (const one of TECHNIQUES) entrants.push(await started(technique(one)));
-  const rows = summarised(
+  const rows = summarise(
     await runRounds(
       { clock, load },
-      { contestants: entrants, pipe, direct: await started(direct) },
+      { targets: entrants, pipe, direct: await started(direct) },
       options.scenarios.filter(({ direction }) => isPassThrough(direction)),
       { ...options, progress: print },
     ),

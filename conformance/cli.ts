@@ -1,6 +1,6 @@
 /**
- * `deno task conformance`: judges a gateway by the specification, from outside. What it does is `run/run.ts`; what it
- * judges is `checks/`.
+ * `deno task conformance`: judges a gateway from outside, by the specification. The run is in
+ * `run/run.ts`, the checks are in `areas/`.
  */
 import { env } from "node:process";
 import { Unreachable } from "./run/discover.ts";
@@ -8,7 +8,7 @@ import { EXIT, run } from "./run/run.ts";
 import { standardScreen } from "./run/screen.ts";
 import { readSettings, UsageError } from "./run/settings.ts";
 
-/** Runs with these arguments and gives the exit code. */
+/** Runs with these arguments and returns the exit code. */
 export async function main(
   args: readonly string[],
   environmentKey: string | undefined,

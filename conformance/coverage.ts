@@ -1,15 +1,16 @@
 /**
- * Which checks cover which sentence of the specification. A check covers what it quotes, so the table keeps itself; by
- * hand are only `covered_by.ts`, for sentences that a check covers without quoting them, and what no black box can see.
+ * Which checks cover which sentence of the specification. A check covers the sentence that it
+ * quotes, so that most of the table follows from the checks. `covered_by.ts` adds sentences that a
+ * check covers without quoting them, and sentences that no black-box test can observe.
  */
 import { ALSO_COVERED, EXCLUDED } from "./covered_by.ts";
 import type { Check } from "./suite/check.ts";
 
 /** A sentence, or a row of a table. */
 export interface Sentence {
-  /** The heading it stands under. */
+  /** The heading above it. */
   readonly section: string;
-  /** Its words; white space is one blank each, markers of lists are left out. */
+  /** Its words; whitespace is collapsed, list markers are removed. */
   readonly text: string;
 }
 
@@ -17,11 +18,11 @@ export interface Sentence {
 export interface Coverage extends Sentence {
   /** Ids of the checks that cover it. */
   readonly checks: readonly string[];
-  /** Why no check can; undefined when it can be observed. */
+  /** Why no check can cover it; undefined when it can be observed. */
   readonly excluded: string | undefined;
 }
 
-/** The text with each white space as one blank: how tables are laid out does not count. */
+/** The text with collapsed whitespace: the layout of tables does not matter. */
 export function plain(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
@@ -44,7 +45,10 @@ export function sentencesOf(specification: string): Sentence[] {
   return found;
 }
 
-/** Paragraphs, list items, tables and headings; each is one text, lines of a table are kept, words that only lead in a table are not. */
+/**
+ * Paragraphs, list items, tables and headings, each as one text. The lines of a table are kept; an
+ * introduction to a table is not.
+ */
 function blocksOf(specification: string): string[] {
   return specification.split(/\n{2,}|\n(?=(?:-|\d+\.|#+) )/)
     .map((block) => block.trim())
@@ -54,7 +58,7 @@ function blocksOf(specification: string): string[] {
     );
 }
 
-/** The table: every sentence with the checks that cover it, or the reason why none can. */
+/** Every sentence, with the checks that cover it or the reason why none can. */
 export function coverageOf(
   specification: string,
   checks: readonly Check[],
@@ -84,7 +88,10 @@ function alsoCovers(id: string, sentence: Sentence): boolean {
   );
 }
 
-/** True when an entry of `covered_by.ts` means the sentence: it has its section and its first words. */
+/**
+ * True when an entry of `covered_by.ts` refers to the sentence: it has its section and its first
+ * words.
+ */
 export function isOf(
   entry: { readonly section: string; readonly begins: string },
   sentence: Sentence,
@@ -93,7 +100,7 @@ export function isOf(
     sentence.text.startsWith(entry.begins);
 }
 
-/** True when an id fits a pattern; `*` stands for anything. */
+/** True when an id matches a pattern; `*` matches any characters. */
 export function matches(id: string, pattern: string): boolean {
   const parts = pattern.split("*").map((part) => part.replaceAll(".", "\\."));
   return new RegExp(`^${parts.join(".*")}$`).test(id);

@@ -1,6 +1,9 @@
-/** Every sentence of the specification is covered by a check or excluded with a reason, and the table holds nothing else. */
+/**
+ * Every sentence of the specification is covered by a check or excluded with a reason, and the
+ * table holds nothing else.
+ */
 import assert from "node:assert/strict";
-import { CHECKS } from "./checks/mod.ts";
+import { CHECKS } from "./areas/checks.ts";
 import {
   type Coverage,
   coverageOf,
@@ -45,7 +48,7 @@ Deno.test("nothing is excluded that a check covers", () => {
   assert.deepEqual(both.map(named), []);
 });
 
-Deno.test("every entry by hand means a sentence of the specification, and every id a check", () => {
+Deno.test("every manual entry refers to a sentence of the specification, and every id to a check", () => {
   const sentences = sentencesOf(SPECIFICATION);
   for (const entry of [...ALSO_COVERED, ...EXCLUDED]) {
     assert.ok(
@@ -56,7 +59,7 @@ Deno.test("every entry by hand means a sentence of the specification, and every 
   for (const pattern of ALSO_COVERED.flatMap(({ by }) => by)) {
     assert.ok(
       CHECKS.some(({ id }) => matches(id, pattern)),
-      `no check fits ${pattern}`,
+      `no check matches ${pattern}`,
     );
   }
 });

@@ -1,4 +1,7 @@
-/** What covers a sentence of the specification that no check quotes, and which sentences no black box can see. */
+/**
+ * Sentences of the specification that a check covers without quoting them, and sentences that no
+ * black-box test can observe.
+ */
 
 /** A sentence, by its section and its first words. */
 interface Entry {
@@ -8,7 +11,7 @@ interface Entry {
   readonly begins: string;
 }
 
-/** Sentences that checks cover without quoting them: ids, `*` for anything. */
+/** Sentences that checks cover without quoting them: ids of checks, with `*` for any characters. */
 export const ALSO_COVERED: readonly (Entry & {
   readonly by: readonly string[];
 })[] = [
@@ -169,11 +172,11 @@ export const ALSO_COVERED: readonly (Entry & {
   },
 ];
 
-const OF_THE_DOCUMENT = "speaks of the document, not of the service";
-const LEFT_OPEN = "says what the specification leaves open";
+const OF_THE_DOCUMENT = "describes the document, not the service";
+const LEFT_OPEN = "lists what the specification leaves open";
 const MONEY =
-  "prices and bills do not go over the wire; the token counts that they follow from are judged, on both endpoints, whole and streamed";
-const ACCOUNT = "needs a change of the account that a caller cannot make";
+  "prices and bills are not sent over the wire; the token counts behind them are judged, on both endpoints, whole and streamed";
+const ACCOUNT = "requires a change of the account that a client cannot make";
 
 /** Sentences that no check can cover. */
 export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
@@ -200,13 +203,13 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     section: "Stream behaviour",
     begins: "When the connection drops",
     because:
-      "bills do not go over the wire, and a dropped connection carries no usage any more",
+      "bills are not sent over the wire, and a dropped connection carries no usage",
   },
   {
     section: "What the service does",
     begins: "A key is valid only for the gateway",
     because:
-      "needs a second gateway; that this one refuses keys of others is auth.foreign",
+      "requires a second gateway; auth.foreign judges that this one refuses keys of others",
   },
   {
     section: "Model identifiers",
@@ -232,12 +235,13 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
   {
     section: "Endpoints",
     begins: "Base address:",
-    because: "names what the caller gives with --base-url",
+    because: "is the value that the user passes with --base-url",
   },
   {
     section: "Authentication",
     begins: "A key belongs to exactly one endpoint",
-    because: "needs a second service; what follows from it here is auth.wrong",
+    because:
+      "requires a second service; auth.wrong judges what follows from it here",
   },
   {
     section: "Authentication",
@@ -257,7 +261,7 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
   {
     section: "Events",
     begins: "A client parsing one shape",
-    because: "speaks of clients; it follows from the shapes, which are judged",
+    because: "describes clients; it follows from the shapes, which are judged",
   },
   {
     section: "Stream behaviour",

@@ -1,13 +1,14 @@
 /**
- * Rules about format hold for the vendors themselves: real streams and replies, recorded, break none of them. Judged are
- * the checks of replies and streams that hold for any request: those that can judge a live run of the scenario `text`.
+ * Rules about format hold for the vendors themselves: recorded streams and replies break none of
+ * them. The test uses those checks of replies and streams that hold for any request: the ones that
+ * can judge a live run of the scenario `text`.
  */
 import assert from "node:assert/strict";
 import { strictFrames, witnessFrames } from "./evidence/event_stream.ts";
 import type { Exchange } from "./evidence/exchange.ts";
 import { textAt } from "./evidence/json_path.ts";
-import { CHECKS } from "./checks/mod.ts";
-import { isObject, type Json, parseJson } from "./replay/json.ts";
+import { CHECKS } from "./areas/checks.ts";
+import { isObject, type Json, parseJson } from "../replay/json.ts";
 import { judge } from "./run/judge.ts";
 import { areaOf, type Check } from "./suite/check.ts";
 
@@ -15,14 +16,17 @@ const FOLDER = new URL("../../shared/recordings/", import.meta.url);
 
 const AREAS = ["message_reply", "message_stream", "chat_reply", "chat_stream"];
 
-/** Checks that judge what their own request makes a model say; a recording answers another request. */
+/**
+ * Checks that judge the content of a reply to their own request; a recording answers another
+ * request.
+ */
 const OF_THEIR_REQUEST: readonly string[] = [
   "chat_reply.content-string",
   "chat_stream.no-empty-stream",
   "chat_stream.usage-asked",
 ];
 
-/** Fewer than this judged nothing worth the name. */
+/** Fewer judgements than this would prove nothing. */
 const LEAST_JUDGEMENTS = 100;
 
 interface Recording {
@@ -43,7 +47,7 @@ async function recordings(): Promise<Recording[]> {
     if (!wanted) continue;
     const file = new URL(`${textAt(entry, "id")}.json`, FOLDER);
     const recorded = parseJson(await Deno.readTextFile(file));
-    // The suite never asks for several choices, and its rules speak of one.
+    // The suite never requests several choices, and its rules assume one.
     const asked = member(member(recorded, "request"), "body");
     if (Number(member(asked, "n") ?? 1) > 1) continue;
     const endpoint = textAt(entry, "vendor") === "chat" ? "chat" : "messages";
@@ -95,8 +99,8 @@ function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** What a check says of a recording; undefined when it does not concern it. */
-function said(check: Check, { exchange }: Recording): string | undefined {
+/** The findings of a check about a recording; undefined when the check does not apply to it. */
+function findingsOf(check: Check, { exchange }: Recording): string | undefined {
   const records = new Map([
     ["text", { scenario: "text", exchanges: [exchange], notes: {} }],
   ]);
@@ -139,7 +143,7 @@ Deno.test({
     let judged = 0;
     for (const recording of await recordings()) {
       for (const check of checks) {
-        const words = said(check, recording);
+        const words = findingsOf(check, recording);
         if (words === undefined) continue;
         judged++;
         if (words !== "") {

@@ -1,14 +1,14 @@
-/** The registries fit together, and every quoted sentence stands in the specification. */
+/** The names in the registries match, and every quoted sentence is in the specification. */
 import assert from "node:assert/strict";
-import { CHECKS } from "./checks/mod.ts";
-import { MUTANTS } from "./mutants/mod.ts";
-import { SCENARIOS } from "./scenarios/mod.ts";
+import { CHECKS } from "./areas/checks.ts";
+import { MUTANTS } from "./areas/faults.ts";
+import { SCENARIOS } from "./areas/scenarios.ts";
 
 const SPECIFICATION = plain(
   await Deno.readTextFile(new URL("specification.md", import.meta.url)),
 );
 
-/** Formatting of tables does not count. */
+/** The text with collapsed whitespace: the layout of tables does not matter. */
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
@@ -24,7 +24,7 @@ Deno.test("ids of checks and names of scenarios and mutants are unique", () => {
   assertUnique(MUTANTS.map(({ name }) => name));
 });
 
-Deno.test("every scenario that a check reads exists and is played where the check is judged", () => {
+Deno.test("${id} reads ${name}, which is not a scenario", () => {
   for (const { id, mode, reads, provedBy = [] } of CHECKS) {
     for (const name of reads === "everything" ? provedBy : reads) {
       const scenario = SCENARIOS.find((each) => each.name === name);
@@ -51,7 +51,7 @@ Deno.test("every scenario and every mutant is used", () => {
   );
 });
 
-Deno.test("every quoted sentence stands verbatim in its section of the specification", () => {
+Deno.test("every quoted sentence is verbatim in its section of the specification", () => {
   const sections = SPECIFICATION.split(/(?<= )(?=#{2,3} )/);
   for (const { id, rule, level } of CHECKS) {
     if (!("section" in rule)) {

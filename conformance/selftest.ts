@@ -1,9 +1,9 @@
 /**
- * `deno task conformance:selftest`: proves the suite. Every check passes on the golden gateway, and every mutant of it is
- * caught by the checks that name it.
+ * `deno task conformance:selftest`: proves the suite. Every check passes on the reference gateway,
+ * and every mutant is caught by the checks that name it.
  */
 import { killMatrix } from "./run/kill_matrix.ts";
-import { CHECKS } from "./checks/mod.ts";
+import { CHECKS } from "./areas/checks.ts";
 import { matching } from "./run/choose.ts";
 import { runSelftest } from "./run/selftest.ts";
 
@@ -11,7 +11,7 @@ if (import.meta.main) {
   const filters = Deno.args.flatMap((option) => {
     const [, ids] = /^--filter=(.+)$/.exec(option) ?? [];
     return ids?.split(",") ??
-      refuse("the only option is --filter=ID[,ID], which may be given often");
+      refuse("the only option is --filter=ID[,ID], which is repeatable");
   });
   const checks = matching(CHECKS, filters);
   if (checks.length === 0) refuse(`no check matches ${filters.join(", ")}`);
@@ -21,7 +21,7 @@ if (import.meta.main) {
   Deno.exit(outcome.proved ? 0 : 1);
 }
 
-/** Nothing proved is no proof: what was asked for makes no sense. */
+/** Exits with an error: proving nothing is not a proof. */
 function refuse(why: string): never {
   // deno-lint-ignore no-console
   console.error(why);

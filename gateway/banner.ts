@@ -1,62 +1,77 @@
 /**
- * What is printed at start: the address, a key where one was made just now, and commands to paste.
+ * The text printed at start: address, upstream and example commands. A first key was printed
+ * before.
  *
  * @module
  */
 import type { Config } from "./config.ts";
+import { VERSION } from "./version.ts";
+import { notOffered } from "./upstream/not_offered.ts";
 
-/** What the text needs to know. */
-export interface BannerFacts {
-  /** Says who answers (the replay or which vendors) and whether `GATEWAY_KEY` is set. */
+/** Values shown in the banner. */
+export interface BannerOptions {
+  /** Its vendors or the replay are shown, and whether `GATEWAY_KEY` is set. */
   readonly config: Config;
-  /** Address to call, without a slash at the end. */
+  /** The gateway's address, without a slash at the end. */
   readonly baseUrl: string;
-  /** A key made at this start; it cannot be shown again. */
-  readonly freshKey?: string;
-  /** True where usage and balances are kept in memory only. */
-  readonly forgetful: boolean;
-  /** Ids on offer: the first and the last stand in the commands, a placeholder where there is none. */
+  /** A key created at this start, for the commands; already shown. */
+  readonly firstKey?: string;
+  /** True if usage and balances are kept in memory only. */
+  readonly isInMemory: boolean;
+  /**
+   * Ids of the offered models: the first and the last appear in the commands, or a placeholder if
+   * there is none.
+   */
   readonly models: readonly string[];
 }
 
-/** The text. */
+/** The banner's text. */
 export function banner(
-  { config, baseUrl, freshKey, forgetful, models }: BannerFacts,
+  { config, baseUrl, firstKey, isInMemory, models }: BannerOptions,
 ): string {
-  const key = freshKey ?? "$GATEWAY_KEY";
+  const key = firstKey ?? "$GATEWAY_KEY";
   const model = models[0] ?? "MODEL";
   const other = models.at(-1) ?? model;
+  const missing = notOffered(config, (id) => models.includes(id));
   const lines = [
     `Model gateway at ${baseUrl}`,
+    `Version: ${VERSION}`,
     config.replay
       ? "Upstream: the embedded replay (set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or VENDORD_API_KEY for real models)"
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
-    ...(config.replay || config.withoutKey.length === 0 ? [] : [
-      `Without a key, not called: ${
-        config.withoutKey.map(({ name, keySetting }) =>
+    ...(config.vendorsWithoutKey.length === 0 ? [] : [
+      `Vendors without a key, which are not called: ${
+        config.vendorsWithoutKey.map(({ name, keySetting }) =>
           `${name} (set ${keySetting})`
         ).join(", ")
       }`,
     ]),
     `Models: ${models.join(", ")}`,
+    ...(missing.length === 0 ? [] : [
+      `Not offered: ${
+        missing.map((group) =>
+          `${group.models.join(", ")} (set ${group.keySettings.join(" or ")})`
+        ).join("; ")
+      }`,
+    ]),
     "",
   ];
-  if (forgetful) {
+  if (isInMemory) {
     lines.push(
-      "Store: none can be written here; usage and balances last until the stop",
+      "Store: no file can be written here; usage and balances are kept in memory until the gateway stops",
       "",
     );
   }
-  if (freshKey !== undefined) {
-    lines.push(`Key, shown this once: ${freshKey}`, "");
-  } else if (config.gatewayKey === undefined) {
+  if (firstKey === undefined && config.gatewayKey === undefined) {
     lines.push(
-      "Key: the one shown at the first start. To begin anew, delete the store (DATABASE_URL) or set GATEWAY_KEY.",
+      "Key: shown at the first start. If it is lost, `deno task admin keys issue --account default` creates another.",
       "",
     );
   }
   lines.push(
-    "Try it:",
+    firstKey === undefined
+      ? "Try it, with GATEWAY_KEY set to your key:"
+      : "Try it:",
     "",
     `curl ${baseUrl}/v1/messages -H 'x-api-key: ${key}' -H 'content-type: application/json' \\`,
     `  -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'`,
@@ -68,8 +83,8 @@ export function banner(
     `  -d '{"model": "${other}", "max_tokens": 100, "stream": true, "messages": [{"role": "user", "content": "Hello"}]}'`,
     "",
   );
-  // Inside single quotes the shell would not put the variable's value.
-  return freshKey === undefined
+  // Inside single quotes the shell would not expand the variable.
+  return firstKey === undefined
     ? lines.join("\n").replaceAll(/'([^'\n]*\$GATEWAY_KEY)'/g, '"$1"')
     : lines.join("\n");
 }

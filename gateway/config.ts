@@ -1,10 +1,12 @@
 /**
- * The settings: the only reader of the environment. Every wrong value is reported by the name of its setting, all at once,
- * before anything is opened.
+ * The settings; the only code that reads the environment. All invalid values are reported together,
+ * each with the name of its setting, before anything is opened.
  *
  * @module
  */
 import { z } from "zod";
+import type { DialectName } from "../translate/model/request.ts";
+import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
 import {
   type CatalogueOverrides,
@@ -12,98 +14,109 @@ import {
 } from "./upstream/catalogue_file.ts";
 import { VENDORS } from "./upstream/vendors.ts";
 
-/** The store where none is named. */
+/** The store if `DATABASE_URL` is not set. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
 
-/** Where `Deno.serve` listens; absent where the platform decides. */
+/** The address that `Deno.serve` listens on. */
 export interface ListenAddress {
-  /** `HOST`; one that is not loopback needs a configured vendor or the replay asked for by name. */
+  /**
+   * `HOST`; an address other than loopback requires a configured vendor or
+   * `GATEWAY_UPSTREAM=replay`.
+   */
   readonly hostname: string;
   /** `PORT`; 0 takes a free one. */
   readonly port: number;
 }
 
-/** A vendor that can be called. */
+/** Key and address of a vendor that can be called. */
 export interface VendorAccess {
-  /** Goes to this vendor and nowhere else. */
+  /** Sent to this vendor only. */
   readonly apiKey: string;
-  /** Without a slash at the end: the paths of the vendor's dialects are appended. */
+  /** Without a slash at the end; paths of the vendor's dialects are appended. */
   readonly baseUrl: string;
+  /** The only dialects that are spoken there; absent: all that the vendor speaks. */
+  readonly dialects?: readonly DialectName[];
 }
 
-/** All settings, checked. */
+/** All settings, validated. */
 export interface Config {
-  /** Absent where the platform decides (Deno Deploy). */
+  /** Absent if the platform chooses the address (Deno Deploy). */
   readonly listen?: ListenAddress;
-  /** Vendors that are configured, by name; empty with the replay upstream. */
+  /** Configured vendors by name; empty with the replay upstream. */
   readonly vendors: Readonly<Record<string, VendorAccess>>;
-  /** Vendors of the file whose key is not set: their candidates are not called. */
-  readonly withoutKey: readonly {
+  /** Vendors of the overrides file whose key is not set: their candidates are not called. */
+  readonly vendorsWithoutKey: readonly {
     /** The vendor's name. */
     readonly name: string;
-    /** The variable that the file names. */
+    /** The environment variable that the file names. */
     readonly keySetting: string;
   }[];
-  /** True: the embedded replay upstream answers for every vendor. */
+  /** True if the embedded replay upstream replies for every vendor. */
   readonly replay: boolean;
-  /** Every model, with the changes that `GATEWAY_CONFIG` makes; which are offered depends on `vendors`. */
+  /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
-  /** A key that is valid without being in the store. Absent: keys are the store's, the first made at the first start. */
+  /**
+   * A key that is valid without being in the store. Absent: only keys of the store are valid; the
+   * first is created at the first start.
+   */
   readonly gatewayKey?: string;
   /** Bearer token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
-  /** Kind and place of the store. */
+  /** Kind and location of the store. */
   readonly databaseUrl: string;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
-  /** Longest body of a request, after decompression. */
+  /** Largest request body in bytes, after decompression. */
   readonly maxBodyBytes: number;
-  /** How long a request's body may take to arrive. */
+  /** Longest time that a request body may take to arrive. */
   readonly bodyTimeoutMs: number;
-  /** Silence in a stream after which the caller gets a ping; also how long a stream's first frame is awaited. */
+  /**
+   * Silence in a stream after which the client receives a ping. Also the longest wait for a
+   * stream's first frame before the response begins.
+   */
   readonly pingMs: number;
-  /** How long a caller may leave a stream unread; then it counts as gone. */
+  /** Longest time that a client may leave a stream unread; then it counts as disconnected. */
   readonly slowReaderMs: number;
-  /** How long calls may go on after the signal to stop; then they are broken off. */
+  /** Longest time that calls may continue after the signal to stop; then they are aborted. */
   readonly drainMs: number;
-  /** How long it may take to reach an upstream. */
+  /** Longest time to connect to an upstream. */
   readonly connectTimeoutMs: number;
-  /** How long an upstream may take to begin its reply, once it is reached. */
+  /** Longest time from the end of a request to the head of the upstream's response. */
   readonly firstByteTimeoutMs: number;
-  /** Silence inside an upstream's reply after which the call has failed. */
+  /** Longest silence inside an upstream's reply; then the call fails. */
   readonly idleTimeoutMs: number;
-  /** How long a call may take, its stream included; then it is broken off. */
+  /** Longest duration of a call, including its stream; then it is aborted. */
   readonly totalTimeoutMs: number;
-  /** Attempts at upstreams that one call may make, the first included. */
+  /** Attempts at upstreams per call, including the first. */
   readonly maxAttempts: number;
-  /** Calls that may be under way at once in this process; more are refused. */
+  /** Concurrent calls in this process; more are refused. */
   readonly maxConcurrent: number;
-  /** Of those, calls of one key; more are refused. */
+  /** Concurrent calls of one key; more are refused. */
   readonly maxConcurrentPerKey: number;
-  /** True where Deno may be collecting spans: then each call gets one. */
+  /** True if Deno may collect spans; each call then has one. */
   readonly traces: boolean;
-  /** False: no line is logged, of faults neither. */
+  /** False: the request log is off, also for internal errors of a request. */
   readonly logRequests: boolean;
 }
 
-/** The environment and the file system as the settings need them; passed in so that tests can stand in for them. */
-export interface Surroundings {
+/** Environment and file system, passed in so that tests can replace them. */
+export interface ConfigSources {
   /** Empty values count as not set. */
   readonly env: Readonly<Record<string, string>>;
-  /** Gives a file's text; throws where it cannot be read. */
+  /** Returns a file's text; throws the system's or the runtime's error if it is unreadable. */
   readFile(path: string): string;
 }
 
-/** Settings that are wrong. The message has a line for each. */
+/** Invalid settings, one line of the message per problem. */
 export class ConfigError extends Error {
-  /** Each problem opens with the name of its setting. */
+  /** Each problem begins with the name of its setting. */
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
     this.name = "ConfigError";
   }
 }
 
-const seconds = (standard: number) =>
+const seconds = (defaultSeconds: number) =>
   z.string().regex(
     /^\d+(\.\d+)?$/,
     "must be a number of seconds, such as 10 or 0.5",
@@ -111,7 +124,7 @@ const seconds = (standard: number) =>
     (ms) => ms > 0 && ms <= 86_400_000,
     "must be more than 0 and at most 86400 seconds",
   )
-    .default(standard * 1000);
+    .default(defaultSeconds * 1000);
 
 const whole = (least: number, most: number) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number)
@@ -120,12 +133,12 @@ const whole = (least: number, most: number) =>
       `must be from ${least} to ${most}`,
     );
 
-const count = (standard: number, least: number, most: number) =>
-  whole(least, most).default(standard);
+const count = (defaultValue: number, least: number, most: number) =>
+  whole(least, most).default(defaultValue);
 
 const apiKey = z.string().regex(
   /^[\x21-\x7e]+$/,
-  "must be a key without blanks or line ends",
+  "must be a key without blanks or line breaks",
 ).optional();
 
 const baseUrl = z.string().refine(
@@ -195,24 +208,27 @@ const ENVIRONMENT = z.object({
   ),
 });
 
-/** Names of every setting, for the README's table to be checked against. */
+/** Names of every setting; a test compares the README's table with them. */
 export const SETTING_NAMES: readonly string[] = Object.keys(ENVIRONMENT.shape);
 
 /**
- * Reads and checks the settings.
+ * Reads and validates the settings.
  *
- * @throws {ConfigError} naming every setting that is wrong
+ * @throws {ConfigError} naming every invalid setting
  */
-export function readConfig(surroundings: Surroundings): Config {
+export function readConfig(sources: ConfigSources): Config {
   const problems: string[] = [];
   const env = Object.fromEntries(
-    Object.entries(surroundings.env).filter(([, value]) => value !== ""),
+    Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
-  for (const name of Object.keys(env)) {
-    if (name.startsWith("GATEWAY_") && !SETTING_NAMES.includes(name)) {
-      problems.push(`${name}: no such setting`);
-    }
-  }
+  const file = env["GATEWAY_CONFIG"];
+  const overrides = file === undefined
+    ? {}
+    : readOverrides(file, sources, problems);
+  const named = Object.values(overrides.vendors ?? {}).flatMap((vendor) =>
+    vendor.api_key_env ?? []
+  );
+  problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
   const parsed = ENVIRONMENT.safeParse(env);
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
@@ -221,9 +237,6 @@ export function readConfig(surroundings: Surroundings): Config {
     throw new ConfigError(problems);
   }
   const values = parsed.data;
-  const overrides = values.GATEWAY_CONFIG === undefined
-    ? {}
-    : readOverrides(values.GATEWAY_CONFIG, surroundings, problems);
   const vendors: Record<string, VendorAccess> = {};
   for (const vendor of VENDORS) {
     const apiKey = values[vendor.keySetting];
@@ -235,40 +248,53 @@ export function readConfig(surroundings: Surroundings): Config {
       };
     }
   }
-  const withoutKey: { name: string; keySetting: string }[] = [];
+  const vendorsWithoutKey: { name: string; keySetting: string }[] = [];
   for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
-    const like = VENDORS.find((vendor) => vendor.name === added.kind);
-    if (like === undefined || added.api_key_env === undefined) continue;
+    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
+    if (kindRow === undefined || added.api_key_env === undefined) continue;
     const at = `GATEWAY_CONFIG: vendors.${name}.api_key_env`;
     if (isOtherSetting(added.api_key_env)) {
-      problems.push(`${at}: must not be a setting that holds no vendor's key`);
+      problems.push(
+        `${at}: must not be a setting of the gateway other than a vendor's key`,
+      );
       continue;
     }
     const key = apiKey.safeParse(env[added.api_key_env]);
     if (!key.success) {
       problems.push(
-        `${added.api_key_env}: must be a key without blanks or line ends`,
+        `${added.api_key_env}: must be a key without blanks or line breaks`,
       );
     } else if (key.data === undefined) {
-      withoutKey.push({ name, keySetting: added.api_key_env });
+      vendorsWithoutKey.push({ name, keySetting: added.api_key_env });
     } else {
       vendors[name] = {
         apiKey: key.data,
-        baseUrl: added.base_url ?? like.baseUrl,
+        baseUrl: added.base_url ?? kindRow.baseUrl,
       };
     }
   }
   const onPlatform = env["DENO_DEPLOY"] !== undefined ||
     env["DENO_DEPLOYMENT_ID"] !== undefined;
   const unconfigured = Object.keys(vendors).length === 0;
-  const replayAsked = values.GATEWAY_UPSTREAM === "replay";
+  const isReplayRequested = values.GATEWAY_UPSTREAM === "replay";
+  if (unconfigured && !isReplayRequested) {
+    for (const { keySetting, baseUrlSetting } of VENDORS) {
+      if (values[baseUrlSetting] !== undefined) {
+        problems.push(
+          `${baseUrlSetting}: is set, but ${keySetting} is not, and a vendor without a key is not called. ` +
+            "For a server that needs no key, set the key to any text",
+        );
+      }
+    }
+  }
   if (
-    unconfigured && !replayAsked && (onPlatform || !isLoopback(values.HOST))
+    unconfigured && !isReplayRequested &&
+    (onPlatform || !isLoopback(values.HOST))
   ) {
     problems.push(
       `HOST: ${
         onPlatform ? "this deployment is" : `${values.HOST} is`
-      } open to others, but no vendor is configured. Set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or ` +
+      } reachable from other machines, but no vendor is configured. Set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or ` +
         "VENDORD_API_KEY to call that vendor, or GATEWAY_UPSTREAM=replay to answer from recorded fixtures",
     );
   }
@@ -278,8 +304,8 @@ export function readConfig(surroundings: Surroundings): Config {
       ? {}
       : { listen: { hostname: values.HOST, port: values.PORT } }),
     vendors,
-    withoutKey,
-    replay: replayAsked || unconfigured,
+    vendorsWithoutKey,
+    replay: isReplayRequested || unconfigured,
     catalogue: catalogue(overrides),
     ...(values.GATEWAY_KEY === undefined
       ? {}
@@ -287,7 +313,7 @@ export function readConfig(surroundings: Surroundings): Config {
     ...(values.GATEWAY_ADMIN_TOKEN === undefined
       ? {}
       : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
-    // A platform has no disk of its own to keep anything on.
+    // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
@@ -304,13 +330,16 @@ export function readConfig(surroundings: Surroundings): Config {
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
     maxConcurrentPerKey: values.GATEWAY_MAX_CONCURRENT_PER_KEY ??
       values.GATEWAY_MAX_CONCURRENT,
-    // A platform collects without being asked.
+    // A platform collects spans without a setting.
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",
   });
 }
 
-/** Whether a variable has a meaning of its own, so that its value must not be sent to a vendor. */
+/**
+ * Whether a variable is a setting of the gateway other than a vendor's key; its value must not be
+ * sent to a vendor.
+ */
 function isOtherSetting(name: string): boolean {
   return name.startsWith("GATEWAY_") ||
     (SETTING_NAMES.includes(name) &&
@@ -319,14 +348,14 @@ function isOtherSetting(name: string): boolean {
 
 function readOverrides(
   path: string,
-  surroundings: Surroundings,
+  sources: ConfigSources,
   problems: string[],
 ): CatalogueOverrides {
   let text: string;
   try {
-    text = surroundings.readFile(path);
-  } catch {
-    problems.push(`GATEWAY_CONFIG: could not read ${path}`);
+    text = sources.readFile(path);
+  } catch (error) {
+    problems.push(`GATEWAY_CONFIG: ${unreadable(path, error)}`);
     return {};
   }
   const file = parseCatalogueFile(text);
@@ -337,7 +366,28 @@ function readOverrides(
   return {};
 }
 
-/** Whether only programs of this machine reach an address. */
+function unreadable(path: string, error: unknown): string {
+  const { name, code } = error instanceof Error
+    ? error as Error & { readonly code?: unknown }
+    : { name: "", code: undefined };
+  if (name === "NotCapable") {
+    return `${path} is outside what this process may read, which is the working directory under deno task start: ` +
+      "copy the file into it, or start main.ts by deno run with the flags of that task and the file's folder in --allow-read";
+  }
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return `there is no file ${path}; a relative path is resolved from the working directory`;
+    case "EISDIR":
+      return `${path} is a folder: set it to the JSON file`;
+    case "EACCES":
+    case "EPERM":
+      return `the process's user is not permitted to read ${path}`;
+  }
+  return `could not read ${path}`;
+}
+
+/** Whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" ||
     /^127(\.\d{1,3}){3}$/.test(host);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Config, ConfigError, readConfig } from "./config.ts";
-import { offerOf } from "./upstream/candidates.ts";
+import { modelRegistry } from "./upstream/model_registry.ts";
 
 function read(env: Record<string, string>, file = "{}"): Config {
   return readConfig({ env, readFile: () => file });
@@ -16,14 +16,14 @@ function problems(env: Record<string, string>, file?: string): string {
   return "";
 }
 
-Deno.test("readConfig() with nothing set is loopback, port 8787, replay", () => {
+Deno.test("readConfig() without settings uses loopback, port 8787 and the replay", () => {
   const config = read({});
   assert.deepEqual(config.listen, { hostname: "127.0.0.1", port: 8787 });
   assert.equal(config.replay, true);
   assert.equal(config.databaseUrl, "sqlite:./data/gateway.sqlite3");
 });
 
-Deno.test("readConfig() with a vendor's key calls that vendor and no replay", () => {
+Deno.test("readConfig() with a vendor's key uses that vendor instead of the replay", () => {
   const config = read({
     VENDORC_API_KEY: "k-c",
     VENDORC_BASE_URL: "http://127.0.0.1:9/x/",
@@ -33,7 +33,9 @@ Deno.test("readConfig() with a vendor's key calls that vendor and no replay", ()
     vendorc: { apiKey: "k-c", baseUrl: "http://127.0.0.1:9/x" },
   });
   assert.deepEqual(
-    offerOf(config.catalogue, config.vendors).models.map((model) => model.id),
+    modelRegistry(config.catalogue, config.vendors).models.map((model) =>
+      model.id
+    ),
     ["vendorc-3-pro", "vendorc-3-flash"],
   );
 });
@@ -68,7 +70,7 @@ Deno.test("readConfig() names every wrong setting", async (t) => {
     [
       "a misspelt one",
       { GATEWAY_KYE: "sk-0123456789abcdef0" },
-      /^GATEWAY_KYE: no such setting$/,
+      /^GATEWAY_KYE: no such setting; did you mean GATEWAY_KEY\?$/,
     ],
     [
       "two at once",
@@ -91,6 +93,129 @@ Deno.test("readConfig() names every wrong setting", async (t) => {
   }
 });
 
+Deno.test("readConfig() reports a misspelt setting and the nearest one", async (t) => {
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["VENDORA_KEY", "VENDORA_API_KEY"],
+    ["VENDERA_API_KEY", "VENDORA_API_KEY"],
+    ["VEDNORB_API_KEY", "VENDORB_API_KEY"],
+    ["VENDERC_KEY", "VENDORC_API_KEY"],
+    ["VENDORD_APIKEY", "VENDORD_API_KEY"],
+    ["VENDOR_D_API_KEY", "VENDORD_API_KEY"],
+    ["vendorb_api_key", "VENDORB_API_KEY"],
+    ["VENDORA_API_KEYS", "VENDORA_API_KEY"],
+    ["VENDORB_TOKEN", "VENDORB_API_KEY"],
+    ["VENDOR_API_KEY", "VENDORA_API_KEY"],
+    ["VENDORA_BASEURL", "VENDORA_BASE_URL"],
+    ["VENDORB_URL", "VENDORB_BASE_URL"],
+    ["VENDORC_BASE_URI", "VENDORC_BASE_URL"],
+    ["VENDORA_ORGANISATION", undefined],
+    ["GATEWAY_PORT", "PORT"],
+    ["GATEWAY_DATABASE_URL", "DATABASE_URL"],
+    ["GATEWAY_API_KEY", "GATEWAY_KEY"],
+    ["GATEWAY_CONNECT_TIMEOUT", "GATEWAY_CONNECT_TIMEOUT_SECONDS"],
+    ["GATEWAY_COLOUR_SCHEME", undefined],
+  ];
+  for (const [name, meant] of rows) {
+    await t.step(name, () =>
+      assert.equal(
+        problems({ [name]: "some-value" }),
+        `${name}: no such setting${
+          meant === undefined ? "" : `; did you mean ${meant}?`
+        }`,
+      ));
+  }
+});
+
+Deno.test("readConfig() ignores other programs' variables", async (t) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["VENDOR", "apple"],
+    ["VENDOR_NAME", "Fedora"],
+    ["VENDOR_URL", "https://system.example/"],
+    ["VENDOR_KEY", "abc"],
+    ["VENDORS", "a,b"],
+    ["VENDING_API_KEY", "abc"],
+    ["SENDER_API_KEY", "abc"],
+    ["ANTHROPIC_API_KEY", "abc"],
+    ["OPENAI_BASE_URL", "https://api.example"],
+    ["API_KEY", "abc"],
+    ["BASE_URL", "/"],
+    ["GATEWAY_SERVICE_HOST", "10.0.0.7"],
+    ["GATEWAY_SERVICE_PORT_HTTP", "8787"],
+    ["GATEWAY_PORT", "tcp://10.0.0.7:8787"],
+    ["GATEWAY_PORT_8787_TCP_ADDR", "10.0.0.7"],
+    ["VENDORA_SERVICE_HOST", "10.0.0.8"],
+  ];
+  for (const [name, value] of rows) {
+    await t.step(name, () => assert.equal(problems({ [name]: value }), ""));
+  }
+});
+
+Deno.test("readConfig() accepts any variable name for a key in the file", () => {
+  for (
+    const name of ["VENDORE_API_KEY", "VENDORA_EAST_KEY", "VENDOR_API_KEY"]
+  ) {
+    const file = JSON.stringify({
+      vendors: { east: { kind: "vendora", api_key_env: name } },
+    });
+    const env = { GATEWAY_CONFIG: "gateway.json", [name]: "k" };
+    assert.deepEqual(Object.keys(read(env, file).vendors), ["east"]);
+  }
+});
+
+Deno.test("readConfig() refuses a vendor's address without its key instead of starting the replay", () => {
+  const env = { VENDORB_BASE_URL: "http://127.0.0.1:8000/v1" };
+  assert.match(
+    problems(env),
+    /^VENDORB_BASE_URL: is set, but VENDORB_API_KEY is not/,
+  );
+  assert.equal(problems({ ...env, GATEWAY_UPSTREAM: "replay" }), "");
+  assert.equal(problems({ ...env, VENDORA_API_KEY: "k" }), "");
+});
+
+Deno.test("readConfig() reports why the file of GATEWAY_CONFIG cannot be read", async (t) => {
+  const rows: readonly (readonly [string, Error, RegExp])[] = [
+    [
+      "missing",
+      Object.assign(new Error("no"), { code: "ENOENT" }),
+      /^GATEWAY_CONFIG: there is no file x\/gateway\.json; a relative path is resolved from the working directory$/,
+    ],
+    [
+      "outside",
+      new Deno.errors.NotCapable("Requires read access"),
+      /^GATEWAY_CONFIG: x\/gateway\.json is outside what this process may read, which is the working directory under deno task start: .*--allow-read$/,
+    ],
+    [
+      "of another user",
+      Object.assign(new Error("no"), { code: "EACCES" }),
+      /^GATEWAY_CONFIG: the process's user is not permitted to read x\/gateway\.json$/,
+    ],
+    [
+      "a folder",
+      Object.assign(new Error("no"), { code: "EISDIR" }),
+      /^GATEWAY_CONFIG: x\/gateway\.json is a folder/,
+    ],
+    ["otherwise", new Error("no"), /^GATEWAY_CONFIG: could not read x/],
+  ];
+  for (const [name, error, message] of rows) {
+    await t.step(name, () => {
+      assert.throws(
+        () =>
+          readConfig({
+            env: { GATEWAY_CONFIG: "x/gateway.json" },
+            readFile() {
+              throw error;
+            },
+          }),
+        (thrown) => {
+          assert.ok(thrown instanceof ConfigError);
+          assert.match(thrown.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
+
 Deno.test("readConfig() never repeats a secret in a message", () => {
   const secret = "not a valid key";
   for (
@@ -107,7 +232,7 @@ Deno.test("readConfig() never repeats a secret in a message", () => {
   }
 });
 
-Deno.test("readConfig() takes an open host with a vendor, or with replay asked for", () => {
+Deno.test("readConfig() accepts an open host with a vendor or with GATEWAY_UPSTREAM=replay", () => {
   assert.equal(read({ HOST: "0.0.0.0", VENDORA_API_KEY: "k" }).replay, false);
   assert.equal(
     read({ HOST: "0.0.0.0", GATEWAY_UPSTREAM: "replay" }).replay,
@@ -115,7 +240,7 @@ Deno.test("readConfig() takes an open host with a vendor, or with replay asked f
   );
 });
 
-Deno.test("readConfig() leaves the address to a platform that gives one", () => {
+Deno.test("readConfig() sets no listen address on a platform", () => {
   assert.equal(
     read({ DENO_DEPLOY: "true", VENDORA_API_KEY: "k" }).listen,
     undefined,
@@ -142,20 +267,26 @@ Deno.test("readConfig() applies the file that GATEWAY_CONFIG names", () => {
     }),
   );
   assert.equal(config.vendors.vendora?.baseUrl, "https://proxy.example");
-  const offer = offerOf(config.catalogue, config.vendors);
-  assert.equal(offer.model("vendora-fable-5"), undefined);
-  assert.equal(offer.model("vendora-haiku-4-5")?.upstreamModel, "haiku-next");
+  const registry = modelRegistry(config.catalogue, config.vendors);
+  assert.equal(registry.model("vendora-fable-5"), undefined);
   assert.equal(
-    offer.model("vendora-haiku-4-5")?.displayName,
+    registry.model("vendora-haiku-4-5")?.upstreamModel,
+    "haiku-next",
+  );
+  assert.equal(
+    registry.model("vendora-haiku-4-5")?.displayName,
     "Vendor A Haiku 4.5",
   );
-  const house = offer.model("house-model");
+  const house = registry.model("house-model");
   assert.ok(house !== undefined);
   assert.equal(house.displayName, "House");
-  assert.equal(offer.candidates(house, "messages")[0]?.can.prefill, true);
+  assert.equal(
+    registry.candidates(house, "messages")[0]?.capabilities.prefill,
+    true,
+  );
 });
 
-Deno.test("readConfig() names what is wrong in the file", () => {
+Deno.test("readConfig() reports errors in the file by their path", () => {
   const env = { GATEWAY_CONFIG: "gateway.json" };
   assert.match(problems(env, "{"), /^GATEWAY_CONFIG: gateway.json: not JSON/);
   assert.match(problems(env, `{"modles": {}}`), /modles/);
@@ -186,7 +317,7 @@ const TWO_DEPLOYMENTS = {
   },
 };
 
-Deno.test("readConfig() adds vendors of the file, with keys from the variables that it names", () => {
+Deno.test("readConfig() adds the file's vendors, with keys from the variables that it names", () => {
   const config = read({
     GATEWAY_CONFIG: "gateway.json",
     VENDORB_API_KEY: "kb",
@@ -198,33 +329,36 @@ Deno.test("readConfig() adds vendors of the file, with keys from the variables t
     baseUrl: "https://west.example/v1",
   });
   assert.equal(config.vendors["spare"]?.baseUrl, "https://api.anthropic.com");
-  const offer = offerOf(config.catalogue, config.vendors);
-  const model = offer.model("vendorb-5");
+  const registry = modelRegistry(config.catalogue, config.vendors);
+  const model = registry.model("vendorb-5");
   assert.ok(model !== undefined);
   assert.equal(model.vendor, "vendorb");
   assert.equal(model.totalTimeoutMs, 60_000);
-  const [own, west, spare] = offer.candidates(model, "messages");
+  const [own, west, spare] = registry.candidates(model, "messages");
   assert.equal(own?.name, "vendorb/gpt-5");
   assert.deepEqual(own?.limits, { firstByteTimeoutMs: 20_000 });
-  // A deployment of the model takes what the model takes; a model of the catalogue what its own row says.
-  assert.equal(west?.can.maxTokensField, "max_completion_tokens");
-  assert.equal(spare?.can.maxOutputTokens, 64_000);
-  assert.equal(spare?.can.reasoning, "budget");
+  // A deployment of the model inherits the model's capabilities; another model of the catalogue has
+  // those of its own row.
+  assert.equal(west?.capabilities.maxTokensField, "max_completion_tokens");
+  assert.equal(spare?.capabilities.maxOutputTokens, 64_000);
+  assert.equal(spare?.capabilities.reasoning, "budget");
   assert.equal(spare?.dialect.name, "messages");
 });
 
-Deno.test("readConfig() leaves out a vendor of the file whose key is not set, and a model without any", () => {
+Deno.test("readConfig() omits a vendor of the file whose key is not set, and a model without a vendor", () => {
   const config = read({
     GATEWAY_CONFIG: "gateway.json",
     WEST_KEY: "kw",
   }, JSON.stringify(TWO_DEPLOYMENTS));
   assert.deepEqual(Object.keys(config.vendors), ["west"]);
-  assert.deepEqual(config.withoutKey, [
+  assert.deepEqual(config.vendorsWithoutKey, [
     { name: "spare", keySetting: "SPARE_KEY" },
   ]);
-  const offer = offerOf(config.catalogue, config.vendors);
-  assert.deepEqual(offer.models.map(({ id }) => id), ["vendorb-5"]);
-  assert.deepEqual(offer.all.map(({ name }) => name), ["west/deployment-1"]);
+  const registry = modelRegistry(config.catalogue, config.vendors);
+  assert.deepEqual(registry.models.map(({ id }) => id), ["vendorb-5"]);
+  assert.deepEqual(registry.allCandidates.map(({ name }) => name), [
+    "west/deployment-1",
+  ]);
 });
 
 Deno.test("readConfig() names what is wrong with vendors, candidates and timeouts of the file", async (t) => {
@@ -269,7 +403,7 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
       /models\.m\.candidates\.0\.vendor: no such vendor/,
     ],
     [
-      "a dialect that the vendor does not speak",
+      "a dialect that the vendor does not support",
       {
         models: {
           m: {
@@ -281,7 +415,7 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
           },
         },
       },
-      /candidates\.0\.dialect: the vendor does not speak it/,
+      /candidates\.0\.dialect: the vendor does not support this dialect/,
     ],
     [
       "a candidate twice",
@@ -295,7 +429,7 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
           },
         },
       },
-      /candidates\.1: stands there twice/,
+      /candidates\.1: the same vendor and model as an earlier candidate/,
     ],
     ["no candidate", { models: { m: { candidates: [] } } }, /m\.candidates/],
     [
@@ -326,7 +460,7 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
   }
 });
 
-Deno.test("readConfig() lets one key take every place unless it is told otherwise", () => {
+Deno.test("readConfig() lets one key use every concurrency slot by default", () => {
   const { maxConcurrent, maxConcurrentPerKey } = read({});
   assert.equal(maxConcurrentPerKey, maxConcurrent);
   assert.equal(

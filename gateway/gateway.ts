@@ -1,105 +1,115 @@
 /**
- * The running gateway: what every request needs, put together once at start, and what is under way, so that it can be stopped
- * in order.
+ * The running gateway: the parts that every request needs, assembled once at start, and the running
+ * calls, so that it can be stopped in order.
  *
  * @module
  */
-import { ApiError } from "../translate/error.ts";
+import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
-import type { Desk } from "./admin/desk.ts";
-import type { StartSpan } from "./call_span.ts";
+import type { Admin } from "./accounts/repositories/admin.ts";
+import type { AdminAuth } from "./admin/auth.ts";
+import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
-import type { RequestLog } from "./log.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import type { RequestLog } from "./observability/log.ts";
+import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import type { Timers } from "./timers.ts";
-import { createSlots, type Slots } from "./slots.ts";
+import {
+  type ConcurrencyLimiter,
+  concurrencyLimiter,
+} from "./pipeline/concurrency.ts";
 import { candidateReports } from "./upstream/candidate_report.ts";
-import type { Offer } from "./upstream/candidates.ts";
+import type { ModelRegistry } from "./upstream/model_registry.ts";
+import { UnreadBodies } from "./http/unread_body.ts";
 import type { UpstreamClient } from "./upstream/http_client.ts";
 
 /** The parts of a gateway. Clock, timers and client are passed in. */
 export interface GatewayParts {
   /** Frozen; read once, at start. */
   readonly config: Config;
-  /** Says who calls, grants and bills. Closed by whoever opened it, as the client is. */
+  /** Authenticates, reserves and charges. Closed by the code that opened it, like the client. */
   readonly accounts: Accounts;
-  /** Where operators and holders of keys are served; absent where nothing is kept. */
-  readonly desk?: Desk;
-  /** What can be called; fixed until the next start. */
-  readonly offer: Offer;
+  /** The operations of operators, and the usage of a key. */
+  readonly admin: Admin;
+  /** Verifies the admin token; absent if none is configured: then there is no admin API. */
+  readonly adminAuth?: AdminAuth;
+  /** The offered models; fixed until the next start. */
+  readonly models: ModelRegistry;
   /** Makes every call to an upstream. */
   readonly client: UpstreamClient;
-  /** For pings and the limits on bodies and whole calls; the client keeps its own. */
+  /** For pings and the limits on bodies and whole calls; the client has its own. */
   readonly timers: Timers;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** From 0 up to, not including, 1: for the choice among upstreams and the pauses between attempts. */
+  /** Returns numbers in [0, 1), for load balancing and backoff. */
   readonly random: () => number;
-  /** Opens a span for each granted call; absent where nobody collects them. */
+  /** Starts a span for each reserved call; absent if spans are not collected. */
   readonly startSpan?: StartSpan;
-  /** Gets an entry per generation call and per refusal. */
+  /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
 }
 
-/** A call under way. */
-export interface Running {
-  /** True once the caller is being sent a stream. */
+/** A running call, as far as shutting down needs it. */
+export interface ActiveCallHandle {
+  /** True once the reply is being streamed. */
   readonly streaming: boolean;
-  /** Ends it early, telling the caller why as far as that is still possible. */
-  breakOff(error: ApiError): void;
+  /** Ends the call early; the client receives the error if that is still possible. */
+  abort(error: ApiError): void;
 }
 
 /** The running gateway. */
 export interface Gateway extends GatewayParts {
-  /** Granted calls that are not settled yet; each enters and leaves by itself. */
-  readonly running: Set<Running>;
-  /** Places for calls, from before a body is read to the end of the answer. */
-  readonly slots: Slots;
-  /** Fed by {@linkcode GatewayParts.log}, which counts every entry here first. */
+  /** Reserved calls that are not settled yet; each adds and removes itself. */
+  readonly activeCalls: Set<ActiveCallHandle>;
+  /** Concurrency slots, held from before the body is read to the end of the reply. */
+  readonly concurrency: ConcurrencyLimiter;
+  /** Handles responses that are sent before the request body was read. */
+  readonly unread: UnreadBodies;
+  /** Counts every entry of {@linkcode Gateway.log}. */
   readonly metrics: Metrics;
-  /** Errors whose call has its line in the log already. */
-  readonly logged: WeakSet<object>;
-  /** False once it is being stopped. */
+  /** Errors of calls that are already in the log. */
+  readonly loggedErrors: WeakSet<object>;
+  /** False once shutdown has begun. */
   accepting(): boolean;
-  /** Refuses new calls and becomes unready. */
+  /** Begins the shutdown: new calls are refused, and the gateway reports not ready. */
   drain(): void;
-  /** Ends what still runs, in order. */
-  breakOffAll(): void;
+  /** Aborts the running calls with an error. */
+  abortAll(): void;
 }
 
-/** Puts the parts together. */
+/** Assembles a gateway from its parts. */
 export function createGateway(parts: GatewayParts): Gateway {
-  const running = new Set<Running>();
+  const activeCalls = new Set<ActiveCallHandle>();
   const { maxConcurrent, maxConcurrentPerKey } = parts.config;
-  const slots = createSlots(maxConcurrent, maxConcurrentPerKey);
+  const slots = concurrencyLimiter(maxConcurrent, maxConcurrentPerKey);
   const metrics = createMetrics({
-    calls: () => slots.taken(),
-    streams: () => [...running].filter((one) => one.streaming).length,
+    calls: () => slots.inUse(),
+    streams: () => [...activeCalls].filter((one) => one.streaming).length,
     backlog: () => parts.accounts.backlog(),
-    candidates: () => candidateReports(parts.offer.all, parts.now()),
+    candidates: () => candidateReports(parts.models.allCandidates, parts.now()),
   });
   let accepting = true;
   return {
     ...parts,
-    running,
-    slots,
+    activeCalls,
+    concurrency: slots,
+    unread: new UnreadBodies(parts.timers),
     metrics,
     log(entry) {
       metrics.record(entry);
       parts.log(entry);
     },
-    logged: new WeakSet(),
+    loggedErrors: new WeakSet(),
     accepting: () => accepting,
     drain() {
       accepting = false;
     },
-    breakOffAll() {
+    abortAll() {
       const error = new ApiError(
         "unavailable",
-        "the gateway is being stopped; try again",
+        "the gateway is shutting down; try again",
         { retryAfterSeconds: 1 },
       );
-      for (const one of [...running]) one.breakOff(error);
+      for (const one of [...activeCalls]) one.abort(error);
     },
   };
 }

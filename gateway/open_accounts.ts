@@ -1,58 +1,70 @@
 /**
- * Opens the accounts that the settings ask for.
+ * Opens the accounts that the settings configure.
  *
  * @module
  */
 import {
   type AccountsEvent,
-  openAccounts as open,
+  openAccountService as open,
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
 import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
 
-/** The accounts, and whether what they hold ends with the process. */
-export type AccountsInUse = OpenedAccounts & {
-  /** True where no store was asked for and none can be written here. */
-  readonly forgetful: boolean;
+/** The opened accounts, and whether their data ends with the process. */
+export type ConfiguredAccounts = OpenedAccounts & {
+  /** True if no store was configured and none can be written, so that data is kept in memory. */
+  readonly isInMemory: boolean;
 };
 
 /**
- * Opens the accounts. Where no store was named, none can be written and a key is configured, they are kept in memory: a
- * stateless deployment needs nothing else.
+ * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
+ * `GATEWAY_KEY` is set, data is kept in memory: enough for a stateless deployment. `showKey`
+ * receives a first key before it is stored.
  *
- * @throws {ConfigError} where the store cannot be opened
+ * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
  */
-export async function openAccounts(
+export async function openConfiguredAccounts(
   config: Config,
   onEvent: (event: AccountsEvent) => void,
-): Promise<AccountsInUse> {
+  showKey: (key: string) => void = () => {},
+): Promise<ConfiguredAccounts> {
   try {
     return {
-      ...await opened(config, config.databaseUrl, onEvent),
-      forgetful: false,
+      ...await openWith(config, config.databaseUrl, onEvent, showKey),
+      isInMemory: false,
     };
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     if (
       config.databaseUrl === DEFAULT_DATABASE_URL &&
       config.gatewayKey !== undefined
     ) {
       return {
-        ...await opened(config, "sqlite::memory:", onEvent),
-        forgetful: true,
+        ...await openWith(config, "sqlite::memory:", onEvent, showKey),
+        isInMemory: true,
       };
     }
-    const reason = error instanceof Error ? error.message : "unknown reason";
     throw new ConfigError([
-      `DATABASE_URL: could not open the store: ${reason}. DATABASE_URL=sqlite::memory: keeps nothing but runs everywhere`,
+      `DATABASE_URL: could not open the store: ${
+        reasonOf(error)
+      }. DATABASE_URL=sqlite::memory: works everywhere, but keeps its data only until the gateway stops`,
     ]);
   }
 }
 
-async function opened(
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown reason";
+  return error.name === "NotCapable"
+    ? `the process may not write to its file; under deno task start it may write to ./data (${error.message})`
+    : error.message;
+}
+
+async function openWith(
   config: Config,
   databaseUrl: string,
   onEvent: (event: AccountsEvent) => void,
+  showKey: (key: string) => void,
 ): Promise<OpenedAccounts> {
   const prices = new Map(
     config.catalogue.models.map(({ id, price }) => [id, price]),
@@ -61,6 +73,7 @@ async function opened(
     store: await openStore(databaseUrl),
     price: (model) => prices.get(model),
     onEvent,
+    showKey,
     ...(config.gatewayKey === undefined
       ? {}
       : { configuredKey: config.gatewayKey }),

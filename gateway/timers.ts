@@ -1,17 +1,17 @@
 /**
- * Timers: passed in wherever something waits, so that tests can stand in for them.
+ * Timers, passed in so that tests can replace them.
  *
  * @module
  */
 
-/** A timer that is set. */
+/** The handle of a timer. */
 export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
 
-/** Sets timers. */
+/** Sets and clears timers. */
 export interface Timers {
-  /** Calls back once after `ms` milliseconds; one of a second or more may be a tick late. */
+  /** Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. */
   set(callback: () => void, ms: number): TimerId;
-  /** Keeps a timer from calling back; nothing where it has. */
+  /** Cancels a timer; does nothing if it has fired. */
   clear(id: TimerId): void;
 }
 
@@ -20,14 +20,14 @@ const TICK_MS = 100;
 /** Shorter timers are the platform's own, and exact. */
 const LONG_MS = 1_000;
 
-/** A timer that shares the platform's one. */
+/** A timer that shares one platform timer with others. */
 export class LongTimer {
-  /** What to call. */
+  /** The function to call. */
   readonly callback: () => void;
-  /** When, in ticks of the monotonic clock. */
+  /** When to call it, in ticks of the monotonic clock. */
   readonly due: number;
 
-  /** Sets nothing yet. */
+  /** Creates the handle only; {@linkcode Timers.set} starts it. */
   constructor(callback: () => void, due: number) {
     this.callback = callback;
     this.due = due;
@@ -35,44 +35,44 @@ export class LongTimer {
 }
 
 /**
- * Timers of which nearly all are cleared before they go off, as limits are: setting and clearing a long one costs next to
- * nothing, because all of them share one timer of the platform's.
+ * Creates timers that are optimized for timeouts, which are nearly always cleared before they fire:
+ * all long timers share one platform timer, so setting and clearing one is cheap.
  */
 export function gatewayTimers(): Timers {
   const byTick = new Map<number, Set<LongTimer>>();
   let count = 0;
   let platform: ReturnType<typeof setTimeout> | undefined;
-  let ticked = 0;
+  let nextTick = 0;
   const nowTick = (): number => Math.floor(performance.now() / TICK_MS);
   const tick = (): void => {
     platform = undefined;
     const now = nowTick();
     const due: LongTimer[] = [];
-    // In order, and none left out, however late the platform is.
-    for (; ticked <= now; ticked++) {
-      const timers = byTick.get(ticked);
+    // Visits every tick in order, however late the platform fires.
+    for (; nextTick <= now; nextTick++) {
+      const timers = byTick.get(nextTick);
       if (timers === undefined) continue;
-      byTick.delete(ticked);
+      byTick.delete(nextTick);
       count -= timers.size;
       due.push(...timers);
     }
-    wind();
+    arm();
     for (const { callback } of due) callback();
   };
-  const wind = (): void => {
+  const arm = (): void => {
     if (count > 0) platform ??= setTimeout(tick, TICK_MS);
   };
   return {
     set(callback, ms) {
       if (ms < LONG_MS) return setTimeout(callback, ms);
-      if (count === 0) ticked = nowTick();
+      if (count === 0) nextTick = nowTick();
       const due = Math.ceil((performance.now() + ms) / TICK_MS);
       const timer = new LongTimer(callback, due);
       const timers = byTick.get(due);
       if (timers === undefined) byTick.set(due, new Set([timer]));
       else timers.add(timer);
       count++;
-      wind();
+      arm();
       return timer;
     },
     clear(id) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gatewayTimers } from "./timers.ts";
 
-Deno.test("a long timer goes off after its time, in order, and once", async () => {
+Deno.test("long timers fire after their time, in order, and once", async () => {
   const timers = gatewayTimers();
   const done: string[] = [];
   const started = performance.now();
@@ -13,7 +13,7 @@ Deno.test("a long timer goes off after its time, in order, and once", async () =
   assert.deepEqual(done, ["a", "b"]);
 });
 
-Deno.test("a timer that was cleared never goes off, and leaves nothing running", async () => {
+Deno.test("a cleared timer never fires and leaves no platform timer", async () => {
   const timers = gatewayTimers();
   const wrong = () => assert.fail("it was cleared");
   const long = timers.set(wrong, 1_000);
@@ -26,7 +26,7 @@ Deno.test("a timer that was cleared never goes off, and leaves nothing running",
   await later.promise;
 });
 
-Deno.test("a timer that goes off may set and clear others", async () => {
+Deno.test("a timer's callback may set and clear others", async () => {
   const timers = gatewayTimers();
   const last = Promise.withResolvers<void>();
   const other = timers.set(() => assert.fail("it was cleared"), 1_500);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { chatCompletions } from "../translate/chat_completions/mod.ts";
-import { answerGeneration } from "./generation.ts";
+import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
+import { handleGeneration } from "./generation.ts";
 import type { KeyRoute } from "./route.ts";
 
-/** The routes of the chat-completion format. */
+/** The routes of the chat completion format. */
 export const CHAT_COMPLETIONS_ROUTES: readonly KeyRoute[] = [
   {
     access: "key",
@@ -16,6 +16,6 @@ export const CHAT_COMPLETIONS_ROUTES: readonly KeyRoute[] = [
     operation: "createChatCompletion",
     dialect: chatCompletions,
     handle: (context, caller) =>
-      answerGeneration(context, caller, chatCompletions),
+      handleGeneration(context, caller, chatCompletions),
   },
 ];

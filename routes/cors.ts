@@ -1,9 +1,10 @@
 /**
- * Calls from web pages of other origins: refused by saying nothing, unless the settings allow them.
+ * CORS: cross-origin requests of web pages are allowed only for the configured origins. Other
+ * origins receive no CORS headers.
  *
  * @module
  */
-import type { Answer, HeaderFields } from "../gateway/answer.ts";
+import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 
 const READABLE_HEADERS = [
@@ -17,7 +18,7 @@ const READABLE_HEADERS = [
 
 const ONE_DAY_SECONDS = "86400";
 
-/** The headers that let a page of an allowed origin read an answer; none for any other. */
+/** The headers that let a page of an allowed origin read a response; none for other origins. */
 export function corsHeaders(
   gateway: Gateway,
   request: Request,
@@ -25,23 +26,28 @@ export function corsHeaders(
   const { corsOrigins } = gateway.config;
   const origin = request.headers.get("origin");
   if (origin === null || corsOrigins.length === 0) return {};
-  const any = corsOrigins.includes("*");
-  if (!any && !corsOrigins.includes(origin)) return { vary: "origin" };
+  const allowsAny = corsOrigins.includes("*");
+  if (!allowsAny && !corsOrigins.includes(origin)) return { vary: "origin" };
   return {
-    "access-control-allow-origin": any ? "*" : origin,
+    "access-control-allow-origin": allowsAny ? "*" : origin,
     "access-control-expose-headers": READABLE_HEADERS,
-    ...(any ? {} : { vary: "origin" }),
+    ...(allowsAny ? {} : { vary: "origin" }),
   };
 }
 
-/** The answer to OPTIONS: what the path allows, and, for an allowed origin's preflight, that it may. */
+/**
+ * The response to OPTIONS: the methods of the path, and for an allowed origin the preflight's CORS
+ * headers.
+ */
 export function preflight(
   gateway: Gateway,
   request: Request,
   allow: readonly string[],
-): Answer {
+): HttpReply {
   const cors = corsHeaders(gateway, request);
-  const asked = request.headers.get("access-control-request-headers");
+  const requestedHeaders = request.headers.get(
+    "access-control-request-headers",
+  );
   return {
     status: 204,
     headers: {
@@ -49,7 +55,9 @@ export function preflight(
       ...(cors["access-control-allow-origin"] === undefined ? {} : {
         "access-control-allow-methods": allow.join(", "),
         "access-control-max-age": ONE_DAY_SECONDS,
-        ...(asked === null ? {} : { "access-control-allow-headers": asked }),
+        ...(requestedHeaders === null
+          ? {}
+          : { "access-control-allow-headers": requestedHeaders }),
       }),
     },
     body: null,

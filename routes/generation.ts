@@ -1,17 +1,18 @@
 /**
- * What both generation endpoints do with a request: read the body, hand it to the pipeline in their dialect.
+ * Shared by the generation endpoints: reads the body and passes it to the pipeline in the
+ * endpoint's dialect.
  *
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
-import type { Answer } from "../gateway/answer.ts";
-import { type JsonBody, readJsonBody } from "../gateway/body.ts";
-import { generate } from "../gateway/generate.ts";
+import type { HttpReply } from "../gateway/http/http_reply.ts";
+import { type JsonBody, readJsonBody } from "../gateway/http/request_body.ts";
+import { generate } from "../gateway/pipeline/generate.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import type { RouteContext } from "./route.ts";
 
 /** Reads a route's JSON body within the configured limits. */
-export function bodyOf(context: RouteContext): Promise<JsonBody> {
+export function readBody(context: RouteContext): Promise<JsonBody> {
   const { config, timers } = context.gateway;
   return readJsonBody(context.request, {
     maxBytes: config.maxBodyBytes,
@@ -19,15 +20,18 @@ export function bodyOf(context: RouteContext): Promise<JsonBody> {
   }, timers);
 }
 
-/** Answers a generation request in a dialect, in a place of its own from before the body is read. */
-export async function answerGeneration(
+/**
+ * Handles a generation request in a dialect. Its concurrency slot is acquired before the body is
+ * read.
+ */
+export async function handleGeneration(
   context: RouteContext,
   caller: Caller,
   dialect: Dialect,
-): Promise<Answer> {
-  const slot = context.gateway.slots.take(caller.keyId);
+): Promise<HttpReply> {
+  const slot = context.gateway.concurrency.acquire(caller.keyId);
   try {
-    const { bytes, json, top } = await bodyOf(context);
+    const { bytes, json, top } = await readBody(context);
     return await generate(context.gateway, {
       dialect,
       caller,

@@ -1,65 +1,67 @@
 /**
- * What probes and curious people ask: is the process alive, can it serve, what is this. `GET /readyz?verbose` also tells how
- * each upstream is, to those who may read the metrics; an upstream that is down makes the gateway no less ready.
+ * Liveness, readiness and identity of the gateway. For authorized clients, `GET /readyz?verbose`
+ * adds the health of each upstream; an upstream that is down does not make the gateway unready.
  *
  * @module
  */
 import { candidateReports } from "../gateway/upstream/candidate_report.ts";
-import { admitObserver, type DeskOf } from "./admin/door.ts";
-import { json, type OpenRoute } from "./route.ts";
+import { VERSION } from "../gateway/version.ts";
+import { requireMetricsAccess } from "./admin/auth.ts";
+import { jsonReply, type OpenRoute } from "./route.ts";
 
 /** The routes that need no key. */
-export function healthRoutes(deskOf: DeskOf): readonly OpenRoute[] {
-  return [
-    {
-      access: "open",
-      method: "GET",
-      path: "/healthz",
-      operation: "getHealth",
-      handle: () => json({ status: "ok" }),
+export const HEALTH_ROUTES: readonly OpenRoute[] = [
+  {
+    access: "open",
+    method: "GET",
+    path: "/healthz",
+    operation: "getHealth",
+    handle: () => jsonReply({ status: "ok", version: VERSION }),
+  },
+  {
+    access: "open",
+    method: "GET",
+    path: "/readyz",
+    operation: "getReadiness",
+    async handle(context) {
+      const { gateway, query } = context;
+      let more = {};
+      if (query.has("verbose")) {
+        requireMetricsAccess(context);
+        more = {
+          upstreams: candidateReports(
+            gateway.models.allCandidates,
+            gateway.now(),
+          ),
+        };
+      }
+      if (!gateway.accepting()) {
+        return jsonReply({ status: "stopping", ...more }, { status: 503 });
+      }
+      return await gateway.accounts.ready()
+        ? jsonReply({ status: "ready", ...more })
+        : jsonReply({ status: "store unavailable", ...more }, {
+          status: 503,
+          headers: { "retry-after": "1" },
+        });
     },
-    {
-      access: "open",
-      method: "GET",
-      path: "/readyz",
-      operation: "getReadiness",
-      async handle(context) {
-        const { gateway, query } = context;
-        let more = {};
-        if (query.has("verbose")) {
-          admitObserver(context, deskOf);
-          more = {
-            upstreams: candidateReports(gateway.offer.all, gateway.now()),
-          };
-        }
-        if (!gateway.accepting()) {
-          return json({ status: "stopping", ...more }, { status: 503 });
-        }
-        return await gateway.accounts.ready()
-          ? json({ status: "ready", ...more })
-          : json({ status: "store unavailable", ...more }, {
-            status: 503,
-            headers: { "retry-after": "1" },
-          });
-      },
-    },
-    {
-      access: "open",
-      method: "GET",
-      path: "/",
-      handle: () =>
-        json({
-          service: "model gateway",
-          description: "/openapi.json",
-          models: "/v1/models",
-        }),
-    },
-    // A coding agent asks this before its first call, to see whether anybody is there.
-    {
-      access: "open",
-      method: "GET",
-      path: "/api/hello",
-      handle: () => json({ message: "hello" }),
-    },
-  ];
-}
+  },
+  {
+    access: "open",
+    method: "GET",
+    path: "/",
+    handle: () =>
+      jsonReply({
+        service: "model gateway",
+        description: "/openapi.json",
+        models: "/v1/models",
+      }),
+  },
+  // Called by a coding agent before its first call, to check that the server is reachable.
+  {
+    access: "open",
+    method: "GET",
+    path: "/api/hello",
+    handle: () => jsonReply({ message: "hello" }),
+  },
+];

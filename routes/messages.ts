@@ -3,13 +3,18 @@
  *
  * @module
  */
-import { nobodyThere } from "../gateway/call_entry.ts";
-import { countTokens } from "../gateway/count_tokens.ts";
-import { traceOf } from "../gateway/trace.ts";
-import { versionHeaders } from "../gateway/version_headers.ts";
-import { decodeCountTokens, messages } from "../translate/messages/mod.ts";
-import { answerGeneration, bodyOf } from "./generation.ts";
-import { json, type KeyRoute } from "./route.ts";
+import { clientClosedReply } from "../gateway/observability/log_entry.ts";
+import { countTokens } from "../gateway/pipeline/count_tokens.ts";
+import { traceOf } from "../gateway/http/trace.ts";
+import { versionHeaders } from "../gateway/http/version_headers.ts";
+import {
+  checkCountable,
+  decodeCountTokens,
+  messages,
+} from "../translate/formats/messages/mod.ts";
+import { readRequest } from "../translate/stream/read_request.ts";
+import { handleGeneration, readBody } from "./generation.ts";
+import { jsonReply, type KeyRoute } from "./route.ts";
 
 /** The routes of the message format. */
 export const MESSAGES_ROUTES: readonly KeyRoute[] = [
@@ -19,7 +24,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     path: "/v1/messages",
     operation: "createMessage",
     dialect: messages,
-    handle: (context, caller) => answerGeneration(context, caller, messages),
+    handle: (context, caller) => handleGeneration(context, caller, messages),
   },
   {
     access: "key",
@@ -28,25 +33,25 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     operation: "countMessageTokens",
     dialect: messages,
     async handle(context, caller) {
-      const slot = context.gateway.slots.take(caller.keyId);
+      const slot = context.gateway.concurrency.acquire(caller.keyId);
       try {
-        const { bytes, json: body, top } = await bodyOf(context);
-        const counted = await countTokens(context.gateway, {
+        const { bytes, json: body, top } = await readBody(context);
+        const count = await countTokens(context.gateway, {
           dialect: messages,
           caller,
           bytes,
           body,
           top,
-          request: decodeCountTokens(body),
+          request: readRequest(body, decodeCountTokens, checkCountable),
           headers: versionHeaders(context.request.headers),
           trace: traceOf(context.request.headers),
           signal: context.request.signal,
         });
-        return json({ input_tokens: counted });
+        return jsonReply({ input_tokens: count });
       } catch (error) {
-        // Nobody is there for an answer, and the vendor was let go: that is nobody's fault.
+        // The client disconnected and the upstream call was cancelled: not an error.
         if (!context.request.signal.aborted) throw error;
-        return nobodyThere();
+        return clientClosedReply();
       } finally {
         slot.release();
       }

@@ -1,29 +1,26 @@
 /**
- * `GET /metrics`, for a Prometheus server. Whoever has the admin token may read it; where none is set, whoever reaches a
- * gateway that listens on loopback; elsewhere there is no such path.
+ * `GET /metrics`, for a Prometheus server. Requires the admin token; without a configured token it
+ * is open if the gateway listens on loopback only, and otherwise there is no such path.
  *
  * @module
  */
-import { admitObserver, type DeskOf } from "./admin/door.ts";
+import { requireMetricsAccess } from "./admin/auth.ts";
 import type { OpenRoute } from "./route.ts";
 
-/** The route of the metrics. */
-export function metricsRoutes(deskOf: DeskOf): readonly OpenRoute[] {
-  return [{
-    access: "open",
-    method: "GET",
-    path: "/metrics",
-    handle(context) {
-      const { metrics } = context.gateway;
-      admitObserver(context, deskOf);
-      return {
-        status: 200,
-        headers: {
-          "content-type": metrics.contentType,
-          "cache-control": "no-store",
-        },
-        body: metrics.text(),
-      };
-    },
-  }];
-}
+export const METRICS_ROUTES: readonly OpenRoute[] = [{
+  access: "open",
+  method: "GET",
+  path: "/metrics",
+  handle(context) {
+    const { metrics } = context.gateway;
+    requireMetricsAccess(context);
+    return {
+      status: 200,
+      headers: {
+        "content-type": metrics.contentType,
+        "cache-control": "no-store",
+      },
+      body: metrics.text(),
+    };
+  },
+}];

@@ -1,43 +1,46 @@
 /**
- * The table of routes and the only router: finds the route, finds the caller, and is the outermost catch. What routes answer
- * becomes a Response here, with the headers that every answer has.
+ * The table of routes and the only router: finds the route, authenticates the caller, and encodes
+ * every error. A route's reply becomes a `Response` here, with the headers that every response has.
  *
  * @module
  */
 import { RefusedCall } from "../gateway/accounts/accounts.ts";
-import { type Answer, responseOf } from "../gateway/answer.ts";
+import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { errorText } from "../gateway/log.ts";
-import { rateLimitHeaders } from "../gateway/rate_limit_headers.ts";
-import { newRequestId } from "../gateway/request_id.ts";
-import { traceOf } from "../gateway/trace.ts";
+import { errorText } from "../gateway/observability/log.ts";
+import { rateLimitHeaders } from "../gateway/http/rate_limit_headers.ts";
+import { newRequestId } from "../gateway/http/request_id.ts";
+import { traceOf } from "../gateway/http/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
-import { ApiError } from "../translate/error.ts";
-import { messages } from "../translate/messages/mod.ts";
-import { adminRoutes } from "./admin/mod.ts";
+import { ApiError } from "../translate/model/error.ts";
+import { messages } from "../translate/formats/messages/mod.ts";
+import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
-import { healthRoutes } from "./health.ts";
+import { HEALTH_ROUTES } from "./health.ts";
 import { presentedKeys } from "./keys.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
-import { metricsRoutes } from "./metrics.ts";
+import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
-import { json, type Route, type RouteContext } from "./route.ts";
+import { RESPONSES_ROUTES } from "./responses.ts";
+import { jsonReply, type Route, type RouteContext } from "./route.ts";
 import { targetOf } from "./target.ts";
-import { usageRoutes } from "./usage.ts";
+import { USAGE_ROUTES } from "./usage.ts";
+import { unsupportedService, wrongAddress } from "./wrong_address.ts";
 
 const API_ROUTES: readonly Route[] = [
   ...MESSAGES_ROUTES,
   ...CHAT_COMPLETIONS_ROUTES,
+  ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
-  ...usageRoutes(({ desk }) => desk),
-  ...healthRoutes(({ desk }) => desk),
-  ...metricsRoutes(({ desk }) => desk),
-  ...adminRoutes(({ desk }) => desk),
+  ...USAGE_ROUTES,
+  ...HEALTH_ROUTES,
+  ...METRICS_ROUTES,
+  ...ADMIN_ROUTES,
 ];
 
-/** Every route. */
+/** All routes, including the API description. */
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...openapiRoutes(API_ROUTES),
@@ -48,26 +51,26 @@ interface Match {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What is known of a request before it is looked at. */
+/** What is known of a request before it is parsed. */
 type Arrival = Pick<
   RouteContext,
   "gateway" | "request" | "requestId" | "arrivedMs"
 >;
 
-/** Answers any request; never throws. */
+/** Responds to any request; never throws. */
 export async function dispatch(
   gateway: Gateway,
   request: Request,
 ): Promise<Response> {
   const arrivedMs = gateway.now();
   const requestId = newRequestId(arrivedMs);
-  const { status, headers, body } = await answered({
+  const { status, headers, body } = await respond({
     gateway,
     request,
     requestId,
     arrivedMs,
   });
-  return responseOf({
+  const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
       ...headers,
@@ -77,11 +80,12 @@ export async function dispatch(
     },
     body: request.method === "HEAD" ? null : body,
   });
+  return toResponse(reply instanceof Promise ? await reply : reply);
 }
 
-async function answered(arrival: Arrival): Promise<Answer> {
+async function respond(arrival: Arrival): Promise<HttpReply> {
   const { gateway, request } = arrival;
-  // For the words and the log line of a refusal: as far as it is known.
+  // For the text and the log entry of a refusal; set as soon as known.
   let path = "";
   let endpoint: string | undefined;
   let dialect: Dialect = messages;
@@ -89,25 +93,39 @@ async function answered(arrival: Arrival): Promise<Answer> {
     const target = targetOf(request);
     path = target.path;
     const matches = matching(path);
-    if (matches.length === 0) throw unknownPath(path);
+    if (matches.length === 0) {
+      const wrong = wrongAddress(path);
+      dialect = wrong.dialect;
+      throw wrong.error;
+    }
     if (request.method === "OPTIONS") {
       return preflight(gateway, request, allowed(matches));
     }
-    const wanted = request.method === "HEAD" ? "GET" : request.method;
-    const match = matches.find(({ route }) => route.method === wanted);
+    const effectiveMethod = request.method === "HEAD" ? "GET" : request.method;
+    const match = matches.find(({ route }) => route.method === effectiveMethod);
     if (match === undefined) {
-      throw wrongMethod(request.method, allowed(matches));
+      // A model id may contain anything, even another service's verb.
+      throw (path.startsWith("/v1/models/") &&
+        unsupportedService(path)?.error) ||
+        wrongMethod(request.method, allowed(matches));
     }
     const { route, parameters } = match;
     endpoint = route.path;
     if (route.access === "key") dialect = route.dialect ?? messages;
-    return await handled(route, { ...arrival, ...target, parameters });
+    return await authenticateAndHandle(route, {
+      ...arrival,
+      ...target,
+      parameters,
+    });
   } catch (error) {
     return refusal(gateway, dialect, error, { ...arrival, path, endpoint });
   }
 }
 
-async function handled(route: Route, context: RouteContext): Promise<Answer> {
+async function authenticateAndHandle(
+  route: Route,
+  context: RouteContext,
+): Promise<HttpReply> {
   if (route.access === "open") return await route.handle(context);
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
@@ -123,14 +141,14 @@ function refusal(
     readonly path: string;
     readonly endpoint: string | undefined;
   },
-): Answer {
-  const known = error instanceof ApiError
+): HttpReply {
+  const apiError = error instanceof ApiError
     ? error
-    : new ApiError("internal", "the gateway failed; the fault is logged");
-  const encoded = dialect.encodeError(withRetryAfter(known), at.requestId);
-  if (!(error instanceof Error && gateway.logged.has(error))) {
+    : new ApiError("internal", "the gateway failed; the error is in its log");
+  const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
+  if (!(error instanceof Error && gateway.loggedErrors.has(error))) {
     const trace = traceOf(at.request.headers);
-    const { upstreamStatus } = known.details;
+    const { upstreamStatus, note } = apiError.details;
     gateway.log({
       request_id: at.requestId,
       method: at.request.method,
@@ -144,23 +162,24 @@ function refusal(
         ? {}
         : { upstream_status: upstreamStatus }),
       error: errorText(error),
+      ...(note === undefined ? {} : { note }),
     });
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
     : {};
-  return json(encoded.body, {
+  return jsonReply(encoded.body, {
     status: encoded.status,
     headers: { ...encoded.headers, ...limits },
   });
 }
 
-/** Clients give up on a 429 that does not say when to come back. */
+/** Client libraries do not retry a 429 without a delay. */
 function withRetryAfter(error: ApiError): ApiError {
-  const temporary = error.kind === "rate_limit" ||
+  const isTemporary = error.kind === "rate_limit" ||
     error.kind === "overloaded" || error.kind === "unavailable";
   if (
-    !temporary || error.details.retryAfterSeconds !== undefined ||
+    !isTemporary || error.details.retryAfterSeconds !== undefined ||
     error.details.retryable === false
   ) return error;
   return new ApiError(error.kind, error.message, {
@@ -178,33 +197,35 @@ const PATTERNS: readonly {
   segments: route.path.split("/"),
 }));
 
-/** The routes of each path without a variable part, found once. */
+/** The routes of each path without a variable part, matched once. */
 const FIXED: ReadonlyMap<string, readonly Match[]> = new Map(
   ROUTES.filter(({ path }) => !path.includes(":"))
-    .map(({ path }) => [path, found(path)]),
+    .map(({ path }) => [path, matchesOf(path)]),
 );
 
 function matching(path: string): readonly Match[] {
-  return FIXED.get(path) ?? found(path);
+  return FIXED.get(path) ?? matchesOf(path);
 }
 
-function found(path: string): readonly Match[] {
+function matchesOf(path: string): readonly Match[] {
   const segments = path.split("/");
   const matches: Match[] = [];
   for (const { route, segments: pattern } of PATTERNS) {
-    const parameters = matched(pattern, segments);
+    const parameters = matchParameters(pattern, segments);
     if (parameters !== undefined) matches.push({ route, parameters });
   }
   return matches;
 }
 
-function matched(
+function matchParameters(
   pattern: readonly string[],
   segments: readonly string[],
 ): Record<string, string> | undefined {
-  const open = pattern.at(-1)?.startsWith(":") === true;
+  const takesRest = pattern.at(-1)?.startsWith(":") === true;
   if (
-    open ? segments.length < pattern.length : segments.length !== pattern.length
+    takesRest
+      ? segments.length < pattern.length
+      : segments.length !== pattern.length
   ) return undefined;
   const parameters: Record<string, string> = {};
   for (const [i, part] of pattern.entries()) {
@@ -212,7 +233,7 @@ function matched(
       if (part !== segments[i]) return undefined;
       continue;
     }
-    // A last variable part takes the rest of the path: model ids may hold slashes.
+    // A final variable part takes the rest of the path, because model ids may contain slashes.
     const raw = i === pattern.length - 1
       ? segments.slice(i).join("/")
       : segments[i] ?? "";
@@ -237,21 +258,10 @@ function allowed(matches: readonly Match[]): readonly string[] {
   return [...methods, "OPTIONS"];
 }
 
-function unknownPath(path: string): ApiError {
-  const doubled = path.startsWith("/v1/v1/");
-  return new ApiError(
-    "not_found",
-    doubled
-      ? "no such path: the client's base address ends in /v1 and its library adds another; drop the /v1 from the base address"
-      : "no such path: GET /openapi.json describes what there is",
-    { retryable: false },
-  );
-}
-
 function wrongMethod(method: string, allow: readonly string[]): ApiError {
   return new ApiError(
     "method_not_allowed",
-    `${method.slice(0, 20)} is not possible here; possible: ${
+    `${method.slice(0, 20)} is not allowed for this path; allowed: ${
       allow.join(", ")
     }`,
     {

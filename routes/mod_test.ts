@@ -5,7 +5,7 @@ import {
   startTestGateway,
   TEST_KEY,
   type TestGateway,
-} from "../end_to_end/test_gateway.ts";
+} from "../tests/support/test_gateway.ts";
 
 async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
@@ -37,7 +37,7 @@ Deno.test("every key route answers 401 in the specified form without a key", () 
     }
   }));
 
-Deno.test("both ways of presenting the key are accepted, and nothing of it is repaired", async (t) => {
+Deno.test("both headers for the key are accepted, and the key is not normalized", async (t) => {
   await withGateway(async ({ url }) => {
     const rows: readonly [string, Record<string, string>, number][] = [
       ["x-api-key", { "x-api-key": TEST_KEY }, 200],
@@ -70,7 +70,7 @@ Deno.test("both ways of presenting the key are accepted, and nothing of it is re
   });
 });
 
-Deno.test("the model list satisfies both formats' libraries and each entry can be fetched", () =>
+Deno.test("the model list has the fields of both formats, and each entry can be fetched", () =>
   withGateway(async ({ url }) => {
     const response = await fetch(`${url}/v1/models`, { headers: bearer });
     const list = modelListReply.parse(await response.json());
@@ -98,7 +98,7 @@ Deno.test("the model list satisfies both formats' libraries and each entry can b
     }
   }));
 
-Deno.test("the model list is paged as message-format libraries ask", () =>
+Deno.test("the model list supports the pagination of the message format", () =>
   withGateway(async ({ url }) => {
     const get = async (query: string) => {
       const response = await fetch(`${url}/v1/models?${query}`, {
@@ -124,21 +124,21 @@ Deno.test("the model list is paged as message-format libraries ask", () =>
     assert.equal(errorReply.parse(wrong.body).error.param, "limit");
   }));
 
-Deno.test("an unknown model is 404 model_not_found on every endpoint that takes one", () =>
+Deno.test("an unknown model is 404 model_not_found on every endpoint that takes a model", () =>
   withGateway(async ({ url, post }) => {
     const turn = [{ role: "user", content: "Hi" }];
     const replies = [
       await post("/v1/messages", {
-        model: "nobody-1",
+        model: "acme-1",
         max_tokens: 5,
         messages: turn,
       }),
       await post("/v1/messages/count_tokens", {
-        model: "nobody-1",
+        model: "acme-1",
         messages: turn,
       }),
-      await post("/v1/chat/completions", { model: "nobody-1", messages: turn }),
-      await fetch(`${url}/v1/models/nobody-1`, { headers: bearer }),
+      await post("/v1/chat/completions", { model: "acme-1", messages: turn }),
+      await fetch(`${url}/v1/models/acme-1`, { headers: bearer }),
     ];
     for (const response of replies) {
       assert.equal(response.status, 404);
@@ -149,7 +149,7 @@ Deno.test("an unknown model is 404 model_not_found on every endpoint that takes 
     }
   }));
 
-Deno.test("unknown paths and wrong methods get JSON, and say what is possible", () =>
+Deno.test("unknown paths and wrong methods return JSON with the allowed methods", () =>
   withGateway(async ({ url }) => {
     const unknown = await fetch(`${url}/v2/nothing`);
     assert.equal(unknown.status, 404);
@@ -161,7 +161,7 @@ Deno.test("unknown paths and wrong methods get JSON, and say what is possible", 
     assert.equal(doubled.status, 404);
     assert.match(
       errorReply.parse(await doubled.json()).error.message,
-      /drop the \/v1/,
+      /remove \/v1/,
     );
     const wrong = await fetch(`${url}/v1/messages`);
     assert.equal(wrong.status, 405);
@@ -173,7 +173,7 @@ Deno.test("unknown paths and wrong methods get JSON, and say what is possible", 
     await deleted.body?.cancel();
   }));
 
-Deno.test("HEAD answers as GET does, without a body", () =>
+Deno.test("HEAD is served like GET, without a body", () =>
   withGateway(async ({ url }) => {
     for (const path of ["/", "/api/hello", "/healthz", "/readyz"]) {
       const response = await fetch(url + path, { method: "HEAD" });
@@ -256,7 +256,7 @@ Deno.test("a body that is no JSON object, too large or of another type is refuse
   }, { GATEWAY_MAX_BODY_BYTES: "2048" });
 });
 
-Deno.test("/openapi.json describes every operation with the schemas that are checked", () =>
+Deno.test("/openapi.json describes every operation with the schemas that validate requests", () =>
   withGateway(async ({ url }) => {
     const document = await (await fetch(`${url}/openapi.json`)).json();
     assert.equal(document.info.version, "1.0.0");

@@ -1,13 +1,14 @@
 /**
- * `GET /v1/models` and `GET /v1/models/:id`: one shape that both formats' client libraries read.
+ * `GET /v1/models` and `GET /v1/models/:id`, in one shape that the client libraries of both formats
+ * read.
  *
  * @module
  */
-import { permittedModel } from "../gateway/permitted_model.ts";
+import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import type { Model } from "../gateway/upstream/catalogue.ts";
-import { ApiError } from "../translate/error.ts";
-import { type JsonObject } from "../translate/json.ts";
-import { json, type KeyRoute } from "./route.ts";
+import { ApiError } from "../translate/model/error.ts";
+import { type JsonObject } from "../translate/bytes/json.ts";
+import { jsonReply, type KeyRoute } from "./route.ts";
 
 const MAX_LIMIT = 1000;
 
@@ -19,10 +20,10 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     path: "/v1/models",
     operation: "listModels",
     handle({ gateway, query }, caller) {
-      const models = gateway.offer.models.filter((model) =>
+      const models = gateway.models.models.filter((model) =>
         caller.isActive && caller.allows(model.id)
       );
-      return json(page(models, query));
+      return jsonReply(page(models, query));
     },
   },
   {
@@ -31,8 +32,8 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     path: "/v1/models/:id",
     operation: "getModel",
     handle({ gateway, parameters }, caller) {
-      return json(
-        modelEntry(permittedModel(gateway, caller, parameters["id"] ?? "")),
+      return jsonReply(
+        modelEntry(accessibleModel(gateway, caller, parameters["id"] ?? "")),
       );
     },
   },
@@ -55,7 +56,10 @@ function modelEntry(model: Model): JsonObject {
   };
 }
 
-/** The whole list, or the page that a message-format library asks for (`limit`, `after_id`, `before_id`). */
+/**
+ * The whole list, or the page that a client of the message format requests (`limit`, `after_id`,
+ * `before_id`).
+ */
 function page(models: readonly Model[], query: URLSearchParams): JsonObject {
   const limit = limitOf(query.get("limit"));
   const after = position(models, query.get("after_id"), "after_id");

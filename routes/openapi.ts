@@ -1,15 +1,16 @@
 /**
- * `GET /openapi.json`: the API's description, made from the schemas that the routes check with.
+ * `GET /openapi.json`: the API description, generated from the schemas that validate requests.
  *
  * @module
  */
 import { z } from "zod";
-import { chatCompletionsRequest } from "../translate/chat_completions/wire.ts";
-import { type JsonObject, objectOr } from "../translate/json.ts";
+import { chatCompletionsRequest } from "../translate/formats/chat_completions/wire.ts";
+import { type JsonObject, objectOr } from "../translate/bytes/json.ts";
 import {
   countTokensRequest,
   messagesRequest,
-} from "../translate/messages/wire.ts";
+} from "../translate/formats/messages/wire.ts";
+import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
 import { ownUsageReply } from "../gateway/admin/usage.ts";
 import {
@@ -20,11 +21,12 @@ import {
   modelListReply,
   modelReply,
   readinessReply,
+  responseReply,
   statusReply,
 } from "./reply_schemas.ts";
 import type { OpenRoute, Route } from "./route.ts";
 
-/** Version of the API description; the specification's "Versioning". */
+/** Version of the API description; see "Versioning" in the specification. */
 const API_VERSION = "1.0.0";
 
 interface Operation {
@@ -32,7 +34,7 @@ interface Operation {
   readonly request?: z.ZodType;
   readonly query?: z.ZodType;
   readonly reply: z.ZodType;
-  /** True where `stream: true` makes the reply an event stream. */
+  /** True if `stream: true` makes the reply an event stream. */
   readonly streams?: boolean;
 }
 
@@ -54,6 +56,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     reply: chatCompletionReply,
     streams: true,
   },
+  createResponse: {
+    summary: "Generate a reply, in the Responses format",
+    request: responsesRequest,
+    reply: responseReply,
+    streams: true,
+  },
   listModels: {
     summary: "List the models that the key can call",
     reply: modelListReply,
@@ -62,29 +70,30 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Describe one model that the key can call",
     reply: modelReply,
   },
-  getUsage: { summary: "What the key has used", reply: ownUsageReply },
+  getUsage: { summary: "The usage of the key", reply: ownUsageReply },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {
     summary:
-      "Whether calls can be served; with `?verbose`, to those who may read the metrics, how each upstream is",
+      "Whether calls can be served; with `?verbose` and access to the metrics, also the health of each upstream",
     reply: readinessReply,
   },
   getDescription: { summary: "This description", reply: z.looseObject({}) },
 };
 
 const ERROR_STATUSES: Readonly<Record<string, string>> = {
-  "400": "The request is wrong; `param` names the field",
+  "400": "The request is invalid; `param` names the field",
   "401": "The key is missing or invalid",
   "403":
     "The key is valid but the account is disabled, out of balance, or the model is not in its plan",
   "404": "The model or path does not exist",
   "413": "The body is too large",
   "415": "The body is not JSON",
-  "429": "A rate limit is reached; `retry-after` says when to come back",
+  "429":
+    "A rate limit is reached; `retry-after` gives the delay before a retry",
   "500": "The gateway or the upstream failed",
   "502": "The upstream failed",
-  "503": "The gateway or the upstream cannot serve now",
-  "504": "The upstream did not answer in time",
+  "503": "The gateway or the upstream is unavailable",
+  "504": "The upstream did not reply in time",
   "529": "The gateway or the upstream is overloaded",
 };
 
@@ -154,7 +163,8 @@ function operationOf(route: Route, id: string): JsonObject {
       ? [{
         name: "idempotency-key",
         in: "header",
-        description: "Asked again with it, the change is not made again",
+        description:
+          "A repeated request with the same key returns the first reply without another change",
         schema: { type: "string" },
       }]
       : []),
@@ -194,7 +204,7 @@ function operationOf(route: Route, id: string): JsonObject {
   };
 }
 
-/** The fields of a query, each as a parameter. */
+/** The fields of a query, one parameter each. */
 function queryOf(query: z.ZodType): readonly JsonObject[] {
   const { properties } = schemaOf(query);
   return Object.entries(objectOr(properties)).map(([name, schema]) => ({

@@ -1,5 +1,5 @@
 /**
- * The answers of the API as zod schemas: for its description, and for tests to hold real answers against.
+ * Zod schemas of the API's replies, for the API description and for tests.
  *
  * @module
  */
@@ -7,24 +7,24 @@ import { z } from "zod";
 
 const tokens = z.int().nonnegative();
 
-/** What an error says, as far as tests look at it. */
+/** The fields of an error reply that tests read. */
 export interface ErrorReply {
-  /** Tells it from the message format's replies. */
+  /** Distinguishes an error from the message format's replies. */
   readonly type: "error";
-  /** `type` and `code` are in the words of the endpoint's format; null where there is nothing to tell. */
+  /** `type` and `code` are values of the endpoint's format; null if there is no value. */
   readonly error: {
     readonly type: string;
     readonly message: string;
     readonly code: string | null;
     readonly param: string | null;
   };
-  /** As in the header `request-id`. */
+  /** Equal to the header `request-id`. */
   readonly request_id: string;
 }
 
-/** What tells one model from another. */
+/** The field of a model that tests read. */
 export interface ModelReply {
-  /** What callers send as `model`. */
+  /** The value that clients send as `model`. */
   readonly id: string;
 }
 
@@ -32,20 +32,20 @@ export interface ModelReply {
 export interface ModelListReply {
   /** In the catalogue's order. */
   readonly data: readonly ModelReply[];
-  /** True where the page is not the rest of the list. */
+  /** True if further models follow on the next page. */
   readonly has_more: boolean;
-  /** What `before_id` wants for the page before; null for an empty page. */
+  /** The `before_id` of the previous page; null for an empty page. */
   readonly first_id: string | null;
-  /** What `after_id` wants for the page after; null for an empty page. */
+  /** The `after_id` of the next page; null for an empty page. */
   readonly last_id: string | null;
 }
 
-/** An error, in the one shape that both formats' clients read. */
+/** An error, in one shape that the clients of both formats read. */
 export const errorReply: z.ZodType<ErrorReply> = z.looseObject({
   type: z.literal("error"),
   error: z.looseObject({
     type: z.string().describe(
-      "authentication_error, invalid_request_error, …: in the words of the endpoint's format",
+      "authentication_error, invalid_request_error, …: a value of the endpoint's format",
     ),
     message: z.string(),
     code: z.string().nullable().describe(
@@ -56,7 +56,7 @@ export const errorReply: z.ZodType<ErrorReply> = z.looseObject({
   request_id: z.string(),
 });
 
-/** The message reply. */
+/** A reply in the message format. */
 export const messageReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^msg_/),
   type: z.literal("message"),
@@ -70,7 +70,7 @@ export const messageReply: z.ZodType = z.looseObject({
   usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens }),
 });
 
-/** The chat completion reply. */
+/** A reply in the chat completion format. */
 export const chatCompletionReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^chatcmpl-/),
   object: z.literal("chat.completion"),
@@ -93,10 +93,36 @@ export const chatCompletionReply: z.ZodType = z.looseObject({
   }),
 });
 
-/** A prompt's tokens. */
+/** The reply of the Responses format. */
+export const responseReply: z.ZodType = z.looseObject({
+  id: z.string().regex(/^resp_/),
+  object: z.literal("response"),
+  created_at: z.int(),
+  model: z.string(),
+  status: z.enum(["completed", "incomplete"]),
+  incomplete_details: z.looseObject({
+    reason: z.string().describe("max_output_tokens or content_filter"),
+  }).nullable(),
+  output: z.array(z.looseObject({
+    type: z.string().describe(
+      "message, reasoning, function_call, custom_tool_call",
+    ),
+    id: z.string(),
+  })),
+  usage: z.looseObject({
+    input_tokens: tokens,
+    input_tokens_details: z.looseObject({ cached_tokens: tokens }),
+    output_tokens: tokens,
+    output_tokens_details: z.looseObject({ reasoning_tokens: tokens }),
+    total_tokens: tokens,
+  }),
+  store: z.literal(false),
+});
+
+/** The token count of a prompt. */
 export const countReply: z.ZodType = z.strictObject({ input_tokens: tokens });
 
-/** A model, for both formats' libraries at once. */
+/** A model, in one shape for the client libraries of both formats. */
 export const modelReply: z.ZodType<ModelReply> = z.looseObject({
   id: z.string(),
   object: z.literal("model"),
@@ -107,7 +133,7 @@ export const modelReply: z.ZodType<ModelReply> = z.looseObject({
   created_at: z.iso.datetime(),
 });
 
-/** The model list, for both formats' libraries at once. */
+/** The model list, in one shape for the client libraries of both formats. */
 export const modelListReply: z.ZodType<ModelListReply> = z.strictObject({
   object: z.literal("list"),
   data: z.array(modelReply),
@@ -116,10 +142,13 @@ export const modelListReply: z.ZodType<ModelListReply> = z.strictObject({
   last_id: z.string().nullable(),
 });
 
-/** What a probe is told. */
-export const statusReply: z.ZodType = z.strictObject({ status: z.string() });
+/** The reply to a liveness probe. */
+export const statusReply: z.ZodType = z.strictObject({
+  status: z.string(),
+  version: z.string(),
+});
 
-/** What a probe for readiness is told; `upstreams` with `?verbose`. */
+/** The reply to a readiness probe; `upstreams` only with `?verbose`. */
 export const readinessReply: z.ZodType = z.strictObject({
   status: z.string(),
   upstreams: z.array(z.strictObject({

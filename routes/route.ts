@@ -1,24 +1,24 @@
 /**
- * What a route is, and the answers that routes share.
+ * The interface of a route, and helpers for replies.
  *
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
-import type { Answer, HeaderFields } from "../gateway/answer.ts";
+import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Dialect } from "../translate/dialect.ts";
 
-/** A request on its way through the routes. */
+/** A request as the router passes it to a route. */
 export interface RouteContext {
-  /** All that a handler works with; nothing is global. */
+  /** Everything that a handler uses; there are no globals. */
   readonly gateway: Gateway;
-  /** As it came; nobody has read its body. */
+  /** As received; its body has not been read. */
   readonly request: Request;
-  /** Path of the request; its host is nobody's business. */
+  /** Path of the request, without the host. */
   readonly path: string;
-  /** Empty where the address has none. */
+  /** Empty if the URL has no query. */
   readonly query: URLSearchParams;
-  /** Made here for each request, whatever the caller sends; told in every answer. */
+  /** Generated for each request, whatever the client sends; part of every response. */
   readonly requestId: string;
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;
@@ -28,42 +28,45 @@ export interface RouteContext {
 
 /** A route that needs no key. */
 export interface OpenRoute {
-  /** No key is looked for. */
+  /** The router checks no key. */
   readonly access: "open";
-  /** HEAD is answered where GET is. */
+  /** HEAD is served like GET, without a body. */
   readonly method: "GET" | "POST";
-  /** A path whose variable parts are written `:name`. */
+  /** The path, with variable parts as `:name`. */
   readonly path: string;
-  /** Operation id in the API description; absent for what is not part of it. */
+  /** Operation id in the API description; absent if the route is not part of it. */
   readonly operation?: string;
-  /** May throw: the error is told as the messages dialect writes it. */
-  handle(context: RouteContext): Promise<Answer> | Answer;
+  /** Handles a request. A thrown error is encoded in the messages dialect. */
+  handle(context: RouteContext): Promise<HttpReply> | HttpReply;
 }
 
-/** A route for key holders. */
+/** A route that needs a key. */
 export interface KeyRoute {
-  /** The handler is reached with a valid key only. */
+  /** The handler is called only with a valid key. */
   readonly access: "key";
-  /** HEAD is answered where GET is. */
+  /** HEAD is served like GET, without a body. */
   readonly method: "GET" | "POST";
   /** See {@linkcode OpenRoute.path}. */
   readonly path: string;
   /** See {@linkcode OpenRoute.operation}. */
   readonly operation?: string;
-  /** In whose words errors are told; absent: both formats', as the messages dialect writes them. */
+  /**
+   * The dialect of errors; absent: the messages dialect, whose errors the clients of both formats
+   * read.
+   */
   readonly dialect?: Dialect;
-  /** May throw: the error is told in the route's dialect. */
-  handle(context: RouteContext, caller: Caller): Promise<Answer> | Answer;
+  /** Handles a request. A thrown error is encoded in the route's dialect. */
+  handle(context: RouteContext, caller: Caller): Promise<HttpReply> | HttpReply;
 }
 
-/** A route. */
+/** A route of either kind. */
 export type Route = OpenRoute | KeyRoute;
 
-/** A JSON answer. */
-export function json(
+/** A JSON reply; status 200 by default. */
+export function jsonReply(
   body: unknown,
   init: { status?: number; headers?: HeaderFields } = {},
-): Answer {
+): HttpReply {
   return {
     status: init.status ?? 200,
     headers: { "content-type": "application/json", ...init.headers },

@@ -1,44 +1,48 @@
 /**
- * What a request is aimed at. The server makes the address of the `host` header and the target, unchecked: a header that is no host
- * would move the path, past whatever a proxy in front has looked at.
+ * The path and query of a request. The server builds the URL from the `host` header and the request
+ * target without checking them: a malformed host could change the path, bypassing the checks of a
+ * proxy in front.
  *
  * @module
  */
-import { ApiError } from "../translate/error.ts";
+import { ApiError } from "../translate/model/error.ts";
 
-/** A name, an IPv4 address or an IPv6 address in brackets, perhaps with a port. */
+/** A name, an IPv4 address or an IPv6 address in brackets, optionally with a port. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** A request's target. */
+/** A request's path and query. */
 export interface Target {
-  /** As it stands in the address, not decoded. */
+  /** As in the URL, not decoded. */
   readonly path: string;
-  /** Empty where the address has none. */
+  /** Empty if the URL has no query. */
   readonly query: URLSearchParams;
 }
 
-/** Addresses without a query that were taken apart: nearly all requests go to a few. */
-const KNOWN = new Map<string, Target>();
-const MAX_KNOWN = 1_000;
-/** Longer ones are nobody's usual. */
-const MAX_KNOWN_CHARS = 200;
+/** Cache of parsed URLs without a query: nearly all requests use a few paths. */
+const CACHE = new Map<string, Target>();
+const MAX_CACHED = 1_000;
+/** Longer URLs are rare and are not cached. */
+const MAX_CACHED_CHARS = 200;
 
 /**
- * What a request is aimed at; of its host nothing may be made.
+ * Parses and checks the target. The host itself must not be used.
  *
- * @throws {ApiError} `invalid_request` where the host header is no host, the target no address, or the body's length told twice
+ * @throws {ApiError} `invalid_request` if the host header or the target is malformed, or if the
+ * body has two lengths
  */
 export function targetOf({ headers, url }: Request): Target {
   const host = headers.get("host") ?? "";
   if (host !== "" && !HOST.test(host)) throw malformed("the host header");
-  // Whoever stands between may have gone by the other one: then the body's end is where an attacker wants it.
+  // A proxy in front may trust the other header and see another end of the body: request smuggling.
   if (headers.has("content-length") && headers.has("transfer-encoding")) {
-    throw malformed("a content-length beside a transfer-encoding");
+    throw malformed(
+      "the body's length: content-length and transfer-encoding exclude each other",
+    );
   }
-  return KNOWN.get(url) ?? read(url);
+  return CACHE.get(url) ?? parse(url);
 }
 
-function read(text: string): Target {
+function parse(text: string): Target {
   let url: URL;
   try {
     url = new URL(text);
@@ -46,15 +50,15 @@ function read(text: string): Target {
     throw malformed("the request's target");
   }
   const target = { path: url.pathname, query: url.searchParams };
-  if (url.search === "" && text.length <= MAX_KNOWN_CHARS) {
-    if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
-    KNOWN.set(text, target);
+  if (url.search === "" && text.length <= MAX_CACHED_CHARS) {
+    if (CACHE.size >= MAX_CACHED) CACHE.clear();
+    CACHE.set(text, target);
   }
   return target;
 }
 
 function malformed(what: string): ApiError {
-  return new ApiError("invalid_request", `could not read ${what}`, {
+  return new ApiError("invalid_request", `could not parse ${what}`, {
     retryable: false,
   });
 }

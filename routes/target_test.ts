@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../translate/error.ts";
+import { ApiError } from "../translate/model/error.ts";
 import { targetOf } from "./target.ts";
 
 function request(host: string, path: string = "/v1/models"): Request {
   return new Request(`http://gateway${path}`, { headers: { host } });
 }
 
-Deno.test("targetOf() takes hosts as browsers, proxies and programs write them", () => {
+Deno.test("targetOf() accepts the host forms of browsers, proxies and programs", () => {
   for (
     const host of [
       "",
@@ -24,7 +24,7 @@ Deno.test("targetOf() takes hosts as browsers, proxies and programs write them",
   }
 });
 
-Deno.test("targetOf() refuses a host that could be read as anything else", () => {
+Deno.test("targetOf() refuses a malformed host", () => {
   for (
     const host of [
       "a b",

@@ -1,156 +1,254 @@
 /**
- * What a wire format must be able to do. Each folder beside this file is one; `dialects.ts` lists them. One that only upstreams
- * speak is an {@linkcode UpstreamDialect}; one that callers speak too is a {@linkcode Dialect}. A dialect knows no other dialect
- * and no vendor.
+ * What a wire format must implement. Each folder in `formats/` is one format; `dialects.ts` lists
+ * them. A format that only upstreams use is an {@linkcode UpstreamDialect}; one that clients use
+ * too is a {@linkcode Dialect}. A dialect knows no other dialect and no vendor.
  *
  * @module
  */
-import type { Capabilities } from "./capabilities.ts";
-import type { ApiError } from "./error.ts";
-import type { JsonObject } from "./json.ts";
-import type { ReplyEvent } from "./reply.ts";
-import type { DialectName, GenerationRequest } from "./request.ts";
-import type { LikeFrame, VaryingKeys } from "./frame_template.ts";
-import type { Frame } from "./sse.ts";
+import type { Capabilities } from "./model/capabilities.ts";
+import type { ApiError } from "./model/error.ts";
+import type { JsonObject } from "./bytes/json.ts";
+import type { ReplyEvent } from "./model/reply.ts";
+import type { DialectName, GenerationRequest } from "./model/request.ts";
+import type { MatchedFrame, VariableKeys } from "./stream/frame_template.ts";
+import type { Frame } from "./stream/sse.ts";
 
-/** What a reply's decoder must undo or know of the request; made by `encodeRequest`. */
+/** What the decoder of a reply needs to know about its request; made by `encodeRequest`. */
 export interface DecodeContext {
-  /** Upstream tool name → the caller's, for names that had to change. */
+  /** Tool name sent upstream → the client's tool name, for names that had to change. */
   readonly toolNames: ReadonlyMap<string, string>;
-  /** Name of the tool that was forced to stand in for structured output: its arguments are the reply's text. */
+  /**
+   * Name of the forced tool that replaces structured output: its arguments are the reply's text.
+   */
   readonly formatTool?: string;
 }
 
-/** What a reply's encoder must know of the caller; made by the gateway. Fixed for one reply. */
+/**
+ * What the encoder of a reply needs to know about its client; made by the gateway, fixed for one
+ * reply.
+ */
 export interface EncodeContext {
-  /** The model id the caller asked for, told in the reply. */
+  /** The model id that the client asked for; the reply repeats it. */
   readonly model: string;
   /** Unix time in whole seconds of the request. */
   readonly created: number;
-  /** 24 or more characters of [0-9A-Za-z], unique per reply: ids that nobody told are made of it. */
+  /**
+   * 24 or more characters of [0-9A-Za-z], unique per reply; ids that the upstream does not send are
+   * made from it.
+   */
   readonly idSeed: string;
   /** See {@linkcode GenerationRequest.wantUsage}. */
   readonly wantUsage: boolean;
   /** See {@linkcode GenerationRequest.legacyFunctions}. */
   readonly legacyFunctions: boolean;
-  /** Estimated prompt tokens, told at a stream's start where the upstream tells them only at its end. */
+  /**
+   * Estimated prompt tokens, reported at a stream's start where the upstream reports them only at
+   * its end.
+   */
   readonly inputEstimate: number;
+  /** See {@linkcode Dialect.echoOf}; absent where the dialect has no such fields. */
+  readonly echo?: JsonObject;
+  /**
+   * Number of frames sent to the client while no upstream had answered, in a dialect that numbers
+   * its frames. Increased by each ping, read by the encoder of the reply. Absent: none were sent.
+   */
+  readonly opened?: { frames: number };
 }
 
 /** A request for an upstream. */
 export interface EncodedRequest {
-  /** What is sent, as JSON. */
+  /** The JSON body. */
   readonly body: JsonObject;
-  /** Headers beside the vendor's own, e.g. a beta that the body needs. */
+  /** Headers beside the vendor's own, such as a beta that the body needs. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Paths in the caller's words of what could not be said, each once, in order of discovery. */
-  readonly losses: readonly string[];
-  /** What the reply's decoder must be given. */
+  /** Dropped fields: paths in the client's format, each once, in order of discovery. */
+  readonly dropped: readonly string[];
+  /** To be passed to the reply's decoder. */
   readonly context: DecodeContext;
 }
 
-/** An error on the wire. */
+/** An error in a wire format. */
 export interface EncodedError {
   /** HTTP status. */
   readonly status: number;
-  /** Headers beside those that every answer has. */
+  /** Headers beside those that every reply has. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What is sent, as JSON. */
+  /** The JSON body. */
   readonly body: JsonObject;
 }
 
-/** Reads the frames of one stream. Made anew for each. */
+/** Decodes the frames of one stream. */
 export interface StreamDecoder {
-  /** The events that one frame stands for. After an `end` or `error` event, further frames give none. */
+  /** The events of one frame. After an `end` or `error` event, further frames give none. */
   push(frame: Frame): readonly ReplyEvent[];
   /**
-   * The events of a frame that differs from the one pushed before, which gave one delta and nothing else (but usage, perhaps, where
-   * counts may differ), in {@linkcode VaryingKeys} alone. Absent where a frame must be read to be understood.
+   * The events of a frame that differs only in {@linkcode VariableKeys} from the frame pushed
+   * before, which gave one delta and at most a usage event beside it. Absent where every frame must
+   * be parsed.
    */
-  more?(like: LikeFrame): readonly ReplyEvent[];
-  /** The body is over: gives `end` where the answer was finished, `error` where it was cut, nothing after either. */
+  pushMatched?(like: MatchedFrame): readonly ReplyEvent[];
+  /**
+   * Reports the end of the body: gives `end` where the answer was complete, `error` where it was
+   * cut off, nothing after either.
+   */
   end(): readonly ReplyEvent[];
 }
 
-/** Writes the frames of one stream. Made anew for each. */
+/** Encodes the frames of one stream. */
 export interface StreamEncoder {
-  /** The text (complete frames, possibly none) that one event becomes. */
+  /** The frames for one event: complete frames, possibly none. */
   push(event: ReplyEvent): string;
   /**
-   * What is held back although it could be said: to be called once the events of an upstream's frame are all pushed. A call's
-   * first frame waits for the signature that may come with it, but not for the upstream's next frame.
+   * Frames held back until the events of one upstream frame are all pushed. The first frame of a
+   * call waits for a signature in the same upstream frame, but not for the next one.
    */
   flush?(): string;
-  /** A frame that says only "still here"; empty where the stream must not have one now. */
+  /** A ping frame; empty where the stream must not have one now. */
   ping(): string;
 }
 
-/** Sees to it that a stream that passes through says how it ends, once, and as the format says it. Made anew for each. */
-export interface EndingKeeper {
-  /** What goes out for a frame that was read: its bytes (told the caller's model), mostly. `events` is what the frame says. */
+/** Makes a stream that passes through end exactly once, as its format demands. One per stream. */
+export interface StreamEnding {
+  /**
+   * The bytes to send for one frame: usually the frame with its model id replaced. `events` is the
+   * decoded frame.
+   */
   keep(
     bytes: Uint8Array,
     frames: readonly Frame[],
     events: readonly ReplyEvent[],
   ): readonly Uint8Array[];
-  /** What is missing where the body is over, the answer finished and its last frame not sent; `events` is what that says. */
+  /**
+   * The bytes to send for a frame that matches the one before, at `chunk[start]` to `chunk[end -
+   * 1]`; undefined where its own bytes go out. Absent where they always do.
+   */
+  keepMatched?(
+    like: MatchedFrame,
+    events: readonly ReplyEvent[],
+    chunk: Uint8Array,
+    start: number,
+    end: number,
+  ): Uint8Array | undefined;
+  /** A ping frame; absent where the dialect's encoder can write it. */
+  ping?(): Uint8Array;
+  /**
+   * The stream's last frames after a failure; absent where the dialect's encoder can write them.
+   */
+  fail?(error: ApiError): Uint8Array;
+  /**
+   * The final frames that the upstream left out although its answer is complete; `events` is the
+   * result of decoding the end of the body.
+   */
   finish(events: readonly ReplyEvent[]): readonly Uint8Array[];
 }
 
-/** A wire format as an upstream speaks it: requests are written, replies and errors read. All functions are pure. */
+/**
+ * A wire format on the upstream side: encodes requests, decodes replies and errors. All functions
+ * are pure.
+ */
 export interface UpstreamDialect {
-  /** The key of its row in `dialects.ts`. */
+  /** Its key in `dialects.ts`. */
   readonly name: DialectName;
   /**
-   * Writes a request for an upstream; `request.model` is the upstream's id.
+   * Encodes a request for an upstream; `request.model` is the upstream's model id.
    *
-   * @throws {ApiError} `invalid_request` naming, in the caller's words, a field that cannot be left out and cannot be said
+   * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
+   * dropped nor expressed
    */
   encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
-  /** Reads a whole reply leniently; an error inside a 200 becomes an `error` event. Ends with `end` or `error`. */
+  /**
+   * Decodes a whole reply leniently; an error inside a 200 becomes an `error` event. The last event
+   * is `end` or `error`.
+   */
   decodeReply(body: unknown, context: DecodeContext): readonly ReplyEvent[];
-  /** What may differ between a stream's like frames, see {@linkcode StreamDecoder.more}; absent where no two are like enough. */
-  readonly varying?: VaryingKeys;
-  /** Makes the reader of one stream, as lenient as {@linkcode UpstreamDialect.decodeReply} and of the same events. */
+  /**
+   * The values that may differ between matching frames, see {@linkcode StreamDecoder.pushMatched};
+   * absent where frames never match closely enough.
+   */
+  readonly variableKeys?: VariableKeys;
+  /**
+   * Makes the decoder of one stream, as lenient as {@linkcode UpstreamDialect.decodeReply} and with
+   * the same events.
+   */
   streamDecoder(context: DecodeContext): StreamDecoder;
-  /** Reads an upstream's error of any shape: JSON, arrays, HTML, plain text, nothing. Never throws. */
+  /**
+   * Decodes an upstream's error of any shape: JSON, arrays, HTML, plain text, an empty body. Never
+   * throws.
+   */
   decodeError(status: number, headers: Headers, body: string): ApiError;
 }
 
-/** A wire format in both directions: one that callers speak too. All functions are pure. */
+/** The changed part of a request that passes through. */
+export interface CleanRequest {
+  /** The top-level fields that change; the others keep their bytes. */
+  readonly fields: JsonObject;
+  /** Paths in the caller's words of what was taken out although the gateway did not put it there, each once. */
+  readonly removed: readonly string[];
+}
+
+/** A wire format in both directions: clients use it too. All functions are pure. */
 export interface Dialect extends UpstreamDialect {
   /**
-   * Reads a caller's request strictly.
+   * Decodes a client's request strictly.
    *
-   * @throws {ApiError} `invalid_request` naming the field
+   * @throws {ApiError} `invalid_request` with the field's path
    */
   decodeRequest(body: unknown): GenerationRequest;
   /**
-   * For pass-through: a copy of a request without what only the gateway's own replies in this dialect put among its messages
-   * (other dialects' signatures and thoughts); undefined where there is nothing to remove, so that the caller's bytes can go
-   * as they are.
+   * For pass-through: checks only what the gateway itself reads and what its own specification
+   * bounds. The upstream validates the rest.
+   *
+   * @throws {ApiError} `invalid_request` with the field's path
    */
-  cleanRequest(body: JsonObject, can: Capabilities): JsonObject | undefined;
-  /** For pass-through: top-level fields to set in the caller's request beside `model`, so that the reply tells usage. */
+  checkPassable(body: unknown): void;
+  /**
+   * For pass-through: the request's conversation without what the gateway itself marked in its replies (other dialects' signatures
+   * and the thoughts they belong to) and without what the model refuses; undefined where there is nothing to remove, so that
+   * the caller's bytes can go as they are.
+   */
+  cleanRequest(body: JsonObject, can: Capabilities): CleanRequest | undefined;
+  /**
+   * For pass-through: the top-level fields of a request that change where proofs of reasoning that its own dialect's upstreams
+   * made are left out, for an upstream that refuses them: they are bound to an account. Absent where the dialect has none.
+   */
+  withoutSignatures?(body: JsonObject): JsonObject;
+  /** For pass-through: top-level fields to set in the caller's request beside `model`, so that the reply reports usage. */
   passThroughFields(
     body: JsonObject,
     can: Capabilities,
   ): Readonly<Record<string, unknown>>;
-  /** For pass-through: makes the keeper of one stream's ending. */
-  endingKeeper(context: EncodeContext): EndingKeeper;
-  /** For pass-through: whether a frame of the reply exists only because of {@linkcode Dialect.passThroughFields}. */
-  unasked(frame: Frame, context: EncodeContext): boolean;
   /**
-   * Writes a whole reply.
+   * For pass-through: top-level fields of a whole reply that the gateway sets; absent: `model`
+   * alone.
+   */
+  replyFields?(context: EncodeContext): Readonly<Record<string, unknown>>;
+  /**
+   * The request fields that a reply must repeat; absent where the dialect's replies repeat nothing.
+   */
+  echoOf?(body: JsonObject): JsonObject;
+  /** For pass-through: makes the {@linkcode StreamEnding} of one stream. */
+  streamEnding(context: EncodeContext): StreamEnding;
+  /**
+   * For pass-through: a copy of a whole reply that lacks a stop reason, with the reason taken from
+   * its events; everything else stays.
+   */
+  withStop(body: JsonObject, events: readonly ReplyEvent[]): JsonObject;
+  /**
+   * For pass-through: whether a frame was sent only because of {@linkcode
+   * Dialect.passThroughFields}.
+   */
+  isUnrequestedFrame(frame: Frame, context: EncodeContext): boolean;
+  /**
+   * Encodes a whole reply.
    *
-   * @throws {ApiError} the events' own error
+   * @throws {ApiError} the error that the events contain
    */
   encodeReply(events: Iterable<ReplyEvent>, context: EncodeContext): JsonObject;
-  /** Makes the writer of one stream. */
+  /** Makes the encoder of one stream. */
   streamEncoder(context: EncodeContext): StreamEncoder;
-  /** Writes an error for a caller. `requestId` is told in the body. */
+  /** Encodes an error for a client. The body contains `requestId`. */
   encodeError(error: ApiError, requestId: string): EncodedError;
 }
 
-/** The context of a reply whose request changed no name. */
+/** The context of a reply whose request changed no tool name. */
 export const PLAIN_CONTEXT: DecodeContext = { toolNames: new Map() };

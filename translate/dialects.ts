@@ -1,21 +1,24 @@
 /**
- * Every wire format that the gateway knows. A new one is a folder beside this file and a line in it.
+ * Every wire format that the gateway supports. To add one, add a folder to `formats/` and a line
+ * here.
  *
  * @module
  */
-import { chatCompletions } from "./chat_completions/mod.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { UpstreamDialect } from "./dialect.ts";
-import { generateContent } from "./generate_content/mod.ts";
-import { messages } from "./messages/mod.ts";
-import type { DialectName } from "./request.ts";
+import { generateContent } from "./formats/generate_content/mod.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { responses } from "./formats/responses/mod.ts";
+import type { DialectName } from "./model/request.ts";
 
 const DIALECTS: Readonly<Record<DialectName, UpstreamDialect>> = {
   messages,
   chat_completions: chatCompletions,
   generate_content: generateContent,
+  responses,
 };
 
-/** The dialect of a name, as an upstream speaks it. */
+/** The upstream side of a dialect. */
 export function upstreamDialect(name: DialectName): UpstreamDialect {
   return DIALECTS[name];
 }

@@ -1,21 +1,27 @@
-/** Every recorded reply, from every upstream dialect to both callers' formats: what goes in comes out, whole and streamed. */
+/**
+ * Every recorded reply, from every upstream dialect to every client format: decoding the output
+ * gives the input, whole and streamed.
+ */
 import assert from "node:assert/strict";
-import { chatCompletions } from "./chat_completions/mod.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { Dialect, EncodeContext, UpstreamDialect } from "./dialect.ts";
-import { generateContent } from "./generate_content/mod.ts";
-import { objectOr } from "./json.ts";
-import { messages } from "./messages/mod.ts";
-import { type Recording, recordings } from "./recordings.ts";
-import { streamRelay, wholeReply } from "./relay.ts";
-import { foldReply, type Reply, type ReplyEvent } from "./reply.ts";
-import { frameReader } from "./sse.ts";
+import { generateContent } from "./formats/generate_content/mod.ts";
+import { objectOr } from "./bytes/json.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { type Recording, recordings } from "./testing/recordings.ts";
+import { responses } from "./formats/responses/mod.ts";
+import { readResponseStream } from "./formats/responses/stream_grammar.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+import { foldReply, type Reply, type ReplyEvent } from "./model/reply.ts";
+import { sseParser } from "./stream/sse.ts";
 
 const UPSTREAMS: Readonly<Record<string, UpstreamDialect>> = {
   messages,
   chat: chatCompletions,
   gemini: generateContent,
+  responses,
 };
-const CALLERS: readonly Dialect[] = [messages, chatCompletions];
+const CALLERS: readonly Dialect[] = [messages, chatCompletions, responses];
 const DECODE = { toolNames: new Map<string, string>() };
 const ENCODE: EncodeContext = {
   model: "asked-for",
@@ -38,11 +44,11 @@ function through(
   let out = "";
   for (const chunk of chunks) out += text(relay.push(chunk));
   out += text(relay.end());
-  return { out, failed: relay.seen().error !== undefined };
+  return { out, failed: relay.progress().error !== undefined };
 }
 
 function decodedStream(dialect: UpstreamDialect, stream: string): ReplyEvent[] {
-  const reader = frameReader();
+  const reader = sseParser();
   const decoder = dialect.streamDecoder(DECODE);
   const events: ReplyEvent[] = [];
   for (const frame of [...reader.push(bytes(stream)), ...reader.end()]) {
@@ -58,16 +64,16 @@ interface Essence {
   readonly usage: unknown;
 }
 
-/** What is read back must be what was there; usage that nobody told reads back as an estimate. */
-function assertSame(told: Essence, source: Essence, where: string): void {
+/** Decoding must give the same facts; unreported usage is decoded as an estimate. */
+function assertSame(actual: Essence, source: Essence, where: string): void {
   assert.deepEqual(
-    source.usage === undefined ? { ...told, usage: undefined } : told,
+    source.usage === undefined ? { ...actual, usage: undefined } : actual,
     source,
     where,
   );
 }
 
-/** What callers of any format must agree on. */
+/** Facts that are the same for clients of every format. */
 function essence(reply: Reply): Essence {
   const joined = (kind: string): string =>
     reply.blocks.filter((block) => block.kind === kind).map((block) =>
@@ -113,7 +119,7 @@ const failsInside = (recording: Recording): boolean =>
   recording.meta.features.includes("mid_stream_error");
 
 Deno.test(
-  "a recorded stream reads back the same from both formats",
+  "a recorded stream reads back the same from every format",
   each(
     (recording) => isStream(recording) && !failsInside(recording),
     (recording, upstream) => {
@@ -127,13 +133,16 @@ Deno.test(
           source,
           caller.name,
         );
+        if (caller === responses && upstream !== responses) {
+          readResponseStream(out);
+        }
       }
     },
   ),
 );
 
 Deno.test(
-  "a recorded whole reply reads back the same from both formats, and as a stream",
+  "a recorded whole reply reads back the same from every format, and as a stream",
   each(isWhole, (recording, upstream) => {
     const events = upstream.decodeReply(recording.response.body, DECODE);
     const source = essence(foldReply(events));
@@ -164,7 +173,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a recorded stream gives the same output however it is cut",
+  "a recorded stream gives the same output wherever it is cut",
   each(isStream, (recording, upstream) => {
     const stream = bytes(recording.response.sse ?? "");
     for (const caller of CALLERS) {
@@ -222,7 +231,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a recorded error becomes an error in both formats",
+  "a recorded error becomes an error in every format",
   each(
     (recording) => recording.response.status >= 400,
     (recording, upstream) => {
@@ -234,11 +243,11 @@ Deno.test(
       );
       for (const caller of CALLERS) {
         const encoded = caller.encodeError(error, "req_1");
-        const told = objectOr(encoded.body["error"]);
+        const encodedError = objectOr(encoded.body["error"]);
         assert.equal(encoded.body["type"], "error");
         assert.ok(
-          typeof told["type"] === "string" &&
-            typeof told["message"] === "string",
+          typeof encodedError["type"] === "string" &&
+            typeof encodedError["message"] === "string",
         );
         assert.ok(encoded.status >= 400 && encoded.status < 600);
         if (status === 404) assert.equal(encoded.status, 404);

@@ -1,11 +1,12 @@
 /**
- * No proxy at all. The processor time told for it is the mock upstream's.
+ * No proxy: requests go directly to the mock upstream, and the reported processor time is the
+ * mock's.
  *
  * @module
  */
-import { handedThrough, siteFor, type TargetKind } from "./target.ts";
+import { passThroughAddress, siteFor, type TargetKind } from "./target.ts";
 
-/** The target. */
+/** The direct connection, the baseline of delays. */
 export const direct: TargetKind = {
   name: "direct",
   about: "the mock upstream itself, with its processor time",
@@ -13,7 +14,7 @@ export const direct: TargetKind = {
     siteFor(() =>
       Promise.resolve({
         pid,
-        address: (direction) => handedThrough(port, direction),
+        address: (direction) => passThroughAddress(port, direction),
         [Symbol.asyncDispose]: () => Promise.resolve(),
       })
     ),

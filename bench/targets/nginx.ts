@@ -1,14 +1,25 @@
 /**
- * nginx with `proxy_pass`: the floor of what a proxy costs.
+ * nginx with `proxy_pass`: a lower bound for the cost of any proxy.
  *
  * @module
  */
-import { answers, drained, end, freePort, startProgram } from "./listening.ts";
-import { handedThrough, siteFor, Skipped, type TargetKind } from "./target.ts";
+import {
+  freePort,
+  readToEnd,
+  startProgram,
+  stop,
+  waitUntilReady,
+} from "./programs.ts";
+import {
+  passThroughAddress,
+  siteFor,
+  Skipped,
+  type TargetKind,
+} from "./target.ts";
 
 const NOT_INSTALLED = "nginx is not installed";
 
-/** The target. */
+/** nginx as a target. */
 export const nginx: TargetKind = {
   name: "nginx",
   about: "nginx, proxy_pass without buffering, one worker",
@@ -18,26 +29,26 @@ export const nginx: TargetKind = {
       const proxy = await startNginx([upstream.port]);
       return {
         ...proxy,
-        address: (direction) => handedThrough(proxy.port, direction),
+        address: (direction) => passThroughAddress(proxy.port, direction),
       };
     });
   },
 };
 
-/** An nginx that runs. Disposing of it stops it. */
+/** A running nginx. Disposing of it stops it. */
 export interface Nginx extends AsyncDisposable {
-  /** Of its one process. */
+  /** Id of its only process. */
   readonly pid: number;
-  /** Where it listens. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** From its start to its first answer, in milliseconds. */
+  /** Time from the start of the process to its first answer. */
   readonly readyMs: number;
 }
 
 /**
- * Starts one in front of ports of this machine.
+ * Starts nginx in front of some ports of this machine.
  *
- * @throws {Skipped} where it is not installed
+ * @throws {Skipped} when nginx is not installed
  */
 export async function startNginx(
   upstreams: readonly number[],
@@ -57,21 +68,21 @@ export async function startNginx(
     stdout: "null",
     stderr: "piped",
   });
-  const output = drained(process.stderr);
-  await answers(`http://127.0.0.1:${port}/bench-ready`, process);
+  const output = readToEnd(process.stderr);
+  await waitUntilReady(`http://127.0.0.1:${port}/bench-ready`, process);
   return {
     pid: process.pid,
     port,
     readyMs: performance.now() - startedMs,
     async [Symbol.asyncDispose]() {
-      await end(process, "SIGTERM");
+      await stop(process, "SIGTERM");
       await output;
       await Deno.remove(folder, { recursive: true });
     },
   };
 }
 
-/** Where nginx is; undefined where it is not installed. */
+/** Path of the nginx program; undefined when it is not installed. */
 export async function nginxProgram(): Promise<string | undefined> {
   for (const path of ["/usr/sbin/nginx", "/usr/local/sbin/nginx"]) {
     const found = await Deno.stat(path).catch(() => undefined);
@@ -80,7 +91,7 @@ export async function nginxProgram(): Promise<string | undefined> {
   return undefined;
 }
 
-/** A configuration: one process that shares the requests out among ports of this machine. */
+/** Configuration of one process that balances the requests over the upstream ports. */
 function nginxConfig(
   folder: string,
   port: number,

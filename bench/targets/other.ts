@@ -1,5 +1,5 @@
 /**
- * Any other gateway that runs already: `--target name=url`.
+ * Any other gateway that is already running: `--target=NAME=URL`.
  *
  * @module
  */
@@ -11,21 +11,24 @@ import {
   type TargetKind,
 } from "./target.ts";
 
-/** How it is reached. */
+/** A gateway that was started elsewhere. */
 export interface OtherTarget {
-  /** As the tables call it. */
+  /** Name in the tables. */
   readonly name: string;
-  /** `http://host:port`, with a path where its endpoints are under one. */
+  /** Base URL: `http://host:port`, and a path when its endpoints have a prefix. */
   readonly url: URL;
-  /** The key and whatever else it wants. */
+  /** Request headers, such as the key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What it calls a model whose upstream speaks a dialect; a dialect without one is not measured. None at all: what is not translated. */
+  /**
+   * Model id for each upstream dialect; directions to a dialect without one are not measured. When
+   * empty, only directions without translation are measured.
+   */
   readonly models: Readonly<Partial<Record<UpstreamDialect, string>>>;
-  /** Its process on this machine; absent: only times are measured. */
+  /** Id of its process on this machine; absent: only times are measured. */
   readonly pid?: number;
 }
 
-/** The target. */
+/** Makes a target of a running gateway. */
 export function otherTarget(other: OtherTarget): TargetKind {
   const { name, url, headers, models, pid } = other;
   const knowsModels = Object.keys(models).length > 0;

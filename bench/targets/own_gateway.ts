@@ -1,11 +1,18 @@
 /**
- * This project's gateway as its users have it: `main.ts` with the permissions of `deno task start`, the store in a file, a prepaid
- * account with a plan and its limits, a key made on the command line, a line of log for every call.
+ * This project's gateway in a typical installation: `main.ts` with the permissions of `deno task
+ * start`, SQLite in a file, a prepaid account with a plan and limits, a key issued on the command
+ * line, a log line for every call.
  *
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
-import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import {
+  freePort,
+  readToEnd,
+  startProgram,
+  stop,
+  waitUntilReady,
+} from "./programs.ts";
 import {
   CALLER_PATHS,
   type Site,
@@ -14,13 +21,13 @@ import {
   type Upstream,
 } from "./target.ts";
 
-/** Which gateway, and how it is started. */
+/** The checkout to run, and its flags and settings. */
 export interface OwnGatewayOptions {
-  /** Folder of the checkout, with a slash at the end. */
+  /** Folder of the checkout, with a trailing slash. */
   readonly folder: string;
-  /** Flags for `deno run` beside those of the task. */
+  /** Additional flags for `deno run`. */
   readonly denoFlags?: readonly string[];
-  /** Settings beside those that the benchmark needs. */
+  /** Additional settings. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +37,7 @@ const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   generate_content: "vendorc-3-flash",
 };
 
-/** The target. */
+/** This project's gateway as a target. */
 export function ownGateway(options: OwnGatewayOptions): TargetKind {
   return {
     name: "gateway",
@@ -39,13 +46,16 @@ export function ownGateway(options: OwnGatewayOptions): TargetKind {
   };
 }
 
-/** A store with its account and key, on which processes can be started. Disposing of it deletes it. */
+/**
+ * A store with an account and a key, on which gateway processes can be started. Disposing of it
+ * deletes the store.
+ */
 export interface GatewaySite extends Site {
-  /** Starts a process; absent: at a free port. */
+  /** Starts a process, by default on a free port. */
   start(port?: number): Promise<Target>;
 }
 
-/** Makes a store, an account and a key in a folder of their own. */
+/** Creates a store with an account and a key, in a temporary folder. */
 export async function prepare(
   upstream: Upstream,
   options: OwnGatewayOptions,
@@ -74,7 +84,7 @@ interface Run extends OwnGatewayOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Every vendor at the mock, and nothing of what the caller's own environment may say. */
+/** All vendors at the mock upstream; settings that this process may have inherited are cleared. */
 function settings(upstream: Upstream): Readonly<Record<string, string>> {
   const url = `http://127.0.0.1:${upstream.port}`;
   return {
@@ -102,7 +112,7 @@ async function startProcess(
 ): Promise<Target> {
   const startedMs = performance.now();
   const process = startProgram(Deno.execPath(), {
-    args: await denoArgs(run, "start", "main.ts", run.denoFlags ?? []),
+    args: await denoArgs(run, [["start", "main.ts"]], run.denoFlags ?? []),
     cwd: run.cwd,
     env: { ...run.env, PORT: String(port) },
     stdin: "null",
@@ -110,13 +120,13 @@ async function startProcess(
     stderr: "piped",
   });
   const output = Promise.all([
-    drained(process.stdout),
-    drained(process.stderr),
+    readToEnd(process.stdout),
+    readToEnd(process.stderr),
   ]);
   try {
-    await answers(`http://127.0.0.1:${port}/readyz`, process);
+    await waitUntilReady(`http://127.0.0.1:${port}/readyz`, process);
   } catch (error) {
-    await end(process, "SIGKILL");
+    await stop(process, "SIGKILL");
     throw new Error(
       `could not start the gateway:\n${(await output).join("")}`,
       { cause: error },
@@ -133,37 +143,50 @@ async function startProcess(
       model: MODELS[upstream],
     }),
     async [Symbol.asyncDispose]() {
-      await end(process, "SIGTERM");
+      await stop(process, "SIGTERM");
       await output;
     },
   };
 }
 
-/** The task's own flags, with the program named by its whole path: it runs in another folder. */
+/**
+ * The flags of a task in deno.json, with the program's full path because the working directory is
+ * another folder. Uses the first of `names` that the checkout
+ * has.
+ */
 async function denoArgs(
   run: Run,
-  task: string,
-  program: string,
+  names: readonly (readonly [task: string, program: string])[],
   flags: readonly string[],
 ): Promise<string[]> {
   const file = `${run.folder}deno.json`;
-  // A deno.json has tasks that are strings; anything else fails below.
+  // The tasks in deno.json are strings; anything else fails below.
   const { tasks } = JSON.parse(await Deno.readTextFile(file)) as {
     readonly tasks: Readonly<Record<string, string>>;
   };
-  const [deno, command, ...rest] = (tasks[task] ?? "").split(" ");
-  if (deno !== "deno" || command !== "run" || rest.at(-1) !== program) {
-    throw new Error(`task ${task} is not \`deno run … ${program}\``);
+  for (const [task, program] of names) {
+    const [deno, command, ...rest] = (tasks[task] ?? "").split(" ");
+    if (deno !== "deno" || command !== "run" || rest.at(-1) !== program) {
+      continue;
+    }
+    return [
+      "run",
+      `--config=${file}`,
+      "--no-check",
+      ...rest.slice(0, -1),
+      ...flags,
+      run.folder + program,
+    ];
   }
-  return [
-    "run",
-    `--config=${file}`,
-    "--no-check",
-    ...rest.slice(0, -1),
-    ...flags,
-    run.folder + program,
-  ];
+  const [task, program] = names[0] ?? [];
+  throw new Error(`task ${task} is not \`deno run … ${program}\``);
 }
+
+/** The second is the one of older checkouts. */
+const ADMIN_TASKS = [
+  ["admin", "gateway/cli/cli.ts"],
+  ["gateway", "gateway/cli.ts"],
+] as const;
 
 async function makeKey(run: Run): Promise<string> {
   const command = async (...words: string[]): Promise<unknown> => {
@@ -171,7 +194,7 @@ async function makeKey(run: Run): Promise<string> {
       Deno.execPath(),
       {
         args: [
-          ...await denoArgs(run, "gateway", "gateway/cli.ts", []),
+          ...await denoArgs(run, ADMIN_TASKS, []),
           ...words,
           "--json",
         ],

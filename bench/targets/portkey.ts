@@ -1,10 +1,16 @@
 /**
- * Portkey's gateway from npm, on Node: the peer in the same language.
+ * Portkey's gateway from npm, on Node: a peer in the same language.
  *
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
-import { answers, drained, end, freePort, startProgram } from "./listening.ts";
+import {
+  freePort,
+  readToEnd,
+  startProgram,
+  stop,
+  waitUntilReady,
+} from "./programs.ts";
 import {
   CALLER_PATHS,
   isPassThrough,
@@ -16,12 +22,12 @@ import {
 
 const VERSION = "1.15.2";
 /**
- * Its HTTP server, held at an old version within the range that it asks for: with 1.14 and later every stream from a messages or a
- * chat upstream ends in 500 (`TypeError: immutable`).
+ * Pinned version of its HTTP server. With 1.14 and later, which Portkey's range also allows, every
+ * stream from a messages or chat upstream is a 500 (`TypeError: immutable`).
  */
 const SERVER_VERSION = "1.13.8";
 
-/** The target. */
+/** Portkey as a target. */
 export const portkey: TargetKind = {
   name: "portkey",
   about:
@@ -59,8 +65,8 @@ async function install(folder: string): Promise<void> {
     throw new Skipped("npm is not installed");
   });
   if (success) return;
-  const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1);
-  throw new Skipped(`npm could not install it: ${said}`);
+  const reason = new TextDecoder().decode(stderr).trim().split("\n").at(-1);
+  throw new Skipped(`npm could not install it: ${reason}`);
 }
 
 async function startIn(folder: string, upstream: Upstream): Promise<Target> {
@@ -78,16 +84,16 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
     stderr: "piped",
   });
   const output = Promise.all([
-    drained(process.stdout),
-    drained(process.stderr),
+    readToEnd(process.stdout),
+    readToEnd(process.stderr),
   ]);
-  await answers(`http://127.0.0.1:${port}/`, process);
+  await waitUntilReady(`http://127.0.0.1:${port}/`, process);
   return {
     pid: process.pid,
     lenient: true,
     readyMs: performance.now() - startedMs,
     address: (direction) =>
-      // Its messages endpoint knows messages upstreams only.
+      // Its messages endpoint supports messages upstreams only.
       direction.caller === "messages" && !isPassThrough(direction)
         ? undefined
         : {
@@ -102,13 +108,16 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
           model: "mock-model",
         },
     async [Symbol.asyncDispose]() {
-      await end(process, "SIGKILL");
+      await stop(process, "SIGKILL");
       await output;
     },
   };
 }
 
-/** Its configuration comes with every request, as its documentation has it for a gateway without an account. */
+/**
+ * Portkey's configuration, sent with every request as its documentation describes for a gateway
+ * without an account.
+ */
 function route({ port }: Upstream, dialect: UpstreamDialect) {
   const host = `http://127.0.0.1:${port}`;
   switch (dialect) {

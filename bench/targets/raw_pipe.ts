@@ -1,12 +1,13 @@
 /**
- * The least that a proxy in Deno can do: `Deno.serve` gives back what `fetch` got, nothing read. All ratios are to this one.
+ * The minimal proxy in Deno: `Deno.serve` returns the response of `fetch` and reads no bytes. It is
+ * the baseline of all ratios.
  *
  * @module
  */
 import { startChild } from "../child.ts";
-import { handedThrough, siteFor, type TargetKind } from "./target.ts";
+import { passThroughAddress, siteFor, type TargetKind } from "./target.ts";
 
-/** The target. */
+/** The raw pipe, the baseline of processor times. */
 export const rawPipe: TargetKind = {
   name: "raw pipe",
   about: `Deno.serve handing fetch's body through, Deno ${Deno.version.deno}`,
@@ -16,12 +17,12 @@ export const rawPipe: TargetKind = {
       const child = startChild("targets/raw_pipe_server.ts", [
         String(upstream.port),
       ]);
-      // What the program says is in its file.
-      const { port } = await child.next() as { readonly port: number };
+      // The message's shape is defined in raw_pipe_server.ts.
+      const { port } = await child.receive() as { readonly port: number };
       return {
         pid: child.pid,
         readyMs: performance.now() - startedMs,
-        address: (direction) => handedThrough(port, direction),
+        address: (direction) => passThroughAddress(port, direction),
         [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
       };
     }),

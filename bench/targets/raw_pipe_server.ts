@@ -1,18 +1,18 @@
 /**
- * The raw pipe's process; its argument is the upstream's port.
+ * The process of the raw pipe. Argument: the upstream's port.
  *
  * @module
  */
-import { endWithInput, say } from "../child.ts";
+import { exitWithStdin, sendMessage } from "../child.ts";
 
 const [upstreamPort = ""] = Deno.args;
 const upstream = `http://127.0.0.1:${upstreamPort}`;
 
-endWithInput();
+exitWithStdin();
 Deno.serve({
   hostname: "127.0.0.1",
   port: 0,
-  onListen: ({ port }) => say({ port }),
+  onListen: ({ port }) => sendMessage({ port }),
 }, (request) => {
   const { pathname, search } = new URL(request.url);
   return fetch(upstream + pathname + search, {

@@ -1,67 +1,69 @@
 /**
- * What is measured: something that listens, is asked in the callers' dialects and calls the mock upstream. Each kind has a file of
- * its own in this folder.
+ * A target is a server that accepts the clients' dialects and calls the mock upstream. Each kind of
+ * target has a file of its own in this folder.
  *
  * @module
  */
 import type { UpstreamDialect } from "../mock_replies.ts";
 import type { CallerDialect } from "../reply_judge.ts";
 
-/** From which dialect to which. */
+/** The dialects on both sides of a target. */
 export interface Direction {
-  /** What the caller speaks. */
+  /** Dialect of the client. */
   readonly caller: CallerDialect;
-  /** What the upstream speaks. */
+  /** Dialect of the upstream. */
   readonly upstream: UpstreamDialect;
 }
 
-/** How a target is asked. */
+/** Where and how to send a target's requests. */
 export interface Address {
-  /** Name or address. */
+  /** Host name or IP address. */
   readonly host: string;
-  /** Where it listens. */
+  /** TCP port. */
   readonly port: number;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
-  /** The key and whatever else it wants. */
+  /** Additional headers, such as the key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the request names as its model. */
+  /** Model id in the request. */
   readonly model: string;
 }
 
-/** A target that runs. Disposing of it stops it. */
+/** A running target. Disposing of it stops it. */
 export interface Target extends AsyncDisposable {
-  /** Of its process; absent: it has none, or none that can be looked at. */
+  /** Id of its process; absent when it is unknown. */
   readonly pid?: number;
-  /** From its start until it was ready, in milliseconds; absent: it was not started here. */
+  /** Time from its start until it was ready; absent when the benchmark did not start it. */
   readonly readyMs?: number;
-  /** True: its replies are known to have faults, which are told but do not fail the run as long as no event is lost. */
+  /**
+   * True: its replies have known faults, which are reported but do not fail the run while the text
+   * is complete.
+   */
   readonly lenient?: boolean;
-  /** How it is asked in a direction; undefined: it does not know this one. */
+  /** Where to send the requests of a direction; undefined when the target does not support it. */
   address(direction: Direction): Address | undefined;
 }
 
-/** A kind of target. */
 export interface TargetKind {
-  /** As the tables call it. */
+  /** Name in the tables. */
   readonly name: string;
-  /** What it is, with its version where that matters. */
+  /** Description, with the version where it matters. */
   readonly about: string;
   /**
-   * Gets everything ready for starts.
+   * Prepares everything that its starts share.
    *
-   * @throws {Skipped} where it cannot be had here
+   * @throws {Skipped} when it cannot be measured on this machine
    */
   prepare(upstream: Upstream): Promise<Site>;
 }
 
-/** What starts of a target share: what is installed, a store with its keys. Disposing of it deletes it. */
+/** An installed target: its packages, its store with keys. Disposing of it deletes them. */
 export interface Site extends AsyncDisposable {
-  /** Starts one. */
+  /** Starts the target. */
   start(): Promise<Target>;
 }
 
-/** For targets whose starts share nothing. */
+/** The site of a target whose starts share nothing. */
 export function siteFor(start: () => Promise<Target>): Promise<Site> {
   return Promise.resolve({
     start,
@@ -69,30 +71,30 @@ export function siteFor(start: () => Promise<Target>): Promise<Site> {
   });
 }
 
-/** The mock upstream, as targets see it. */
+/** The running mock upstream. */
 export interface Upstream {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Of its process. */
+  /** Process id. */
   readonly pid: number;
 }
 
-/** A target that cannot be measured here. The message says why. */
+/** Thrown when a target cannot be measured on this machine; the message explains why. */
 export class Skipped extends Error {}
 
-/** The path of an endpoint, as every gateway has it. */
+/** Path of the endpoint of each client dialect, the same in every gateway. */
 export const CALLER_PATHS: Readonly<Record<CallerDialect, string>> = {
   messages: "/v1/messages",
   chat_completions: "/v1/chat/completions",
 };
 
-/** Whether nothing is to be translated. */
+/** Whether a direction needs no translation. */
 export function isPassThrough({ caller, upstream }: Direction): boolean {
   return caller === upstream;
 }
 
-/** The address of a proxy that hands everything through: it knows the directions without translation. */
-export function handedThrough(
+/** The address of a proxy that does not translate; undefined for a direction with translation. */
+export function passThroughAddress(
   port: number,
   direction: Direction,
 ): Address | undefined {

@@ -1,11 +1,11 @@
 /**
- * Proxies that do one thing differently from the raw pipe, to see what that costs. Arguments: the technique's name and the upstream's
- * port. None of them is a gateway: they show what a gateway can and cannot save.
+ * Proxies that differ from the raw pipe in one technique, to measure its cost: an estimate of what
+ * a gateway can save. Arguments: the technique's name and the upstream's port.
  *
  * @module
  */
 import { Agent, type Dispatcher } from "undici";
-import { endWithInput, say } from "../child.ts";
+import { exitWithStdin, sendMessage } from "../child.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -17,7 +17,7 @@ const url = (request: Request): string => {
   return origin + pathname + search;
 };
 
-async function forwarded(request: Request): Promise<Response> {
+async function forward(request: Request): Promise<Response> {
   return await fetch(url(request), {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -33,15 +33,15 @@ function isStream(type: string | null): boolean {
   return type?.startsWith("text/event-stream") === true;
 }
 
-/** The request's bytes are looked at, the reply's are not. */
+/** Reads the request's bytes, but not the reply's. */
 const requestRead: Handler = async (request) => {
-  const response = await forwarded(request);
+  const response = await forward(request);
   return new Response(response.body, { headers: headersOf(response) });
 };
 
-/** Every byte is looked at, with what `fetch` gives for it. */
+/** Reads both, with the reader of `fetch`. */
 const bothRead: Handler = async (request) => {
-  const response = await forwarded(request);
+  const response = await forward(request);
   const headers = headersOf(response);
   if (!isStream(response.headers.get("content-type"))) {
     return new Response(await response.bytes(), { headers });
@@ -61,7 +61,9 @@ const bothRead: Handler = async (request) => {
 
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
-/** Every byte is looked at, with undici's dispatcher; `joins`: what one read of the socket brought goes on in one piece. */
+/**
+ * Reads both, with undici's dispatcher; `joins`: sends the bytes of one socket read in one piece.
+ */
 function undici(joins: boolean): Handler {
   return async (request) => {
     const body = await request.bytes();
@@ -73,12 +75,12 @@ function undici(joins: boolean): Handler {
         method: "POST",
         headers: { "content-type": "application/json" },
         body,
-      }, new Exchange(joins, resolve, reject));
+      }, new ResponseRelay(joins, resolve, reject));
     });
   };
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
+class ResponseRelay implements Dispatcher.DispatchHandler {
   readonly #joins: boolean;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: unknown) => void;
@@ -123,7 +125,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#stream.enqueue(bytes);
       return;
     }
-    // The parser tells all that a read brought before anything else runs.
+    // The parser delivers all pieces of one socket read synchronously, before this microtask.
     if (this.#stream !== undefined && this.#pieces.length === 0) {
       queueMicrotask(() => this.#flush());
     }
@@ -178,10 +180,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 const handler = HANDLERS[name];
-if (handler === undefined) throw new Error(`there is no technique ${name}`);
-endWithInput();
+if (handler === undefined) throw new Error(`unknown technique ${name}`);
+exitWithStdin();
 Deno.serve({
   hostname: "127.0.0.1",
   port: 0,
-  onListen: ({ port }) => say({ port }),
+  onListen: ({ port }) => sendMessage({ port }),
 }, handler);

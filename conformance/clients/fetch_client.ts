@@ -1,39 +1,41 @@
 /** The client for normal traffic: `fetch`, recorded piece by piece. */
 import type { Header } from "../evidence/exchange.ts";
-import { Patience } from "./patience.ts";
+import { IdleTimeout } from "./idle_timeout.ts";
 import { readBody } from "./read_body.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
-/** A request for `fetch`. */
 export interface FetchRequest {
-  /** The whole address. */
+  /** The complete URL. */
   readonly url: string;
-  /** The method. */
+  /** HTTP method. */
   readonly method: string;
   /** The headers to set. */
   readonly headers: readonly Header[];
   /** Bytes of the body; undefined sends none. */
   readonly body: Uint8Array | undefined;
-  /** A reply may stand still so long; one that moves may last four times as long. */
+  /**
+   * Longest time without a new piece. A reply that still arrives may take four times as long in
+   * all.
+   */
   readonly timeoutMs: number;
 }
 
-/** A request that is on its way. */
+/** A request in progress. */
 export interface Ongoing {
-  /** What has arrived so far can be waited for here. */
+  /** Waits for parts of the reply. */
   readonly transfer: Transfer;
-  /** The end of it; never rejects. */
+  /** Settles when the reply has ended; never rejects. */
   readonly received: Promise<Received>;
   /** Closes the connection from this side. */
-  hangUp(): void;
+  disconnect(): void;
 }
 
-/** Sends a request and records what comes back. */
+/** Sends a request and records the reply. */
 export function sendFetch(request: FetchRequest): Ongoing {
   const transfer = new Transfer();
   const abort = new AbortController();
   let why: "timeout" | "hung-up" | undefined;
-  const patience = new Patience(request.timeoutMs, () => {
+  const patience = new IdleTimeout(request.timeoutMs, () => {
     why ??= "timeout";
     abort.abort();
   });
@@ -48,11 +50,11 @@ export function sendFetch(request: FetchRequest): Ongoing {
         redirect: "manual",
         signal: abort.signal,
       });
-      patience.moved();
+      patience.restart();
       transfer.noteHead(response.status, [...response.headers]);
       if (response.body !== null) {
         for await (const piece of readBody(response.body, abort.signal)) {
-          patience.moved();
+          patience.restart();
           transfer.notePiece(piece);
         }
       }
@@ -64,13 +66,13 @@ export function sendFetch(request: FetchRequest): Ongoing {
         error instanceof Error ? error.message : String(error),
       );
     } finally {
-      patience.end();
+      patience.stop();
     }
   };
   return {
     transfer,
     received: receive(),
-    hangUp: () => {
+    disconnect: () => {
       why ??= "hung-up";
       abort.abort();
     },

@@ -1,9 +1,10 @@
 /**
- * A client over a bare connection: it sends heads byte for byte, where `fetch` would repair or refuse them, and it reads
- * the reply by its own rules. One request a connection.
+ * A client over a bare socket. It sends heads byte for byte, where `fetch` would repair or refuse
+ * them, and parses the reply itself. It sends one request per connection, unless the connection is
+ * kept.
  */
 import type { Ongoing } from "./fetch_client.ts";
-import { Patience } from "./patience.ts";
+import { IdleTimeout } from "./idle_timeout.ts";
 import { readBody, readHead } from "./raw_response.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
@@ -11,15 +12,41 @@ import { type Received, Transfer } from "./transfer.ts";
 export interface RawRequest {
   /** Scheme, host and port of the target. */
   readonly origin: URL;
-  /** Request line, headers and the blank line, exactly as they go out. Each character is one byte (Latin-1). */
+  /**
+   * Request line, headers and the blank line, exactly as they go out. Each character is one byte
+   * (Latin-1).
+   */
   readonly head: string;
   /** Bytes of the body. */
   readonly body: Uint8Array;
-  /** A reply may stand still so long; one that moves may last four times as long. */
+  /**
+   * Longest time without a new piece. A reply that still arrives may take four times as long in
+   * all.
+   */
   readonly timeoutMs: number;
+  /**
+   * The connection to reuse and keep. The whole request is then sent before the reply is read, as
+   * blocking clients do.
+   */
+  readonly kept?: KeptConnection;
 }
 
-/** Sends bytes and records what comes back. */
+/** A connection for several requests, one after another. */
+export class KeptConnection {
+  /**
+   * The open connection; undefined before the first request and after a reply that did not arrive
+   * completely.
+   */
+  conn: Deno.Conn | undefined;
+
+  /** Closes the connection. */
+  close(): void {
+    close(this.conn);
+    this.conn = undefined;
+  }
+}
+
+/** Sends bytes and records the reply. */
 export function sendRaw(request: RawRequest): Ongoing {
   const transfer = new Transfer();
   let conn: Deno.Conn | undefined;
@@ -28,14 +55,17 @@ export function sendRaw(request: RawRequest): Ongoing {
     why ??= reason;
     close(conn);
   };
-  const patience = new Patience(request.timeoutMs, () => stop("timeout"));
+  const patience = new IdleTimeout(request.timeoutMs, () => stop("timeout"));
   const receive = async (): Promise<Received> => {
     try {
-      conn = await connect(request.origin);
+      const { kept } = request;
+      conn = kept?.conn ?? await connect(request.origin);
+      if (kept !== undefined) kept.conn = undefined;
       if (why !== undefined) close(conn);
       const writing = writeAll(conn, [latin1(request.head), request.body]);
       // A target may answer and close before it has read everything.
       writing.catch(() => {});
+      if (kept !== undefined) await writing;
       const pieces = read(conn);
       const { status, headers, rest } = await readHead(pieces);
       transfer.noteHead(status, headers);
@@ -43,10 +73,11 @@ export function sendRaw(request: RawRequest): Ongoing {
       const whole = await readBody(
         { method, status, headers, rest, pieces },
         (piece) => {
-          patience.moved();
+          patience.restart();
           transfer.notePiece(piece);
         },
       );
+      if (whole && kept !== undefined) kept.conn = conn;
       return whole
         ? transfer.finish("complete")
         : transfer.finish("broken", "the body ended before its framing did");
@@ -57,11 +88,11 @@ export function sendRaw(request: RawRequest): Ongoing {
         error instanceof Error ? error.message : String(error),
       );
     } finally {
-      patience.end();
-      close(conn);
+      patience.stop();
+      if (conn !== request.kept?.conn) close(conn);
     }
   };
-  return { transfer, received: receive(), hangUp: () => stop("hung-up") };
+  return { transfer, received: receive(), disconnect: () => stop("hung-up") };
 }
 
 async function connect(origin: URL): Promise<Deno.Conn> {
@@ -108,7 +139,7 @@ function close(conn: Deno.Conn | undefined): void {
   }
 }
 
-/** The bytes of a text whose characters are bytes. */
+/** The bytes of a string whose characters are bytes (Latin-1). */
 export function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0) & 0xff);
 }

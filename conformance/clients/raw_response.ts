@@ -1,21 +1,24 @@
-/** Reads an HTTP/1.1 response from bytes that arrive in any pieces: its head, then its body by whatever framing it has. */
+/**
+ * Reads an HTTP/1.1 response from bytes that arrive in any pieces: its head, then its body in any
+ * framing.
+ */
 import type { Header } from "../evidence/exchange.ts";
 
 /** A response head, and the bytes of the body that came with it. */
 export interface ReadHead {
-  /** The status. */
+  /** HTTP status. */
   readonly status: number;
   /** All headers in order, names in lower case. */
   readonly headers: readonly Header[];
-  /** What was read beyond the head. */
+  /** Bytes read beyond the head. */
   readonly rest: Uint8Array;
 }
 
 const decoder = new TextDecoder("latin1");
 
 /**
- * Reads a head; interim replies (1xx) are passed over.
- * @throws when the connection ends first, or what arrives is no HTTP
+ * Reads a head; interim replies (1xx) are skipped.
+ * @throws when the connection ends first, or the bytes are not HTTP
  */
 export async function readHead(
   pieces: AsyncGenerator<Uint8Array>,
@@ -29,7 +32,7 @@ export async function readHead(
       if (next.done === true) {
         throw new Error(
           seen.length === 0
-            ? "the connection was closed without an answer"
+            ? "the connection was closed without a reply"
             : "the connection was closed inside the response head",
         );
       }
@@ -39,7 +42,7 @@ export async function readHead(
     const [first = "", ...lines] = text.slice(0, end).split("\r\n");
     const match = /^HTTP\/1\.[01] (\d{3})/.exec(first);
     if (match === null) {
-      throw new Error(`what came is no HTTP: ${first.slice(0, 80)}`);
+      throw new Error(`the reply is not HTTP: ${first.slice(0, 80)}`);
     }
     const status = Number(match[1]);
     seen = seen.subarray(end + 4);
@@ -55,15 +58,15 @@ export async function readHead(
   }
 }
 
-/** What is needed to read a body. */
+/** The input of `readBody()`. */
 export interface BodySource extends ReadHead {
-  /** The request's method: HEAD has no body. */
+  /** The request's method: a reply to HEAD has no body. */
   readonly method: string;
   /** The pieces that follow. */
   readonly pieces: AsyncGenerator<Uint8Array>;
 }
 
-/** Reads a body and hands its pieces on; false when it ended before its framing did. */
+/** Reads a body and passes its pieces to `take`; false when it ended before its framing did. */
 export async function readBody(
   source: BodySource,
   take: (piece: Uint8Array) => void,
@@ -72,15 +75,16 @@ export async function readBody(
   const value = (name: string): string | undefined =>
     headers.find(([key]) => key === name)?.[1];
   if (method === "HEAD" || status === 204 || status === 304) {
-    // Such a reply has no body: what comes all the same is recorded. The request asked for the end of the connection.
+    // Such a reply has no body; bytes that follow nevertheless are recorded. The request asked the
+    // target to close the connection.
     for await (const piece of following(source)) take(piece);
     return true;
   }
   if (/chunked/i.test(value("transfer-encoding") ?? "")) {
     return await readChunks(source, take);
   }
-  const told = value("content-length");
-  let left = told === undefined ? Infinity : Number(told);
+  const declaredLength = value("content-length");
+  let left = declaredLength === undefined ? Infinity : Number(declaredLength);
   for await (const piece of following(source)) {
     take(piece.subarray(0, left));
     left -= piece.length;

@@ -1,10 +1,11 @@
-/** Reads a body of `fetch` so that an abort always ends the transfer. */
+/** Reads a `fetch` body such that an abort always ends the transfer. */
 
 /**
  * The pieces of a body; aborting the signal ends them and closes the connection.
  *
- * The signal given to `fetch` is not enough: `fetch` listens through a signal of its own, which may be collected while the
- * body is still read (seen with Deno 2.8.2), and then the connection stays open.
+ * The signal given to `fetch` is not enough: `fetch` listens through a signal of its own, which may
+ * be garbage-collected while the body is still being read (seen with Deno 2.8.2), and then the
+ * connection stays open.
  */
 export async function* readBody(
   body: ReadableStream<Uint8Array>,

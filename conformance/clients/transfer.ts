@@ -1,4 +1,6 @@
-/** A transfer in progress: what both clients report while a reply arrives, and what is left of it in the end. */
+/**
+ * A transfer in progress: reports for scenarios while a reply arrives, and its record in the end.
+ */
 import type {
   Arrival,
   Ending,
@@ -6,7 +8,7 @@ import type {
   ResponseHead,
 } from "../evidence/exchange.ts";
 
-/** What a client received. */
+/** The reply that a client received. */
 export interface Received {
   /** Absent when no status line came. */
   readonly head?: ResponseHead;
@@ -18,11 +20,11 @@ export interface Received {
   readonly ending: Ending;
   /** Milliseconds from the request to the end. */
   readonly endedMs: number;
-  /** What went wrong, in words. */
+  /** Description of the failure; absent after a complete reply. */
   readonly problem?: string;
 }
 
-/** Collects a reply as it arrives, and lets a scenario wait for some of it. */
+/** Collects a reply as it arrives; a scenario can wait for parts of it. */
 export class Transfer {
   readonly #startMs = performance.now();
   #head: ResponseHead | undefined;
@@ -34,26 +36,26 @@ export class Transfer {
   #done = false;
   readonly #watchers = new Set<() => void>();
 
-  /** Notes the status line and the headers. */
+  /** Records the status line and the headers. */
   noteHead(status: number, headers: readonly Header[]): void {
     this.#head = { status, headers, atMs: this.#now() };
-    this.#tell();
+    this.#notify();
   }
 
-  /** Notes a piece of the body. */
+  /** Records a piece of the body. */
   notePiece(piece: Uint8Array): void {
     if (piece.length === 0) return;
     this.#pieces.push(piece);
     this.#size += piece.length;
     this.#text += this.#decoder.decode(piece, { stream: true });
     this.#arrivals.push({ atMs: this.#now(), upTo: this.#size });
-    this.#tell();
+    this.#notify();
   }
 
   /** Closes the record. */
   finish(ending: Ending, problem?: string): Received {
     this.#done = true;
-    this.#tell();
+    this.#notify();
     const body = new Uint8Array(this.#size);
     let at = 0;
     for (const piece of this.#pieces) {
@@ -72,13 +74,16 @@ export class Transfer {
     };
   }
 
-  /** True as soon as the status line is there; false when it does not come in time. */
-  answers(withinMs: number): Promise<boolean> {
+  /** Resolves to true when the status line arrives, to false when it does not arrive in time. */
+  headArrives(withinMs: number): Promise<boolean> {
     return this.#until(() => this.#head !== undefined, withinMs);
   }
 
-  /** True as soon as the body holds the text; false when it ends or the time passes first. */
-  shows(text: string, withinMs: number): Promise<boolean> {
+  /**
+   * Resolves to true when the body contains the text, to false when the body ends or the time
+   * passes first.
+   */
+  bodyContains(text: string, withinMs: number): Promise<boolean> {
     return this.#until(() => this.#text.includes(text), withinMs);
   }
 
@@ -100,7 +105,7 @@ export class Transfer {
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
 

@@ -1,18 +1,21 @@
-/** What a reply says, whatever its format and form: for comparing replies with each other and with their fixture. */
-import { WRITTEN } from "../fixtures/mod.ts";
-import type { Dialect } from "../replay/call.ts";
+/**
+ * The content of a reply, independent of its format and form, for comparing replies with each other
+ * and with their fixture.
+ */
+import { WRITTEN } from "../../replay/fixtures/mod.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
 import {
+  completeContent,
   contentOfStream,
   contentOfWhole,
   type ReadContent,
-  toldIn,
-} from "../replay/content_of.ts";
-import { isObject, objectOf } from "../replay/json.ts";
-import type { StopCause } from "../replay/said.ts";
+} from "../../replay/content_of.ts";
+import { isObject, objectOf } from "../../replay/json.ts";
+import type { StopCause } from "../../replay/neutral_reply.ts";
 import { brief } from "./json_path.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What an exchange says. */
+/** The content of a reply. */
 export function contentOf(exchange: Exchange): ReadContent {
   const dialect = exchange.endpoint === "chat"
     ? "chat_completions"
@@ -27,20 +30,23 @@ export function contentOf(exchange: Exchange): ReadContent {
 }
 
 /**
- * What a fixture says when it is sent in a dialect.
- * @throws when no fixture of that name is written out
+ * The content of a fixture as sent in a dialect.
+ * @throws when no fixture has this name
  */
-export function fixtureSays(
+export function fixtureContent(
   name: string,
-  via: Dialect | undefined,
+  via: DialectName | undefined,
 ): ReadContent {
   const fixture = WRITTEN.get(name);
   if (fixture === undefined) throw new Error(`No fixture is named ${name}`);
-  const own = via === undefined ? {} : fixture.saysIn?.[via] ?? {};
-  return toldIn({ ...fixture.says, ...own });
+  const own = via === undefined ? {} : fixture.contentIn?.[via] ?? {};
+  return completeContent({ ...fixture.content, ...own });
 }
 
-/** Input and output tokens as one of the two formats counts them: the whole prompt, and everything generated. */
+/**
+ * Input and output tokens in the chat format's way of counting: the whole prompt, and everything
+ * generated.
+ */
 export function tokensOf({ usage }: ReadContent): {
   readonly input: number;
   readonly output: number;
@@ -51,7 +57,7 @@ export function tokensOf({ usage }: ReadContent): {
   };
 }
 
-/** Stop causes that the chat format cannot tell apart. */
+/** Stop causes that the chat format cannot distinguish. */
 const IN_CHAT: Readonly<Partial<Record<StopCause, StopCause>>> = {
   stop_sequence: "end",
   pause: "end",
@@ -59,18 +65,21 @@ const IN_CHAT: Readonly<Partial<Record<StopCause, StopCause>>> = {
   other: "end",
 };
 
-/** The stop cause as the chat format can tell it. */
+/** The stop cause, as far as the chat format can express it. */
 export function causeInChat(cause: StopCause): StopCause {
   return IN_CHAT[cause] ?? cause;
 }
 
-/** Text and tool calls in a form that can be compared and shown. */
-export function words(content: ReadContent): string {
+/** Text and tool calls as a string, for comparing and for reports. */
+export function textAndCalls(content: ReadContent): string {
   return brief({ text: content.text, tools: content.tools }, 2000);
 }
 
-/** All that two replies to the same must share, in a form that can be compared and shown. */
-export function everythingIn(content: ReadContent): string {
+/**
+ * All content that two replies to the same request must share, as a string for comparing and for
+ * reports.
+ */
+export function fullContent(content: ReadContent): string {
   return JSON.stringify({
     text: content.text + content.refusal,
     tools: content.tools,

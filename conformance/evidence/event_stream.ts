@@ -1,16 +1,17 @@
 /**
- * Two readers of one event stream. The strict one (`eventsource-parser`) follows the standard: a frame counts when its
- * blank line has come. The witness is written here and knows nothing of the other: it also counts an unfinished last
- * frame. Where they differ, the stream is at fault, and a check says so.
+ * Two readers of one event stream. The strict one (`eventsource-parser`) follows the standard: a
+ * frame counts when its blank line has arrived. The witness is an independent implementation that
+ * also counts an unfinished last frame. Where they differ, the stream is malformed, and a check
+ * reports it.
  */
 import { createParser } from "eventsource-parser";
-import { parseJson } from "../replay/json.ts";
+import { parseJson } from "../../replay/json.ts";
 import type { Arrival, Frame } from "./exchange.ts";
 
-/** Streams that are larger are not read by the witness: it reads the whole text at once. */
+/** The witness skips larger streams, since it reads the whole text at once. */
 const MAX_WITNESS_BYTES = 8 * 1024 * 1024;
 
-/** The frames as a strict reader sees them, each with the time of the piece that completed it. */
+/** The frames as a strict reader finds them, each with the time of the piece that completed it. */
 export function strictFrames(
   body: Uint8Array,
   arrivals: readonly Arrival[],
@@ -40,7 +41,7 @@ export function strictFrames(
   return frames;
 }
 
-/** The frames as a lenient reader sees them; times are left at 0. */
+/** The frames as a lenient reader finds them; their times are 0. */
 export function witnessFrames(body: Uint8Array): Frame[] {
   if (body.length > MAX_WITNESS_BYTES) return [];
   const frames: Frame[] = [];

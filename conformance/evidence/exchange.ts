@@ -1,24 +1,25 @@
 /**
- * The evidence: what was sent, what came back and when, and what the target sent upstream meanwhile. Records only; the
- * recorder (`suite/lab.ts`) makes them, checks read them. No key is ever in them: see `redaction.ts`.
+ * The evidence: each request, its reply with arrival times, and the requests upstream that it
+ * caused. The recorder (`suite/recorder.ts`) creates these records, and checks read them. They
+ * never contain a key: see `redaction.ts`.
  */
-import type { Json } from "../replay/json.ts";
-import type { Dialect } from "../replay/call.ts";
-import type { Ending as UpstreamEnding } from "../replay/journal.ts";
+import type { Json } from "../../replay/json.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
+import type { Ending as UpstreamEnding } from "../../replay/replay_log.ts";
 
-/** Which operation of the specification an exchange was meant for. */
+/** The operation of the specification that an exchange is meant for. */
 export type Endpoint = "messages" | "chat" | "models" | "other";
 
 /** A header as sent or received, name in lower case. */
 export type Header = readonly [name: string, value: string];
 
 /** A request as it was sent. */
-export interface SentRequest {
-  /** Which client sent it: `fetch`, or bytes over a socket. */
+export interface RecordedRequest {
+  /** The client that sent it: `fetch`, or bytes over a socket. */
   readonly client: "fetch" | "raw";
-  /** The method. */
+  /** HTTP method. */
   readonly method: string;
-  /** Path and query under the base address. */
+  /** Path and query, relative to the base URL. */
   readonly path: string;
   /** The headers that the suite set. */
   readonly headers: readonly Header[];
@@ -30,7 +31,7 @@ export interface SentRequest {
 
 /** Status line and headers of a reply. */
 export interface ResponseHead {
-  /** The status. */
+  /** HTTP status. */
   readonly status: number;
   /** All headers in order. */
   readonly headers: readonly Header[];
@@ -42,7 +43,7 @@ export interface ResponseHead {
 export interface Arrival {
   /** Milliseconds after the request was sent. */
   readonly atMs: number;
-  /** Bytes of the body up to and with this piece. */
+  /** Bytes of the body up to and including this piece. */
   readonly upTo: number;
 }
 
@@ -64,22 +65,22 @@ export interface Frame {
 export type Ending =
   /** The body ended properly. */
   | "complete"
-  /** The connection broke, or ended without what the framing promised. */
+  /** The connection broke, or ended before the framing did. */
   | "broken"
-  /** The suite's time limit passed first. */
+  /** The suite's time limit passed. */
   | "timeout"
-  /** The suite hung up on purpose. */
+  /** The suite closed the connection on purpose. */
   | "hung-up"
   /** No status line came: connection refused, closed or reset. */
   | "no-reply";
 
 /** A request that the target sent to the replay upstream. */
 export interface UpstreamCall {
-  /** Number in the replay server's journal. */
+  /** Its number in the replay server's request log. */
   readonly id: number;
   /** The dialect that the path belongs to. */
-  readonly dialect: Dialect;
-  /** The method. */
+  readonly dialect: DialectName;
+  /** HTTP method. */
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -91,29 +92,29 @@ export interface UpstreamCall {
   readonly json: Json | undefined;
   /** Status that the replay server answered with. */
   readonly status: number;
-  /** Body segments that it had sent when the scenario ended. */
+  /** Body segments that had been sent when the scenario ended. */
   readonly segmentsSent: number;
-  /** How it ended; undefined when it still lasted as the scenario ended. */
+  /** How it ended; undefined when it was still open at the end of the scenario. */
   readonly ending: UpstreamEnding | undefined;
 }
 
-/** One request and everything that came of it. */
+/** A request with its reply and everything else that it caused. */
 export interface Exchange {
-  /** Name inside its scenario, such as `messages/whole`. */
+  /** Name within its scenario, such as `messages/whole`. */
   readonly label: string;
   /** The scenario that made it. */
   readonly scenario: string;
   /** The operation it was meant for. */
   readonly endpoint: Endpoint;
-  /** The dialect its model is reached by; undefined when unknown. */
-  readonly via: Dialect | undefined;
+  /** The dialect of the model's upstream; undefined when unknown. */
+  readonly via: DialectName | undefined;
   /** The request as sent. */
-  readonly request: SentRequest;
+  readonly request: RecordedRequest;
   /** Absent when no status line came. */
   readonly head?: ResponseHead;
   /** The body, transfer framing removed. */
   readonly body: Uint8Array;
-  /** The body as text; broken UTF-8 shows as U+FFFD. */
+  /** The body as text; invalid UTF-8 becomes U+FFFD. */
   readonly text: string;
   /** False when the body is not valid UTF-8. */
   readonly validUtf8: boolean;
@@ -121,21 +122,23 @@ export interface Exchange {
   readonly json: Json | undefined;
   /** When the pieces arrived. */
   readonly arrivals: readonly Arrival[];
-  /** The stream as a reader sees it that follows the standard to the letter. */
+  /** The frames of a reader that follows the standard strictly. */
   readonly frames: readonly Frame[];
-  /** The stream as a second, independent and lenient reader sees it: an unfinished last frame counts. */
+  /**
+   * The frames of a second, independent and lenient reader, which counts an unfinished last frame.
+   */
   readonly witness: readonly Frame[];
   /** How it ended. */
   readonly ending: Ending;
   /** Milliseconds from the request to the end. */
   readonly endedMs: number;
-  /** What went wrong on the wire, in words. */
+  /** Description of a failure on the wire; absent when there was none. */
   readonly problem?: string;
-  /** Replay mode: what the target sent upstream for it, in order. */
+  /** In a replay run: the requests upstream that the target sent for it, in order. */
   readonly upstream: readonly UpstreamCall[];
 }
 
-/** The value of a response header; undefined when it is not there. */
+/** The value of a response header; undefined when it is absent. */
 export function headerOf(exchange: Exchange, name: string): string | undefined {
   const found = exchange.head?.headers.filter(([key]) => key === name) ?? [];
   return found.length === 0
@@ -143,7 +146,14 @@ export function headerOf(exchange: Exchange, name: string): string | undefined {
     : found.map(([, value]) => value).join(", ");
 }
 
-/** True when the reply calls itself an event stream. */
+/** True when the reply announces that the connection closes after it. */
+export function announcesClose(exchange: Exchange): boolean {
+  return /(?:^|,)\s*close\s*(?:,|$)/i.test(
+    headerOf(exchange, "connection") ?? "",
+  );
+}
+
+/** True when the content type of the reply is an event stream. */
 export function isStream(exchange: Exchange): boolean {
   return /^text\/event-stream\b/i.test(
     headerOf(exchange, "content-type") ?? "",

@@ -1,7 +1,7 @@
-/** Looks into JSON by path, without ever failing: what is not there is undefined. */
-import { isObject, type Json } from "../replay/json.ts";
+/** Reads JSON values by path without throwing: an absent value is undefined. */
+import { isObject, type Json } from "../../replay/json.ts";
 
-/** The value at a path such as `choices.0.message.content`; "" is the value itself. */
+/** The value at a path such as `choices.0.message.content`; the path "" is the value itself. */
 export function at(value: Json | undefined, path: string): Json | undefined {
   let here = value;
   for (const key of path === "" ? [] : path.split(".")) {
@@ -33,7 +33,7 @@ export function numberAt(
   return typeof found === "number" ? found : undefined;
 }
 
-/** Equality of JSON values; the order of keys does not count. */
+/** Equality of JSON values; the order of keys does not matter. */
 export function sameJson(
   left: Json | undefined,
   right: Json | undefined,
@@ -50,7 +50,7 @@ function canonical(value: Json | undefined): string {
   return `{${fields.join(",")}}`;
 }
 
-/** A value in few words, for messages. */
+/** A value as short text, for messages. */
 export function brief(value: unknown, limit = 160): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= limit

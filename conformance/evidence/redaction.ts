@@ -1,12 +1,13 @@
 /**
- * Keys never enter the record: every byte that the recorder keeps passes through here first. A masked key keeps its
- * length, so that positions and lengths in the record stay true, and it stays visible that a key was there.
+ * Keeps keys out of the records: every byte that the recorder keeps passes through here first. A
+ * mask has the length of the key, so that positions and lengths in the record stay true, and it
+ * shows that a key was there.
  */
 
-/** What every mask begins with; a record that holds it held a key. */
+/** The beginning of every mask; a record that contains it contained a key. */
 export const KEY_MASK = "{{KEY";
 
-/** The end of a key, which is hidden by itself, begins here. */
+/** Offset at which the part of a key begins that is hidden separately. */
 const TAIL_FROM = 6;
 
 /** The secrets of one run. */
@@ -14,9 +15,9 @@ export class Redaction {
   readonly #masks = new Map<string, string>();
 
   /**
-   * Hides a text, forms of it that differ in letter case, and its end: a key with a foreign character after its first few
-   * is told by its end in whatever way that character is written. `fill` fills the mask: another one than for the key
-   * itself shows that something made from it was there.
+   * Hides a text, variants of it in other letter case, and its end. The end identifies a key even
+   * when a foreign character after its first few is encoded in any way. `fill` fills the mask: a
+   * different one shows that a text derived from the key was there.
    */
   hide(secret: string, fill: "*" | "~" = "*"): void {
     if (secret.length < 8) return;
@@ -40,7 +41,7 @@ export class Redaction {
     return clean;
   }
 
-  /** The bytes with every secret masked; the length stays. */
+  /** The bytes with every secret masked; the length stays the same. */
   bytes(bytes: Uint8Array): Uint8Array {
     if (this.#masks.size === 0 || bytes.length === 0) return bytes;
     const latin = latin1(bytes);
@@ -49,11 +50,13 @@ export class Redaction {
     return Uint8Array.from(clean, (character) => character.charCodeAt(0));
   }
 
-  /** Fails when a finished text still holds a secret: the last look before a report is written. */
+  /**
+   * Throws when a finished text still contains a secret: the last check before a report is written.
+   */
   assertClean(text: string): void {
     for (const secret of this.#masks.keys()) {
       if (text.includes(secret)) {
-        throw new Error("Cannot write the report: it holds a key");
+        throw new Error("Cannot write the report: it contains a key");
       }
     }
   }
@@ -63,8 +66,8 @@ export class Redaction {
   }
 }
 
-/** True when a recorded text held a key. */
-export function heldKey(text: string): boolean {
+/** True when a recorded text contained a key. */
+export function containedKey(text: string): boolean {
   return text.includes(KEY_MASK);
 }
 

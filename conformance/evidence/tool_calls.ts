@@ -1,38 +1,37 @@
 /** Tool calls in replies of both formats, whole and streamed, as a client reads them. */
-import { isObject, type Json, parseJson } from "../replay/json.ts";
+import { isObject, type Json, parseJson } from "../../replay/json.ts";
 import type { Exchange } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 
-/** A tool call as told; what is not told is undefined or "". */
-export interface ToldCall {
-  /** The id. */
+/** A tool call in a reply; absent parts are undefined or "". */
+export interface ReplyToolCall {
   readonly id: string;
   /** The tool. */
   readonly name: string;
-  /** The arguments as JSON; undefined when they are none. */
+  /** The arguments as JSON; undefined when they are not JSON. */
   readonly args: Json | undefined;
 }
 
 /** The tool calls of a reply, in order. */
-export function toolCallsIn(x: Exchange): readonly ToldCall[] {
+export function toolCallsIn(x: Exchange): readonly ReplyToolCall[] {
   if (x.endpoint === "chat") {
     return x.frames.length === 0 ? chatWhole(x.json) : chatStream(x);
   }
   return x.frames.length === 0 ? messageWhole(x.json) : messageStream(x);
 }
 
-/** The stop cause as the reply's format tells it; "" when it tells none. */
-export function causeTold(x: Exchange): string {
+/** The stop cause in the words of the reply's format; "" when it has none. */
+export function stopCauseIn(x: Exchange): string {
   const path = x.endpoint === "chat"
     ? "choices.0.finish_reason"
     : x.frames.length === 0
     ? "stop_reason"
     : "delta.stop_reason";
   return [x.json, ...x.frames.map(({ json }) => json)]
-    .map((json) => textAt(json, path)).find((told) => told !== "") ?? "";
+    .map((json) => textAt(json, path)).find((cause) => cause !== "") ?? "";
 }
 
-function chatWhole(json: Json | undefined): ToldCall[] {
+function chatWhole(json: Json | undefined): ReplyToolCall[] {
   return listAt(json, "choices.0.message.tool_calls").map((call) => ({
     id: textAt(call, "id"),
     name: textAt(call, "function.name"),
@@ -40,8 +39,10 @@ function chatWhole(json: Json | undefined): ToldCall[] {
   }));
 }
 
-/** Strings of one index are joined, as the format's own library does; so a repeated name shows. */
-function chatStream({ frames }: Exchange): ToldCall[] {
+/**
+ * Strings of one index are joined, as the format's own library does, so that a repeated name shows.
+ */
+function chatStream({ frames }: Exchange): ReplyToolCall[] {
   const calls = new Map<number, { id: string; name: string; args: string }>();
   for (const { json } of frames) {
     for (const delta of listAt(json, "choices.0.delta.tool_calls")) {
@@ -61,7 +62,7 @@ function chatStream({ frames }: Exchange): ToldCall[] {
   }));
 }
 
-function messageWhole(json: Json | undefined): ToldCall[] {
+function messageWhole(json: Json | undefined): ReplyToolCall[] {
   return listAt(json, "content")
     .filter((block) => at(block, "type") === "tool_use")
     .map((block) => ({
@@ -71,7 +72,7 @@ function messageWhole(json: Json | undefined): ToldCall[] {
     }));
 }
 
-function messageStream({ frames }: Exchange): ToldCall[] {
+function messageStream({ frames }: Exchange): ReplyToolCall[] {
   const calls = new Map<Json, { id: string; name: string; args: string }>();
   for (const { json } of frames) {
     const index = at(json, "index") ?? null;

@@ -1,22 +1,25 @@
-/** The conversation of a request of any dialect as a row of steps: what is said, called and answered, and which call an answer is for. */
-import type { Dialect } from "../replay/call.ts";
-import { type Json, parseJson } from "../replay/json.ts";
+/**
+ * The conversation in a request of any dialect as a list of steps: texts, calls and results, and
+ * which call a result belongs to.
+ */
+import type { DialectName } from "../../replay/parse_request.ts";
+import { type Json, parseJson } from "../../replay/json.ts";
 import { at, listAt, textAt } from "./json_path.ts";
 
-/** A step. */
-export type Step =
+/** One step of the conversation. */
+export type HistoryStep =
   | { readonly kind: "user" | "assistant"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly args: Json }
   | {
     readonly kind: "result";
-    /** Which of the calls before it is answered; -1 for none of them. */
+    /** Number of the preceding call that is answered; -1 for none of them. */
     readonly of: number;
     readonly text: string;
     readonly failed: boolean;
   };
 
-/** A step with the name by which calls and answers find each other. */
-type Loose =
+/** A step with the name that pairs calls and results. */
+type UnpairedStep =
   | { readonly kind: "user" | "assistant"; readonly text: string }
   | {
     readonly kind: "call";
@@ -32,8 +35,11 @@ type Loose =
     readonly failed: boolean;
   };
 
-/** The steps of a body; answers that follow each other stand in the order of their calls. */
-export function stepsIn(dialect: Dialect, body: Json | undefined): Step[] {
+/** The steps of a body; consecutive results are in the order of their calls. */
+export function historySteps(
+  dialect: DialectName,
+  body: Json | undefined,
+): HistoryStep[] {
   const loose = dialect === "messages"
     ? listAt(body, "messages").flatMap(messageSteps)
     : dialect === "chat_completions"
@@ -48,11 +54,11 @@ export function stepsIn(dialect: Dialect, body: Json | undefined): Step[] {
   );
 }
 
-function messageSteps(entry: Json): Loose[] {
+function messageSteps(entry: Json): UnpairedStep[] {
   const kind = textAt(entry, "role") === "assistant" ? "assistant" : "user";
   const content = at(entry, "content");
   if (typeof content === "string") return [{ kind, text: content }];
-  return listAt(entry, "content").map((block): Loose => {
+  return listAt(entry, "content").map((block): UnpairedStep => {
     switch (at(block, "type")) {
       case "tool_use":
         return {
@@ -73,7 +79,7 @@ function messageSteps(entry: Json): Loose[] {
   });
 }
 
-function chatSteps(entry: Json): Loose[] {
+function chatSteps(entry: Json): UnpairedStep[] {
   const role = textAt(entry, "role");
   const text = textIn(at(entry, "content"));
   if (role === "system" || role === "developer") return [];
@@ -83,7 +89,7 @@ function chatSteps(entry: Json): Loose[] {
   }
   return [
     { kind: role === "assistant" ? "assistant" : "user", text },
-    ...listAt(entry, "tool_calls").map((call): Loose => ({
+    ...listAt(entry, "tool_calls").map((call): UnpairedStep => ({
       kind: "call",
       id: textAt(call, "id"),
       name: textAt(call, "function.name"),
@@ -92,9 +98,9 @@ function chatSteps(entry: Json): Loose[] {
   ];
 }
 
-function geminiSteps(entry: Json): Loose[] {
+function geminiSteps(entry: Json): UnpairedStep[] {
   const kind = textAt(entry, "role") === "model" ? "assistant" : "user";
-  return listAt(entry, "parts").map((part): Loose => {
+  return listAt(entry, "parts").map((part): UnpairedStep => {
     const call = at(part, "functionCall") ?? at(part, "function_call");
     const answer = at(part, "functionResponse") ??
       at(part, "function_response");
@@ -119,10 +125,10 @@ function geminiSteps(entry: Json): Loose[] {
   });
 }
 
-/** Answers find their call by id; where there is none, by name, the first that is open. */
-function paired(loose: readonly Loose[]): Step[] {
+/** A result belongs to the call with its id; without ids, to the first open call with its name. */
+function paired(loose: readonly UnpairedStep[]): HistoryStep[] {
   const calls: { id: string; name: string; open: boolean }[] = [];
-  return loose.map((step): Step => {
+  return loose.map((step): HistoryStep => {
     if (step.kind === "call") {
       calls.push({ id: step.id, name: step.name, open: true });
       return { kind: "call", name: step.name, args: step.args };
@@ -140,12 +146,12 @@ function paired(loose: readonly Loose[]): Step[] {
   });
 }
 
-function sorted(steps: readonly Step[]): Step[] {
-  const all: Step[] = [];
+function sorted(steps: readonly HistoryStep[]): HistoryStep[] {
+  const all: HistoryStep[] = [];
   for (const step of steps) {
     const last = all.at(-1);
-    const said = step.kind === "user" || step.kind === "assistant";
-    if (said && last?.kind === step.kind && "text" in last) {
+    const isText = step.kind === "user" || step.kind === "assistant";
+    if (isText && last?.kind === step.kind && "text" in last) {
       all.splice(-1, 1, { kind: step.kind, text: `${last.text} ${step.text}` });
       continue;
     }

@@ -1,7 +1,11 @@
-/** Which checks a run judges and which scenarios it plays for them: filters remove requests, not output. */
+/**
+ * Selects the checks that a run judges and the scenarios that it plays for them: filters remove
+ * requests, not output.
+ */
 import { type Check, judgedIn, type Level } from "../suite/check.ts";
 import { type Cost, sumOf, usdOf } from "../suite/budget.ts";
-import type { Scenario, TargetProfile } from "../suite/scenario.ts";
+import type { Scenario } from "../suite/scenario.ts";
+import type { TargetProfile } from "../suite/route.ts";
 
 /** The checks that a run judges. */
 export function chooseChecks(
@@ -15,7 +19,10 @@ export function chooseChecks(
   );
 }
 
-/** The checks that a filter means: the one with that id, otherwise all whose id contains it; no filter means all. */
+/**
+ * The checks that match a filter: the one with that id, otherwise all whose id contains it. An
+ * empty list of filters selects all.
+ */
 export function matching(
   checks: readonly Check[],
   filters: readonly string[],
@@ -33,7 +40,10 @@ export function matching(
   );
 }
 
-/** The scenarios that checks read, cheap ones first. Checks of everything ask for no request of their own, unless they are alone. */
+/**
+ * The scenarios that the checks read, cheap ones first. Checks that read everything add no
+ * requests, unless only such checks are selected.
+ */
 export function chooseScenarios(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
@@ -56,7 +66,7 @@ export function chooseScenarios(
     .map(({ scenario }) => scenario);
 }
 
-/** What scenarios cost at most. */
+/** The most that scenarios can cost. */
 export function costOf(
   scenarios: readonly Scenario[],
   profile: TargetProfile,
@@ -64,7 +74,6 @@ export function costOf(
   return sumOf(scenarios.map((scenario) => scenario.cost(profile)));
 }
 
-/** The plan in text. */
 export function planText(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
@@ -73,7 +82,7 @@ export function planText(
 ): string {
   const total = costOf(scenarios, profile);
   const cost = mode === "replay"
-    ? "nothing is billed, the models are played"
+    ? "nothing is billed: the replay upstream answers"
     : `at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
       usdOf(total).toFixed(2)
     } dollars`;

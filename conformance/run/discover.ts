@@ -1,20 +1,20 @@
-/** What is found out about a target before the scenarios: its models, and which upstream dialect each is reached by. */
+/** Discovers a target's models before the scenarios, and the upstream dialect of each. */
 import type { Redaction } from "../evidence/redaction.ts";
 import { listAt, textAt } from "../evidence/json_path.ts";
-import type { Dialect } from "../replay/call.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
 import type { Budget } from "../suite/budget.ts";
-import type { ReplayServer } from "../replay.ts";
-import { Lab } from "../suite/lab.ts";
-import type { Patience } from "../suite/patience.ts";
-import type { Route, TargetProfile } from "../suite/scenario.ts";
+import type { ReplayServer } from "../../replay/mod.ts";
+import { Session } from "../suite/session.ts";
+import type { RateLimitWait } from "../suite/rate_limit.ts";
+import type { Route, TargetProfile } from "../suite/route.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 
-/** The target cannot be reached, or refuses the key: nothing can be judged. */
+/** The target is unreachable or refuses the key, so that nothing can be judged. */
 export class Unreachable extends Error {}
 
-/** What discovery needs. */
-export interface Unknown {
+/** The settings of discovery. */
+export interface DiscoveryOptions {
   /** How the target is judged. */
   readonly mode: "live" | "replay";
   /** Base address. */
@@ -23,38 +23,47 @@ export interface Unknown {
   readonly key: string;
   /** Headers that every request carries, as given on the command line. */
   readonly headers?: readonly Header[];
-  /** The models for the message endpoint, with commas, and for the other one unless those are given too. */
+  /**
+   * Comma-separated models for the message endpoint, and for the chat endpoint unless `chatModel`
+   * is given.
+   */
   readonly model?: string;
-  /** The models for the chat endpoint, with commas. */
+  /** Comma-separated models for the chat endpoint. */
   readonly chatModel?: string;
   /** The replay upstream. */
   readonly replay?: ReplayServer;
-  /** What hides keys. */
+  /** Masks keys in everything that is recorded. */
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
-  /** What waits where a live target limits the rate. */
-  readonly patience?: Patience;
-  /** A request may last so long. */
+  /** Waits when a live target limits the rate. */
+  readonly patience?: RateLimitWait;
+  /** Time limit of a request, in milliseconds. */
   readonly timeoutMs: number;
-  /** Makes nonces differ. */
+  /** Makes nonces differ between runs. */
   readonly seed: number;
 }
 
-/** Models that cost little, by words in their ids; the first that matches is used in a live run. */
+/** Words in the ids of cheap models; a live run uses the first model that matches. */
 const CHEAP = /haiku|flash|mini|nano|lite|small/i;
 
-/** At most so many models are tried for their dialect. */
+/** Most models that are tried to find their dialect. */
 const MAX_TRIED = 24;
 
 /**
- * Finds out what the target offers.
+ * Discovers the models of the target.
  * @throws {Unreachable} when it does not answer or refuses the key
  */
-export async function discover(unknown: Unknown): Promise<TargetProfile> {
+export async function discover(
+  unknown: DiscoveryOptions,
+): Promise<TargetProfile> {
   const nothing: TargetProfile = { models: [], messages: [], chat: [] };
-  const lab = new Lab({ ...unknown, scenario: "discover", profile: nothing });
-  const list = await lab.send({ label: "models", endpoint: "models" });
+  const session = new Session({
+    ...unknown,
+    scenario: "discover",
+    profile: nothing,
+  });
+  const list = await session.send({ label: "models", endpoint: "models" });
   const status = list.head?.status;
   if (status === undefined) {
     throw new Unreachable(`${unknown.baseUrl} is ${outcome(list)}`);
@@ -69,7 +78,7 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
     const usual = models.find((id) => CHEAP.test(id)) ?? models[0];
     if (usual === undefined && model === undefined && chatModel === undefined) {
       throw new Unreachable(
-        `GET /v1/models names no model, and none is given with --model (the base address stands without /v1): ${
+        `GET /v1/models lists no model, and none is given with --model (the base address must not include /v1): ${
           outcome(list)
         }`,
       );
@@ -84,10 +93,10 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
     idsIn(wanted) ?? models.slice(0, MAX_TRIED);
-  const messages = await routesOf(lab, "messages", candidates(model));
-  const chat = await routesOf(lab, "chat", candidates(chatModel));
+  const messages = await routesOf(session, "messages", candidates(model));
+  const chat = await routesOf(session, "chat", candidates(chatModel));
   if (messages.length + chat.length === 0) {
-    const last = lab.finish().exchanges.at(-1);
+    const last = session.finish().exchanges.at(-1);
     throw new Unreachable(
       `no request reached the replay upstream: do the target's upstream addresses point at it? The last reply was ${
         last === undefined ? "none" : outcome(last)
@@ -97,21 +106,21 @@ export async function discover(unknown: Unknown): Promise<TargetProfile> {
   return { models, messages, chat };
 }
 
-/** The ids that a flag names; a comma inside an id is written as %2C. */
+/** The ids in a flag's value; a comma inside an id is written as %2C. */
 function idsIn(text: string | undefined): string[] | undefined {
   return text?.split(",").map((id) => id.replaceAll(/%2c/gi, ","));
 }
 
 async function routesOf(
-  lab: Lab,
+  session: Session,
   endpoint: "messages" | "chat",
   models: readonly string[],
 ): Promise<Route[]> {
-  const routes = new Map<Dialect, Route>();
+  const routes = new Map<DialectName, Route>();
   const tries = await Promise.all(
     models.map(async (model) => ({
       model,
-      tried: await ask(lab, endpoint, model),
+      tried: await tryModel(session, endpoint, model),
     })),
   );
   for (const { model, tried } of tries) {
@@ -122,12 +131,12 @@ async function routesOf(
   return [...routes.values()];
 }
 
-async function ask(
-  lab: Lab,
+async function tryModel(
+  session: Session,
   endpoint: "messages" | "chat",
   model: string,
 ): Promise<Exchange> {
-  return await lab.send({
+  return await session.send({
     label: `${endpoint}/${model}`,
     endpoint,
     route: { name: model, via: undefined, model },
@@ -135,7 +144,7 @@ async function ask(
       json: {
         model,
         max_tokens: 64,
-        messages: [{ role: "user", content: lab.prompt("text", "Hello.") }],
+        messages: [{ role: "user", content: session.prompt("text", "Hello.") }],
       },
     },
   });

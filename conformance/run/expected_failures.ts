@@ -1,11 +1,14 @@
-/** The list of checks that are known to fail: it must stay true, so an entry that passes is an error. */
+/**
+ * The list of checks that are known to fail. An entry that passes is an error, so that the list
+ * stays correct.
+ */
 import type { Check } from "../suite/check.ts";
 import type { Result } from "./judge.ts";
 import { UsageError } from "./settings.ts";
 
 /**
- * Reads the list: an id a line, `#` begins a comment.
- * @throws {UsageError} when an id belongs to no check
+ * Reads the list: one id per line, `#` begins a comment.
+ * @throws {UsageError} when no check has one of the ids
  */
 export function readExpectedFailures(
   text: string,
@@ -16,7 +19,7 @@ export function readExpectedFailures(
   for (const id of ids) {
     if (!checks.some((check) => check.id === id)) {
       throw new UsageError(
-        `--expected-failures names ${id}, which is no check`,
+        `--expected-failures names ${id}, which is not a check`,
       );
     }
   }

@@ -1,27 +1,30 @@
-/** A failure in text, so that nobody has to read the suite: sentence, expected, actual, frames, exchange, and how to repeat it. */
+/**
+ * Explains a failure without knowledge of the suite: sentence, expected, actual, frames, exchange,
+ * and how to repeat it.
+ */
 import type { Exchange } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 import type { Finding } from "../suite/finding.ts";
 import type { Result } from "./judge.ts";
 
-/** Frames shown before and after the one at fault. */
+/** Number of frames shown before and after the wrong one. */
 const AROUND = 2;
 
-/** Findings shown of one check. */
+/** Most findings shown for one check. */
 const MAX_FINDINGS = 4;
 
-/** What an explanation refers to. */
-export interface Around {
+/** The context of an explanation. */
+export interface ExplainContext {
   /** The command line that repeats a check, without the filter. */
   readonly command: string;
   /** Base address of the target. */
   readonly baseUrl: string;
-  /** The file that holds an exchange. */
+  /** Path of the file with an exchange. */
   readonly fileOf: (exchange: Exchange) => string;
 }
 
 /** Explains a check that did not pass. */
-export function explain(result: Result, around: Around): string {
+export function explain(result: Result, around: ExplainContext): string {
   const { check, findings, why } = result;
   const { rule } = check;
   const source = "section" in rule
@@ -34,13 +37,13 @@ export function explain(result: Result, around: Around): string {
     ...(why === undefined ? [] : [`  ${why}`]),
     ...bad.slice(0, MAX_FINDINGS).flatMap((finding, at, shown) => [
       ...findingLines(finding),
-      // What is said of one exchange shares its lines.
+      // Findings about the same exchange share its lines.
       ...(shown[at + 1]?.exchange === finding.exchange
         ? []
         : exchangeLines(finding.exchange, around)),
     ]),
     ...(bad.length > MAX_FINDINGS
-      ? [`  … and ${bad.length - MAX_FINDINGS} findings more of the same check`]
+      ? [`  … and ${bad.length - MAX_FINDINGS} more findings of the same check`]
       : []),
     `  repeat    ${around.command} --filter=${check.id}`,
   ];
@@ -60,7 +63,7 @@ function findingLines(finding: Finding): string[] {
 
 function exchangeLines(
   exchange: Exchange | undefined,
-  around: Around,
+  around: ExplainContext,
 ): string[] {
   if (exchange === undefined) return [];
   const lines = [`    reply     ${outcome(exchange).slice(0, 200)}`];
@@ -84,18 +87,18 @@ function framesAround({ frames }: Exchange, at: number): string[] {
   );
 }
 
-/** Text as one word of a shell. */
+/** The text quoted as one shell word. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The exchange as a curl command; the key comes from the environment. */
+/** The exchange as a curl command, with the key from the environment. */
 export function curlOf({ request }: Exchange, baseUrl: string): string {
   if (request.client === "raw") {
     return "curl      (sent as bytes over a socket: see the exchange file)";
   }
   if (/\{\{KEY~*\}\}/.test(JSON.stringify(request.headers) + request.path)) {
-    return "curl      (sent with something made from the key, as the name of the exchange says: that is not written down)";
+    return "curl      (sent with a text derived from the key, see the name of the exchange: it is not recorded)";
   }
   const headers = request.headers.map(([name, value]) => {
     const text = `${name}: ${value}`;
@@ -117,7 +120,7 @@ export function curlOf({ request }: Exchange, baseUrl: string): string {
   ].join(" ");
 }
 
-/** The exchange as it went over the wire, for a file. */
+/** The exchange as sent and received, for a file. */
 export function transcript(exchange: Exchange): string {
   const { request, head, frames, text, ending, endedMs, problem } = exchange;
   const sent = request.rawHead ??

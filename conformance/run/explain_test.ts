@@ -28,7 +28,7 @@ function exchange(headers: Exchange["request"]["headers"]): Exchange {
   };
 }
 
-/** What a shell makes of the command's words. */
+/** The words of a command, as a shell splits them. */
 async function words(command: string): Promise<string[]> {
   const script = command.replace(/^curl /, "printf '%s\\0' ");
   const { stdout } = await new Deno.Command("bash", {
@@ -38,7 +38,7 @@ async function words(command: string): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
 
-Deno.test("curlOf() is read by a shell as it was sent, with the key of the environment", async () => {
+Deno.test("curlOf() quotes for a shell what was sent, with the key from the environment", async () => {
   const headers = [["x-note", `a "b" $c`], [
     "authorization",
     'Bearer "{{KEY*****}}" $x \\',
@@ -60,7 +60,7 @@ Deno.test("curlOf() is read by a shell as it was sent, with the key of the envir
   );
 });
 
-Deno.test("curlOf() does not pretend to send what was made from the key", () => {
+Deno.test("curlOf() gives no command for a text that was derived from the key", () => {
   const text = curlOf(exchange([["x-api-key", "{{KEY~~~~}}"]]), "http://x");
-  assert.match(text, /^curl {6}\(sent with something made from the key/);
+  assert.match(text, /^curl {6}\(sent with a text derived from the key/);
 });

@@ -1,34 +1,31 @@
-/** Judges checks over records: where a verdict comes from. */
+/** Judges checks over records. */
 import type { Check } from "../suite/check.ts";
 import { Evidence, type ScenarioRecord } from "../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../suite/finding.ts";
 
-/** What became of a check. */
+/** The verdict on a check. */
 export type Verdict =
   /** All facts hold. */
   | "pass"
-  /** A fact does not hold, or could not be looked at. */
+  /** A fact does not hold, or could not be observed. */
   | "fail"
-  /** Only a model's skill decided it, and it did not hold. */
+  /** A fact that only a model's skill decides does not hold. */
   | "unclear"
-  /** The suite's own fault. */
+  /** A mistake of the suite. */
   | "error"
-  /** A cap was reached, or the target went on limiting the rate, before its requests were made. */
+  /** A cap was reached, or the target kept limiting the rate, before the requests were made. */
   | "not-run";
 
-/** A judged check. */
+/** A check with its verdict. */
 export interface Result {
-  /** The check. */
   readonly check: Check;
-  /** What became of it. */
   readonly verdict: Verdict;
-  /** All findings. */
   readonly findings: readonly Finding[];
-  /** For `error` and `not-run`: why. */
+  /** The reason of `error` and `not-run`. */
   readonly why?: string;
 }
 
-/** Judges one check. `capped` names the scenarios that could not be played to their end, and why. */
+/** Judges one check. `capped` maps the scenarios that could not be finished to the reason. */
 export function judge(
   check: Check,
   mode: "live" | "replay",
@@ -42,14 +39,14 @@ export function judge(
     ? undefined
     : names.find((name) => capped.has(name));
   if (unplayed !== undefined) {
-    const why = `scenario ${unplayed} was not through: ${capped.get(unplayed)}`;
+    const why = `scenario ${unplayed} did not finish: ${capped.get(unplayed)}`;
     return { check, verdict: "not-run", findings: [], why };
   }
   const own = names.flatMap((name) => records.get(name) ?? []);
   try {
     const findings = check.judge(new Evidence(mode, own));
     if (findings.length === 0) {
-      const why = "the check looked at nothing: it gave no finding";
+      const why = "the check returned no finding";
       return { check, verdict: "error", findings, why };
     }
     return { check, verdict: verdictOf(findings), findings };
@@ -58,7 +55,7 @@ export function judge(
       const found = fact(
         false,
         "evidence",
-        "what the check needs to be judged",
+        "the evidence that the check needs",
         `not testable: ${error.message}`,
         error.exchange,
       );

@@ -20,11 +20,11 @@ const RECORDS = new Map<string, ScenarioRecord>([
   ["s", { scenario: "s", exchanges: [], notes: {}, stopped: "no model" }],
 ]);
 
-Deno.test("judge() takes a check without a finding for a fault of the suite", () => {
+Deno.test("judge() reports a check without a finding as a mistake of the suite", () => {
   assert.equal(judge(check(() => []), "live", RECORDS).verdict, "error");
 });
 
-Deno.test("judge() fails a check whose evidence is missing, and says why", () => {
+Deno.test("judge() fails a check whose evidence is missing, and names the reason", () => {
   const { verdict, findings } = judge(
     check((e) => [fact(true, e.exchange("a").label, "", "")]),
     "live",
@@ -34,12 +34,12 @@ Deno.test("judge() fails a check whose evidence is missing, and says why", () =>
   assert.match(findings[0]?.actual ?? "", /^not testable: .*no model/);
 });
 
-Deno.test("judge() leaves unclear what only a model's skill decided", () => {
+Deno.test("judge() reports as unclear what only a model's skill decides", () => {
   const judged = check(() => [skill(false, "a", "b", "c")]);
   assert.equal(judge(judged, "live", RECORDS).verdict, "unclear");
 });
 
-Deno.test("judge() does not judge what a cap cut off", () => {
+Deno.test("judge() does not judge a check whose scenario a cap stopped", () => {
   const judged = check(() => [fact(true, "a", "b", "c")]);
   const { verdict } = judge(judged, "live", RECORDS, new Map([["s", "a cap"]]));
   assert.equal(verdict, "not-run");

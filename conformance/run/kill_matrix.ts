@@ -1,44 +1,66 @@
-/** The self-test in text: which mutant which check killed, and what is wrong with the suite. */
-import type { SelftestOutcome } from "./selftest.ts";
+/**
+ * The self-test's result as text: which check killed which mutant, in each kind of run, and what is
+ * wrong with the suite.
+ */
+import type { Kill, Proof, SelftestOutcome } from "./selftest.ts";
 
-/** Renders the outcome. */
+/** The result as text. */
 export function killMatrix(outcome: SelftestOutcome): string {
-  const { golden, kills, strays, seconds, proved } = outcome;
-  const lines: string[] = [];
-  for (const { check, verdict, findings, why } of golden) {
-    const of = kills.filter((kill) => kill.check === check.id);
-    lines.push(
-      `${check.id}  ${verdict === "pass" ? "passes" : verdict.toUpperCase()}  ${
-        of.map(({ mutant, killed }) => `${killed ? "✓" : "✗"} ${mutant}`).join(
-          "  ",
-        )
-      }`,
-    );
-    if (verdict === "pass") continue;
-    for (const finding of findings.filter((each) => each.verdict !== "pass")) {
-      lines.push(
-        `    ${
-          finding.exchange?.label ?? ""
-        } ${finding.fact}: expected ${finding.expected}, was ${finding.actual}`,
-      );
-    }
-    if (why !== undefined) lines.push(`    ${why}`);
-  }
-  for (const { check, mutant, killed, said } of kills) {
-    if (!killed) {
-      lines.push(`SURVIVOR  ${mutant} is not caught by ${check}: ${said}`);
-    }
-  }
-  for (const stray of strays) lines.push(`STRAY  ${stray}`);
-  const passed = golden.filter(({ verdict }) => verdict === "pass").length;
-  const killed = kills.filter((kill) => kill.killed).length;
-  lines.push(
+  const { replay, live, unproved, strays, seconds, proved } = outcome;
+  return [
+    ...matrixOf(replay),
+    ...survivors(replay.kills).map((text) => `SURVIVOR  ${text}`),
     "",
-    `golden gateway: ${passed} of ${golden.length} checks pass`,
-    `mutants: ${killed} of ${kills.length} named pairs killed (${
-      new Set(kills.map(({ mutant }) => mutant)).size
-    } mutants)`,
+    "live, as against a deployment whose upstream the suite does not control:",
+    ...matrixOf(live),
+    ...survivors(live.kills).map((text) => `out of sight  ${text}`),
+    ...unproved.map((id) => `UNPROVED  ${id} is failed live by no mutant`),
+    ...strays.map((stray) => `STRAY  ${stray}`),
+    "",
+    ...ratesOf("replay", replay),
+    ...ratesOf("live", live),
     `${proved ? "proved" : "NOT PROVED"} in ${seconds.toFixed(1)} s`,
+  ].join("\n");
+}
+
+function matrixOf({ reference, kills }: Proof): string[] {
+  return reference.flatMap(({ check, verdict, findings, why }) => {
+    const marks = kills.filter((kill) => kill.check === check.id)
+      .map(({ mutant, killed }) => `${killed ? "✓" : "✗"} ${mutant}`);
+    const line = `${check.id}  ${
+      verdict === "pass" ? "passes" : verdict.toUpperCase()
+    }  ${marks.join("  ")}`;
+    if (verdict === "pass") return [line];
+    const open = findings.filter((finding) => finding.verdict !== "pass");
+    return [
+      line,
+      ...open.map(({ exchange, fact, expected, actual }) =>
+        `    ${
+          exchange?.label ?? ""
+        } ${fact}: expected ${expected}, was ${actual}`
+      ),
+      ...(why === undefined ? [] : [`    ${why}`]),
+    ];
+  });
+}
+
+function survivors(kills: readonly Kill[]): string[] {
+  return kills.filter(({ killed }) => !killed).map((
+    { mutant, check, reason },
+  ) => `${mutant} is not caught by ${check}: ${reason}`);
+}
+
+function ratesOf(mode: string, { reference, kills, seconds }: Proof): string[] {
+  const mutants = new Set(kills.map(({ mutant }) => mutant));
+  const dead = new Set(
+    kills.filter(({ killed }) => killed).map(({ mutant }) => mutant),
   );
-  return lines.join("\n");
+  const passed = reference.filter(({ verdict }) => verdict === "pass").length;
+  const killed = kills.filter((kill) => kill.killed).length;
+  const rate = kills.length === 0 ? 100 : 100 * killed / kills.length;
+  return [
+    `${mode}: ${passed} of ${reference.length} checks pass on the reference gateway; ${killed} of ${kills.length} named pairs killed (${
+      rate.toFixed(1)
+    } %), ${dead.size} of ${mutants.size} mutants, in ${seconds.toFixed(1)} s`,
+  ];
 }

@@ -1,99 +1,119 @@
-/** Live runs against the golden gateway with models behind it that are lazy, stupid or busy: none of that is the gateway's fault. */
+/**
+ * Live runs against the reference gateway with models that are lazy, incapable or busy: none of
+ * that is the gateway's mistake.
+ */
 import assert from "node:assert/strict";
-import { UPSTREAM_KEY } from "../golden/call_upstream.ts";
-import { startGolden } from "../golden/gateway.ts";
-import { readAsk, toolsOf } from "../replay/ask.ts";
-import { type Call, readCall } from "../replay/call.ts";
-import { deliver } from "../replay/deliver.ts";
-import { improvise } from "../replay/improvise.ts";
-import type { Said, SaidBlock, StopCause } from "../replay/said.ts";
-import type { Script } from "../replay/script.ts";
-import { answerCall } from "../replay/answer.ts";
-import { chatFrames, chatWhole } from "../replay/speak_chat_completions.ts";
-import { geminiFrames, geminiWhole } from "../replay/speak_generate_content.ts";
-import { messagesFrames, messagesWhole } from "../replay/speak_messages.ts";
+import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
+import { startReferenceGateway } from "../reference_gateway/gateway.ts";
+import { problemOf } from "../reference_gateway/problems.ts";
+import { readConstraints, toolsOf } from "../../replay/reply_constraints.ts";
+import {
+  type ParsedRequest,
+  parseRequest,
+} from "../../replay/parse_request.ts";
+import { deliver } from "../../replay/deliver.ts";
+import { defaultReply } from "../../replay/default_reply.ts";
+import type {
+  NeutralBlock,
+  NeutralReply,
+  StopCause,
+} from "../../replay/neutral_reply.ts";
+import type { Script } from "../../replay/script.ts";
+import { answerCall } from "../../replay/answer.ts";
+import {
+  encodeChatBody,
+  encodeChatFrames,
+} from "../../replay/encode_chat_completions.ts";
+import {
+  encodeGenerateBody,
+  encodeGenerateFrames,
+} from "../../replay/encode_generate_content.ts";
+import {
+  encodeMessagesBody,
+  encodeMessagesFrames,
+} from "../../replay/encode_messages.ts";
 import { run } from "./run.ts";
 import type { Screen } from "./screen.ts";
 import { readSettings } from "./settings.ts";
 
 const KEY = "sk-live-7f3a9c51d2e84b60";
 
-/** A model: what it says to a call. */
-type Model = (call: Call, nth: number) => Said;
+/** A model: its reply to a call. */
+type Model = (call: ParsedRequest, nth: number) => NeutralReply;
 
-function said(
-  call: Call,
+function replyOf(
+  call: ParsedRequest,
   stop: StopCause,
   output: number,
-  ...blocks: readonly SaidBlock[]
-): Said {
-  const { usage } = improvise(call);
+  ...blocks: readonly NeutralBlock[]
+): NeutralReply {
+  const { usage } = defaultReply(call);
   return { blocks, stop, stopSequence: null, usage: { ...usage, output } };
 }
 
-function text(words: string): SaidBlock {
+function text(words: string): NeutralBlock {
   return { kind: "text", pieces: words.match(/\s*\S+/g) ?? [] };
 }
 
-function call(name: string): SaidBlock {
+function toolCall(name: string): NeutralBlock {
   return { kind: "tool", name, args: { city: "Nowhere" } };
 }
 
 const MODELS: Readonly<Record<string, Model>> = {
-  "ignores what it is asked": (asked) =>
-    said(asked, "end", 3, text("Ask me tomorrow.")),
-  "says nothing": (asked) => said(asked, "end", 1),
-  "says one empty text": (asked) =>
-    said(asked, "end", 1, { kind: "text", pieces: [""] }),
-  "never ends by itself": (asked) => {
-    const most = Math.min(readAsk(asked).maxTokens, 300);
-    return said(asked, "max_tokens", most, text("blah ".repeat(most)));
+  "ignores the request": (call) =>
+    replyOf(call, "end", 3, text("Ask me tomorrow.")),
+  "sends no content": (call) => replyOf(call, "end", 1),
+  "sends one empty text": (call) =>
+    replyOf(call, "end", 1, { kind: "text", pieces: [""] }),
+  "continues until the limit": (call) => {
+    const most = Math.min(readConstraints(call).maxTokens, 300);
+    return replyOf(call, "max_tokens", most, text("blah ".repeat(most)));
   },
-  "thinks until its limit": (asked) => {
-    const most = Math.min(readAsk(asked).maxTokens, 300);
+  "thinks until its limit": (call) => {
+    const most = Math.min(readConstraints(call).maxTokens, 300);
     const pieces = [`${"hm ".repeat(most)}`];
-    return said(asked, "max_tokens", most, {
+    return replyOf(call, "max_tokens", most, {
       kind: "thinking",
       pieces,
       signature: "c2ln",
     });
   },
-  "refuses everything": (asked) =>
-    said(asked, "refusal", 4, text("I cannot do that.")),
-  "calls the wrong tool": (asked) => {
-    const tool = toolsOf(asked).at(0);
+  "refuses everything": (call) =>
+    replyOf(call, "refusal", 4, text("I cannot do that.")),
+  "calls the wrong tool": (call) => {
+    const tool = toolsOf(call).at(0);
     return tool === undefined
-      ? said(asked, "end", 2, text("No tool."))
-      : said(asked, "tool_use", 9, call(tool.name), call(tool.name));
+      ? replyOf(call, "end", 2, text("No tool."))
+      : replyOf(call, "tool_use", 9, toolCall(tool.name), toolCall(tool.name));
   },
-  "obeys every other time": (asked, nth) =>
-    nth % 2 === 0 ? improvise(asked) : said(asked, "end", 2, text("No.")),
+  "complies with every other request": (call, nth) =>
+    nth % 2 === 0 ? defaultReply(call) : replyOf(call, "end", 2, text("No.")),
 };
 
 const SPEAKERS = {
-  messages: [messagesFrames, messagesWhole],
-  chat_completions: [chatFrames, chatWhole],
-  generate_content: [geminiFrames, geminiWhole],
+  messages: [encodeMessagesFrames, encodeMessagesBody],
+  chat_completions: [encodeChatFrames, encodeChatBody],
+  generate_content: [encodeGenerateFrames, encodeGenerateBody],
 } as const;
 
-/** What a vendor with that model sends. */
-function scriptOf(asked: Call, model: Model, nth: number): Script {
-  const refusal = answerCall(asked);
-  if (refusal.status !== 200 || asked.operation !== "generate") return refusal;
-  const [frames, whole] = SPEAKERS[asked.dialect];
+/** The vendor's reply with that model. */
+function scriptOf(call: ParsedRequest, model: Model, nth: number): Script {
+  const refusal = answerCall(call);
+  if (refusal.status !== 200 || call.operation !== "generate") return refusal;
+  const [frames, whole] = SPEAKERS[call.dialect];
   const speech = {
-    said: model(asked, nth),
-    model: asked.model,
-    usageAsked: asked.usageAsked,
-    seed: asked.request.body,
+    reply: model(call, nth),
+    model: call.model,
+    usageAsked: call.usageAsked,
+    seed: call.request.body,
   };
-  const reply = asked.streamed
+  const reply = call.streamed
     ? { stream: frames(speech), whole: "" }
     : { stream: [], whole: whole(speech) };
-  return deliver(asked, reply, {});
+  return deliver(call, reply, {});
 }
 
-/** A vendor on loopback with one model behind all names. */
+/** A vendor on loopback with one model under all names. */
 function startVendor(model: Model) {
   let nth = 0;
   return Deno.serve(
@@ -101,13 +121,13 @@ function startVendor(model: Model) {
     async (request) => {
       assert.ok(JSON.stringify([...request.headers]).includes(UPSTREAM_KEY));
       const { pathname, search } = new URL(request.url);
-      const asked = readCall({
+      const call = parseRequest({
         method: request.method,
         path: pathname + search,
         headers: Object.fromEntries(request.headers),
         body: await request.text(),
       });
-      const { status, headers, steps } = scriptOf(asked, model, nth++);
+      const { status, headers, steps } = scriptOf(call, model, nth++);
       const body = steps.flatMap((step) =>
         step.step === "bytes" ? [new TextDecoder().decode(step.bytes)] : []
       );
@@ -116,7 +136,7 @@ function startVendor(model: Model) {
   );
 }
 
-/** Runs live; gives the exit code and what was shown. */
+/** Runs live; returns the exit code and the output. */
 async function runLive(
   url: string,
   ...args: readonly string[]
@@ -140,18 +160,18 @@ for (const [what, model] of Object.entries(MODELS)) {
       sanitizeResources: false,
       fn: async () => {
         const vendor = startVendor(model);
-        const golden = await startGolden({
+        const gateway = await startReferenceGateway({
           key: KEY,
           upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
         });
         try {
           const { exitCode, shown } = await runLive(
-            golden.url,
+            gateway.url,
             `--model=${name}`,
           );
           assert.equal(exitCode, 0, shown);
         } finally {
-          await golden.close();
+          await gateway.close();
           await vendor.shutdown();
         }
       },
@@ -159,7 +179,76 @@ for (const [what, model] of Object.entries(MODELS)) {
   }
 }
 
-/** A proxy in front of a gateway that limits the rate; `limits` says of a request, by its number, whether it does. */
+/** Features that a model may not support, by a word in the request body. */
+const UNABLE =
+  /"temperature"|"top_p"|"image"|"image_url"|"tools"|"stop_sequences"/;
+
+/** A gateway that lists these models; those that satisfy `refuses` support no such feature. */
+async function runUnable(
+  models: readonly string[],
+  refuses: (model: string) => boolean,
+): Promise<{ exitCode: number; shown: string }> {
+  const vendor = startVendor(defaultReply);
+  const gateway = await startReferenceGateway({
+    key: KEY,
+    upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
+    hooks: {
+      reply: (reply, { endpoint }) =>
+        endpoint !== "models" || reply.status !== 200 ? reply : {
+          ...reply,
+          body: {
+            object: "list",
+            data: models.map((id) => ({ id, object: "model", owned_by: "x" })),
+          },
+        },
+      accept: (problem, _, { model, request }) =>
+        problem === undefined && refuses(model) && UNABLE.test(request.body)
+          ? { ...problemOf(400, `${model} does not support that`) }
+          : problem,
+    },
+  });
+  try {
+    return await runLive(
+      gateway.url,
+      "--model=vendora-haiku-4-5",
+      "--filter=takes-,request-is-read,limits.stop,limits.each",
+    );
+  } finally {
+    await gateway.close();
+    await vendor.shutdown();
+  }
+}
+
+const IDS = ["vendora-haiku-4-5", "vendorb-5", "vendorc-3-flash"] as const;
+
+for (
+  const [what, models, refuses, exitCode] of [
+    [
+      "passes where one of several models",
+      IDS,
+      (model: string) => model === IDS[0],
+      0,
+    ],
+    ["fails nothing where the only model", IDS.slice(0, 1), () => true, 0],
+    ["fails where each of several models", IDS, () => true, 1],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `a live run ${what} supports no sampling parameters, pictures, tools and stop strings`,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      const { exitCode: found, shown } = await runUnable(models, refuses);
+      assert.equal(found, exitCode, shown);
+    },
+  });
+}
+
+/**
+ * A proxy that limits the rate in front of a gateway; `limits` decides by the number of the
+ * request.
+ */
 function startLimiter(
   url: string,
   limits: (nth: number) => boolean,
@@ -193,17 +282,17 @@ async function runLimited(
   headers: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ exitCode: number; shown: string }> {
-  const vendor = startVendor(improvise);
-  const golden = await startGolden({
+  const vendor = startVendor(defaultReply);
+  const gateway = await startReferenceGateway({
     key: KEY,
     upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
   });
-  const limiter = startLimiter(golden.url, limits, headers);
+  const limiter = startLimiter(gateway.url, limits, headers);
   try {
     return await runLive(`http://127.0.0.1:${limiter.addr.port}`, ...args);
   } finally {
     await limiter.shutdown();
-    await golden.close();
+    await gateway.close();
     await vendor.shutdown();
   }
 }
@@ -224,7 +313,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a live run is partial where the target limits the rate for good",
+  name: "a live run is partial where the target limits the rate permanently",
   sanitizeOps: false,
   sanitizeResources: false,
   fn: async () => {
@@ -234,7 +323,7 @@ Deno.test({
       "--filter=chat_reply.",
     );
     assert.equal(exitCode, 5, shown);
-    assert.match(shown, /was not through: the target limits the rate \(429\)/);
+    assert.match(shown, /did not finish: the target limits the rate \(429\)/);
     assert.doesNotMatch(shown, /^fail /m);
   },
 });

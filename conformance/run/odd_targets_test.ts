@@ -1,4 +1,4 @@
-/** Whatever a target answers, it is the target that is judged: no check finds nothing to look at, none throws. */
+/** Odd replies are judged as the target's: no check lacks findings, and none throws. */
 import assert from "node:assert/strict";
 import { EXIT, run } from "./run.ts";
 import type { Screen } from "./screen.ts";

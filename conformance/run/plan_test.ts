@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { CHECKS } from "../checks/mod.ts";
+import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
-import { startGolden } from "../golden/gateway.ts";
-import { startReplay } from "../replay.ts";
-import { SCENARIOS } from "../scenarios/mod.ts";
+import { startReferenceGateway } from "../reference_gateway/gateway.ts";
+import { startReplay } from "../../replay/mod.ts";
+import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, costOf } from "./choose.ts";
 import { discover } from "./discover.ts";
@@ -14,16 +14,19 @@ const KEY = "sk-plan-7f3a9c51d2e84b60";
 
 Deno.test({
   name:
-    "a live run spends no more than its plan says, and the default plan stays below the default caps",
+    "a live run spends no more than its plan states, and the default plan stays below the default caps",
   sanitizeOps: false,
   sanitizeResources: false,
   fn: async () => {
     const replay = await startReplay({ keepEntries: 5000 });
-    const golden = await startGolden({ key: KEY, upstreamUrl: replay.url });
+    const gateway = await startReferenceGateway({
+      key: KEY,
+      upstreamUrl: replay.url,
+    });
     try {
       const baseFor = (budget: Budget) => ({
         mode: "live" as const,
-        baseUrl: golden.url,
+        baseUrl: gateway.url,
         key: KEY,
         redaction: new Redaction(),
         budget,
@@ -52,13 +55,13 @@ Deno.test({
           );
         }
       }
-      // Discovery asks for the list; some requests may have to be made again.
+      // Discovery requests the list; some requests may have to be repeated.
       const plan = costOf(scenarios, profile);
       assert.ok(plan.requests + 20 <= LIVE_CAPS.requests, `${plan.requests}`);
       assert.ok(plan.outputTokens <= LIVE_CAPS.outputTokens);
       assert.ok(usdOf(plan) <= LIVE_CAPS.usd, `${usdOf(plan)} dollars`);
     } finally {
-      await golden.close();
+      await gateway.close();
       await replay.close();
     }
   },

@@ -1,15 +1,20 @@
-/** Plays scenarios: some at a time, those that must be alone after the others, each against the caps. */
+/** Plays scenarios, several at a time, within the caps; those that must run alone come last. */
 import type { Header } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import type { ReplayServer } from "../replay.ts";
+import type { ReplayServer } from "../../replay/mod.ts";
 import { type Budget, CapReached } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { Lab } from "../suite/lab.ts";
-import { ALL_WAITS_MS, type Patience, RateLimited } from "../suite/patience.ts";
-import type { Scenario, TargetProfile } from "../suite/scenario.ts";
+import { Session } from "../suite/session.ts";
+import {
+  ALL_WAITS_MS,
+  RateLimited,
+  type RateLimitWait,
+} from "../suite/rate_limit.ts";
+import type { Scenario } from "../suite/scenario.ts";
+import type { TargetProfile } from "../suite/route.ts";
 
-/** The target and what is needed to talk to it. */
-export interface Stage {
+/** The target, and the settings for requests to it. */
+export interface PlayOptions {
   /** How the target is judged. */
   readonly mode: "live" | "replay";
   /** Base address without a slash at the end. */
@@ -22,37 +27,40 @@ export interface Stage {
   readonly profile: TargetProfile;
   /** The replay upstream; absent in a live run. */
   readonly replay?: ReplayServer;
-  /** What hides keys. */
+  /** Masks keys in everything that is recorded. */
   readonly redaction: Redaction;
   /** The caps. */
   readonly budget: Budget;
-  /** What waits where a live target limits the rate. */
-  readonly patience?: Patience;
-  /** A request may last so long. */
+  /** Waits when a live target limits the rate. */
+  readonly patience?: RateLimitWait;
+  /** Time limit of a request, in milliseconds. */
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
   readonly seed: number;
 }
 
-/** What playing gave. */
+/** The result of playing scenarios. */
 export interface Played {
   /** The records by scenario. */
   readonly records: ReadonlyMap<string, ScenarioRecord>;
-  /** Scenarios that a cap or a limit of the target's rate stopped, with the reason. */
+  /** Scenarios that a cap or the target's rate limit stopped, with the reason. */
   readonly capped: ReadonlyMap<string, string>;
 }
 
-/** A scenario may last as long as so many requests that run into their time limit. */
+/** Time limit of a scenario, as a multiple of a request's time limit. */
 const DEADLINE = 8;
 
-/** Rejects when the promise does not settle in time: a scenario that hangs is a finding, not a run that hangs. */
+/**
+ * Rejects when the promise does not settle in time, so that a hanging scenario does not block the
+ * run.
+ */
 async function withDeadline(
   promise: Promise<void>,
   ms: number,
 ): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(new Error(`it was not through after ${ms / 1000} s`)),
+    () => reject(new Error(`it did not finish in ${ms / 1000} s`)),
     ms,
   );
   try {
@@ -62,22 +70,22 @@ async function withDeadline(
   }
 }
 
-/** Plays the scenarios in their order, `width` at a time. */
+/** Plays the scenarios in order, `width` at a time. */
 export async function play(
   scenarios: readonly Scenario[],
-  stage: Stage,
+  stage: PlayOptions,
   width: number,
   onDone: (scenario: Scenario) => void = () => {},
 ): Promise<Played> {
   const records = new Map<string, ScenarioRecord>();
   const capped = new Map<string, string>();
   const playOne = async (scenario: Scenario): Promise<void> => {
-    const lab = new Lab({ ...stage, scenario: scenario.name });
+    const session = new Session({ ...stage, scenario: scenario.name });
     let stopped: string | undefined;
     try {
       const waits = stage.patience === undefined ? 0 : ALL_WAITS_MS;
       await withDeadline(
-        scenario.play(lab),
+        scenario.play(session),
         DEADLINE * stage.timeoutMs + waits,
       );
     } catch (error) {
@@ -86,7 +94,7 @@ export async function play(
       }
       stopped = error instanceof Error ? error.message : String(error);
     }
-    records.set(scenario.name, lab.finish(stopped));
+    records.set(scenario.name, session.finish(stopped));
     onDone(scenario);
   };
   const together = scenarios.filter(({ alone }) => alone !== true);

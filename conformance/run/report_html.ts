@@ -1,11 +1,11 @@
-/** The HTML report: one file, nothing loaded from elsewhere, nothing that runs. */
+/** The HTML report: one file that loads nothing and runs nothing. */
 import { areaOf } from "../suite/check.ts";
 import type { Result, Verdict } from "./judge.ts";
 import { STYLE } from "./report_style.ts";
 import { escapeXml, type RunReport } from "./reports.ts";
 import { cellsOf, countOf, endpointOf, LEVELS } from "./summary.ts";
 
-/** Verdicts in the order in which a reader needs them, with the words for their counts. */
+/** Verdicts in the order of importance, with the labels of their counts. */
 const WORDS: Readonly<Record<Verdict, string>> = {
   error: "errors of the suite",
   fail: "failed",
@@ -86,7 +86,7 @@ function table(results: readonly Result[]): string {
   }</tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }
 
-/** What did not pass first, open; what passed after it, by area. */
+/** Checks that did not pass come first, expanded; those that passed follow, by area. */
 function groups(report: RunReport): string {
   const rank = ({ verdict }: Result): number => ORDER.indexOf(verdict);
   const bad = report.results.filter(({ verdict }) => verdict !== "pass")
@@ -126,7 +126,7 @@ function item(result: Result, { explanations }: RunReport): string {
   }</details>`;
 }
 
-/** An explanation begins with the rule and its source, which the report shows already. */
+/** The explanation without the rule and its source, which the report shows already. */
 function withoutRule(detail: string): string {
   const lines = detail.split("\n");
   const from = lines.findIndex((line) => /^ {2}\(.*\)$/.test(line));

@@ -1,4 +1,4 @@
-/** The style of the HTML report; it stands in the file itself. */
+/** The style sheet of the HTML report, which is embedded in the file. */
 
 /** CSS, for light and dark screens and for paper. */
 export const STYLE: string = `

@@ -1,9 +1,9 @@
-/** Report files: JSON is the source of truth, JUnit for CI systems. HTML is in `report_html.ts`. */
+/** Report files: JSON contains everything, JUnit is for CI systems. HTML is in `report_html.ts`. */
 import { areaOf } from "../suite/check.ts";
 import type { Result } from "./judge.ts";
 import { endpointOf } from "./summary.ts";
 
-/** A finished run, as reports tell it. */
+/** A finished run, as the reports show it. */
 export interface RunReport {
   /** Base address of the target. */
   readonly target: string;
@@ -17,7 +17,6 @@ export interface RunReport {
   readonly requests: number;
   /** Exit code of the run. */
   readonly exitCode: number;
-  /** All results. */
   readonly results: readonly Result[];
   /** The explanation of each check that did not pass, by id. */
   readonly explanations: ReadonlyMap<string, string>;
@@ -26,7 +25,6 @@ export interface RunReport {
 /** Version of the JSON report. */
 const SCHEMA = 1;
 
-/** The JSON report. */
 export function jsonReport(report: RunReport): string {
   return JSON.stringify(
     {
@@ -57,7 +55,10 @@ export function jsonReport(report: RunReport): string {
   ) + "\n";
 }
 
-/** The JUnit report: a failed check is a failure, a fault of the suite an error, the rest that has no verdict is skipped. */
+/**
+ * The JUnit report: a failed check is a failure, a mistake of the suite is an error, other checks
+ * without a verdict are skipped.
+ */
 export function junitReport(report: RunReport): string {
   const groups = Map.groupBy(report.results, ({ check }) => areaOf(check));
   const suites = [...groups].map(([area, results]) => {
@@ -104,7 +105,7 @@ function testCase(result: Result, report: RunReport): string {
   return `${open}>${inner}</testcase>\n`;
 }
 
-/** Text as it may stand in XML and HTML; characters that XML forbids become U+FFFD. */
+/** The text escaped for XML and HTML; characters that XML forbids become U+FFFD. */
 export function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;").replaceAll('"', "&quot;")

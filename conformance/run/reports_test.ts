@@ -32,7 +32,7 @@ const REPORT: RunReport = {
   explanations: new Map([["models.fail", "</script> ]]> \u0001"]]),
 };
 
-Deno.test("junitReport() tells failures as failures and faults of the suite as errors", () => {
+Deno.test("junitReport() reports failed checks as failures and mistakes of the suite as errors", () => {
   const xml = junitReport(REPORT);
   assert.match(
     xml,
@@ -44,7 +44,9 @@ Deno.test("junitReport() tells failures as failures and faults of the suite as e
   assert.ok(!xml.includes("\u0001") && !xml.includes("]]>"));
 });
 
-/** The names of elements in order, `/x` for ends; fails on whatever a strict XML reader refuses. */
+/**
+ * The names of elements in order, `/x` for ends; fails on input that a strict XML parser refuses.
+ */
 function tagsOf(xml: string): string[] {
   const open: string[] = [];
   const seen: string[] = [];
@@ -89,7 +91,7 @@ Deno.test("jsonReport() names every check with its verdict", () => {
   );
 });
 
-Deno.test("htmlReport() is one file in which nothing of the target is markup", () => {
+Deno.test("htmlReport() is one file in which no text of the target is markup", () => {
   const html = htmlReport(REPORT);
   assert.ok(!/<\/?script|src=|href=|url\(|@import/.test(html));
 });

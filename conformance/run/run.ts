@@ -1,26 +1,26 @@
-/** One run from the command line to the exit code. */
-import { CHECKS } from "../checks/mod.ts";
+/** One run, from the settings to the exit code. */
+import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type ReplayServer, startReplay } from "../replay.ts";
-import { SCENARIOS } from "../scenarios/mod.ts";
+import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, type Cost, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
 import { explain, quoted, transcript } from "./explain.ts";
 import { judge, type Result } from "./judge.ts";
-import { play, type Stage } from "./play.ts";
+import { play, type PlayOptions } from "./play.ts";
 import { htmlReport } from "./report_html.ts";
 import { jsonReport, junitReport, type RunReport } from "./reports.ts";
-import { Patience } from "../suite/patience.ts";
+import { RateLimitWait } from "../suite/rate_limit.ts";
 import type { Screen } from "./screen.ts";
 import { checkReplay } from "./self_check.ts";
 import { helpText, type Settings, UsageError } from "./settings.ts";
 import { countOf, summaryTable } from "./summary.ts";
 import { type OwnGateway, startOwnGateway, UPSTREAM_CANARY } from "./target.ts";
 
-/** How a run ends. */
+/** The exit codes. */
 export const EXIT = {
   conformant: 0,
   nonconformant: 1,
@@ -31,20 +31,21 @@ export const EXIT = {
 } as const;
 
 /**
- * A default live run must not end as partial: its plan stays below these. Requests are many because more than half are to be
- * refused before a model sees them; what may be billed is bound by tokens and dollars.
+ * The caps of a live run by default; the plan of a full run stays below them, so that it does not
+ * end as partial. The limit on requests is high because more than half of them are refused before
+ * they reach a model; tokens and dollars limit the bill.
  */
 export const LIVE_CAPS = {
   requests: 400,
   outputTokens: 20_000,
   usd: 2,
 } as const;
-/** Where `deno task start` listens; without keys of vendors it answers from the same fixtures. */
+/** The address of `deno task start`, which without vendor keys answers from the same fixtures. */
 const STARTED_BY_HAND = "http://127.0.0.1:8787";
 const WIDTH = { live: 4, replay: 8 } as const;
 const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
 
-/** Runs and gives the exit code. */
+/** Runs and returns the exit code. */
 export async function run(settings: Settings, screen: Screen): Promise<number> {
   if (settings.help) {
     screen.line(helpText());
@@ -74,7 +75,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
   try {
     const problems = await checkReplay(replay);
     if (problems.length > 0) {
-      screen.line(`The replay server is not fit: ${problems.join("; ")}`);
+      screen.line(`The replay server is faulty: ${problems.join("; ")}`);
       return EXIT.suiteFault;
     }
     own = settings.baseUrl === undefined
@@ -109,7 +110,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
       seed: settings.seed,
       headers: settings.headers,
-      ...(live ? { patience: new Patience() } : {}),
+      ...(live ? { patience: new RateLimitWait() } : {}),
       ...(upstream === undefined ? {} : { replay: upstream }),
     } as const;
     const profile = await discover({
@@ -123,7 +124,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     screen.line(`target    ${base.baseUrl} (${mode}), seed ${settings.seed}`);
     screen.line(planText(checks, scenarios, profile, mode));
     if (settings.plan) return EXIT.conformant;
-    const stage: Stage = { ...base, profile };
+    const stage: PlayOptions = { ...base, profile };
     let done = 0;
     const { records, capped } = await play(
       scenarios,
@@ -132,7 +133,8 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       ({ name }) => screen.progress(++done, scenarios.length, name),
     );
     const results = checks.map((check) => judge(check, mode, records, capped));
-    // The own gateway is gone when a failure is read: then one that was started by hand is asked.
+    // The gateway that the run started is gone when the user reads a failure: the command then uses
+    // one started by hand.
     const asked = gateway === undefined ? base.baseUrl : STARTED_BY_HAND;
     const explanations = await explainAll(results, asked, settings);
     for (const result of results) {
@@ -153,7 +155,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     }
     if (gateway !== undefined && explanations.size > 0) {
       screen.line(
-        "\nThe curl commands ask a gateway that runs: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
+        "\nThe curl commands need a running gateway: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
       );
     }
     const exitCode = exitOf(results, expected, stale);
@@ -226,7 +228,7 @@ async function explainAll(
       /[^\w.-]/g,
       "_",
     );
-    // Several requests of a scenario may bear one label.
+    // Several requests of a scenario may have the same label.
     const again = names.get(name) ?? 0;
     names.set(name, again + 1);
     const file = `${folder}/${name}${again === 0 ? "" : `-${again + 1}`}.txt`;
@@ -248,7 +250,7 @@ function commandOf(settings: Settings): string {
   const flags: readonly (readonly [string, string | number | undefined])[] = [
     ["base-url", settings.baseUrl],
     ["replay", replay === undefined ? replay : `${replay.host}:${replay.port}`],
-    // The value may be a secret: whoever repeats it puts it in.
+    // The value may be a secret, so that the user has to fill it in.
     ...settings.headers.map(([name]) => ["header", `${name}:VALUE`] as const),
     ["model", settings.model],
     ["chat-model", settings.chatModel],
@@ -264,12 +266,12 @@ function commandOf(settings: Settings): string {
   ].join(" ");
 }
 
-/** Text as one word of a shell, without quotes where it needs none. */
+/** The text as one shell word, quoted only where necessary. */
 function word(text: string): string {
   return /^[\w.:/,@%+-]+$/.test(text) ? text : quoted(text);
 }
 
-/** The exit code of a run that was judged. */
+/** The exit code of a finished run. */
 export function exitOf(
   results: readonly Result[],
   expected: ReadonlySet<string>,
@@ -284,7 +286,7 @@ export function exitOf(
   return EXIT.conformant;
 }
 
-/** What was spent: only a live run can have cost anything. */
+/** The cost so far; only a live run can cost anything. */
 function spentText(spent: Cost, mode: "live" | "replay"): string {
   const requests = `${spent.requests} requests`;
   return mode === "replay"

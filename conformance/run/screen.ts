@@ -1,14 +1,14 @@
-/** What the run shows while it lasts. Colours and a moving line only on a terminal. */
+/** Output during a run, with colours and a progress line only on a terminal. */
 import { env } from "node:process";
 import type { Verdict } from "./judge.ts";
 
-/** Where a run writes to. */
+/** The output of a run. */
 export interface Screen {
-  /** A line that stays. */
+  /** Prints a line. */
   line(text: string): void;
-  /** Progress: a moving line on a terminal, otherwise now and then a line. */
+  /** Shows progress: a changing line on a terminal, an occasional line elsewhere. */
   progress(done: number, all: number, what: string): void;
-  /** A verdict in its colour. */
+  /** The verdict in its colour. */
   verdict(verdict: Verdict): string;
 }
 
@@ -30,10 +30,10 @@ const MARKS: Readonly<Record<Verdict, string>> = {
 
 const encoder = new TextEncoder();
 
-/** The terminal, or whatever the output goes to. */
+/** The screen on standard output. */
 export function standardScreen(): Screen {
   const terminal = Deno.stdout.isTerminal();
-  // https://no-color.org: a value that is not empty switches colours off.
+  // https://no-color.org: a non-empty value switches colours off.
   const coloured = terminal && (env["NO_COLOR"] ?? "") === "";
   const write = (text: string): void => {
     Deno.stdout.writeSync(encoder.encode(text));

@@ -1,4 +1,4 @@
-/** No key of a run stands in anything that the run leaves behind: screen, reports, files of exchanges. */
+/** No key is in the output of a run: screen, reports, files of exchanges. */
 import assert from "node:assert/strict";
 import { run } from "./run.ts";
 import type { Screen } from "./screen.ts";
@@ -7,25 +7,25 @@ import { readSettings } from "./settings.ts";
 const KEY = "sk-Secret0123456789abcdef";
 const HEADER = "Operator-secret-42-xyz";
 
-/** A gateway that tells everybody all it was sent, in every place that a report could show. */
+/** A gateway that repeats the whole request in every place that a report could show. */
 function talkative(request: Request): Response {
-  const told = JSON.stringify([...request.headers]);
+  const repeated = JSON.stringify([...request.headers]);
   const key = request.headers.get("x-api-key") ??
     request.headers.get("authorization") ?? "none";
-  const headers = { "x-told": key.replaceAll(/[^ -~]/g, "?") };
+  const headers = { "x-repeated": key.replaceAll(/[^ -~]/g, "?") };
   if (new URL(request.url).pathname === "/v1/models") {
-    const data = [{ id: "m-1", object: "model", owned_by: told }];
-    return Response.json({ object: told, data }, { headers });
+    const data = [{ id: "m-1", object: "model", owned_by: repeated }];
+    return Response.json({ object: repeated, data }, { headers });
   }
   return new Response(
-    `data: ${told}\n\ndata: {"choices":[{"delta":{"content":${
+    `data: ${repeated}\n\ndata: {"choices":[{"delta":{"content":${
       JSON.stringify(key.toUpperCase())
     }}}]}\n\n`,
     { headers: { ...headers, "content-type": "text/event-stream" } },
   );
 }
 
-Deno.test("a run leaves no key behind, whatever the target says", async () => {
+Deno.test("a run leaves no key in its output, whatever the target replies", async () => {
   const folder = await Deno.makeTempDir();
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },

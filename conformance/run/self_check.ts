@@ -1,16 +1,19 @@
 /**
- * Before a run the replay server proves over a bare socket that its tricks really arrive: cuts as reads of their own, gates
- * that hold, resets that reset, ends that are missing. A hostile fixture that is harmless on arrival proves nothing.
+ * Verifies over a bare socket, before a run, that the replay server's faults arrive: splits as
+ * separate reads, gates that hold, resets that reset, missing ends. A hostile fixture that arrives
+ * harmless proves nothing.
  */
 import { sendRaw } from "../clients/raw_client.ts";
 import type { Received } from "../clients/transfer.ts";
-import { RawCaller } from "../replay/raw_caller.ts";
-import type { ReplayServer } from "../replay.ts";
+import { RawClient } from "../../replay/raw_client.ts";
+import type { ReplayServer } from "../../replay/mod.ts";
 
-/** Shares of the reads that must hold one piece alone; the rest is the scheduler's right. */
+/**
+ * Share of the reads that must contain a single piece; the operating system may merge the others.
+ */
 const ALONE = 0.8;
 
-/** What is wrong with the replay server; nothing when it is fit. */
+/** The problems of the replay server; empty when it works. */
 export async function checkReplay(replay: ReplayServer): Promise<string[]> {
   const problems: string[] = [];
   const demand = (holds: boolean, what: string): void => {
@@ -63,8 +66,8 @@ async function receive(
   }).received;
 }
 
-function connect({ url, port }: ReplayServer): Promise<RawCaller> {
-  return RawCaller.connect(port, new URL(url).hostname.replace(/^\[|\]$/g, ""));
+function connect({ url, port }: ReplayServer): Promise<RawClient> {
+  return RawClient.connect(port, new URL(url).hostname.replace(/^\[|\]$/g, ""));
 }
 
 async function splitsArrive(replay: ReplayServer): Promise<boolean> {

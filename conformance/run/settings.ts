@@ -1,17 +1,17 @@
-/** The command line: every flag with its one line of help, and what is refused. */
+/** The command line: every flag with its line of help, and the validation of values. */
 import type { Header } from "../evidence/exchange.ts";
 import type { Level } from "../suite/check.ts";
 
 /** A wrong command line. */
 export class UsageError extends Error {}
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Settings {
   /** Base address of the target; undefined starts this project's gateway. */
   readonly baseUrl: string | undefined;
   /** The valid key. */
   readonly apiKey: string | undefined;
-  /** Where the suite's replay server listens for the target. */
+  /** The address at which the suite's replay server listens for the target. */
   readonly replay: { readonly host: string; readonly port: number } | undefined;
   /** Headers that every request carries. */
   readonly headers: readonly Header[];
@@ -23,37 +23,36 @@ export interface Settings {
   readonly help: boolean;
   /** Parts of ids, `*` for anything; empty means all. */
   readonly filters: readonly string[];
-  /** Models for the message endpoint, with commas. */
+  /** Comma-separated models for the message endpoint. */
   readonly model: string | undefined;
-  /** Models for the chat endpoint, with commas. */
+  /** Comma-separated models for the chat endpoint. */
   readonly chatModel: string | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
-  /** The highest of them, when it was given. */
+  /** The value of `--profile`; undefined when it is not given. */
   readonly profile: string | undefined;
-  /** Report files by kind. */
+  /** Report files, each with its kind. */
   readonly reports: readonly {
     readonly kind: ReportKind;
     readonly file: string;
   }[];
   /** File with the ids of checks that are known to fail. */
   readonly expectedFailures: string | undefined;
-  /** Caps; undefined means the default of the mode. */
+  /** Most requests; undefined, here and below, means the default of the mode. */
   readonly maxRequests: number | undefined;
-  /** Output tokens at most. */
+  /** Most output tokens. */
   readonly maxOutputTokens: number | undefined;
-  /** Dollars at most. */
+  /** Most dollars. */
   readonly maxUsd: number | undefined;
-  /** A request may last so long. */
+  /** Time limit of a request, in milliseconds. */
   readonly timeoutMs: number | undefined;
   /** Seed of nonces. */
   readonly seed: number;
 }
 
-/** Kinds of report. */
 export type ReportKind = "json" | "junit" | "html";
 
-/** Each flag with its help. */
+/** The help text of each flag. */
 const FLAGS: Readonly<Record<string, string>> = {
   "base-url":
     "=URL        the gateway to judge, without /v1; without it this project's gateway is started",
@@ -62,12 +61,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   "replay":
     "=HOST:PORT    listen here as the upstream (0.0.0.0 for a target on another host), to which the target's upstream addresses point",
   "header":
-    "=NAME:VALUE   each request carries this header; may be given often; the value is kept out of all records",
+    "=NAME:VALUE   adds a header to each request; repeatable; the value is kept out of all records",
   "list": "                list the checks and stop",
   "plan":
     "                show what would be sent and what it could cost, and stop",
   "filter":
-    "=ID[,ID]      only the check of that id, or those whose id contains this (* for anything); removes requests, not output; may be given often",
+    "=ID[,ID]      only the check with that id, or those whose id contains this (* for anything); removes requests, not output; repeatable",
   "model":
     "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model); %2C is a comma in an id",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
@@ -75,22 +74,21 @@ const FLAGS: Readonly<Record<string, string>> = {
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",
   "expected-failures":
-    "=FILE  ids of checks that are known to fail, one a line; one that passes is an error",
-  "max-requests": "=N      at most so many requests (live: 400)",
-  "max-output-tokens": "=N at most so many output tokens (live: 20000)",
+    "=FILE  ids of checks that are known to fail, one per line; one that passes is an error",
+  "max-requests": "=N      most requests (live: 400)",
+  "max-output-tokens": "=N most output tokens (live: 20000)",
   "max-usd":
-    "=N           at most so many dollars, at 15 a million input and 75 a million output tokens (live: 2)",
-  "timeout": "=SECONDS     a request may last so long (live: 60, replay: 10)",
+    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2)",
+  "timeout": "=SECONDS     time limit of a request (live: 60, replay: 10)",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",
 };
 
 const BARE = new Set(["list", "plan", "help"]);
 
-/** Flags that may be given often: it is as if their values stood in one, with commas. */
+/** Repeatable flags; their values are joined with commas. */
 const REPEATED = new Set(["header", "filter", "model", "chat-model", "report"]);
 
-/** The help text. */
 export function helpText(): string {
   const lines = Object.entries(FLAGS).map(([name, about]) =>
     `  --${name}${about}`
@@ -122,7 +120,7 @@ export function readSettings(
   for (const arg of args) {
     const [, name, value] = /^--([a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
     if (name === undefined || FLAGS[name] === undefined) {
-      throw new UsageError(`there is no flag ${arg}; see --help`);
+      throw new UsageError(`unknown flag ${arg}; see --help`);
     }
     if (BARE.has(name) !== (value === undefined) || value === "") {
       throw new UsageError(

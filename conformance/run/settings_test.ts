@@ -5,7 +5,7 @@ import type { Verdict } from "./judge.ts";
 import { matching } from "./choose.ts";
 import { exitOf } from "./run.ts";
 import { helpText, readSettings, UsageError } from "./settings.ts";
-import { startReplay } from "../replay.ts";
+import { startReplay } from "../../replay/mod.ts";
 
 const CHECK: Check = {
   id: "models.x",
@@ -17,7 +17,7 @@ const CHECK: Check = {
   mutants: [],
 };
 
-Deno.test("readSettings() refuses what it does not know", () => {
+Deno.test("readSettings() refuses unknown flags and wrong values", () => {
   for (
     const arg of [
       "--nope",
@@ -36,7 +36,7 @@ Deno.test("readSettings() refuses what it does not know", () => {
   }
 });
 
-Deno.test("readSettings() judges contracts only on this project's gateway unless asked", () => {
+Deno.test("readSettings() judges contracts only on this project's gateway, unless the profile is given", () => {
   assert.ok(readSettings([], undefined).levels.has("contract"));
   const foreign = readSettings(["--base-url=http://x"], "k");
   assert.ok(
@@ -50,7 +50,7 @@ Deno.test("main() exits with 2 for a filter that matches nothing, and with 3 for
   assert.equal(await main(["--base-url=http://127.0.0.1:9"], "sk-12345678"), 3);
 });
 
-Deno.test("readSettings() takes headers often, and their values may hold commas and colons", () => {
+Deno.test("readSettings() accepts repeated headers, whose values may contain commas and colons", () => {
   const { headers } = readSettings(
     ["--base-url=http://x", "--header=X-A: b,c:d", "--header=x-e:f"],
     "k",
@@ -58,7 +58,7 @@ Deno.test("readSettings() takes headers often, and their values may hold commas 
   assert.deepEqual(headers, [["x-a", "b,c:d"], ["x-e", "f"]]);
 });
 
-Deno.test("readSettings() joins what is given often, and refuses the rest when it comes twice", () => {
+Deno.test("readSettings() joins the values of repeatable flags, and refuses other flags that are repeated", () => {
   const { filters, model, chatModel, reports } = readSettings(
     [
       "--base-url=http://x",
@@ -81,7 +81,7 @@ Deno.test("readSettings() joins what is given often, and refuses the rest when i
   }
 });
 
-Deno.test("matching() takes the check of just that id, or all that hold the text", () => {
+Deno.test("matching() selects the check with exactly that id, or all whose id contains the text", () => {
   const checks = ["a.one", "a.one-more", "b.one", "b.two"].map((id) => ({
     ...CHECK,
     id,
@@ -95,7 +95,7 @@ Deno.test("matching() takes the check of just that id, or all that hold the text
   assert.deepEqual(ids("a+one"), []);
 });
 
-Deno.test("main() exits with 3 where no model is named, and says how one is", async () => {
+Deno.test("main() exits with 3 where no model is listed, and names the flag that sets one", async () => {
   const empty = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     () => new Response("Not found", { status: 404 }),
@@ -118,7 +118,7 @@ Deno.test("helpText() explains each flag and all exit codes in lines of their ow
   assert.match(text, /0 conformant.*1 not.*2 .*3 .*\n.*4 .*5 /);
 });
 
-Deno.test("main() exits with 4 when the replay server cannot listen where it is told", async () => {
+Deno.test("main() exits with 4 when the replay server cannot listen at the given address", async () => {
   const taken = await startReplay();
   try {
     const args = [
@@ -131,7 +131,7 @@ Deno.test("main() exits with 4 when the replay server cannot listen where it is 
   }
 });
 
-Deno.test("exitOf() tells a fault of the suite from a failure, a failure from a partial run", () => {
+Deno.test("exitOf() distinguishes a mistake of the suite, a failure and a partial run", () => {
   const exit = (...verdicts: Verdict[]): number =>
     exitOf(
       verdicts.map((verdict) => ({ verdict, check: CHECK, findings: [] })),
@@ -145,7 +145,7 @@ Deno.test("exitOf() tells a fault of the suite from a failure, a failure from a 
   assert.equal(exitOf([], new Set(), ["models.x"]), 1);
 });
 
-Deno.test("startReplay() listens on the host that it is given", async () => {
+Deno.test("startReplay() listens on the given host", async () => {
   const everywhere = await startReplay({ hostname: "0.0.0.0" });
   try {
     assert.equal(everywhere.url, `http://127.0.0.1:${everywhere.port}`);

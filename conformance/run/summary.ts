@@ -3,7 +3,7 @@ import type { Level } from "../suite/check.ts";
 import { areaOf } from "../suite/check.ts";
 import type { Result, Verdict } from "./judge.ts";
 
-/** Areas by the part of the specification that they judge. */
+/** The endpoint that each area judges. */
 const ENDPOINT_OF: Readonly<Record<string, string>> = {
   message_reply: "POST /v1/messages",
   message_stream: "POST /v1/messages",
@@ -19,12 +19,15 @@ export const LEVELS: readonly Level[] = [
   "contract",
 ];
 
-/** The endpoint that a result belongs to; areas that concern all of them are put under `every operation`. */
+/**
+ * The endpoint that a result belongs to; areas that concern all of them are put under `every
+ * operation`.
+ */
 export function endpointOf({ check }: Result): string {
   return ENDPOINT_OF[areaOf(check)] ?? "every operation";
 }
 
-/** Each endpoint with, for each level, how many checks passed of those judged. */
+/** For each endpoint and level, the number of passed checks among those judged. */
 export function cellsOf(
   results: readonly Result[],
 ): (readonly [endpoint: string, cells: readonly string[]])[] {
@@ -41,7 +44,7 @@ export function cellsOf(
   );
 }
 
-/** The same as a table in text. */
+/** The counts as a text table. */
 export function summaryTable(results: readonly Result[]): string {
   const rows = cellsOf(results);
   const width = Math.max(...rows.map(([name]) => name.length), 8);
@@ -50,7 +53,7 @@ export function summaryTable(results: readonly Result[]): string {
   ).join("\n");
 }
 
-/** How many results have that verdict. */
+/** The number of results with that verdict. */
 export function countOf(results: readonly Result[], verdict: Verdict): number {
   return results.filter((result) => result.verdict === verdict).length;
 }

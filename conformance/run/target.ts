@@ -1,25 +1,27 @@
-/** Starts this project's own gateway as a process, with the replay server as the upstream of every vendor. */
+/**
+ * Starts this project's gateway as a process, with the replay server as the upstream of every
+ * vendor.
+ */
 const MAIN = new URL("../../main.ts", import.meta.url);
 
-/** The key that the upstream sees: it must never be seen by a caller. */
+/** The key that the upstream receives; a client must never see it. */
 export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
 
-/** How long the gateway may take to start. */
+/** Time limit of the gateway's start. */
 const START_TIMEOUT_MS = 30_000;
 
-/** A gateway that runs. */
+/** A running gateway process. */
 export interface OwnGateway {
   /** Base address. */
   readonly url: string;
-  /** Its key. */
   readonly key: string;
-  /** Stops it; gives what it wrote on standard error. */
+  /** Stops the process and returns its standard error output. */
   stop(): Promise<string>;
 }
 
 /**
- * Starts it.
- * @throws when it does not say its address in time
+ * Starts the process.
+ * @throws when it does not print its address in time
  */
 export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
   const key = `sk-${crypto.randomUUID().replaceAll("-", "")}`;
@@ -72,7 +74,7 @@ async function addressIn(
     url = /Model gateway at (http:\/\/\S+)/.exec(seen)?.[1];
   }
   clearTimeout(timer);
-  // What it prints later is read and dropped, so that it never waits for a reader.
+  // Later output is read and dropped, so that the process never blocks on a full pipe.
   const drain = async (): Promise<void> => {
     while (!(await reader.read()).done);
   };

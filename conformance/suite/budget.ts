@@ -1,29 +1,33 @@
-/** Hard caps on what a run may send. They are asked before each call, so that no call can go beyond them. */
+/**
+ * Hard caps on the cost of a run. Each call is checked against them first, so that none can exceed
+ * them.
+ */
 
-/** What a request may cost at most. */
+/** The most that a request can cost. */
 export interface Cost {
   /** HTTP requests. */
   readonly requests: number;
-  /** Input tokens that a model may bill; 0 for a request that no model sees. */
+  /** Input tokens that a model may bill; 0 for a request that reaches no model. */
   readonly inputTokens: number;
   /** Output tokens that a model may bill. */
   readonly outputTokens: number;
 }
 
-/** The caps; absent means none. */
+/** The caps; an absent one means no limit. */
 export interface Caps {
-  /** Requests. */
   readonly requests?: number;
-  /** Output tokens. */
   readonly outputTokens?: number;
   /** Dollars, at the prices below. */
   readonly usd?: number;
 }
 
-/** Prices that no listed model exceeds, in dollars per million tokens: the suite does not know the target's own. */
+/**
+ * Prices above those of all known models, in dollars per million tokens, since the suite does not
+ * know the target's prices.
+ */
 const USD_PER_MILLION = { input: 15, output: 75 } as const;
 
-/** Thrown in place of a request that would exceed a cap. */
+/** Thrown instead of sending a request that would exceed a cap. */
 export class CapReached extends Error {}
 
 /** An upper bound of the price. */
@@ -32,7 +36,7 @@ export function usdOf(cost: Cost): number {
     cost.outputTokens * USD_PER_MILLION.output) / 1_000_000;
 }
 
-/** Adds costs up. */
+/** Adds up costs. */
 export function sumOf(costs: readonly Cost[]): Cost {
   return costs.reduce((sum, cost) => ({
     requests: sum.requests + cost.requests,
@@ -41,24 +45,24 @@ export function sumOf(costs: readonly Cost[]): Cost {
   }), { requests: 0, inputTokens: 0, outputTokens: 0 });
 }
 
-/** Counts what a run has spent. */
+/** Counts the cost of a run. */
 export class Budget {
   readonly #caps: Caps;
   #spent: Cost = { requests: 0, inputTokens: 0, outputTokens: 0 };
 
-  /** Starts with nothing spent. */
+  /** Starts at zero. */
   constructor(caps: Caps) {
     this.#caps = caps;
   }
 
-  /** What was spent so far, at most. */
+  /** Upper bound of the cost so far. */
   get spent(): Cost {
     return this.#spent;
   }
 
   /**
-   * Takes the cost of a call that is about to be made.
-   * @throws {CapReached} when it would exceed a cap; then nothing is taken
+   * Adds the cost of a call before it is made.
+   * @throws {CapReached} when it would exceed a cap; then nothing is added
    */
   take(cost: Cost): void {
     const next = sumOf([this.#spent, cost]);

@@ -1,17 +1,20 @@
-/** What a judge sees: the exchanges of its scenarios, and what the scenarios noted beside them. Missing evidence is a failure. */
+/**
+ * The evidence for a check: the exchanges of its scenarios, and the notes of the scenarios. Missing
+ * evidence is a failure.
+ */
 import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
-import { isObject, type Json } from "../replay/json.ts";
+import { isObject, type Json } from "../../replay/json.ts";
 import { NotTestable } from "./finding.ts";
 
-/** The exchanges of one scenario, as it ended. */
+/** The exchanges of one finished scenario. */
 export interface ScenarioRecord {
   /** The scenario's name. */
   readonly scenario: string;
   /** Its exchanges in the order of their requests. */
   readonly exchanges: readonly Exchange[];
-  /** What it saw besides, such as how many events came before a gate was opened. */
+  /** Other facts that it recorded, such as how many events arrived before a gate was opened. */
   readonly notes: Readonly<Record<string, Json>>;
-  /** Why it stopped early; absent when it played to its end. */
+  /** Why it stopped early; absent when it was played to its end. */
   readonly stopped?: string;
 }
 
@@ -22,7 +25,7 @@ export class Evidence {
   /** The records that the check reads. */
   readonly records: readonly ScenarioRecord[];
 
-  /** Puts records before a judge. */
+  /** Evidence from the records of scenarios. */
   constructor(mode: "live" | "replay", records: readonly ScenarioRecord[]) {
     this.mode = mode;
     this.records = records;
@@ -34,8 +37,8 @@ export class Evidence {
   }
 
   /**
-   * The exchange of that label.
-   * @throws {NotTestable} when the scenario did not get so far
+   * The exchange with that label.
+   * @throws {NotTestable} when the scenario did not record it
    */
   exchange(label: string): Exchange {
     const found = this.exchanges.find((exchange) => exchange.label === label);
@@ -44,7 +47,7 @@ export class Evidence {
   }
 
   /**
-   * All exchanges whose label has these parts, separated by "/"; "*" stands for any one part.
+   * All exchanges whose label has these parts, separated by "/"; "*" matches any one part.
    * @throws {NotTestable} when there is none
    */
   matching(pattern: string): readonly Exchange[] {
@@ -68,7 +71,7 @@ export class Evidence {
         return exchange;
       }
       throw new NotTestable(
-        `"${exchange.label}" was to be answered 200 with JSON, and was ${
+        `"${exchange.label}" should be answered 200 with JSON, and was ${
           outcome(exchange)
         }`,
         exchange,
@@ -87,7 +90,7 @@ export class Evidence {
         (isStream(exchange) || exchange.frames.length > 0)
       ) return exchange;
       throw new NotTestable(
-        `"${exchange.label}" was to be answered 200 with a stream, and was ${
+        `"${exchange.label}" should be answered 200 with a stream, and was ${
           outcome(exchange)
         }`,
         exchange,
@@ -96,15 +99,15 @@ export class Evidence {
   }
 
   /**
-   * What a scenario noted under a name.
-   * @throws {NotTestable} when it did not get so far
+   * The value that a scenario noted under a name.
+   * @throws {NotTestable} when there is none
    */
   note(name: string): Json {
     for (const { notes } of this.records) {
       const value = notes[name];
       if (value !== undefined) return value;
     }
-    throw new NotTestable(`nothing was noted as "${name}"${this.#why()}`);
+    throw new NotTestable(`no note "${name}"${this.#why()}`);
   }
 
   #why(): string {
@@ -115,7 +118,7 @@ export class Evidence {
   }
 }
 
-/** What came of an exchange, in a few words. */
+/** The reply of an exchange in a few words. */
 export function outcome(exchange: Exchange): string {
   const { head, ending, problem } = exchange;
   if (head === undefined) {

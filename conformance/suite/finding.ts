@@ -1,29 +1,32 @@
-/** What a check says of one fact, and short ways to say it. */
+/** Findings: the judgement of a check on single facts, and functions that create them. */
 import { at, brief, sameJson } from "../evidence/json_path.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
-import type { Json } from "../replay/json.ts";
+import type { Json } from "../../replay/json.ts";
 
-/** One fact, judged. */
+/** The judgement on one fact. */
 export interface Finding {
-  /** `unclear`: only a model's skill decided it, so it is reported and does not fail. */
+  /** `unclear`: only a model's skill decided it; it is reported and is not a failure. */
   readonly verdict: "pass" | "fail" | "unclear";
-  /** What was looked at, such as `usage.input_tokens`. */
+  /** The value that was examined, such as `usage.input_tokens`. */
   readonly fact: string;
-  /** What should be there. */
+  /** Description of the right value. */
   readonly expected: string;
-  /** What is there. */
+  /** The value found. */
   readonly actual: string;
-  /** The exchange; undefined when it is about several or none. */
+  /** The exchange; undefined when the finding is about several or none. */
   readonly exchange?: Exchange;
-  /** Number of the frame at fault. */
+  /** Number of the wrong frame. */
   readonly frame?: number;
 }
 
-/** Thrown by a judge whose evidence is missing; becomes a failure that begins with "not testable". */
+/**
+ * Thrown by a judge whose evidence is missing; becomes a failure whose text begins with "not
+ * testable".
+ */
 export class NotTestable extends Error {
-  /** The exchange that should have shown it. */
+  /** The exchange that should contain the evidence. */
   readonly exchange: Exchange | undefined;
-  /** Says what is missing. */
+  /** `message` describes what is missing. */
   constructor(message: string, exchange?: Exchange) {
     super(message);
     this.exchange = exchange;
@@ -31,7 +34,8 @@ export class NotTestable extends Error {
 }
 
 /**
- * The findings, of which there must be one: a check that looks only at replies of some kind cannot be judged when none is.
+ * The findings, at least one: a check that reads only replies of some kind cannot be judged when
+ * there is no such reply.
  * @throws {NotTestable} when there is none
  */
 export function some(findings: readonly Finding[], what: string): Finding[] {
@@ -39,7 +43,7 @@ export function some(findings: readonly Finding[], what: string): Finding[] {
   return [...findings];
 }
 
-/** A fact that holds or not. */
+/** A finding that passes or fails. */
 export function fact(
   holds: boolean,
   what: string,
@@ -59,7 +63,7 @@ export function fact(
   };
 }
 
-/** A fact that only the model's skill decides: it passes or stays unclear. */
+/** A finding about a fact that only the model's skill decides: it passes or is unclear. */
 export function skill(
   holds: boolean,
   what: string,
@@ -71,14 +75,17 @@ export function skill(
   return holds ? found : { ...found, verdict: "unclear" };
 }
 
-/** How to judge what a request demands of the model: a live one may fail to do it, one that is played does it. */
+/**
+ * How to judge behaviour that a request demands of the model: a real model may fail to comply, the
+ * replay upstream complies.
+ */
 export function demanded(
   { mode }: { readonly mode: "live" | "replay" },
 ): typeof skill {
   return mode === "live" ? skill : fact;
 }
 
-/** The value at a path of the JSON reply equals this. */
+/** Finding that the value at a path of the JSON reply equals `expected`. */
 export function equals(
   exchange: Exchange,
   path: string,
@@ -94,7 +101,7 @@ export function equals(
   );
 }
 
-/** The value at a path of the JSON reply satisfies the test. */
+/** Finding that the value at a path of the JSON reply satisfies the test. */
 export function satisfies(
   exchange: Exchange,
   path: string,
@@ -105,7 +112,7 @@ export function satisfies(
   return fact(test(found), path, expected, found, exchange);
 }
 
-/** The status is one of these. */
+/** Finding that the status is one of these. */
 export function statusIs(exchange: Exchange, ...statuses: number[]): Finding {
   const status = exchange.head?.status;
   return fact(
@@ -117,7 +124,7 @@ export function statusIs(exchange: Exchange, ...statuses: number[]): Finding {
   );
 }
 
-/** The JSON value of a frame, by path, equals this. */
+/** Finding that the value at a path of a frame's JSON equals `expected`. */
 export function frameEquals(
   exchange: Exchange,
   frame: Frame,
@@ -135,7 +142,7 @@ export function frameEquals(
   );
 }
 
-/** A whole number of at least `least`. */
+/** Tests for a whole number of at least `least`. */
 export function wholeNumber(
   least: number,
 ): (value: Json | undefined) => boolean {

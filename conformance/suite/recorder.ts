@@ -1,34 +1,36 @@
-/** Makes records: hides the keys in everything, reads streams with both readers, joins exchanges with the journal. */
+/**
+ * Creates records: masks keys, reads streams with both readers, joins exchanges with the replay
+ * server's request log.
+ */
 import type { Received } from "../clients/transfer.ts";
 import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
 import type {
   Endpoint,
   Exchange,
   Header,
-  SentRequest,
+  RecordedRequest,
   UpstreamCall,
 } from "../evidence/exchange.ts";
 import { headerOf } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import { type Dialect, readCall } from "../replay/call.ts";
-import { parseJson } from "../replay/json.ts";
-import type { ReplayServer } from "../replay.ts";
+import { type DialectName, parseRequest } from "../../replay/parse_request.ts";
+import { parseJson } from "../../replay/json.ts";
+import type { ReplayServer } from "../../replay/mod.ts";
 
-/** What a record is made from. */
+/** The input of a record. */
 export interface RecordParts {
   /** Name inside the scenario. */
   readonly label: string;
-  /** The scenario. */
   readonly scenario: string;
   /** The operation. */
   readonly endpoint: Endpoint;
-  /** The upstream's dialect. */
-  readonly via: Dialect | undefined;
-  /** The request as sent, keys and all. */
-  readonly request: SentRequest;
-  /** What came back. */
+  /** Dialect of the upstream. */
+  readonly via: DialectName | undefined;
+  /** The request as sent, including keys. */
+  readonly request: RecordedRequest;
+  /** The reply. */
   readonly received: Received;
-  /** What hides keys. */
+  /** Masks keys in everything that is recorded. */
   readonly redaction: Redaction;
 }
 
@@ -82,7 +84,7 @@ export function recordOf(parts: RecordParts): Exchange {
   };
 }
 
-/** What the target sent upstream for an exchange, by the nonce in its body. */
+/** The requests upstream of an exchange, found by the nonce in its body. */
 export function upstreamCalls(
   replay: ReplayServer | undefined,
   exchange: Exchange,
@@ -94,7 +96,7 @@ export function upstreamCalls(
     ) => nonce),
   );
   if (replay === undefined || nonces.size === 0) return [];
-  return replay.journal.entries
+  return replay.requestLog.entries
     .filter(({ marker, request }) =>
       marker?.nonce === undefined
         ? [...nonces].some((nonce) => request.body.includes(`#${nonce}]]`))
@@ -104,7 +106,7 @@ export function upstreamCalls(
       const body = redaction.text(entry.request.body);
       return {
         id: entry.id,
-        dialect: readCall(entry.request).dialect,
+        dialect: parseRequest(entry.request).dialect,
         method: entry.request.method,
         path: redaction.text(entry.request.path),
         headers: Object.fromEntries(

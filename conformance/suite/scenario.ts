@@ -1,51 +1,34 @@
-/** What a scenario is: one set of requests, made once, that many checks judge. */
-import type { Dialect } from "../replay/call.ts";
+/** A scenario: a set of requests that is made once and that many checks judge. */
 import { type Cost, sumOf } from "./budget.ts";
 import type { Mode } from "./check.ts";
-import type { Lab } from "./lab.ts";
+import type { Session } from "./session.ts";
+import type { TargetProfile } from "./route.ts";
 
-/** A model to ask, and the dialect it is reached by. */
-export interface Route {
-  /** The part of a label that names the route: the dialect, or `model`. */
-  readonly name: string;
-  /** The dialect of the upstream; undefined in a live run, where nobody can tell. */
-  readonly via: Dialect | undefined;
-  /** The model id to send. */
-  readonly model: string;
-}
-
-/** What the suite knows of the target before the scenarios. */
-export interface TargetProfile {
-  /** The ids of `GET /v1/models`; empty when it could not be read. */
-  readonly models: readonly string[];
-  /** The models that the message endpoint is asked for: one per upstream dialect in a replay run, one in a live run. */
-  readonly messages: readonly Route[];
-  /** The same for the chat endpoint. */
-  readonly chat: readonly Route[];
-}
-
-/** One set of requests. */
+/** A set of requests. */
 export interface Scenario {
-  /** Its name; checks refer to it. */
+  /** Unique name; checks refer to it. */
   readonly name: string;
-  /** One line: what it does. */
+  /** One line that describes the requests. */
   readonly about: string;
   /** Where it can be played. */
   readonly mode: Mode;
-  /** What it costs at most in a live run; in a replay run nothing is billed. */
+  /** The most that it costs in a live run; a replay run costs nothing. */
   readonly cost: (profile: TargetProfile) => Cost;
-  /** True: nothing else runs beside it. */
+  /** True when no other scenario may run concurrently. */
   readonly alone?: boolean;
-  /** Makes the requests. A thrown error stops the scenario; what was recorded stays. */
-  readonly play: (lab: Lab) => Promise<void>;
+  /** Makes the requests. An error stops the scenario; exchanges recorded so far are kept. */
+  readonly play: (session: Session) => Promise<void>;
 }
 
-/** The cost of requests that no model sees. */
+/** The cost of requests that reach no model. */
 export function free(requests: number): Scenario["cost"] {
   return () => ({ requests, inputTokens: 0, outputTokens: 0 });
 }
 
-/** The cost of `requests` calls of a model on every route of both endpoints, each of at most so many output tokens. */
+/**
+ * The cost of `requests` model calls on every route of both endpoints, each with at most
+ * `outputTokens`.
+ */
 export function perRoute(
   requests: number,
   outputTokens: number,
@@ -59,7 +42,7 @@ export function perRoute(
     );
 }
 
-/** The cost of `requests` calls of a model in all, each of at most so many output tokens. */
+/** The cost of `requests` model calls in all, each with at most `outputTokens`. */
 export function calls(
   requests: number,
   outputTokens: number,
@@ -67,14 +50,14 @@ export function calls(
   return () => modelCalls(requests, outputTokens, INPUT_TOKENS);
 }
 
-/** The costs of several kinds of request in one scenario. */
+/** The sum of the costs of several kinds of requests. */
 export function together(
   ...costs: readonly Scenario["cost"][]
 ): Scenario["cost"] {
   return (profile) => sumOf(costs.map((cost) => cost(profile)));
 }
 
-/** Input tokens that a request of the suite bills at most, unless a scenario says otherwise. */
+/** Input tokens that a request bills at most, unless a scenario states otherwise. */
 const INPUT_TOKENS = 100;
 
 function modelCalls(

@@ -1,72 +1,70 @@
 /**
- * What the request pipeline asks of the accounts: who is calling, may this call be made, and what did it come to.
- * Only the interface is here; the pipeline knows nothing of keys, plans or stores.
+ * What the request pipeline needs of the accounts: authenticate a caller, reserve a call's
+ * cost, and settle it. Only the interface is here; the pipeline knows nothing of keys,
+ * plans or stores.
  *
  * @module
  */
-import { ApiError, type ErrorDetails } from "../../translate/error.ts";
-import type { Usage } from "../../translate/reply.ts";
+import { ApiError, type ErrorDetails } from "../../translate/model/error.ts";
+import type { Charge } from "./records.ts";
+import type { CallOutcome } from "./call_outcome.ts";
 
-/** Who is calling. Valid for one request. */
+/** An authenticated caller. Valid for one request. */
 export interface Caller {
-  /** Who pays. */
+  /** Id of the account that pays. */
   readonly accountId: string;
-  /** Names the key in logs; it is not the key. */
+  /** Id of the key, for logs; not the key itself. */
   readonly keyId: string;
-  /** False where the account is disabled: it may call nothing. */
+  /** False if the account is disabled: every call is then refused. */
   readonly isActive: boolean;
-  /** Whether the key may call a model at all: the model list shows exactly these. */
+  /**
+   * Whether both the plan and the key permit the model. The model list shows exactly the
+   * permitted ones.
+   */
   allows(model: string): boolean;
 }
 
-/** A call about to be made, at its worst. */
+/** A call before it is made, with its worst-case size. */
 export interface IntendedCall {
-  /** Names the call in the books: no two calls have the same. */
+  /** Unique id of the call; the ledger holds at most one entry for it. */
   readonly requestId: string;
-  /** The id as the caller wrote it. */
+  /** Model id as the client sent it. */
   readonly model: string;
   /** Estimated prompt tokens. */
   readonly inputTokens: number;
-  /** The most tokens that can be generated. */
+  /** Upper bound of the generated tokens. */
   readonly maxOutputTokens: number;
-  /** The caller's own user id, for attribution. */
+  /** The client's own id of its end user, for usage reports. */
   readonly user?: string;
 }
 
-/** How a call came out. */
-export interface CallOutcome {
-  /** What the upstream told. Absent figures were not told. */
-  readonly usage: Usage;
-  /** Characters generated and relayed, to estimate from where usage was not told. */
-  readonly generatedChars: number;
-  /** `caller_left` before the end; `failed` at the upstream or on the way; `refused` before anything was sent on. */
-  readonly ended: "complete" | "caller_left" | "failed" | "refused";
-}
-
-/** One window of a limit, as rate-limit headers tell it. */
+/** State of one per-minute limit, for rate-limit headers. */
 export interface LimitState {
-  /** Units a minute. */
+  /** Units per minute. */
   readonly limit: number;
-  /** Units that can be had at once. */
+  /** Units that are available at once. */
   readonly remaining: number;
-  /** Unix time in milliseconds when it is full again. */
+  /** Unix time in milliseconds at which the whole limit is available again. */
   readonly resetAtMs: number;
 }
 
-/** Where a caller stands, for rate-limit headers. Absent limits do not exist. */
+/** State of the caller's per-minute limits, for rate-limit headers. An absent limit is not set. */
 export interface Limits {
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly requests?: LimitState;
-  /** Tokens a minute. */
+  /** Tokens per minute. */
   readonly tokens?: LimitState;
 }
 
-/** A call that was refused for a reason of the account's: carries where the caller stands, for rate-limit headers. */
+/**
+ * A call refused because of the account's state or limits. Carries the limits for
+ * rate-limit headers.
+ */
 export class RefusedCall extends ApiError {
-  /** Where the caller stands; nothing was drawn. */
+  /** Limits at the time of the refusal; a refusal consumes nothing. */
   readonly limits: Limits;
 
-  /** Takes what {@linkcode ApiError} takes, and the limits. */
+  /** Takes the arguments of {@linkcode ApiError}, and the limits. */
   constructor(
     kind: "permission" | "rate_limit",
     message: string,
@@ -78,41 +76,55 @@ export class RefusedCall extends ApiError {
   }
 }
 
-/** A granted call. It must be settled exactly once; settling again does nothing. */
+/** A granted call. Settle it exactly once; later calls of `settle` do nothing. */
 export interface Reservation {
-  /** Where the caller stands after the grant. */
+  /** Limits after this call was granted. */
   readonly limits: Limits;
   /**
-   * Absent where nothing is awaited. Resolves once the reservation would survive the end of this process. The upstream may be called before, but no byte of its
-   * answer may reach the caller before: what was answered must be in the books. Mostly it has resolved long before the upstream
-   * answers. Rejects where the reservation could not be written or is refused after all; then the caller gets that error.
+   * Resolves once the reservation survives the end of this process; absent if there is
+   * nothing to wait for. The upstream may be called before that, but no byte of its reply
+   * may reach the client: a reply that was delivered must be in the ledger. Usually
+   * resolves long before the upstream replies. Rejects if the reservation was refused or
+   * could not be written; the client then receives that error.
    *
    * @throws {ApiError} as {@linkcode Accounts.reserve}
    */
-  readonly written?: Promise<void>;
-  /** Never throws and never waits: what cannot be written now is written later. */
-  settle(outcome: CallOutcome): void;
+  readonly durable?: Promise<void>;
+  /** Prompt tokens assumed by the reservation. */
+  readonly inputTokens: number;
+  /**
+   * Charges the call and returns the charge. Never throws and never waits: the write
+   * happens in the background and is retried until it succeeds. A second call returns the
+   * first charge.
+   */
+  settle(outcome: CallOutcome): Charge;
 }
 
-/** The accounts. */
+/** The accounts, as the request pipeline sees them. */
 export interface Accounts {
   /**
-   * Finds the caller by the keys that the request presents, byte for byte as presented; the first valid one counts.
+   * Authenticates a caller by the keys that the request presents, compared byte for byte.
+   * The first valid key is used.
    *
-   * @throws {ApiError} `authentication` when none is valid, `unavailable` when the store cannot be asked
+   * @throws {ApiError} `authentication` if no key is valid, `unavailable` if the store does
+   * not answer
    */
   authenticate(presented: readonly string[]): Promise<Caller>;
   /**
-   * Grants a call.
+   * Reserves the call's worst-case cost.
    *
-   * @throws {ApiError} `permission` with code `account_disabled`, `insufficient_balance` or `model_not_in_plan`;
-   * `rate_limit` with `retryAfterSeconds`; `unavailable` when the store cannot be asked
+   * @throws {ApiError} `permission` with code `account_disabled`, `insufficient_balance` or
+   * `model_not_in_plan`; `rate_limit` with `retryAfterSeconds`; `unavailable` if the store
+   * does not answer
    */
   reserve(caller: Caller, call: IntendedCall): Promise<Reservation>;
-  /** Whether the store answers; for readiness. */
+  /** Whether the store answers; for readiness checks. */
   ready(): Promise<boolean>;
-  /** Reservations and settlements that are not written yet: few, unless the store is down or too slow. */
+  /**
+   * Number of reservations and settlements not written yet: a few, unless the store is down
+   * or slow.
+   */
   backlog(): number;
-  /** Writes what is still to be written and lets the store go. */
+  /** Writes pending settlements and closes the store. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /**
- * The text of a key: how one is made, and the hash under which it is kept. A key itself is never stored.
+ * The text of a key: how it is generated and hashed. The key itself is never stored.
  *
  * @module
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import { ApiError } from "../../translate/error.ts";
+import { ApiError } from "../../translate/model/error.ts";
 
 const ALPHABET =
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -12,32 +12,35 @@ const ENCODER = new TextEncoder();
 const SECRET_CHARS = 40;
 const CHECK_CHARS = 6;
 
-/** Random bytes fetched ahead, each used once: asking for them costs more than they do. */
-const POOL = new Uint8Array(4096);
-let used = POOL.length;
+/** Random bytes fetched in bulk, each used once: one call per key is slower. */
+const RANDOM_BYTES = new Uint8Array(4096);
+let usedBytes = RANDOM_BYTES.length;
 
-/** Letters and digits drawn evenly from random bytes. */
+/** Letters and digits, uniformly random. */
 export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
-    if (used === POOL.length) {
-      crypto.getRandomValues(POOL);
-      used = 0;
+    if (usedBytes === RANDOM_BYTES.length) {
+      crypto.getRandomValues(RANDOM_BYTES);
+      usedBytes = 0;
     }
-    const byte = POOL[used++] ?? 255;
-    // 248 is the largest multiple of 62 below 256: what lies above would favour the first letters.
+    const byte = RANDOM_BYTES[usedBytes++] ?? 255;
+    // 248 is the largest multiple of 62 below 256: higher bytes would favour the first letters.
     if (byte < 248) text += ALPHABET[byte % 62];
   }
   return text;
 }
 
-/** A new key: `sk-`, 40 random letters and digits, 6 of checksum. */
+/** A new key: `sk-`, 40 random letters and digits, 6 characters of checksum. */
 export function newKey(): string {
   const secret = randomText(SECRET_CHARS);
   return `sk-${secret}${checksum(secret)}`;
 }
 
-/** Whether a text has the form and checksum of a key made by {@linkcode newKey}: a mistyped key can be told without a look-up. */
+/**
+ * Whether a text has the form and checksum of a key made by {@linkcode newKey}: mistyped
+ * keys are detected without a look-up.
+ */
 export function isWellFormed(key: string): boolean {
   const match = /^sk-([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(key);
   return match !== null && checksum(match[1] ?? "") === match[2];
@@ -53,32 +56,35 @@ function checksum(secret: string): string {
   return text;
 }
 
-/** SHA-256 of a key, in hexadecimal: what is stored. Keys are long and random, so no slow hash is needed. */
+/**
+ * SHA-256 of a key, in hexadecimal: the stored form. Keys are long and random, so a slow
+ * hash is not needed.
+ */
 export function keyHash(key: string): string {
   return sha256(key);
 }
 
 /** Compares two hashes in constant time. */
-export function sameHash(one: string, other: string): boolean {
+export function hashesEqual(one: string, other: string): boolean {
   return timingSafeEqual(ENCODER.encode(one), ENCODER.encode(other));
 }
 
-/** What may be shown of a key once it has been issued: enough to recognise it, useless to call with. */
+/** The part of an issued key that may be shown: enough to recognise it, too little to call with. */
 export function keyHint(key: string): string {
   return `${key.slice(0, 7)}…${key.slice(-4)}`;
 }
 
-/** At once: an object for a hash that is fed piece by piece costs more than the hashing. */
+/** The one-shot `hash()`: creating a hash object costs more than the hashing. */
 function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** The one answer to a missing or wrong key; it tells nothing of the store. */
+/** The error for a missing or wrong key; it reveals nothing about the store. */
 export function invalidKey(presented: boolean): ApiError {
   return new ApiError(
     "authentication",
     presented
-      ? "invalid API key: it is unknown, revoked or expired, or was changed in copying (no blanks or quotes belong to it)"
+      ? "invalid API key: it is unknown, revoked or expired, or was changed in copying (a key contains no blanks or quotes)"
       : "no API key: send it as `x-api-key: KEY` or `authorization: Bearer KEY`",
     { retryable: false },
   );

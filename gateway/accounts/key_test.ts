@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { isWellFormed, keyHash, keyHint, newKey } from "./key.ts";
 
-Deno.test("newKey() makes keys that are well-formed and never the same", () => {
+Deno.test("newKey() returns well-formed, distinct keys", () => {
   const keys = Array.from({ length: 100 }, newKey);
   assert.equal(new Set(keys).size, 100);
   assert.ok(keys.every(isWellFormed));
 });
 
-Deno.test("isWellFormed() notices a letter that was changed", () => {
+Deno.test("isWellFormed() detects a changed letter", () => {
   const key = newKey();
   const other = key[10] === "a" ? "b" : "a";
   assert.equal(isWellFormed(key.slice(0, 10) + other + key.slice(11)), false);
@@ -15,8 +15,8 @@ Deno.test("isWellFormed() notices a letter that was changed", () => {
 
 for (
   const [what, change] of [
-    ["a blank in front", (key: string) => ` ${key}`],
-    ["a line end behind", (key: string) => `${key}\n`],
+    ["a leading blank", (key: string) => ` ${key}`],
+    ["a trailing line end", (key: string) => `${key}\n`],
     ["quotes", (key: string) => `"${key}"`],
     ["a missing end", (key: string) => key.slice(0, -1)],
     ["another prefix", (key: string) => key.replace("sk-", "pk-")],
@@ -32,7 +32,7 @@ Deno.test("keyHint() shows too little to call with", () => {
   assert.equal(keyHint(key).length, 12);
 });
 
-Deno.test("keyHash() is the SHA-256 in hexadecimal", () => {
+Deno.test("keyHash() returns the SHA-256 in hexadecimal", () => {
   assert.equal(
     keyHash("abc"),
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",

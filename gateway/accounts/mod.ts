@@ -1,12 +1,13 @@
 /**
- * Keys, plans, balances, limits and the ledger. The request pipeline needs {@linkcode Accounts}, operators {@linkcode Admin}.
+ * Keys, plans, balances, limits and the ledger. The request pipeline uses
+ * {@linkcode Accounts}; the admin API and the command line use {@linkcode Admin}.
  *
  * @module
  */
 export * from "./accounts.ts";
-export * from "./admin.ts";
-export * from "./open_accounts.ts";
-export * from "./open_store.ts";
+export * from "./repositories/admin.ts";
+export * from "./service.ts";
+export * from "./store/open_store.ts";
 export type * from "./records.ts";
-export type { ModelPrice } from "./money.ts";
-export type { Store } from "./store.ts";
+export type { ModelPrice } from "./ledger/money.ts";
+export type { Store } from "./store/store.ts";

@@ -1,146 +1,152 @@
 /**
- * What is kept, as records: plans, accounts, keys, reservations, ledger entries. How they lie in the store is known to the modules
- * that read and write them.
+ * The stored records: plans, accounts, keys, reservations, ledger entries. Their SQL form
+ * is in `store/`.
+ *
+ * Replies to requests with an idempotency key are stored as JSON of an `Account`, `Plan`,
+ * `KeyRecord` or `LedgerEntry`, so a new name for one of their fields makes replies stored
+ * before the upgrade unreadable.
  *
  * @module
  */
-import type { CallOutcome } from "./accounts.ts";
-import type { ModelPrice, Tokens } from "./money.ts";
+import type { CallOutcome } from "./call_outcome.ts";
+import type { ModelPrice, Tokens } from "./ledger/money.ts";
 
-/** What an account may do. An absent limit does not exist. */
+/** The models and limits of the accounts on it. An absent limit means no limit. */
 export interface Plan {
-  /** Names it. */
+  /** Unique id of the plan. */
   readonly id: string;
-  /** The models that may be called; absent: every one that is offered. */
+  /** Models that may be called; absent: all models. */
   readonly models?: readonly string[];
-  /** Requests a minute. */
   readonly requestsPerMinute?: number;
-  /** Tokens a minute. */
   readonly tokensPerMinute?: number;
-  /** How many requests may be under way at once. */
+  /** Maximum number of requests at once. */
   readonly concurrentRequests?: number;
-  /** Spending per day (UTC). */
+  /** Spending limit per day (UTC). */
   readonly spendPerDayMicroUsd?: number;
-  /** When it was made. */
+  /** Creation time, Unix milliseconds. */
   readonly createdAtMs: number;
 }
 
-/** Whether calls need a balance that covers them, or are only written up. */
+/**
+ * `prepaid`: a call needs a balance that covers its worst case. `postpaid`: calls are only
+ * recorded.
+ */
 export type Billing = "prepaid" | "postpaid";
 
-/** The balance for one model: calls of it are paid from here and from nowhere else. */
-export interface Purse {
-  /** The only model that it pays for. */
+/** A balance reserved for one model. If it exists, calls of the model are paid from it alone. */
+export interface ModelBalance {
+  /** Id of the model. */
   readonly model: string;
-  /** What is in it. */
+  /** Balance in micro-dollars, including the reserved part. */
   readonly balanceMicroUsd: number;
-  /** The part of it that is held for calls under way. */
+  /** Part of the balance reserved for active calls. */
   readonly reservedMicroUsd: number;
 }
 
-/** Who pays. */
+/** An account: the payer of calls. */
 export interface Account {
-  /** Names it. */
+  /** Unique id of the account. */
   readonly id: string;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** A disabled one is refused every call. */
+  /** A disabled account may make no calls. */
   readonly status: "active" | "disabled";
   /** Whether calls need a balance that covers them. */
   readonly billing: Billing;
-  /** The plan that says what it may do. */
+  /** Id of the account's plan. */
   readonly planId: string;
-  /** The sum of its ledger entries without those of purses. Below zero where calls came first (postpaid). */
+  /**
+   * Sum of the account's ledger entries, without those of model balances. May be negative
+   * if postpaid.
+   */
   readonly balanceMicroUsd: number;
-  /** The part of it that is held for calls under way. */
+  /** Part of the balance reserved for active calls. */
   readonly reservedMicroUsd: number;
-  /** Calls under way. */
+  /** Number of active calls. */
   readonly openRequests: number;
-  /** Balances of single models. */
-  readonly purses: readonly Purse[];
-  /** When it was made. */
+  /** Balances reserved for single models. */
+  readonly purses: readonly ModelBalance[];
+  /** Creation time, Unix milliseconds. */
   readonly createdAtMs: number;
 }
 
-/** A key as it can be shown: not the key. */
+/** A key's metadata; the key itself is never stored. */
 export interface KeyRecord {
-  /** Names it, in logs and the ledger. */
+  /** Unique id of the key, used in logs and the ledger. */
   readonly id: string;
-  /** Whose it is. */
+  /** Id of the account that the key belongs to. */
   readonly accountId: string;
-  /** For people; may be empty. */
+  /** Display name; may be empty. */
   readonly name: string;
-  /** First and last letters, to recognise it by. */
+  /** First and last characters of the key, to recognise it. */
   readonly hint: string;
-  /** The models of the plan that it may call; absent: all of them. */
+  /** Subset of the plan's models; absent: all of them. */
   readonly models?: readonly string[];
-  /** When it was issued. */
+  /** Creation time, Unix milliseconds. */
   readonly createdAtMs: number;
-  /** From then on it is refused; absent: never. */
+  /** The key is refused from this time on; absent: it does not expire. */
   readonly expiresAtMs?: number;
-  /** Since when it is refused; absent: it was not revoked. */
+  /** Time of revocation; absent: not revoked. */
   readonly revokedAtMs?: number;
-  /** To the minute. */
+  /** Time of the last use, exact to the minute. */
   readonly lastUsedAtMs?: number;
-  /** The key that it was made to replace. */
+  /** Id of the key that this one replaces. */
   readonly replaces?: string;
 }
 
-/** A call that was granted and has not been settled. */
-export interface OpenCall {
-  /** Names it. */
+/** A granted call that is not settled yet. */
+export interface ReservedCall {
   readonly requestId: string;
-  /** Who pays. */
+  /** Id of the account that pays. */
   readonly accountId: string;
-  /** Who called. */
+  /** Id of the key that was used. */
   readonly keyId: string;
-  /** The model asked for. */
+  /** Requested model. */
   readonly model: string;
-  /** The caller's own user id. */
+  /** The client's own id of its end user. */
   readonly user?: string;
-  /** Estimated. */
+  /** Estimated prompt tokens. */
   readonly inputTokens: number;
-  /** The most tokens that can be generated. */
+  /** Upper bound of the generated tokens. */
   readonly maxOutputTokens: number;
-  /** As of the grant: this is what will be billed. */
+  /** Price at the time of the reservation; the call is charged at this price. */
   readonly price: ModelPrice;
-  /** What is held for it: its worst case. */
+  /** Reserved amount: the worst-case cost. */
   readonly reservedMicroUsd: number;
-  /** When it was granted. */
+  /** Time of the reservation, Unix milliseconds. */
   readonly atMs: number;
 }
 
-/** What a call came to. */
+/** The charge for a call. */
 export interface Charge {
-  /** What is billed. */
+  /** Billed tokens. */
   readonly tokens: Tokens;
-  /** The part of output spent on reasoning. */
+  /** Part of the output tokens spent on reasoning. */
   readonly reasoningTokens: number;
-  /** Whether any of the figures was not told by the upstream. */
+  /** Whether any count is an estimate because the upstream did not report it. */
   readonly estimated: boolean;
-  /** `lost`: the process that served it died, so nobody knows. */
+  /** How the call ended; `lost`: the process that served it died, so its end is unknown. */
   readonly ended: CallOutcome["ended"] | "lost";
-  /** What they come to. */
+  /** Cost of the billed tokens. */
   readonly costMicroUsd: number;
 }
 
-/** One line of the books. */
 export interface LedgerEntry {
-  /** Counts up; the order of the books. */
+  /** Sequence number; gives the order of the entries. */
   readonly seq: number;
-  /** Money out for a call, or money in. */
+  /** A charge for a call, or money put into an account. */
   readonly kind: "charge" | "top_up";
-  /** The request, or the top-up's own id. No id is entered twice. */
+  /** Id of the request, or of the top-up. Unique in the ledger. */
   readonly requestId: string;
-  /** Whose balance it moves. */
+  /** Id of the account whose balance changes. */
   readonly accountId: string;
-  /** Who called; of charges only. */
+  /** Id of the key that was used; charges only. */
   readonly keyId?: string;
-  /** What was called; of charges only. */
+  /** Model that was called; charges only. */
   readonly model?: string;
-  /** The model whose own balance it moves; absent: the account's balance. */
+  /** Model whose own balance changes; absent: the account's balance. */
   readonly purse?: string;
-  /** The caller's own user id. */
+  /** The client's own id of its end user. */
   readonly user?: string;
   /** Prompt tokens at the full rate. */
   readonly inputTokens: number;
@@ -150,18 +156,18 @@ export interface LedgerEntry {
   readonly cacheWriteTokens: number;
   /** Tokens generated, reasoning included. */
   readonly outputTokens: number;
-  /** The part of them spent on reasoning. */
+  /** Part of the output tokens spent on reasoning. */
   readonly reasoningTokens: number;
   /** Micro-dollars per million tokens: input/cache read/cache write/output. */
   readonly price?: string;
-  /** Whether any of the figures was not told by the upstream. */
+  /** Whether any count is an estimate because the upstream did not report it. */
   readonly estimated: boolean;
-  /** How the call came out; of charges only. */
+  /** How the call ended; charges only. */
   readonly ended?: string;
-  /** What the money is for; of top-ups only. */
+  /** The operator's note; top-ups only. */
   readonly note?: string;
-  /** What it adds to the balance: negative for a charge. */
+  /** Amount added to the balance: negative for a charge. */
   readonly microUsd: number;
-  /** When it was entered. */
+  /** Time of the entry, Unix milliseconds. */
   readonly atMs: number;
 }

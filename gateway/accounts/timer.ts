@@ -1,14 +1,17 @@
 /**
- * Waiting, as something that can be passed in: tests wait without time passing.
+ * Timers behind an interface, so that tests can control them.
  *
  * @module
  */
 import { clearImmediate, setImmediate } from "node:timers";
 
-/** Calls `run` after so many milliseconds, unless what it returns is called before. */
+/** Calls `run` after `ms` milliseconds, unless the returned function cancels it first. */
 export type Timer = (ms: number, run: () => void) => () => void;
 
-/** The platform's own. No wait at all is still behind what has come in the present turn of the event loop. */
+/**
+ * The platform's timer. A wait of 0 runs after the events that are already queued in this
+ * turn of the event loop.
+ */
 export function startTimer(ms: number, run: () => void): () => void {
   if (ms === 0) {
     const soon = setImmediate(run);

@@ -1,27 +1,27 @@
 /**
- * Operations on accounts.
+ * Admin operations on accounts.
  *
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../translate/json.ts";
-import type { AccountSettings } from "../accounts/account_register.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { AccountSettings } from "../accounts/repositories/account_repository.ts";
 import type { Account } from "../accounts/records.ts";
 import {
   chosenId,
-  given,
   listJson,
   listOf,
-  momentText,
   name,
   noQuery,
   pageOf,
   pageQuery,
+  timestampText,
+  withoutUndefined,
 } from "./fields.ts";
-import { type AdminOperation, change, look } from "./operation.ts";
+import { type AdminOperation, mutation, query } from "./operation.ts";
 
 const billing = z.enum(["prepaid", "postpaid"]).describe(
-  "prepaid: calls need a balance that covers them; postpaid: they are only written up",
+  "prepaid: calls need a balance that covers them; postpaid: calls are only recorded",
 );
 
 const SETTINGS = {
@@ -34,7 +34,7 @@ const SETTINGS = {
 const accountUpdate = z.strictObject(SETTINGS);
 const accountRequest = z.strictObject({ id: chosenId.optional(), ...SETTINGS });
 
-/** An account as it is answered. */
+/** JSON form of an account. */
 export const accountReply: z.ZodType = z.object({
   object: z.literal("account"),
   id: z.string(),
@@ -44,7 +44,7 @@ export const accountReply: z.ZodType = z.object({
   billing,
   balance_micro_usd: z.int(),
   reserved_micro_usd: z.int().describe(
-    "the part of the balance that is held for calls under way",
+    "part of the balance reserved for active calls",
   ),
   open_requests: z.int(),
   model_balances: z.array(z.object({
@@ -52,7 +52,7 @@ export const accountReply: z.ZodType = z.object({
     balance_micro_usd: z.int(),
     reserved_micro_usd: z.int(),
   })).describe(
-    "balances of single models: their calls are paid from there alone",
+    "balances of single models: calls of such a model are paid from its balance alone",
   ),
   created_at: z.string(),
 });
@@ -68,17 +68,17 @@ function accountJson(account: Account): JsonObject {
     balance_micro_usd: account.balanceMicroUsd,
     reserved_micro_usd: account.reservedMicroUsd,
     open_requests: account.openRequests,
-    model_balances: account.purses.map((purse) => ({
-      model: purse.model,
-      balance_micro_usd: purse.balanceMicroUsd,
-      reserved_micro_usd: purse.reservedMicroUsd,
+    model_balances: account.purses.map((balance) => ({
+      model: balance.model,
+      balance_micro_usd: balance.balanceMicroUsd,
+      reserved_micro_usd: balance.reservedMicroUsd,
     })),
-    created_at: momentText(account.createdAtMs),
+    created_at: timestampText(account.createdAtMs),
   };
 }
 
 function settingsOf(body: z.infer<typeof accountUpdate>): AccountSettings {
-  return given<AccountSettings>({
+  return withoutUndefined<AccountSettings>({
     name: body.name,
     status: body.status,
     planId: body.plan,
@@ -86,10 +86,9 @@ function settingsOf(body: z.infer<typeof accountUpdate>): AccountSettings {
   });
 }
 
-/** The operations. */
 export const ACCOUNT_OPERATIONS: readonly AdminOperation[] = [
-  look({
-    operation: "listAccounts",
+  query({
+    operationId: "listAccounts",
     summary: "List the accounts",
     path: "/admin/v1/accounts",
     query: pageQuery,
@@ -97,36 +96,38 @@ export const ACCOUNT_OPERATIONS: readonly AdminOperation[] = [
     run: async (admin, query) =>
       listJson(await admin.accounts.list(pageOf(query)), accountJson),
   }),
-  change({
-    operation: "createAccount",
+  mutation({
+    operationId: "createAccount",
     summary:
-      "Make an account: prepaid and on the plan without limits, where not told otherwise",
+      "Create an account; the default is prepaid, on the plan without limits",
     path: "/admin/v1/accounts",
     request: accountRequest,
     reply: accountReply,
-    run: async (admin, body, { once }) =>
+    run: async (admin, body, { idempotencyKey }) =>
       accountJson(
         await admin.accounts.create({
           ...settingsOf(body),
           ...(body.id === undefined ? {} : { id: body.id }),
-        }, once),
+        }, idempotencyKey),
       ),
   }),
-  look({
-    operation: "getAccount",
+  query({
+    operationId: "getAccount",
     summary: "Describe an account",
     path: "/admin/v1/accounts/:id",
     query: noQuery,
     reply: accountReply,
     run: async (admin, _, id) => accountJson(await admin.accounts.get(id)),
   }),
-  change({
-    operation: "updateAccount",
-    summary: "Change an account; what is not told stays as it is",
+  mutation({
+    operationId: "updateAccount",
+    summary: "Change an account; absent fields stay unchanged",
     path: "/admin/v1/accounts/:id",
     request: accountUpdate,
     reply: accountReply,
-    run: async (admin, body, { id, once }) =>
-      accountJson(await admin.accounts.update(id, settingsOf(body), once)),
+    run: async (admin, body, { id, idempotencyKey }) =>
+      accountJson(
+        await admin.accounts.update(id, settingsOf(body), idempotencyKey),
+      ),
   }),
 ];

@@ -1,50 +1,50 @@
 /**
- * Operations on keys.
+ * Admin operations on keys.
  *
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../translate/json.ts";
-import type { IssuedKey } from "../accounts/key_register.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { IssuedKey } from "../accounts/repositories/key_repository.ts";
 import type { KeyRecord } from "../accounts/records.ts";
 import {
   listJson,
   listOf,
   models,
-  moment,
-  momentText,
   name,
   noBody,
   noQuery,
   PAGE_FIELDS,
   pageOf,
+  timestamp,
+  timestampText,
 } from "./fields.ts";
-import { type AdminOperation, change, look } from "./operation.ts";
+import { type AdminOperation, mutation, query } from "./operation.ts";
 
 const KEY_FIELDS = {
   object: z.literal("key"),
   id: z.string(),
   account: z.string(),
   name: z.string(),
-  hint: z.string().describe("first and last letters, to recognise it by"),
+  hint: z.string().describe("first and last characters of the key"),
   models: z.array(z.string()).nullable().describe(
-    "the models of the plan that it may call; null: all",
+    "subset of the plan's models; null: all of them",
   ),
   created_at: z.string(),
   expires_at: z.string().nullable(),
   revoked_at: z.string().nullable(),
-  last_used_at: z.string().nullable().describe("to the minute"),
+  last_used_at: z.string().nullable().describe("exact to the minute"),
   replaces: z.string().nullable(),
 };
 
-/** A key as it is answered. */
+/** JSON form of a key. */
 export const keyReply: z.ZodType = z.object(KEY_FIELDS);
 
-/** A key just made. */
+/** JSON form of a new key. */
 export const issuedKeyReply: z.ZodType = z.object({
   ...KEY_FIELDS,
   key: z.string().nullable().describe(
-    "the key itself, shown this once; null when an idempotency key is used again: it is kept nowhere",
+    "the key itself, shown only once; null if the request is repeated with its idempotency key, because the key is not stored",
   ),
 });
 
@@ -56,10 +56,10 @@ function keyJson(key: KeyRecord): JsonObject {
     name: key.name,
     hint: key.hint,
     models: key.models ?? null,
-    created_at: momentText(key.createdAtMs),
-    expires_at: momentText(key.expiresAtMs),
-    revoked_at: momentText(key.revokedAtMs),
-    last_used_at: momentText(key.lastUsedAtMs),
+    created_at: timestampText(key.createdAtMs),
+    expires_at: timestampText(key.expiresAtMs),
+    revoked_at: timestampText(key.revokedAtMs),
+    last_used_at: timestampText(key.lastUsedAtMs),
     replaces: key.replaces ?? null,
   };
 }
@@ -70,10 +70,9 @@ function issuedJson(issued: IssuedKey): JsonObject {
 
 const MAX_OVERLAP_SECONDS = 365 * 24 * 60 * 60;
 
-/** The operations. */
 export const KEY_OPERATIONS: readonly AdminOperation[] = [
-  look({
-    operation: "listKeys",
+  query({
+    operationId: "listKeys",
     summary: "List the keys, of one account or of all",
     path: "/admin/v1/keys",
     query: z.strictObject({
@@ -90,20 +89,20 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
         keyJson,
       ),
   }),
-  change({
-    operation: "issueKey",
-    summary: "Issue a key; it is shown in this answer and never again",
+  mutation({
+    operationId: "issueKey",
+    summary: "Issue a key; only this reply contains it",
     path: "/admin/v1/keys",
     request: z.strictObject({
       account: z.string().min(1).max(64),
       name: name.optional(),
       models: models.optional().describe(
-        "a part of the plan's models; absent: all of them",
+        "subset of the plan's models; absent: all of them",
       ),
-      expires_at: moment.optional(),
+      expires_at: timestamp.optional(),
     }),
     reply: issuedKeyReply,
-    run: async (admin, body, { once }) =>
+    run: async (admin, body, { idempotencyKey }) =>
       issuedJson(
         await admin.keys.issue({
           accountId: body.account,
@@ -112,38 +111,42 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
           ...(body.expires_at === undefined
             ? {}
             : { expiresAtMs: Date.parse(body.expires_at) }),
-        }, once),
+        }, idempotencyKey),
       ),
   }),
-  look({
-    operation: "getKey",
+  query({
+    operationId: "getKey",
     summary: "Describe a key",
     path: "/admin/v1/keys/:id",
     query: noQuery,
     reply: keyReply,
     run: async (admin, _, id) => keyJson(await admin.keys.get(id)),
   }),
-  change({
-    operation: "rotateKey",
+  mutation({
+    operationId: "rotateKey",
     summary:
-      "Issue a key in place of another; the old one works for overlap_seconds longer",
+      "Issue a key that replaces another; the old one expires after overlap_seconds",
     path: "/admin/v1/keys/:id/rotate",
     request: z.strictObject({
       overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
     }),
     reply: issuedKeyReply,
-    run: async (admin, body, { id, once }) =>
+    run: async (admin, body, { id, idempotencyKey }) =>
       issuedJson(
-        await admin.keys.rotate(id, body.overlap_seconds * 1000, once),
+        await admin.keys.rotate(
+          id,
+          body.overlap_seconds * 1000,
+          idempotencyKey,
+        ),
       ),
   }),
-  change({
-    operation: "revokeKey",
-    summary: "Revoke a key, for good",
+  mutation({
+    operationId: "revokeKey",
+    summary: "Revoke a key permanently",
     path: "/admin/v1/keys/:id/revoke",
     request: noBody,
     reply: keyReply,
-    run: async (admin, _, { id, once }) =>
-      keyJson(await admin.keys.revoke(id, once)),
+    run: async (admin, _, { id, idempotencyKey }) =>
+      keyJson(await admin.keys.revoke(id, idempotencyKey)),
   }),
 ];

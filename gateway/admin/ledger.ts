@@ -1,31 +1,31 @@
 /**
- * Operations on the ledger: in pages, and as a whole in the forms that spreadsheets and scripts read.
+ * Admin operations on the ledger: in pages, and as an export for spreadsheets and scripts.
  *
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../translate/json.ts";
-import { checked } from "../../translate/schema.ts";
-import type { Admin } from "../accounts/admin.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { checked } from "../../translate/model/schema.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   CSV_HEAD,
   csvLines,
   entryJson,
   jsonLines,
   type LedgerQuery,
-} from "../accounts/ledger_report.ts";
+} from "../accounts/repositories/ledger_report.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
-import type { Page } from "../accounts/register.ts";
+import type { ListPage } from "../accounts/repositories/repository.ts";
 import {
   listJson,
   listOf,
-  momentOrDay,
   PAGE_FIELDS,
   pageOf,
+  timestampOrDay,
 } from "./fields.ts";
-import { type AdminOperation, look } from "./operation.ts";
+import { type AdminOperation, query } from "./operation.ts";
 
-/** A line of the ledger as it is answered. */
+/** JSON form of a ledger entry. */
 export const ledgerEntryReply: z.ZodType = z.object({
   seq: z.int(),
   time: z.string(),
@@ -35,9 +35,9 @@ export const ledgerEntryReply: z.ZodType = z.object({
   key: z.string().nullable(),
   model: z.string().nullable(),
   purse: z.string().nullable().describe(
-    "the model whose own balance it moves; null: the account's balance",
+    "the model whose own balance changes; null: the account's balance",
   ),
-  user: z.string().nullable().describe("the caller's own user id"),
+  user: z.string().nullable().describe("the client's own id of its end user"),
   input_tokens: z.int(),
   cache_read_tokens: z.int(),
   cache_write_tokens: z.int(),
@@ -52,7 +52,7 @@ export const ledgerEntryReply: z.ZodType = z.object({
   ),
   note: z.string().nullable(),
   micro_usd: z.int().describe(
-    "what it adds to the balance: negative for a charge",
+    "amount added to the balance: negative for a charge",
   ),
 });
 
@@ -61,13 +61,12 @@ const FILTERS = {
   key: z.string().max(64).optional(),
   kind: z.enum(["charge", "top_up"]).optional(),
   request_id: z.string().max(200).optional(),
-  from: momentOrDay.optional().describe("not before"),
-  to: momentOrDay.optional().describe("before"),
+  from: timestampOrDay.optional().describe("entries at or after this time"),
+  to: timestampOrDay.optional().describe("entries before this time"),
 };
 
 const ledgerQuery = z.strictObject({ ...PAGE_FIELDS, ...FILTERS });
 
-/** What the query of an export may say. */
 export const exportQuery: z.ZodType<
   { readonly format: "jsonl" | "csv" } & z.infer<z.ZodObject<typeof FILTERS>>
 > = z.strictObject({
@@ -88,16 +87,16 @@ function filtersOf(
   };
 }
 
-/** A page of the ledger as it is answered. */
-export function listLedgerJson(page: Page<LedgerEntry>): JsonObject {
+/** A page of the ledger in its JSON form. */
+export function listLedgerJson(page: ListPage<LedgerEntry>): JsonObject {
   return listJson(page, entryJson);
 }
 
-/** The operations. */
+/** All operations on the ledger that reply with JSON. */
 export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
-  look({
-    operation: "listLedger",
-    summary: "List the ledger, oldest line first",
+  query({
+    operationId: "listLedger",
+    summary: "List the ledger, oldest entry first",
     path: "/admin/v1/ledger",
     query: ledgerQuery,
     reply: listOf(ledgerEntryReply),
@@ -108,18 +107,18 @@ export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
   }),
 ];
 
-/** An export: its media type, and its text as it is read from the store. */
 export interface LedgerExport {
-  /** For the `content-type` header. */
+  /** Value of the `content-type` header. */
   readonly contentType: string;
-  /** Piece by piece, read as it is asked for. */
+  /** The text in pieces, read from the store on demand. */
   readonly text: AsyncGenerator<string, void, void>;
 }
 
 /**
  * Exports the ledger.
  *
- * @throws {ApiError} `invalid_request` for a wrong query; reading the text throws `unavailable`
+ * @throws {ApiError} `invalid_request` for a wrong query; reading the text throws
+ * `unavailable`
  */
 export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
   const { format, ...filters } = checked(exportQuery, query);

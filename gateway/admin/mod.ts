@@ -1,5 +1,6 @@
 /**
- * What operators can do, as one list. The admin API and the command line are made from it.
+ * All operations for operators. The admin API and the command line are built from this
+ * list.
  *
  * @module
  */
@@ -11,7 +12,7 @@ import { PLAN_OPERATIONS } from "./plans.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
 import { USAGE_OPERATIONS } from "./usage.ts";
 
-/** Every operation, longer paths before those that they begin with. */
+/** All operations; a longer path precedes its prefixes. */
 export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOP_UP_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

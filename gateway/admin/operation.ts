@@ -1,111 +1,114 @@
 /**
- * What an operation of operators is: where it is asked for, what it takes, what it answers. The routes and the command line are
- * made from the same list, see `mod.ts`.
+ * An admin operation: its path, input and reply. The routes and the command line are built
+ * from the same list, see `mod.ts`.
  *
  * @module
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { invalidField } from "../../translate/error.ts";
-import { isObject, type JsonObject } from "../../translate/json.ts";
-import { checked } from "../../translate/schema.ts";
-import type { Admin } from "../accounts/admin.ts";
-import type { Once } from "../accounts/register.ts";
+import { invalidField } from "../../translate/model/error.ts";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { checked } from "../../translate/model/schema.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
+import type { IdempotencyKey } from "../accounts/repositories/repository.ts";
 
-/** An operation, asked for with something that nobody has checked yet. */
+/** An operation. It validates its own input. */
 export interface AdminOperation {
-  /** Its id in the API description. */
-  readonly operation: string;
-  /** For people. */
+  /** Operation id in the API description. */
+  readonly operationId: string;
+  /** Summary in the API description. */
   readonly summary: string;
-  /** GET only looks, POST changes. */
+  /** GET reads, POST changes. */
   readonly method: "GET" | "POST";
   /** Path with at most one variable part, `:id`. */
   readonly path: string;
-  /** What the body must be; absent: there is none. */
+  /** Schema of the body; absent: no body. */
   readonly request?: z.ZodType;
-  /** What the query must be; absent: there is none. */
+  /** Schema of the query; absent: no query. */
   readonly query?: z.ZodType;
-  /** What it answers. */
+  /** Schema of the reply. */
   readonly reply: z.ZodType;
   /**
-   * Carries it out.
+   * Runs the operation.
    *
    * @throws {ApiError} `invalid_request`, `not_found`, `conflict`, `unavailable`
    */
-  run(admin: Admin, asked: Asked): Promise<JsonObject>;
+  run(admin: Admin, input: OperationInput): Promise<JsonObject>;
 }
 
-/** How an operation was asked for. */
-export interface Asked {
+/** Unvalidated input of an operation. */
+export interface OperationInput {
   /** The variable part of the path. */
   readonly id?: string;
-  /** What the body was, unchecked. */
+  /** The body, not validated. */
   readonly body?: unknown;
-  /** What the query was, unchecked. */
+  /** The query, not validated. */
   readonly query?: JsonObject;
-  /** The caller's own word for this one request: asked again with it, a change is not made again. */
+  /** The client's unique key for this request: a repeated change with it is applied once. */
   readonly idempotencyKey?: string;
 }
 
-/** An operation that changes something. */
-export function change<B>(
-  told: Omit<AdminOperation, "method" | "run" | "query"> & {
+/** Defines an operation that changes something. */
+export function mutation<B>(
+  definition: Omit<AdminOperation, "method" | "run" | "query"> & {
     readonly request: z.ZodType<B>;
     run(
       admin: Admin,
       body: B,
-      at: { readonly id: string; readonly once?: Once },
+      target: { readonly id: string; readonly idempotencyKey?: IdempotencyKey },
     ): Promise<JsonObject>;
   },
 ): AdminOperation {
   return {
-    ...told,
+    ...definition,
     method: "POST",
-    async run(admin, asked) {
-      const body = checked(told.request, asked.body ?? {});
-      const once = onceOf(told.operation, asked);
-      return await told.run(admin, body, {
-        id: asked.id ?? "",
-        ...(once === undefined ? {} : { once }),
+    async run(admin, input) {
+      const body = checked(definition.request, input.body ?? {});
+      const idempotencyKey = idempotencyKeyOf(definition.operationId, input);
+      return await definition.run(admin, body, {
+        id: input.id ?? "",
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       });
     },
   };
 }
 
-/** An operation that only looks. */
-export function look<Q>(
-  told: Omit<AdminOperation, "method" | "run" | "request"> & {
+/** Defines an operation that only reads. */
+export function query<Q>(
+  definition: Omit<AdminOperation, "method" | "run" | "request"> & {
     readonly query: z.ZodType<Q>;
     run(admin: Admin, query: Q, id: string): Promise<JsonObject>;
   },
 ): AdminOperation {
   return {
-    ...told,
+    ...definition,
     method: "GET",
-    run: async (admin, asked) =>
-      await told.run(
+    run: async (admin, input) =>
+      await definition.run(
         admin,
-        checked(told.query, asked.query ?? {}),
-        asked.id ?? "",
+        checked(definition.query, input.query ?? {}),
+        input.id ?? "",
       ),
   };
 }
 
-function onceOf(operation: string, asked: Asked): Once | undefined {
-  const key = asked.idempotencyKey;
+function idempotencyKeyOf(
+  operation: string,
+  input: OperationInput,
+): IdempotencyKey | undefined {
+  const key = input.idempotencyKey;
   if (key === undefined) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw invalidField(
       "idempotency-key",
-      "expected 1 to 255 letters without blanks",
+      "expected 1 to 255 visible ASCII characters, without blanks",
     );
   }
-  const text = JSON.stringify([operation, asked.id, sorted(asked.body ?? {})]);
+  const text = JSON.stringify([operation, input.id, sorted(input.body ?? {})]);
   return { key, fingerprint: createHash("sha256").update(text).digest("hex") };
 }
 
-/** The same value with the fields of objects in one order: how a body is written does not make it another request. */
+/** The same value with sorted object keys: their order does not make it another request. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

@@ -1,28 +1,28 @@
 /**
- * Operations on plans.
+ * Admin operations on plans.
  *
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../translate/json.ts";
-import type { PlanSettings } from "../accounts/plan_register.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { PlanSettings } from "../accounts/repositories/plan_repository.ts";
 import type { Plan } from "../accounts/records.ts";
 import {
   chosenId,
-  given,
   limit,
   listJson,
   listOf,
   models,
-  momentText,
   noQuery,
   pageOf,
   pageQuery,
+  timestampText,
+  withoutUndefined,
 } from "./fields.ts";
-import { type AdminOperation, change, look } from "./operation.ts";
+import { type AdminOperation, mutation, query } from "./operation.ts";
 
 const SETTINGS = {
-  models: models.nullish().describe("null: every model that is offered"),
+  models: models.nullish().describe("null: all models"),
   requests_per_minute: limit.nullish().describe("null: no limit"),
   tokens_per_minute: limit.nullish().describe("null: no limit"),
   concurrent_requests: limit.nullish().describe("null: no limit"),
@@ -34,7 +34,7 @@ const SETTINGS = {
 const planUpdate = z.strictObject(SETTINGS);
 const planRequest = z.strictObject({ id: chosenId.optional(), ...SETTINGS });
 
-/** A plan as it is answered. */
+/** JSON form of a plan. */
 export const planReply: z.ZodType = z.object({
   object: z.literal("plan"),
   id: z.string(),
@@ -55,12 +55,12 @@ function planJson(plan: Plan): JsonObject {
     tokens_per_minute: plan.tokensPerMinute ?? null,
     concurrent_requests: plan.concurrentRequests ?? null,
     spend_per_day_micro_usd: plan.spendPerDayMicroUsd ?? null,
-    created_at: momentText(plan.createdAtMs),
+    created_at: timestampText(plan.createdAtMs),
   };
 }
 
 function settingsOf(body: z.infer<typeof planUpdate>): PlanSettings {
-  return given<PlanSettings>({
+  return withoutUndefined<PlanSettings>({
     models: body.models,
     requestsPerMinute: body.requests_per_minute,
     tokensPerMinute: body.tokens_per_minute,
@@ -69,10 +69,9 @@ function settingsOf(body: z.infer<typeof planUpdate>): PlanSettings {
   });
 }
 
-/** The operations. */
 export const PLAN_OPERATIONS: readonly AdminOperation[] = [
-  look({
-    operation: "listPlans",
+  query({
+    operationId: "listPlans",
     summary: "List the plans",
     path: "/admin/v1/plans",
     query: pageQuery,
@@ -80,36 +79,35 @@ export const PLAN_OPERATIONS: readonly AdminOperation[] = [
     run: async (admin, query) =>
       listJson(await admin.plans.list(pageOf(query)), planJson),
   }),
-  change({
-    operation: "createPlan",
-    summary:
-      "Make a plan: the models and limits of the accounts that are on it",
+  mutation({
+    operationId: "createPlan",
+    summary: "Create a plan: the models and limits of its accounts",
     path: "/admin/v1/plans",
     request: planRequest,
     reply: planReply,
-    run: async (admin, body, { once }) =>
+    run: async (admin, body, { idempotencyKey }) =>
       planJson(
         await admin.plans.create({
           ...settingsOf(body),
           ...(body.id === undefined ? {} : { id: body.id }),
-        }, once),
+        }, idempotencyKey),
       ),
   }),
-  look({
-    operation: "getPlan",
+  query({
+    operationId: "getPlan",
     summary: "Describe a plan",
     path: "/admin/v1/plans/:id",
     query: noQuery,
     reply: planReply,
     run: async (admin, _, id) => planJson(await admin.plans.get(id)),
   }),
-  change({
-    operation: "updatePlan",
-    summary: "Change a plan; what is not told stays as it is",
+  mutation({
+    operationId: "updatePlan",
+    summary: "Change a plan; absent fields stay unchanged",
     path: "/admin/v1/plans/:id",
     request: planUpdate,
     reply: planReply,
-    run: async (admin, body, { id, once }) =>
-      planJson(await admin.plans.update(id, settingsOf(body), once)),
+    run: async (admin, body, { id, idempotencyKey }) =>
+      planJson(await admin.plans.update(id, settingsOf(body), idempotencyKey)),
   }),
 ];

@@ -1,40 +1,39 @@
 /**
- * Operations on money put into accounts.
+ * Admin operations on top-ups.
  *
  * @module
  */
 import { z } from "zod";
 import { ledgerEntryReply, listLedgerJson } from "./ledger.ts";
-import { entryJson } from "../accounts/ledger_report.ts";
+import { entryJson } from "../accounts/repositories/ledger_report.ts";
 import { listOf, microUsd, name, pageOf, pageQuery } from "./fields.ts";
-import { type AdminOperation, change, look } from "./operation.ts";
+import { type AdminOperation, mutation, query } from "./operation.ts";
 
-/** The operations. */
 export const TOP_UP_OPERATIONS: readonly AdminOperation[] = [
-  change({
-    operation: "topUpAccount",
+  mutation({
+    operationId: "topUpAccount",
     summary:
-      "Put money into an account, or take it out (an amount below zero); send an idempotency-key, so that it happens once",
+      "Put money into an account, or take it out (negative amount); send an idempotency-key, so that a retry is applied once",
     path: "/admin/v1/accounts/:id/top-ups",
     request: z.strictObject({
       micro_usd: microUsd.describe("millionths of a dollar"),
       model: z.string().min(1).max(200).optional().describe(
-        "puts it into the balance of this model alone; from then on its calls are paid from there",
+        "puts the amount into this model's own balance; from then on its calls are paid from that balance alone",
       ),
       note: name.optional(),
     }),
     reply: ledgerEntryReply,
-    run: async (admin, body, { id, once }) =>
+    run: async (admin, body, { id, idempotencyKey }) =>
       entryJson(
         await admin.accounts.topUp(id, {
           microUsd: body.micro_usd,
           ...(body.model === undefined ? {} : { model: body.model }),
           ...(body.note === undefined ? {} : { note: body.note }),
-        }, once),
+        }, idempotencyKey),
       ),
   }),
-  look({
-    operation: "listTopUps",
+  query({
+    operationId: "listTopUps",
     summary: "List the money put into an account",
     path: "/admin/v1/accounts/:id/top-ups",
     query: pageQuery,

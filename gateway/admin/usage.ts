@@ -1,19 +1,19 @@
 /**
- * Operations on usage, for operators and for the holder of a key.
+ * Usage reports, for operators and for the holder of a key.
  *
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../translate/json.ts";
-import { checked } from "../../translate/schema.ts";
-import type { Admin } from "../accounts/admin.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { checked } from "../../translate/model/schema.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
   UsageGroup,
   UsageLine,
   UsageQuery,
-} from "../accounts/usage_report.ts";
+} from "../accounts/repositories/usage_report.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./fields.ts";
-import { type AdminOperation, look } from "./operation.ts";
+import { type AdminOperation, query } from "./operation.ts";
 
 const GROUPS: readonly UsageGroup[] = [
   "day",
@@ -23,16 +23,16 @@ const GROUPS: readonly UsageGroup[] = [
   "user",
 ];
 
-/** A line of a report as it is answered. */
+/** JSON form of a line of a report. */
 export const usageLineReply: z.ZodType = z.object({
   day: z.string().optional(),
   account: z.string().optional(),
   key: z.string().optional(),
   model: z.string().optional(),
-  user: z.string().optional().describe("the caller's own user id"),
+  user: z.string().optional().describe("the client's own id of its end user"),
   requests: z.int(),
   estimated_requests: z.int().describe(
-    "how many of them were billed by an estimate",
+    "number of calls whose charge is an estimate",
   ),
   input_tokens: z.int(),
   cache_read_tokens: z.int(),
@@ -40,7 +40,7 @@ export const usageLineReply: z.ZodType = z.object({
   output_tokens: z.int(),
   reasoning_tokens: z.int(),
   micro_usd: z.int(),
-}).describe("of the first five fields those that `by` names");
+}).describe("of the first five fields only those named in `by` are present");
 
 const day = z.iso.date("expected a day such as 2026-12-31");
 
@@ -48,8 +48,8 @@ const OWN_FIELDS = {
   ...PAGE_FIELDS,
   by: z.string().regex(
     /^(day|account|key|model|user)(,(day|account|key|model|user))*$/,
-    `expected some of ${GROUPS.join(", ")}, with commas between`,
-  ).default("day").describe("what to tell apart, with commas between"),
+    `expected a comma-separated list of ${GROUPS.join(", ")}`,
+  ).default("day").describe("fields to group by, comma-separated"),
   from: day.optional().describe("first day, in UTC"),
   to: day.optional().describe("last day, in UTC"),
   model: z.string().max(200).optional(),
@@ -82,10 +82,10 @@ function usageJson(line: UsageLine): JsonObject {
 }
 
 function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
-  const asked = query.by.split(",");
+  const groups = query.by.split(",");
   return {
     ...pageOf(query),
-    by: GROUPS.filter((group) => asked.includes(group)),
+    by: GROUPS.filter((group) => groups.includes(group)),
     ...(query.from === undefined ? {} : { fromDay: query.from }),
     ...(query.to === undefined ? {} : { toDay: query.to }),
     ...(query.model === undefined ? {} : { model: query.model }),
@@ -93,12 +93,10 @@ function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
   };
 }
 
-/** The operations. */
 export const USAGE_OPERATIONS: readonly AdminOperation[] = [
-  look({
-    operation: "reportUsage",
-    summary:
-      "Add usage up by day, account, key, model or the caller's own user",
+  query({
+    operationId: "reportUsage",
+    summary: "Sum up usage by day, account, key, model or end user",
     path: "/admin/v1/usage",
     query: usageQuery,
     reply: listOf(usageLineReply),
@@ -114,7 +112,7 @@ export const USAGE_OPERATIONS: readonly AdminOperation[] = [
   }),
 ];
 
-/** What {@linkcode ownUsage} answers. */
+/** JSON form of the reply of {@linkcode ownUsage}. */
 export const ownUsageReply: z.ZodType = listOf(usageLineReply);
 
 /**
@@ -127,10 +125,10 @@ export async function ownUsage(
   holder: { readonly accountId: string; readonly keyId: string },
   query: JsonObject,
 ): Promise<JsonObject> {
-  const asked = queryOf(checked(ownUsageQuery, query));
+  const filters = queryOf(checked(ownUsageQuery, query));
   return listJson(
     await admin.usage({
-      ...asked,
+      ...filters,
       accountId: holder.accountId,
       keyId: holder.keyId,
     }),

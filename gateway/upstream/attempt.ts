@@ -1,6 +1,7 @@
 /**
- * One attempt at one candidate: the call, and the look at its head (and at the first frame of a stream) that decides whether
- * there is an answer for the caller. What follows a failure is not known here, see `retry_policy.ts`.
+ * One attempt at one candidate: makes the call and reads the head of the response, for a stream
+ * also its first frame, to decide whether there is a reply. What follows a failure is decided in
+ * `retry_policy.ts`.
  *
  * @module
  */
@@ -10,31 +11,34 @@ import type {
   EncodeContext,
   UpstreamDialect,
 } from "../../translate/dialect.ts";
-import { ApiError } from "../../translate/error.ts";
-import { joinPieces } from "../../translate/slab.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import { joinPieces } from "../../translate/bytes/buffers.ts";
 import {
-  type Relay,
   streamOfWhole,
   streamRelay,
   type UpstreamRequest,
   wholeOfStream,
   type WholeReply,
   wholeReply,
-} from "../../translate/relay.ts";
-import type { Trace } from "../trace.ts";
+} from "../../translate/stream/relay.ts";
+import type { Relay } from "../../translate/stream/relay_interface.ts";
+import type { Trace } from "../http/trace.ts";
 import { callHeaders } from "./call_headers.ts";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./model_registry.ts";
 import {
   type AttemptFailure,
-  byStatus,
-  inFirstFrame,
-  inReply,
-  withoutAnswer,
+  firstFrameFailure,
+  noResponseFailure,
+  statusFailure,
+  wholeReplyFailure,
 } from "./failure.ts";
 import type { ByteSource } from "./byte_source.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
 
-/** What an attempt gave: a stream that has begun well, or a whole reply (for a caller that wanted a stream: its text). */
+/**
+ * The reply of an attempt: a stream whose first frame has arrived, or a whole reply (as event
+ * stream text for a client that asked for a stream).
+ */
 export type AttemptResult =
   | {
     readonly type: "stream";
@@ -44,47 +48,56 @@ export type AttemptResult =
   }
   | { readonly type: "whole"; readonly reply: WholeReply };
 
-/** An attempt. */
-export interface Attempt {
-  /** Makes the call and keeps its time limits. */
+/** Input of an attempt. */
+export interface AttemptOptions {
+  /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;
-  /** Where the call goes, in which dialect and with which key. */
+  /** The candidate to call. */
   readonly candidate: Candidate;
-  /** What the reply is written in. */
-  readonly caller: Dialect;
-  /** The request, written for the candidate. */
+  /** The client's dialect; the reply is written in it. */
+  readonly clientDialect: Dialect;
+  /** The request as written for the candidate. */
   readonly upstream: UpstreamRequest;
-  /** Whether the caller wants a stream; the upstream is asked for the same and may answer with the other. */
+  /**
+   * Whether the client asked for a stream. The upstream is asked for the same, but may reply
+   * otherwise.
+   */
   readonly stream: boolean;
-  /** What the reply's encoder must know of the caller. */
+  /** Settings of the reply's encoder that depend on the client's request. */
   readonly encode: EncodeContext;
-  /** The caller's headers of its dialect, for pass-through. */
+  /** The client's headers of its dialect, for pass-through. */
   readonly dialectHeaders: Readonly<Record<string, string>>;
-  /** The trace that the caller told, to be passed on. */
+  /** The client's trace, forwarded to the upstream. */
   readonly trace: Trace | undefined;
-  /** Ends the attempt in any phase; its reason is what is thrown. */
+  /** Aborts the attempt in any phase; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** The longest whole reply or error that is read, in bytes. */
+/** The part that all attempts of one call share. */
+export type AttemptContext = Pick<
+  AttemptOptions,
+  "encode" | "dialectHeaders" | "trace" | "signal"
+>;
+
+/** The largest whole reply that is read, in bytes. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 256 * 1024;
 
 /**
- * Makes the attempt.
+ * Makes the attempt. An upstream's failure is returned, not thrown.
  *
- * @throws the signal's reason where it was aborted; nothing else but faults of ours
+ * @throws the signal's reason if it was aborted; otherwise only internal errors
  */
 export async function attempt(
-  options: Attempt,
+  options: AttemptOptions,
 ): Promise<AttemptResult | AttemptFailure> {
   const { candidate } = options;
   const { dialect } = candidate;
-  let meaning = withoutAnswer;
+  let classify = noResponseFailure;
   try {
     const response = await options.client.call({
       url: `${candidate.access.baseUrl}${
-        candidate.wire.path(candidate.upstreamModel, options.stream)
+        candidate.vendorDialect.path(candidate.upstreamModel, options.stream)
       }`,
       headers: callHeaders(options),
       body: options.upstream.bytes,
@@ -92,19 +105,21 @@ export async function attempt(
       ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
     });
     if (response.status < 200 || response.status > 299) {
-      return await refused(dialect, response, options.signal);
+      return await failedStatus(dialect, response, options.signal);
     }
     const isStream = isEventStream(response, options.stream);
-    meaning = isStream && options.stream ? inFirstFrame : inReply;
-    return await answered(options, dialect, response, isStream);
+    classify = isStream && options.stream
+      ? firstFrameFailure
+      : wholeReplyFailure;
+    return await readReply(options, dialect, response, isStream);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (!(error instanceof ApiError)) throw error;
-    return meaning(error);
+    return classify(error);
   }
 }
 
-async function refused(
+async function failedStatus(
   dialect: UpstreamDialect,
   response: UpstreamResponse,
   signal: AbortSignal,
@@ -116,54 +131,60 @@ async function refused(
       await readUpTo(response.body, MAX_ERROR_BYTES, "cut"),
     );
   } catch (error) {
-    // Where the words do not come, the status says enough.
+    // Without its body, the error is decoded from the status alone.
     if (signal.aborted || !(error instanceof ApiError)) throw error;
   }
-  return byStatus(
+  return statusFailure(
     status,
     dialect.decodeError(status, response.headers(), text),
   );
 }
 
-async function answered(
-  options: Attempt,
+async function readReply(
+  options: AttemptOptions,
   dialect: UpstreamDialect,
   response: UpstreamResponse,
   isStream: boolean,
 ): Promise<AttemptResult> {
-  const { caller, encode } = options;
+  const { clientDialect, encode } = options;
   const decode: DecodeContext = options.upstream.context;
   if (isStream && options.stream) {
-    const relay = streamRelay(caller, dialect, decode, encode);
-    return await begun(relay, response.body);
+    const relay = streamRelay(clientDialect, dialect, decode, encode);
+    return await startedStream(relay, response.body);
   }
   const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
-  const answer = isStream
+  const toReply = isStream
     ? wholeOfStream
     : options.stream
     ? streamOfWhole
     : wholeReply;
   return {
     type: "whole",
-    reply: answer(caller, dialect, decode, encode, body),
+    reply: toReply(clientDialect, dialect, decode, encode, body),
   };
 }
 
-/** What the content type says; where it says neither JSON nor HTML, what was asked for. */
-function isEventStream(response: UpstreamResponse, asked: boolean): boolean {
+/**
+ * Decided by the content type; if that is neither JSON nor HTML nor an event stream, by the
+ * request.
+ */
+function isEventStream(
+  response: UpstreamResponse,
+  wantsStream: boolean,
+): boolean {
   const type = response.header("content-type")?.toLowerCase() ?? "";
   if (type.includes("event-stream")) return true;
-  return asked && !type.includes("json") && !type.includes("html");
+  return wantsStream && !type.includes("json") && !type.includes("html");
 }
 
-/** Waits for a stream's first frame, so that an error told there becomes a real status. */
-async function begun(
+/** Waits for a stream's first frame, so that an error in it still becomes an HTTP status. */
+async function startedStream(
   relay: Relay,
   source: ByteSource,
 ): Promise<AttemptResult> {
   const first: Uint8Array[] = [];
   try {
-    while (!relay.seen().started && !relay.done()) {
+    while (!relay.progress().started && !relay.done()) {
       const chunk = await source.read();
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
       if (out.length > 0) first.push(out);
@@ -173,7 +194,7 @@ async function begun(
     source.cancel();
     throw error;
   }
-  const { started, error } = relay.seen();
+  const { started, error } = relay.progress();
   if (error !== undefined && !started) {
     source.cancel();
     throw error;
@@ -182,9 +203,10 @@ async function begun(
 }
 
 /**
- * Reads a body to its end, but no further than a limit: beyond it the rest is cut off, or the reading fails.
+ * Reads a body up to a limit. Beyond the limit, `"cut"` returns the bytes so far and `"fail"`
+ * throws.
  *
- * @throws {ApiError} `upstream` beyond the limit
+ * @throws {ApiError} `upstream` for a body beyond the limit
  */
 export async function readUpTo(
   source: ByteSource,

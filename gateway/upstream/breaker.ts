@@ -1,131 +1,150 @@
 /**
- * What is known of a candidate's health: a circuit breaker, and the rest that an upstream asked for. Nothing is refused here:
- * `choose.ts` asks, and passes over a candidate that is out as long as there is another.
+ * The health of a candidate: a circuit breaker, and a cooldown that the upstream asked for. The
+ * breaker refuses no call itself: `load_balancer.ts` avoids an unhealthy candidate while there is
+ * another.
  *
- * The breaker opens after some failures in a row, or when too large a share of the last calls failed. After a pause, which
- * doubles with every opening, one call is let through as a probe: its answer closes the breaker, its failure opens it again.
- * The clock is the caller's, in milliseconds; every step costs the same however many calls there were.
+ * The breaker opens after a number of consecutive failures, or if too large a share of the recent
+ * calls failed. After a pause, which doubles with every opening, one call is let through as a
+ * probe: its reply closes the breaker, its failure opens it again. Callers pass the time in
+ * milliseconds; every operation takes constant time and memory.
  *
  * @module
  */
 
-/** `half_open`: the pause is over, and a probe decides. */
+/** `half_open`: the pause has ended, and a probe decides. */
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** Failures in a row that open the breaker. */
-export const FAILURES_IN_A_ROW = 5;
-/** Share of failed calls that opens it, in one window with at least so many calls. */
+/** Consecutive failures that open the breaker. */
+export const CONSECUTIVE_FAILURES = 5;
+/**
+ * Share of failed calls in one window that opens the breaker, if the window has at least
+ * `MIN_CALLS` calls.
+ */
 const FAILURE_SHARE = 0.5;
-const LEAST_CALLS = 20;
+const MIN_CALLS = 20;
 const WINDOW_MS = 30_000;
-/** The first pause, and the longest. */
+/** The first pause; doubled with every opening up to {@linkcode MAX_PAUSE_MS}. */
 export const FIRST_PAUSE_MS = 5_000;
-/** See {@linkcode FIRST_PAUSE_MS}. */
-export const LONGEST_PAUSE_MS = 300_000;
-/** However long an upstream asks to be left alone. */
-const LONGEST_REST_MS = 3_600_000;
-/** Where it does not say how long: this, doubled with each time in a row, up to a minute. */
-export const FIRST_REST_MS = 1_000;
-const LONGEST_UNASKED_REST_MS = 60_000;
+/** The longest pause. */
+export const MAX_PAUSE_MS = 300_000;
+/** Upper limit of a cooldown, whatever the upstream asks for. */
+const MAX_COOLDOWN_MS = 3_600_000;
+/** Cooldown if the upstream names no duration; doubled each consecutive time, up to a minute. */
+export const FIRST_COOLDOWN_MS = 1_000;
+const MAX_DEFAULT_COOLDOWN_MS = 60_000;
 
-/** A candidate's health. A call that was entered ends in exactly one of
- * `succeeded`, `failed` and `left`. */
+/**
+ * A candidate's health. Every call passed to `startCall` ends with exactly one of
+ * `succeeded`, `failed` and `endedWithoutResult`.
+ */
 export class Breaker {
-  /** Unix time; 0: closed. Past: half-open. */
+  /** Unix time; 0: closed. A past time: half-open. */
   #openUntilMs = 0;
-  #restUntilMs = 0;
-  #rests = 0;
+  #cooldownUntilMs = 0;
+  #cooldowns = 0;
   #probing = false;
   #openings = 0;
-  #inARow = 0;
+  #consecutiveFailures = 0;
   #windowFromMs = 0;
   #calls = 0;
   #failures = 0;
   #sinceMs = 0;
 
-  /** What the breaker is at a time. */
+  /** The breaker's state at a time. */
   state(nowMs: number): BreakerState {
     if (this.#openUntilMs === 0) return "closed";
     return nowMs < this.#openUntilMs ? "open" : "half_open";
   }
 
-  /** When the state began; 0 where it has never changed. */
+  /** When the state began; 0 if it has never changed. */
   sinceMs(nowMs: number): number {
     return this.state(nowMs) === "half_open"
       ? this.#openUntilMs
       : this.#sinceMs;
   }
 
-  /** Until when the candidate is left alone because it asked for that; undefined where it is not. */
-  restingUntilMs(nowMs: number): number | undefined {
-    return nowMs < this.#restUntilMs ? this.#restUntilMs : undefined;
+  /** End of the cooldown that the upstream asked for; undefined if there is none. */
+  coolingDownUntilMs(nowMs: number): number | undefined {
+    return nowMs < this.#cooldownUntilMs ? this.#cooldownUntilMs : undefined;
   }
 
-  /** Whether a call may go there while there are others to go to. */
+  /** Whether a call may use the candidate while there are others. */
   admits(nowMs: number): boolean {
-    if (nowMs < this.#restUntilMs) return false;
+    if (nowMs < this.#cooldownUntilMs) return false;
     return this.#openUntilMs === 0 ||
       (nowMs >= this.#openUntilMs && !this.#probing);
   }
 
-  /** When it is worth another call, as far as is known now; not later than the present for one that admits calls. */
-  backAtMs(): number {
-    return Math.max(this.#openUntilMs, this.#restUntilMs);
+  /**
+   * Earliest time at which the candidate admits calls again, as far as known now; in the past for
+   * one that admits calls.
+   */
+  availableAtMs(): number {
+    return Math.max(this.#openUntilMs, this.#cooldownUntilMs);
   }
 
-  /** A call goes there. True: it is the probe, and must say so when it leaves. */
-  enter(nowMs: number): boolean {
+  /**
+   * A call begins at the candidate. True: it is the probe, and must be passed to
+   * `endedWithoutResult` if its outcome is unknown.
+   */
+  startCall(nowMs: number): boolean {
     if (this.#probing || this.state(nowMs) !== "half_open") return false;
     this.#probing = true;
     return true;
   }
 
-  /** An answer has begun: that ends the doubt, and is not yet a success. */
-  answered(nowMs: number): void {
+  /** A reply has begun: closes the breaker, but does not count as a success yet. */
+  replyStarted(nowMs: number): void {
     if (this.#openUntilMs !== 0) this.#close(nowMs);
   }
 
-  /** An answer was whole. */
+  /** A reply was complete. */
   succeeded(nowMs: number): void {
-    this.answered(nowMs);
-    this.#inARow = 0;
+    this.replyStarted(nowMs);
+    this.#consecutiveFailures = 0;
     this.#openings = 0;
-    this.#rests = 0;
+    this.#cooldowns = 0;
     this.#count(nowMs);
   }
 
-  /** The upstream failed, before its answer or in the middle of it. */
+  /** The upstream failed, before or during its reply. */
   failed(nowMs: number): void {
     const state = this.state(nowMs);
-    // Calls from before the opening that fail now tell nothing new.
+    // Late failures of calls from before the opening are no new evidence.
     if (state === "open") return;
     if (state === "half_open") return this.#open(nowMs);
-    this.#inARow++;
+    this.#consecutiveFailures++;
     this.#count(nowMs);
     this.#failures++;
     if (
-      this.#inARow >= FAILURES_IN_A_ROW ||
-      (this.#calls >= LEAST_CALLS &&
+      this.#consecutiveFailures >= CONSECUTIVE_FAILURES ||
+      (this.#calls >= MIN_CALLS &&
         this.#failures >= this.#calls * FAILURE_SHARE)
     ) this.#open(nowMs);
   }
 
   /**
-   * The upstream says that it is called too often: no failure, and no proof that it works. It is left alone for as long as it
-   * asks; undefined: it does not say.
+   * The upstream reports a rate limit: neither a failure nor a success. Starts a cooldown of
+   * `askedMs`, or of a default if the upstream names no duration.
    */
-  rest(nowMs: number, askedMs: number | undefined): void {
-    const forMs = askedMs ??
-      Math.min(FIRST_REST_MS * 2 ** this.#rests, LONGEST_UNASKED_REST_MS);
-    this.#rests++;
-    this.#restUntilMs = Math.max(
-      this.#restUntilMs,
-      nowMs + Math.min(forMs, LONGEST_REST_MS),
+  coolDown(nowMs: number, askedMs: number | undefined): void {
+    const durationMs = askedMs ??
+      Math.min(
+        FIRST_COOLDOWN_MS * 2 ** this.#cooldowns,
+        MAX_DEFAULT_COOLDOWN_MS,
+      );
+    this.#cooldowns++;
+    this.#cooldownUntilMs = Math.max(
+      this.#cooldownUntilMs,
+      nowMs + Math.min(durationMs, MAX_COOLDOWN_MS),
     );
   }
 
-  /** The call ended in a way that tells nothing: its caller left, or the request was wrong. */
-  left(wasProbe: boolean): void {
+  /**
+   * The call ended without evidence about the upstream: its client disconnected, or the request was
+   * wrong.
+   */
+  endedWithoutResult(wasProbe: boolean): void {
     if (wasProbe) this.#probing = false;
   }
 
@@ -140,20 +159,20 @@ export class Breaker {
 
   #open(nowMs: number): void {
     this.#openUntilMs = nowMs +
-      Math.min(FIRST_PAUSE_MS * 2 ** this.#openings, LONGEST_PAUSE_MS);
+      Math.min(FIRST_PAUSE_MS * 2 ** this.#openings, MAX_PAUSE_MS);
     this.#openings++;
-    this.#begin(nowMs);
+    this.#resetAt(nowMs);
   }
 
   #close(nowMs: number): void {
     this.#openUntilMs = 0;
-    this.#begin(nowMs);
+    this.#resetAt(nowMs);
   }
 
-  #begin(nowMs: number): void {
+  #resetAt(nowMs: number): void {
     this.#sinceMs = nowMs;
     this.#probing = false;
-    this.#inARow = 0;
+    this.#consecutiveFailures = 0;
     this.#calls = 0;
     this.#failures = 0;
     this.#windowFromMs = nowMs;

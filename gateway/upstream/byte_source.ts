@@ -1,33 +1,36 @@
 /**
- * A body as it comes from an upstream: pulled piece by piece, or pushed to whoever takes it.
+ * The body of an upstream's response, chunk by chunk: either pulled or pushed to a sink.
  *
  * @module
  */
 
-/** Takes a body's pieces as they come. */
+/** Receives the chunks of a body. */
 export interface ByteSink {
-  /** The next piece. */
-  piece(bytes: Uint8Array): void;
-  /** There are no more. */
-  ended(): void;
-  /** The body broke: an `ApiError` as {@linkcode ByteSource.read} throws it. */
-  failed(error: unknown): void;
+  /** The next chunk. */
+  onChunk(bytes: Uint8Array): void;
+  /** The body has ended. */
+  onEnd(): void;
+  /** The body failed, with an `ApiError` like that of {@linkcode ByteSource.read}. */
+  onError(error: unknown): void;
 }
 
-/** A body that is read piece by piece, with backpressure. */
+/** A body that is read in chunks, with backpressure. */
 export interface ByteSource {
   /**
-   * The next piece; undefined at the end.
+   * The next chunk; undefined at the end.
    *
-   * @throws {ApiError} `timeout` after too long a silence, `upstream` where the connection broke
+   * @throws {ApiError} `timeout` after too long a silence, `upstream` if the connection failed
    */
   read(): Promise<Uint8Array | undefined>;
-  /** From now on pieces go to `sink`, those that wait already at once. A read under way never comes back. */
-  flow(sink: ByteSink): void;
-  /** Asks for no more pieces for now; a few may still come. */
+  /**
+   * Pushes all chunks to `sink` from now on, buffered ones immediately. A pending `read()` never
+   * settles.
+   */
+  pushTo(sink: ByteSink): void;
+  /** Stops reading from the connection; a few chunks may still arrive. */
   pause(): void;
-  /** Takes {@linkcode ByteSource.pause} back. */
+  /** Reverts {@linkcode ByteSource.pause}. */
   resume(): void;
-  /** Lets the connection go. Nothing may be read afterwards, and a sink hears no more, or that the body broke. */
+  /** Closes the connection. Nothing may be read afterwards; a sink receives at most a failure. */
   cancel(): void;
 }

@@ -1,27 +1,27 @@
 /**
- * The headers of a call to an upstream: of the dialect, of the vendor, of the model, and what the caller may add.
+ * The headers of a call to an upstream: from the dialect, the vendor, the model and the client.
  *
  * @module
  */
-import type { UpstreamRequest } from "../../translate/relay.ts";
-import type { Trace } from "../trace.ts";
-import type { Candidate } from "./candidates.ts";
+import type { UpstreamRequest } from "../../translate/stream/relay.ts";
+import type { Trace } from "../http/trace.ts";
+import type { Candidate } from "./model_registry.ts";
 
-/** What the headers depend on. */
+/** Values that the headers depend on. */
 export interface CallHeaders {
-  /** Gives the key, and the betas that the model needs. */
+  /** Provides the key, and the betas that the model needs. */
   readonly candidate: Candidate;
-  /** The request, written for the candidate. */
+  /** The request as written for the candidate. */
   readonly upstream: UpstreamRequest;
   /** Whether a stream is asked for. */
   readonly stream: boolean;
-  /** The caller's headers of its dialect; they go along with its own bytes only. */
+  /** The client's headers of its dialect; sent only with the client's own bytes. */
   readonly dialectHeaders: Readonly<Record<string, string>>;
-  /** The trace that the caller told, to be passed on. */
+  /** The client's trace, forwarded to the upstream. */
   readonly trace: Trace | undefined;
 }
 
-/** The headers of a call. A beta is switched on by the caller, by the model's row, or by both: it is named once. */
+/** The headers of a call. A beta that both the client and the model's row enable is listed once. */
 export function callHeaders(
   call: CallHeaders,
 ): Readonly<Record<string, string>> {
@@ -30,7 +30,7 @@ export function callHeaders(
     "content-type": "application/json",
     accept: call.stream ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
-    ...candidate.wire.headers(candidate.access.apiKey),
+    ...candidate.vendorDialect.headers(candidate.access.apiKey),
     ...upstream.headers,
     ...(upstream.passedThrough ? call.dialectHeaders : {}),
     ...(call.trace === undefined

@@ -1,41 +1,42 @@
 /**
- * How the candidates are, for operators: in the metrics and in `/readyz?verbose`. No key and no address is in it.
+ * The health of the candidates, for operators: in the metrics and in `/readyz?verbose`. Contains no
+ * key and no address.
  *
  * @module
  */
 import type { BreakerState } from "./breaker.ts";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./model_registry.ts";
 
-/** How a candidate is. */
+/** The health of a candidate. */
 export interface CandidateReport {
-  /** Id that callers use. */
+  /** Id that clients use. */
   readonly model: string;
-  /** `vendor/model`, the model in the vendor's own words. */
+  /** `vendor/model`, where the model is the vendor's own id. */
   readonly upstream: string;
-  /** Of its circuit breaker. */
+  /** State of the circuit breaker. */
   readonly state: BreakerState;
-  /** When the state began, in ISO 8601; null where it has never been another. */
+  /** Start of the state, in ISO 8601; null if it has never changed. */
   readonly since: string | null;
-  /** Until when it is left alone because it asked for that; null where it did not, or where that is over. */
+  /** End of the cooldown that the upstream asked for, in ISO 8601; null if there is none. */
   readonly resting_until: string | null;
 }
 
-/** Reports on candidates, at a Unix time in milliseconds. */
+/** Reports on candidates at a Unix time in milliseconds. */
 export function candidateReports(
   candidates: readonly Candidate[],
   nowMs: number,
 ): readonly CandidateReport[] {
   return candidates.map(({ model, name, health }) => {
     const sinceMs = health.sinceMs(nowMs);
-    const restingUntilMs = health.restingUntilMs(nowMs);
+    const coolingDownUntilMs = health.coolingDownUntilMs(nowMs);
     return {
       model: model.id,
       upstream: name,
       state: health.state(nowMs),
       since: sinceMs === 0 ? null : new Date(sinceMs).toISOString(),
-      resting_until: restingUntilMs === undefined
+      resting_until: coolingDownUntilMs === undefined
         ? null
-        : new Date(restingUntilMs).toISOString(),
+        : new Date(coolingDownUntilMs).toISOString(),
     };
   });
 }

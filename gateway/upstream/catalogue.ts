@@ -1,91 +1,99 @@
 /**
- * The models: ids, what each is called upstream, what it can take, what it costs. Rows, and the file that can override them.
- * Which of them are offered depends on the configured vendors and is decided in `candidates.ts`.
+ * The models: ids, upstream names, capabilities, prices. Built-in rows, and a file that overrides
+ * them. Which models are offered depends on the configured vendors and is decided in
+ * `model_registry.ts`.
  *
  * @module
  */
 import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
-} from "../../translate/capabilities.ts";
-import type { DialectName } from "../../translate/request.ts";
+} from "../../translate/model/capabilities.ts";
+import type { DialectName } from "../../translate/model/request.ts";
 import type {
   CandidateOverride,
   CatalogueOverrides,
   ModelOverride,
 } from "./catalogue_file.ts";
+import type { ModelPrice } from "../accounts/ledger/money.ts";
 import type { CallLimits } from "./http_client.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
 
-/** Prices in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
-export interface ModelPrice {
-  /** Prompt tokens neither read from a cache nor written to one. */
-  readonly input: number;
-  /** Prompt tokens read from a cache. */
-  readonly cacheRead: number;
-  /** Prompt tokens written to a cache. */
-  readonly cacheWrite: number;
-  /** Everything generated, reasoning included. */
-  readonly output: number;
+/** How tools and reasoning come together in a request: reasoning was asked for, or left to the model. */
+export type ToolReasoning = "asked" | "left to the model";
+
+/** The dialect in which a model takes tools and reasoning together, where it does not take them in every one. */
+export interface ToolReasoningDialect {
+  /** Spoken where the vendor speaks it and nothing else decides. */
+  readonly dialect: DialectName;
+  /** The requests that it is spoken for. */
+  readonly when: readonly ToolReasoning[];
 }
 
 /** A row of the built-in table. */
 interface ModelRow {
-  /** The id that callers use. */
+  /** The id that clients use. */
   readonly id: string;
-  /** For people, in the model list; the id where a row of the file gives none. */
+  /** Name for display, in the model list; the id if the overrides give none. */
   readonly displayName: string;
   /** Day of publication, as Unix time in seconds. */
   readonly created: number;
-  /** Told as `owned_by`; whose key and address it needs where the file gives no candidates. */
+  /** `owned_by` in the model list, and the vendor to call if the overrides give no candidates. */
   readonly vendor: string;
-  /** The vendor's own id, where the file gives no candidates. */
+  /** The vendor's own id, if the overrides give no candidates. */
   readonly upstreamModel: string;
-  /** Betas that every call to it must switch on (messages dialect). */
+  /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** What calls are billed at; zeros where a row of the file gives none. */
+  /** Price of the calls; zero if the overrides add a model without a price. */
   readonly price: ModelPrice;
   /** Tokens of prompt and reply together. */
   readonly contextTokens: number;
-  /** What differs from the dialect's defaults. */
+  /** Differences from the dialect's defaults. */
   readonly capabilities: Partial<Capabilities>;
+  /** Absent: every dialect of the vendor takes tools and reasoning together. */
+  readonly toolReasoning?: ToolReasoningDialect;
 }
 
-/** A place where a model can be called. */
+/** A vendor and the id under which it serves the model. */
 export interface CandidateRow {
   /** Name of a vendor of the same catalogue. */
   readonly vendor: string;
   /** The vendor's own id. */
   readonly upstreamModel: string;
-  /** The only dialect to speak there; absent: the caller's where the vendor speaks it, else the vendor's best. */
+  /**
+   * The only dialect to use there; absent: the client's if the vendor supports it, otherwise the
+   * vendor's preferred one.
+   */
   readonly dialect?: DialectName;
-  /** Lower ones are called first. */
+  /** Candidates with lower values are called first. */
   readonly priority: number;
-  /** Share of the calls among those of the same priority; more than 0. */
+  /** Share of the calls among candidates of the same priority; more than 0. */
   readonly weight: number;
-  /** Betas that every call must switch on (messages dialect). */
+  /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** What differs from the dialect's defaults. */
+  /** Differences from the dialect's defaults. */
   readonly capabilities: Partial<Capabilities>;
-  /** Time limits of calls there that differ from the model's; absent: none does. */
+  /** See {@linkcode ToolReasoningDialect}; ignored if `dialect` is given. */
+  readonly toolReasoning?: ToolReasoningDialect;
+  /** Time limits that replace the model's; absent: none. */
   readonly limits?: Partial<CallLimits>;
 }
 
 /** A model of the catalogue. */
 export interface Model extends ModelRow {
-  /** At least one; those whose vendor has no key are not called. */
+  /** At least one; candidates whose vendor has no key are not called. */
   readonly candidates: readonly CandidateRow[];
-  /** Time limits of its calls that differ from the settings; absent: none does. */
+  /** Time limits of its calls that replace the settings; absent: none. */
   readonly limits?: Partial<CallLimits>;
-  /** How long a call may take, its stream and all its attempts included; absent: as the settings say. */
+  /** Limit on a whole call, with its stream and all attempts; absent: the setting applies. */
   readonly totalTimeoutMs?: number;
 }
 
-/** The models, in the order in which they are listed. */
+/** The models, in the order of the model list. */
 export interface Catalogue {
-  /** Offered or not; no id comes twice. */
+  /** Offered or not; ids are unique. */
   readonly models: readonly Model[];
-  /** The built-in ones, then those that the file adds; no name comes twice. */
+  /** The built-in vendors, then those of the overrides; names are unique. */
   readonly vendors: readonly Vendor[];
 }
 
@@ -103,7 +111,7 @@ const usd = (
 
 const day = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 1000;
 
-/** Models that think adaptively and refuse sampling parameters and a prefilled answer. */
+/** Models with adaptive thinking, which reject sampling parameters and a prefilled reply. */
 const NEWEST_MESSAGES: Partial<Capabilities> = {
   sampling: "none",
   reasoning: "adaptive",
@@ -112,7 +120,10 @@ const NEWEST_MESSAGES: Partial<Capabilities> = {
   efforts: ["low", "medium", "high", "xhigh", "max"],
 };
 
-/** Models of the chat format that reason: they take no sampling parameters and count the cap under its newer name. */
+/**
+ * Reasoning models of the chat format: they reject sampling parameters and take the output limit in
+ * its newer field.
+ */
 const REASONING_CHAT: Partial<Capabilities> = {
   maxTokensField: "max_completion_tokens",
   sampling: "none",
@@ -212,6 +223,8 @@ const MODELS: readonly ModelRow[] = [
       ...REASONING_CHAT,
       efforts: ["low", "medium", "high", "xhigh"],
     },
+    // https://github.com/openai/openai-openapi/issues/541, 2026-11-21
+    toolReasoning: { dialect: "responses", when: ["asked"] },
   },
   {
     id: "vendorb-5",
@@ -277,7 +290,7 @@ const MODELS: readonly ModelRow[] = [
   },
 ];
 
-/** The built-in rows with a file's overrides: fields of a row changed, rows added, or (null) taken away. */
+/** The built-in rows with the overrides applied: rows are changed, added, or removed (null). */
 export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
   const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
@@ -304,12 +317,12 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
 
 function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
   return Object.entries(vendors).flatMap(([name, added]) => {
-    const like = VENDORS.find((vendor) => vendor.name === added.kind);
-    return like === undefined ? [] : [{
+    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
+    return kindRow === undefined ? [] : [{
       name,
-      kind: like.kind,
-      baseUrl: added.base_url ?? like.baseUrl,
-      dialects: like.dialects,
+      kind: kindRow.kind,
+      baseUrl: added.base_url ?? kindRow.baseUrl,
+      dialects: kindRow.dialects,
     }];
   });
 }
@@ -342,12 +355,15 @@ function merged(
       ...row?.capabilities,
       ...defined(override.capabilities ?? {}),
     },
+    ...(row?.toolReasoning === undefined
+      ? {}
+      : { toolReasoning: row.toolReasoning }),
   };
 }
 
 /**
- * A candidate of the file. What it can take, and the betas that it needs, are those of the row that knows its upstream model
- * best, under what the file says itself.
+ * A candidate from the overrides. Capabilities and betas default to those of the row that matches
+ * its upstream model best.
  */
 function candidateRow(
   candidate: CandidateOverride,
@@ -356,11 +372,11 @@ function candidateRow(
   kindOf: (vendor: string) => string,
 ): CandidateRow {
   const kind = kindOf(candidate.vendor);
-  const isAlike = (row: ModelRow): boolean => kindOf(row.vendor) === kind;
+  const isSameKind = (row: ModelRow): boolean => kindOf(row.vendor) === kind;
   const known =
     [model, ...rows].find((row) =>
-      isAlike(row) && row.upstreamModel === candidate.upstream_model
-    ) ?? (isAlike(model) ? model : undefined);
+      isSameKind(row) && row.upstreamModel === candidate.upstream_model
+    ) ?? (isSameKind(model) ? model : undefined);
   return {
     vendor: candidate.vendor,
     upstreamModel: candidate.upstream_model,
@@ -372,6 +388,9 @@ function candidateRow(
       ...known?.capabilities,
       ...defined(candidate.capabilities ?? {}),
     },
+    ...(known?.toolReasoning === undefined
+      ? {}
+      : { toolReasoning: known.toolReasoning }),
     ...limitsOf(candidate.timeouts),
   };
 }
@@ -402,7 +421,7 @@ function defined(
   );
 }
 
-/** What a model can take at a candidate, through one of the vendor's dialects. */
+/** The capabilities of a model at a candidate, in one of the vendor's dialects. */
 export function capabilitiesOf(
   row: CandidateRow,
   dialect: DialectName,

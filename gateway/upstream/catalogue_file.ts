@@ -1,5 +1,6 @@
 /**
- * The file that `GATEWAY_CONFIG` names: its shape, and reading it. What it changes, `catalogue.ts` knows.
+ * The shape and the parser of the file that `GATEWAY_CONFIG` names. `catalogue.ts` applies its
+ * overrides.
  *
  * @module
  */
@@ -8,6 +9,7 @@ import { VENDORS } from "./vendors.ts";
 
 const capabilityOverrides = z.strictObject({
   maxOutputTokens: z.int().positive(),
+  minOutputTokens: z.int().positive(),
   defaultMaxTokens: z.int().positive(),
   maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]),
   sampling: z.enum(["all", "one", "none"]),
@@ -24,6 +26,7 @@ const capabilityOverrides = z.strictObject({
   maxReasoningBudget: z.int().positive(),
   reasoningOff: z.boolean(),
   replayReasoning: z.boolean(),
+  takesReasoning: z.boolean(),
   maxToolName: z.int().min(16),
   maxToolCallId: z.int().min(40),
   parallelToggle: z.boolean(),
@@ -34,6 +37,7 @@ const capabilityOverrides = z.strictObject({
   structuredOutput: z.boolean(),
   callIds: z.boolean(),
   includeUsage: z.boolean(),
+  encryptedReasoning: z.boolean(),
 }).partial();
 
 const timeLimit = z.number().positive().max(86_400);
@@ -47,8 +51,12 @@ const callTimeouts = z.strictObject({
 const candidateOverride = z.strictObject({
   vendor: z.string().min(1),
   upstream_model: z.string().min(1),
-  dialect: z.enum(["messages", "chat_completions", "generate_content"])
-    .optional(),
+  dialect: z.enum([
+    "messages",
+    "chat_completions",
+    "generate_content",
+    "responses",
+  ]).optional(),
   priority: z.int().nonnegative().optional(),
   weight: z.number().positive().max(1_000_000).optional(),
   betas: z.array(z.string().min(1)).optional(),
@@ -96,21 +104,21 @@ const catalogueFile = z.strictObject({
   models: z.record(z.string().min(1), modelOverride.nullable()),
 }).partial();
 
-/** What the file may say of one model: fields of a built-in row to change, or those of a new row. */
+/** Overrides of one model: fields of a built-in row to change, or those of a new row. */
 export type ModelOverride = z.infer<typeof modelOverride>;
 
-/** What the file may say of one of a model's candidates. */
+/** Overrides of one of a model's candidates. */
 export type CandidateOverride = z.infer<typeof candidateOverride>;
 
-/** What the file may say. */
+/** Content of the overrides file. */
 export type CatalogueOverrides = z.infer<typeof catalogueFile>;
 
-/** The file's content, or a line for each thing that is wrong in it. */
+/** The file's content, or one line per problem. */
 export type CatalogueFile =
   | { readonly ok: true; readonly overrides: CatalogueOverrides }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the file's text. */
+/** Parses the file's text. */
 export function parseCatalogueFile(text: string): CatalogueFile {
   let json: unknown;
   try {
@@ -125,7 +133,7 @@ export function parseCatalogueFile(text: string): CatalogueFile {
   }
   const parsed = catalogueFile.safeParse(json);
   if (parsed.success) {
-    const problems = contradictions(parsed.data);
+    const problems = inconsistencies(parsed.data);
     return problems.length === 0
       ? { ok: true, overrides: parsed.data }
       : { ok: false, problems };
@@ -138,8 +146,8 @@ export function parseCatalogueFile(text: string): CatalogueFile {
   };
 }
 
-/** What no row can say by itself: that its vendor exists, and that the rows fit each other. */
-function contradictions(file: CatalogueOverrides): readonly string[] {
+/** Checks across rows: vendors exist, and rows are consistent with each other. */
+function inconsistencies(file: CatalogueOverrides): readonly string[] {
   const problems: string[] = [];
   const kinds = new Map<string, string>(
     VENDORS.map(({ name, kind }) => [name, kind]),
@@ -149,14 +157,14 @@ function contradictions(file: CatalogueOverrides): readonly string[] {
     if (kinds.has(name)) {
       if (vendor.kind !== undefined || vendor.api_key_env !== undefined) {
         problems.push(
-          `${at}: a built-in vendor has its own kind and key; add one of another name`,
+          `${at}: a built-in vendor takes neither kind nor api_key_env; add a vendor with another name`,
         );
       }
       continue;
     }
     if (vendor.kind === undefined || vendor.api_key_env === undefined) {
       problems.push(
-        `${at}: needs kind (the vendor whose formats it speaks) and api_key_env (where its key is)`,
+        `${at}: needs kind (the built-in vendor whose API it has) and api_key_env (the variable that holds its key)`,
       );
     } else kinds.set(name, vendor.kind);
   }
@@ -176,8 +184,16 @@ function contradictions(file: CatalogueOverrides): readonly string[] {
           vendor.name === kind &&
           vendor.dialects.some(({ dialect }) => dialect === candidate.dialect)
         )
-      ) problems.push(`${at}.dialect: the vendor does not speak it`);
-      if (seen.has(name)) problems.push(`${at}: stands there twice`);
+      ) {
+        problems.push(
+          `${at}.dialect: the vendor does not support this dialect`,
+        );
+      }
+      if (seen.has(name)) {
+        problems.push(
+          `${at}: the same vendor and model as an earlier candidate`,
+        );
+      }
       seen.add(name);
     }
   }

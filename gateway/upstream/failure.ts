@@ -1,24 +1,25 @@
 /**
- * What a failed attempt means: whether the request may be tried again before its caller hears of it, and what it says of the
- * candidate's health. Requests that an upstream refused as wrong are never tried again, nor are refusals of our own key.
+ * Classifies a failed attempt: whether and where the request may be retried, and what the failure
+ * means for the candidate's health. A request that an upstream refused as invalid is never retried,
+ * nor is a refusal of the gateway's own key.
  *
  * @module
  */
-import type { ApiError, ErrorKind } from "../../translate/error.ts";
+import type { ApiError, ErrorKind } from "../../translate/model/error.ts";
 import type { Breaker } from "./breaker.ts";
 
-/** An attempt that gave no answer. */
+/** An attempt without a reply. */
 export interface AttemptFailure {
-  /** Tells it from an answer. */
+  /** Distinguishes it from a reply. */
   readonly type: "failed";
-  /** What the caller is told where nothing else helps. */
+  /** The error that the client receives if no other attempt succeeds. */
   readonly error: ApiError;
-  /** Where the request may be tried next: at the same candidate too, at other ones only, nowhere. */
-  readonly again: "anywhere" | "elsewhere" | "nowhere";
+  /** Where the request may be retried. */
+  readonly retryAt: "any" | "others" | "none";
 }
 
-/** Kinds that are about the request: any candidate would say the same. */
-const REQUESTS_FAULT: ReadonlySet<ErrorKind> = new Set([
+/** Kinds that are about the request: every candidate would refuse it. */
+const REQUEST_ERRORS: ReadonlySet<ErrorKind> = new Set([
   "invalid_request",
   "not_found",
   "conflict",
@@ -28,57 +29,62 @@ const REQUESTS_FAULT: ReadonlySet<ErrorKind> = new Set([
 ]);
 
 /**
- * No head of an answer came. What was too slow once is not asked the same again: it may still be at work on it.
+ * No response head arrived. After a timeout, the same candidate is not retried: it may still be
+ * working on the request.
  */
-export function withoutAnswer(error: ApiError): AttemptFailure {
+export function noResponseFailure(error: ApiError): AttemptFailure {
   return {
     type: "failed",
     error,
-    again: error.kind === "timeout" ? "elsewhere" : "anywhere",
+    retryAt: error.kind === "timeout" ? "others" : "any",
   };
 }
 
-/** The upstream answered with a status that is no success. */
-export function byStatus(status: number, error: ApiError): AttemptFailure {
-  const temporary = status === 408 || status === 429 || status >= 500;
-  // A dialect may read a status otherwise: a key can be refused with 400, and an empty account with 429.
+/** The upstream responded with an error status. */
+export function statusFailure(status: number, error: ApiError): AttemptFailure {
+  const isTemporary = status === 408 || status === 429 || status >= 500;
+  // A dialect may classify a status differently: a key can be refused with 400, and an exhausted
+  // account with 429.
   return {
     type: "failed",
     error,
-    again: !temporary || REQUESTS_FAULT.has(error.kind)
-      ? "nowhere"
+    retryAt: !isTemporary || REQUEST_ERRORS.has(error.kind)
+      ? "none"
       : error.details.retryable === false
-      ? "elsewhere"
-      : "anywhere",
+      ? "others"
+      : "any",
   };
 }
 
-/** The upstream told an error where a reply should begin, or its stream broke there. */
-export function inFirstFrame(error: ApiError): AttemptFailure {
-  const ourKey = error.kind === "upstream" && error.details.retryable === false;
+/** The upstream sent an error instead of the first frame, or the stream failed there. */
+export function firstFrameFailure(error: ApiError): AttemptFailure {
+  const isKeyRefused = error.kind === "upstream" &&
+    error.details.retryable === false;
   return {
     type: "failed",
     error,
-    again: ourKey || REQUESTS_FAULT.has(error.kind)
-      ? "nowhere"
+    retryAt: isKeyRefused || REQUEST_ERRORS.has(error.kind)
+      ? "none"
       : error.details.retryable === false || error.kind === "timeout"
-      ? "elsewhere"
-      : "anywhere",
+      ? "others"
+      : "any",
   };
 }
 
-/** A whole reply came and cannot be read: it was generated, and another would be paid for again. */
-export function inReply(error: ApiError): AttemptFailure {
+/**
+ * A whole reply arrived but is unreadable. It was generated, and a retry would be charged again.
+ */
+export function wholeReplyFailure(error: ApiError): AttemptFailure {
   return error.kind === "upstream" || error.kind === "timeout"
-    ? { type: "failed", error, again: "nowhere" }
-    : inFirstFrame(error);
+    ? { type: "failed", error, retryAt: "none" }
+    : firstFrameFailure(error);
 }
 
-/** How long a candidate is left alone where our account is used up. */
-const NO_QUOTA_REST_MS = 60_000;
+/** Cooldown of a candidate whose quota for the gateway's account is exhausted. */
+const NO_QUOTA_COOLDOWN_MS = 60_000;
 
-/** Tells a candidate's health of an error: a call's answer, or the end of its stream. */
-export function blame(
+/** Records an error in a candidate's health; `error` is the reply to a call or ended its stream. */
+export function recordFailure(
   health: Breaker,
   error: ApiError,
   nowMs: number,
@@ -89,14 +95,14 @@ export function blame(
     ? undefined
     : retryAfterSeconds * 1000;
   if (error.kind === "rate_limit") {
-    health.rest(
+    health.coolDown(
       nowMs,
-      askedMs ?? (retryable === false ? NO_QUOTA_REST_MS : undefined),
+      askedMs ?? (retryable === false ? NO_QUOTA_COOLDOWN_MS : undefined),
     );
-  } else if (!REQUESTS_FAULT.has(error.kind)) {
-    if (askedMs !== undefined) health.rest(nowMs, askedMs);
+  } else if (!REQUEST_ERRORS.has(error.kind)) {
+    if (askedMs !== undefined) health.coolDown(nowMs, askedMs);
     health.failed(nowMs);
     return;
   }
-  health.left(wasProbe);
+  health.endedWithoutResult(wasProbe);
 }

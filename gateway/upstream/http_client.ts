@@ -1,52 +1,54 @@
 /**
- * One HTTP call to an upstream: bytes out, a status and a readable body back, with the time limits that a call needs. It follows
- * no redirect (a key must not travel where nobody sent it) and retries nothing. What the bytes mean is not known here.
+ * One HTTP call to an upstream, with time limits. Follows no redirect (which could send the key to
+ * another host) and retries nothing.
  *
- * Undici's dispatcher instead of `fetch`: reading a stream through `fetch`'s reader costs three times as much, and it has no
- * time limits of its own.
+ * Uses undici's dispatcher instead of `fetch`: reading a stream through `fetch` costs three times
+ * as much processor time, and `fetch` has no time limits of its own.
  *
  * @module
  */
-import { Agent, type Dispatcher } from "undici";
-import { ApiError } from "../../translate/error.ts";
+import type { Agent, Dispatcher } from "undici";
+import { ApiError } from "../../translate/model/error.ts";
 import type { TimerId, Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
-import { decompressed } from "./decompressed.ts";
-import { ReplyHead } from "./reply_head.ts";
+import { certificateFault } from "./certificate_fault.ts";
+import { decompress } from "./decompress.ts";
+import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
+import type { Resolve } from "./dial.ts";
+import { ResponseHead } from "./response_head.ts";
 
-/** The limits of a call, in milliseconds. */
+/** Time limits of a call, in milliseconds. */
 export interface CallLimits {
-  /** From the call to a connection that takes the request. */
+  /** From the call until a connection is ready for the request. */
   readonly connectTimeoutMs: number;
-  /** From the request's last byte to the reply's head. */
+  /** From the end of the request to the head of the response. */
   readonly firstByteTimeoutMs: number;
-  /** Silence inside the reply's body. */
+  /** Longest silence inside the response body. */
   readonly idleTimeoutMs: number;
 }
 
-/** A call. */
 export interface UpstreamCall {
   /** With its query; the method is always POST. */
   readonly url: string;
-  /** All that are sent, the vendor's key among them. */
+  /** All headers to send, including the vendor's key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as it is, uncompressed. */
+  /** Sent as is, uncompressed. */
   readonly body: Uint8Array;
-  /** Limits of this call that differ from the client's; absent: none does. */
+  /** Limits that replace the client's; absent: none. */
   readonly limits?: Partial<CallLimits>;
-  /** Aborting it ends the call at once, in whatever phase it is. */
+  /** Aborts the call in any phase. */
   readonly signal: AbortSignal;
 }
 
-/** What came back. */
+/** The response to a call. */
 export interface UpstreamResponse {
-  /** 200 or more; a redirect is given like any other. */
+  /** 200 or more; a redirect is returned like any other status. */
   readonly status: number;
-  /** One header by its name in small letters; undefined where it was not sent. */
+  /** A header by its lower-case name; undefined if absent. */
   header(name: string): string | undefined;
-  /** All of them, but for malformed ones, which are left out. */
+  /** All headers except malformed ones. */
   headers(): Headers;
-  /** Decompressed. It must be read to its end or cancelled: it holds a connection. */
+  /** Decompressed. Must be read to its end or cancelled, because it holds a connection. */
   readonly body: ByteSource;
 }
 
@@ -55,29 +57,27 @@ export interface UpstreamClient {
   /**
    * Makes one call.
    *
-   * @throws {ApiError} `timeout` or `upstream` where no reply's head came; the signal's reason where it was aborted
+   * @throws {ApiError} `timeout` or `upstream` if no response head arrived; the signal's reason if
+   * it was aborted
    */
   call(call: UpstreamCall): Promise<UpstreamResponse>;
-  /** Lets every connection go. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
-/** Bytes that may wait to be read before the upstream is told to pause. */
+/** Bytes that may wait for the reader before the upstream is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** Makes an {@linkcode UpstreamClient} with its own pool of connections. */
+/** How long an idle connection is kept. */
+const KEEP_ALIVE_MS = 4_000;
+
+/** Creates an {@linkcode UpstreamClient} with its own connection pool. */
 export function upstreamClient(
   limits: CallLimits,
   timers: Timers,
+  resolve?: Resolve,
 ): UpstreamClient {
-  // The client's own limits are off: they are a second coarse, and their clock outlives the calls.
-  const agent = new Agent({
-    connect: { timeout: 0 },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 4_000,
-    pipelining: 1,
-  });
+  const agent = dialingAgent(KEEP_ALIVE_MS, resolve);
   return {
     call: (call) =>
       dispatch(
@@ -98,18 +98,26 @@ function dispatch(
 ): Promise<UpstreamResponse> {
   const { origin, path } = addressOf(call.url);
   return new Promise((resolve, reject) => {
-    const exchange = new Exchange(call.signal, limits, timers, resolve, reject);
+    const handler = new UpstreamCallHandler(
+      call.signal,
+      limits,
+      timers,
+      resolve,
+      reject,
+    );
     if (call.signal.aborted) {
-      exchange.onResponseError(undefined, call.signal.reason);
+      handler.onResponseError(undefined, call.signal.reason);
       return;
     }
-    agent.dispatch({
+    const options: DialingOptions = {
       origin,
       path,
       method: "POST",
       headers: { ...call.headers },
       body: call.body,
-    }, exchange);
+      onDialing: (attempt) => handler.dialing(attempt),
+    };
+    agent.dispatch(options, handler);
   });
 }
 
@@ -118,13 +126,13 @@ interface Address {
   readonly path: string;
 }
 
-/** Addresses that were taken apart: they are few, one for each model and way of asking. */
+/** Cache of parsed URLs: there are few, one per model and endpoint. */
 const ADDRESSES = new Map<string, Address>();
 const MAX_ADDRESSES = 1_000;
 
 function addressOf(text: string): Address {
-  const known = ADDRESSES.get(text);
-  if (known !== undefined) return known;
+  const cached = ADDRESSES.get(text);
+  if (cached !== undefined) return cached;
   const url = new URL(text);
   const address = {
     origin: url.origin,
@@ -135,29 +143,30 @@ function addressOf(text: string): Address {
   return address;
 }
 
-/** What is being waited for. */
+/** The limit that currently applies. */
 type Phase = "connect" | "firstByte" | "idle";
 
-const TOO_LATE: Readonly<Record<Phase, string>> = {
+const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
   connect: "could not reach the upstream in time",
   firstByte: "the upstream did not answer in time",
-  idle: "the upstream fell silent in the middle of its answer",
+  idle: "the upstream fell silent during its reply",
 };
 
-/** The callbacks of one exchange, and the queue between them and the reader. */
-class Exchange implements Dispatcher.DispatchHandler, ByteSource {
+/** The undici callbacks of one call, and the queue between them and the reader. */
+class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #signal: AbortSignal;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
   readonly #queue: Uint8Array[] = [];
   #queuedBytes = 0;
-  /** The upstream pauses because too much waits here. */
+  /** Paused because the queue is full. */
   #isFull = false;
-  /** It pauses because the reader said so. */
-  #isHeld = false;
+  /** Paused because the reader asked for it. */
+  #isPausedByReader = false;
   #controller: Dispatcher.DispatchController | undefined;
-  #waiting: {
+  #dialing: AbortController | undefined;
+  #pendingRead: {
     resolve(chunk: Uint8Array | undefined): void;
     reject(error: unknown): void;
   } | undefined;
@@ -167,11 +176,11 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   readonly #limits: CallLimits;
   readonly #timers: Timers;
   #phase: Phase = "connect";
-  /** When the phase began or the last bytes came, on the monotonic clock. */
-  #aliveMs = performance.now();
+  /** Start of the phase or time of the last bytes, on the monotonic clock. */
+  #lastActivityMs = performance.now();
   #timer: TimerId | undefined;
-  /** When the timer goes off. */
-  #lookMs = Infinity;
+  /** When the timer fires. */
+  #timerAtMs = Infinity;
 
   constructor(
     signal: AbortSignal,
@@ -189,10 +198,17 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#enter("connect");
   }
 
+  /** A connection attempt has begun for this call, and ends with it. */
+  dialing(attempt: AbortController): void {
+    if (this.#ended) attempt.abort(CALL_ENDED);
+    else this.#dialing = attempt;
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#dialing = undefined;
     if (this.#signal.aborted || this.#ended) {
-      controller.abort(abortReason(this.#signal));
+      controller.abort(CALL_ENDED);
     } else this.#enter("firstByte");
   }
 
@@ -201,15 +217,15 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx answers come before the real one.
+    // 1xx responses precede the real one.
     if (status < 200) return;
     this.#enter("idle");
-    const head = new ReplyHead(headers);
+    const head = new ResponseHead(headers);
     this.#resolve({
       status,
       header: (name) => head.header(name),
       headers: () => head.headers(),
-      body: decompressed(this, head.header("content-encoding")),
+      body: decompress(this, head.header("content-encoding")),
     });
   }
 
@@ -218,14 +234,14 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     data: Uint8Array,
   ): void {
     if (this.#ended || data.length === 0) return;
-    this.#aliveMs = performance.now();
-    // Not as a Buffer, whose methods are many times slower here than those of plain bytes.
+    this.#lastActivityMs = performance.now();
+    // Not a Buffer, whose methods are many times slower here than those of Uint8Array.
     const chunk = new Uint8Array(data.buffer, data.byteOffset, data.length);
-    if (this.#sink !== undefined) return this.#sink.piece(chunk);
-    const waiting = this.#waiting;
-    if (waiting !== undefined) {
-      this.#waiting = undefined;
-      waiting.resolve(chunk);
+    if (this.#sink !== undefined) return this.#sink.onChunk(chunk);
+    const pendingRead = this.#pendingRead;
+    if (pendingRead !== undefined) {
+      this.#pendingRead = undefined;
+      pendingRead.resolve(chunk);
       return;
     }
     this.#queue.push(chunk);
@@ -254,82 +270,86 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) {
       this.#queuedBytes -= chunk.length;
-      if (this.#queuedBytes <= HIGH_WATER_BYTES) this.#hasRoom();
+      if (this.#queuedBytes <= HIGH_WATER_BYTES) this.#onRoom();
       return Promise.resolve(chunk);
     }
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     if (this.#ended) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.#pendingRead = { resolve, reject };
     });
   }
 
-  flow(sink: ByteSink): void {
-    this.#waiting = undefined;
+  pushTo(sink: ByteSink): void {
+    this.#pendingRead = undefined;
     this.#sink = sink;
-    for (const chunk of this.#queue.splice(0)) sink.piece(chunk);
+    for (const chunk of this.#queue.splice(0)) sink.onChunk(chunk);
     this.#queuedBytes = 0;
-    if (this.#failure !== undefined) sink.failed(this.#failure.error);
-    else if (this.#ended) sink.ended();
-    else this.#hasRoom();
+    if (this.#failure !== undefined) sink.onError(this.#failure.error);
+    else if (this.#ended) sink.onEnd();
+    else this.#onRoom();
   }
 
   pause(): void {
-    this.#isHeld = true;
+    this.#isPausedByReader = true;
     if (!this.#ended) this.#controller?.pause();
   }
 
   resume(): void {
-    this.#isHeld = false;
-    this.#goOn();
+    this.#isPausedByReader = false;
+    this.#resumeIfPossible();
   }
 
-  #hasRoom(): void {
+  #onRoom(): void {
     if (!this.#isFull) return;
     this.#isFull = false;
-    this.#goOn();
+    this.#resumeIfPossible();
   }
 
-  #goOn(): void {
-    if (this.#isFull || this.#isHeld) return;
+  #resumeIfPossible(): void {
+    if (this.#isFull || this.#isPausedByReader) return;
     if (this.#controller?.paused === true) this.#controller.resume();
   }
 
   cancel(): void {
-    this.#abort(new ApiError("upstream", "the call was broken off"));
+    this.#abort(new ApiError("upstream", "the call was aborted"));
   }
 
-  /** One timer a call: phases and bytes only note the time, and the timer looks at the note when it goes off. */
+  /** One timer per call: phases and bytes only record the time, and the timer checks it. */
   #enter(phase: Phase): void {
     if (this.#ended) return;
     this.#phase = phase;
-    this.#aliveMs = performance.now();
+    this.#lastActivityMs = performance.now();
     const limitMs = this.#limits[`${phase}TimeoutMs`];
-    if (this.#aliveMs + limitMs < this.#lookMs) this.#arm(limitMs);
+    if (this.#lastActivityMs + limitMs < this.#timerAtMs) {
+      this.#setTimer(limitMs);
+    }
   }
 
-  #arm(ms: number): void {
+  #setTimer(ms: number): void {
     if (this.#timer !== undefined) this.#timers.clear(this.#timer);
-    this.#lookMs = performance.now() + ms;
-    this.#timer = this.#timers.set(() => this.#look(), ms);
+    this.#timerAtMs = performance.now() + ms;
+    this.#timer = this.#timers.set(() => this.#checkLimit(), ms);
   }
 
-  #look(): void {
-    // A reader that is slower than the upstream has made it pause: that is no silence of the upstream's.
-    if (this.#controller?.paused === true) this.#aliveMs = performance.now();
-    const left = this.#limits[`${this.#phase}TimeoutMs`] -
-      (performance.now() - this.#aliveMs);
-    if (left > 0) return this.#arm(Math.ceil(left));
-    this.#abort(new ApiError("timeout", TOO_LATE[this.#phase]));
+  #checkLimit(): void {
+    // If the reader is slower than the upstream, the upstream is paused: that is no silence of the
+    // upstream.
+    if (this.#controller?.paused === true) {
+      this.#lastActivityMs = performance.now();
+    }
+    const remainingMs = this.#limits[`${this.#phase}TimeoutMs`] -
+      (performance.now() - this.#lastActivityMs);
+    if (remainingMs > 0) return this.#setTimer(Math.ceil(remainingMs));
+    this.#abort(new ApiError("timeout", TIMEOUT_TEXTS[this.#phase]));
   }
 
   #abort(reason: unknown): void {
     if (this.#ended) return;
     this.#finish({ error: reason });
     this.#queue.length = 0;
-    this.#controller?.abort(
-      reason instanceof Error ? reason : new Error("the call was broken off"),
-    );
+    this.#dialing?.abort(CALL_ENDED);
+    this.#controller?.abort(CALL_ENDED);
   }
 
   #finish(failure: { readonly error: unknown } | undefined): void {
@@ -338,26 +358,32 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#failure = failure;
     this.#signal.removeEventListener("abort", this.#onAbort);
     if (this.#timer !== undefined) this.#timers.clear(this.#timer);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const pendingRead = this.#pendingRead;
+    this.#pendingRead = undefined;
     if (failure === undefined) {
-      waiting?.resolve(undefined);
-      this.#sink?.ended();
+      pendingRead?.resolve(undefined);
+      this.#sink?.onEnd();
     } else {
-      waiting?.reject(failure.error);
+      pendingRead?.reject(failure.error);
       this.#reject(failure.error);
-      this.#sink?.failed(failure.error);
+      this.#sink?.onError(failure.error);
     }
   }
 }
 
+/**
+ * The error that undici receives for a call that has ended. One for all calls: an error references
+ * the `this` of every function on its stack, and undici may keep it with a connection.
+ */
+const CALL_ENDED = new Error("the call has ended");
+
 function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error
     ? signal.reason
-    : new Error("the call was broken off");
+    : new Error("the call was aborted");
 }
 
-/** What undici's own word for a failure means to a caller. The address of the upstream stays out of it. */
+/** The client's error for an undici error. It does not reveal the upstream's address. */
 function callError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const code = typeof error === "object" && error !== null && "code" in error
@@ -365,7 +391,7 @@ function callError(error: unknown): ApiError {
     : "";
   switch (code) {
     case "ETIMEDOUT":
-      return new ApiError("timeout", TOO_LATE.connect);
+      return new ApiError("timeout", TIMEOUT_TEXTS.connect);
     case "ECONNREFUSED":
     case "ENOTFOUND":
     case "EAI_AGAIN":
@@ -373,5 +399,8 @@ function callError(error: unknown): ApiError {
     case "ENETUNREACH":
       return new ApiError("upstream", "could not reach the upstream");
   }
-  return new ApiError("upstream", "the connection to the upstream broke");
+  const note = certificateFault(error);
+  return note === undefined
+    ? new ApiError("upstream", "the connection to the upstream broke")
+    : new ApiError("upstream", "could not reach the upstream", { note });
 }

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { soon } from "../../end_to_end/soon.ts";
+import { withTimeout } from "../../tests/support/with_timeout.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
 import { upstreamClient } from "./http_client.ts";
 
 const SIZE = 4 * 1024 * 1024;
-/** Far more than it takes until the client has read as much as it keeps, and made the upstream pause. */
+/** Event loop turns: far more than the client needs to fill its queue and pause the upstream. */
 const MANY_TURNS = 500;
 
-/** Runs with a body of many bytes, of which nothing has been read. */
+/** Runs with a large body that has not been read yet. */
 async function withLargeBody(
   run: (body: ByteSource) => Promise<void>,
 ): Promise<void> {
@@ -41,18 +41,18 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-Deno.test("a body that has waited for its reader until it paused flows on to its end", () =>
+Deno.test("a body that paused because its queue was full flows to its end", () =>
   withLargeBody(async (body) => {
     await turns(MANY_TURNS);
     let size = 0;
-    await soon(
+    await withTimeout(
       new Promise<void>((resolve, reject) =>
-        body.flow({
-          piece: (bytes) => {
+        body.pushTo({
+          onChunk: (bytes) => {
             size += bytes.length;
           },
-          ended: resolve,
-          failed: reject,
+          onEnd: resolve,
+          onError: reject,
         })
       ),
       "the body's end",
@@ -61,43 +61,185 @@ Deno.test("a body that has waited for its reader until it paused flows on to its
   }));
 
 for (const isFullFirst of [false, true]) {
-  Deno.test(`a body that was told to pause before it flows goes on when it is told to${isFullFirst ? ", though its queue was full" : ""}`, () =>
+  Deno.test(`a body that is paused before it flows continues when it is resumed${isFullFirst ? ", even if its queue was full" : ""}`, () =>
     withLargeBody(async (body) => {
-      // In either order of the two reasons for which the upstream pauses.
+      // The queue and the reader pause the upstream in either order.
       if (isFullFirst) await turns(MANY_TURNS);
       body.pause();
       await turns(MANY_TURNS);
       let size = 0;
       let resumed = false;
       let after = 0;
-      const flown = new Promise<void>((resolve, reject) => {
-        body.flow({
-          piece: (bytes) => {
+      const finished = new Promise<void>((resolve, reject) => {
+        body.pushTo({
+          onChunk: (bytes) => {
             size += bytes.length;
             if (resumed) after += bytes.length;
           },
-          ended: resolve,
-          failed: reject,
+          onEnd: resolve,
+          onError: reject,
         });
         turns(MANY_TURNS).then(() => {
           resumed = true;
           body.resume();
         }, reject);
       });
-      await soon(flown, "the body's end");
+      await withTimeout(finished, "the body's end");
       assert.equal(size, SIZE);
       assert.ok(after > SIZE / 2, "most of it comes after the pause");
     }));
 }
 
-Deno.test("a body that is read piece by piece comes whole", () =>
+Deno.test("a body that is read in chunks is complete", () =>
   withLargeBody(async (body) => {
     await turns(MANY_TURNS);
     let size = 0;
     for (;;) {
-      const piece = await soon(body.read(), "the next piece");
-      if (piece === undefined) break;
-      size += piece.length;
+      const chunk = await withTimeout(body.read(), "the next chunk");
+      if (chunk === undefined) break;
+      size += chunk.length;
     }
     assert.equal(size, SIZE);
   }));
+
+/**
+ * An upstream on bare TCP: replies to each request on its connection with a fixed text, and closes
+ * its connections on demand.
+ */
+async function withBareUpstream(
+  firstReply: string,
+  run: (upstream: {
+    readonly url: string;
+    /** The connection number of each request so far. */
+    readonly seen: readonly number[];
+    /** Closes every open connection, or only the upstream's side of it. */
+    close(how: "both" | "half"): Promise<void>;
+    /** Sets the reply to the next requests; undefined: their connection is closed. */
+    setReply(reply: string | undefined): void;
+  }, client: ReturnType<typeof upstreamClient>) => Promise<void>,
+): Promise<void> {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const seen: number[] = [];
+  let reply: string | undefined = firstReply;
+  const open = new Set<Deno.Conn>();
+  let count = 0;
+  const serve = async (conn: Deno.Conn, number: number): Promise<void> => {
+    const buffer = new Uint8Array(4096);
+    let text = "";
+    for (;;) {
+      const size = await conn.read(buffer);
+      if (size === null) return;
+      text += new TextDecoder().decode(buffer.subarray(0, size));
+      if (!text.endsWith("\r\n\r\nbody")) continue;
+      text = "";
+      seen.push(number);
+      if (reply === undefined) return;
+      await conn.write(new TextEncoder().encode(reply));
+    }
+  };
+  const accepting = (async () => {
+    for await (const conn of listener) {
+      open.add(conn);
+      serve(conn, ++count).catch(() => {}).finally(() => {
+        if (open.delete(conn)) conn.close();
+      });
+    }
+  })();
+  const limits = { connectTimeoutMs: 20_000, firstByteTimeoutMs: 20_000 };
+  const client = upstreamClient(
+    { ...limits, idleTimeoutMs: 20_000 },
+    gatewayTimers(),
+  );
+  try {
+    await run({
+      url: `http://127.0.0.1:${listener.addr.port}/`,
+      seen,
+      setReply(next) {
+        reply = next;
+      },
+      async close(how) {
+        for (const conn of [...open]) {
+          if (how === "half") await conn.closeWrite();
+          else {
+            open.delete(conn);
+            conn.close();
+          }
+        }
+      },
+    }, client);
+  } finally {
+    await client.close();
+    listener.close();
+    await accepting;
+    for (const conn of [...open]) if (open.delete(conn)) conn.close();
+  }
+}
+
+async function callOnce(
+  client: ReturnType<typeof upstreamClient>,
+  url: string,
+): Promise<number> {
+  const { status, body } = await withTimeout(
+    client.call({
+      url,
+      headers: {},
+      body: new TextEncoder().encode("body"),
+      signal: new AbortController().signal,
+    }),
+    "the reply's head",
+  );
+  while (await withTimeout(body.read(), "the reply's end") !== undefined);
+  return status;
+}
+
+const REPLY = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+const TIMES = 50;
+
+Deno.test("consecutive calls share a connection", () =>
+  withBareUpstream(REPLY, async ({ url, seen }, client) => {
+    for (let n = 0; n < TIMES; n++) await callOnce(client, url);
+    // A connection is unavailable for one turn of the event loop after its reply; then a second one
+    // is used.
+    assert.ok(new Set(seen).size <= 2, `connections ${seen}`);
+  }));
+
+for (const how of ["both", "half"] as const) {
+  Deno.test(`a connection that the upstream has closed while idle (${how === "both" ? "wholly" : "its own side"}) gets no further call`, () =>
+    withBareUpstream(REPLY, async ({ url, seen, close }, client) => {
+      for (let n = 0; n < TIMES; n++) {
+        assert.equal(await callOnce(client, url), 200);
+        // The next call follows in the same turn of the event loop in which the connection was
+        // closed.
+        await close(how);
+      }
+      assert.deepEqual(seen, Array.from({ length: TIMES }, (_, n) => n + 1));
+    }));
+}
+
+Deno.test("a request on a reused connection is not repeated if the connection fails", () =>
+  withBareUpstream(REPLY, async ({ url, seen, setReply }, client) => {
+    await callOnce(client, url);
+    await turns(1);
+    setReply(undefined);
+    await assert.rejects(callOnce(client, url), {
+      message: "the connection to the upstream broke",
+    });
+    assert.deepEqual(seen, [1, 1]);
+  }));
+
+Deno.test("a reply without a length ends with its connection", () =>
+  withBareUpstream(
+    "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nall of it",
+    async ({ url, close }, client) => {
+      const { body } = await client.call({
+        url,
+        headers: {},
+        body: new TextEncoder().encode("body"),
+        signal: new AbortController().signal,
+      });
+      const first = await withTimeout(body.read(), "the reply");
+      assert.equal(new TextDecoder().decode(first), "all of it");
+      await close("half");
+      assert.equal(await withTimeout(body.read(), "the end"), undefined);
+    },
+  ));

@@ -1,12 +1,13 @@
 /**
- * Every vendor at one address: how the embedded replay upstream stands in for them.
+ * Directs the calls to every vendor to the embedded replay upstream.
  *
  * @module
  */
+import type { DialectName } from "../../translate/model/request.ts";
 import type { VendorAccess } from "../config.ts";
 import { type Vendor, type VendorName, VENDORS } from "./vendors.ts";
 
-/** What a vendor's base address has after the host. */
+/** The path of each vendor's base address. */
 const PATHS: Readonly<Record<VendorName, string>> = {
   vendora: "",
   vendorb: "/v1",
@@ -14,7 +15,16 @@ const PATHS: Readonly<Record<VendorName, string>> = {
   vendord: "",
 };
 
-/** Access to every vendor at a replay server; the base addresses end as each vendor's own do. Absent vendors: the built-in ones. */
+/** Formats of the replay server. */
+const DIALECTS: readonly DialectName[] = [
+  "messages",
+  "chat_completions",
+  "generate_content",
+];
+
+/**
+ * Access to every vendor at a replay server, with base addresses that end like each vendor's own.
+ */
 export function replayVendors(
   url: string,
   vendors: readonly Vendor[] = VENDORS,
@@ -22,7 +32,11 @@ export function replayVendors(
   return Object.fromEntries(
     vendors.map(({ name, kind }) => [
       name,
-      { apiKey: "replay", baseUrl: `${url}${PATHS[kind]}` },
+      {
+        apiKey: "replay",
+        baseUrl: `${url}${PATHS[kind]}`,
+        dialects: DIALECTS,
+      },
     ]),
   );
 }

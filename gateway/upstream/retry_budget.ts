@@ -1,40 +1,41 @@
 /**
- * How many further attempts a model's calls may make together: a share of the calls, and a few beside. When an upstream is
- * down, retries would otherwise multiply the calls that it cannot answer anyway.
+ * Limits the retries of a model's calls to a share of the calls plus a small reserve. Without it,
+ * retries would multiply the load on an upstream that is down.
  *
  * @module
  */
 
-/** What each call pays in: one in five may be tried again. */
-export const RETRY_SHARE = 0.2;
-/** Most that is saved up; also what there is at the start. */
-export const MOST_SAVED = 10;
-/** Paid in with time, so that a model that is seldom called can be tried again. */
-const PER_SECOND = 0.1;
+/** Deposit of each call: one retry per five calls. */
+export const DEPOSIT_PER_CALL = 0.2;
+/** Maximum balance, and the initial one. */
+export const MAX_BALANCE = 10;
+/** Deposit per second, so that a rarely called model can be retried. */
+const DEPOSIT_PER_SECOND = 0.1;
 
-/** The budget of one model. The clock is the caller's, in milliseconds. */
+/** The retry budget of one model. Callers pass the time in milliseconds. */
 export class RetryBudget {
-  #saved = MOST_SAVED;
-  #paidMs = 0;
+  #balance = MAX_BALANCE;
+  #lastWithdrawalMs = 0;
 
-  /** A call came: it pays in. */
+  /** Deposits the share of one call. */
   deposit(): void {
-    this.#saved = Math.min(MOST_SAVED, this.#saved + RETRY_SHARE);
+    this.#balance = Math.min(MAX_BALANCE, this.#balance + DEPOSIT_PER_CALL);
   }
 
-  /** Pays for one further attempt; false where there is not enough. */
+  /** Withdraws one retry; false if the balance is too low. */
   withdraw(nowMs: number): boolean {
-    if (this.#paidMs > 0) {
-      this.#saved = Math.min(
-        MOST_SAVED,
-        this.#saved +
-          Math.max(0, nowMs - this.#paidMs) / 1000 * PER_SECOND,
+    if (this.#lastWithdrawalMs > 0) {
+      this.#balance = Math.min(
+        MAX_BALANCE,
+        this.#balance +
+          Math.max(0, nowMs - this.#lastWithdrawalMs) / 1000 *
+            DEPOSIT_PER_SECOND,
       );
     }
-    this.#paidMs = nowMs;
-    // Fifths do not add up exactly.
-    if (this.#saved < 1 - 1e-9) return false;
-    this.#saved -= 1;
+    this.#lastWithdrawalMs = nowMs;
+    // Tolerates the rounding of fractional deposits.
+    if (this.#balance < 1 - 1e-9) return false;
+    this.#balance -= 1;
     return true;
   }
 }

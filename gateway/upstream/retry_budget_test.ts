@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { MOST_SAVED, RETRY_SHARE, RetryBudget } from "./retry_budget.ts";
+import { DEPOSIT_PER_CALL, MAX_BALANCE, RetryBudget } from "./retry_budget.ts";
 
 const START = 1_800_000_000_000;
 
-Deno.test("withdraw() grants what is saved at the start, then a share of the calls", () => {
+Deno.test("withdraw() grants the initial balance, then a share of the calls", () => {
   const budget = new RetryBudget();
   let granted = 0;
   const calls = 1_000;
@@ -11,18 +11,18 @@ Deno.test("withdraw() grants what is saved at the start, then a share of the cal
     budget.deposit();
     if (budget.withdraw(START)) granted++;
   }
-  assert.equal(granted, MOST_SAVED + calls * RETRY_SHARE - 1);
+  assert.equal(granted, MAX_BALANCE + calls * DEPOSIT_PER_CALL - 1);
 });
 
-Deno.test("calls that need no retry save up no more than the most", () => {
+Deno.test("calls without a retry accumulate at most the maximum balance", () => {
   const budget = new RetryBudget();
   for (let i = 0; i < 10_000; i++) budget.deposit();
   let granted = 0;
   while (budget.withdraw(START)) granted++;
-  assert.equal(granted, MOST_SAVED);
+  assert.equal(granted, MAX_BALANCE);
 });
 
-Deno.test("time pays in too, and a clock that goes back takes nothing", () => {
+Deno.test("the balance also grows with time, and a clock that runs backwards removes nothing", () => {
   const budget = new RetryBudget();
   while (budget.withdraw(START));
   assert.equal(budget.withdraw(START - 60_000), false);

@@ -1,86 +1,91 @@
 /**
- * What follows a failed attempt: another candidate at once, the same one after a pause, or nothing. Pure: clock and chance are
- * passed in, and what may be spent is the budget's to say.
+ * Decides what follows a failed attempt: another candidate at once, the same one after a backoff,
+ * or nothing. Pure: time and randomness are passed in. The retry budget is checked elsewhere.
  *
  * @module
  */
-import type { ApiError } from "../../translate/error.ts";
-import type { Candidate } from "./candidates.ts";
-import { weighted } from "./choose.ts";
+import type { ApiError } from "../../translate/model/error.ts";
+import type { Candidate } from "./model_registry.ts";
+import { weightedChoice } from "./load_balancer.ts";
 import type { AttemptFailure } from "./failure.ts";
 
-/** An attempt that failed, and where. */
+/** An attempt that failed, and its candidate. */
 export interface FailedAttempt extends AttemptFailure {
-  /** Where it was made. */
+  /** The candidate that was called. */
   readonly candidate: Candidate;
 }
 
-/** What the choice of a next attempt depends on. */
-export interface RetrySituation {
-  /** All of the model's, as the call's caller reaches them. */
+/** Input of the choice of a next attempt. */
+export interface RetryState {
+  /** All candidates of the model, for the client's dialect. */
   readonly candidates: readonly Candidate[];
-  /** Those that cannot be told this request. */
-  readonly unfit: readonly Candidate[];
+  /** Candidates whose format cannot express the request. */
+  readonly incompatible: readonly Candidate[];
   /** At least one, in order. */
   readonly failed: readonly FailedAttempt[];
-  /** Attempts that a call may make, the first included. */
+  /** Attempts that a call may make, including the first. */
   readonly maxAttempts: number;
   /** Unix time in milliseconds. */
   readonly nowMs: number;
-  /** When the call's time is up. */
+  /** When the call's total timeout expires. */
   readonly deadlineMs: number;
-  /** From 0 up to, not including, 1. */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
 }
 
-/** The next attempt. */
 export interface NextAttempt {
-  /** Where it goes. */
+  /** The candidate to call. */
   readonly candidate: Candidate;
-  /** How long to wait before it; 0: not at all. */
+  /** Milliseconds to wait before it; may be 0. */
   readonly waitMs: number;
 }
 
-/** Times that one candidate is tried in one call: client libraries try again as well. */
-const TRIES_AT_ONE = 2;
-/** Backoff before the second try of a candidate is at most this, and doubles with every failed attempt. */
+/** Attempts per candidate within one call. Small, because client libraries retry as well. */
+const MAX_ATTEMPTS_PER_CANDIDATE = 2;
+/**
+ * Largest backoff before the second attempt at a candidate; doubled with every failed attempt of
+ * the call.
+ */
 export const BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 4_000;
-/** An upstream that wants to be left alone for longer is not waited for: the caller is told. */
-export const LONGEST_WAIT_MS = 3_000;
+const MAX_BACKOFF_MS = 4_000;
+/** A longer cooldown is not waited for: the client receives the error. */
+export const MAX_WAIT_MS = 3_000;
 
-/** The next attempt; undefined where there is to be none. */
-export function nextAttempt(at: RetrySituation): NextAttempt | undefined {
+/** The next attempt; undefined if there is none. */
+export function nextAttempt(at: RetryState): NextAttempt | undefined {
   const last = at.failed.at(-1);
   if (
-    last === undefined || last.again === "nowhere" ||
+    last === undefined || last.retryAt === "none" ||
     at.failed.length >= at.maxAttempts || at.nowMs >= at.deadlineMs
   ) return undefined;
-  const tried = [...at.unfit, ...at.failed.map(({ candidate }) => candidate)];
-  const fresh = weighted(at.candidates, tried, at.nowMs, at.random);
-  if (fresh !== undefined) return { candidate: fresh, waitMs: 0 };
-  return again(at);
+  const tried = [
+    ...at.incompatible,
+    ...at.failed.map(({ candidate }) => candidate),
+  ];
+  const untried = weightedChoice(at.candidates, tried, at.nowMs, at.random);
+  if (untried !== undefined) return { candidate: untried, waitMs: 0 };
+  return retrySoonest(at);
 }
 
-/** The tried candidate that can be tried once more the soonest. */
-function again(at: RetrySituation): NextAttempt | undefined {
+/** The candidate already tried that can be retried soonest. */
+function retrySoonest(at: RetryState): NextAttempt | undefined {
   let best: NextAttempt | undefined;
   for (const candidate of at.candidates) {
-    const here = at.failed.filter((one) => one.candidate === candidate);
+    const failures = at.failed.filter((one) => one.candidate === candidate);
     if (
-      here.length === 0 || here.length >= TRIES_AT_ONE ||
-      here.some((one) => one.again !== "anywhere") ||
+      failures.length === 0 || failures.length >= MAX_ATTEMPTS_PER_CANDIDATE ||
+      failures.some((one) => one.retryAt !== "any") ||
       candidate.health.state(at.nowMs) !== "closed"
     ) continue;
     const waitMs = Math.max(
-      candidate.health.backAtMs() - at.nowMs,
+      candidate.health.availableAtMs() - at.nowMs,
       at.random() *
         Math.min(
-          LONGEST_BACKOFF_MS,
+          MAX_BACKOFF_MS,
           BACKOFF_MS * 2 ** (at.failed.length - 1),
         ),
     );
-    if (waitMs > LONGEST_WAIT_MS || at.nowMs + waitMs >= at.deadlineMs) {
+    if (waitMs > MAX_WAIT_MS || at.nowMs + waitMs >= at.deadlineMs) {
       continue;
     }
     if (best === undefined || waitMs < best.waitMs) {
@@ -91,16 +96,19 @@ function again(at: RetrySituation): NextAttempt | undefined {
 }
 
 /**
- * The failure that tells the caller most: the last one, but for those that say little (nobody answered, or our own key was
- * refused), which give way to any other.
+ * The failure that informs the client best: the last one, except that a failure without a response
+ * or a refusal of the gateway's own key gives way to any other.
  */
-export function mostTelling(failed: readonly FailedAttempt[]): FailedAttempt {
-  const told = failed.findLast(({ error }) => says(error)) ?? failed.at(-1);
-  if (told === undefined) throw new Error("no attempt has failed");
-  return told;
+export function mostInformative(
+  failed: readonly FailedAttempt[],
+): FailedAttempt {
+  const chosen = failed.findLast(({ error }) => isInformative(error)) ??
+    failed.at(-1);
+  if (chosen === undefined) throw new Error("no attempt has failed");
+  return chosen;
 }
 
-function says({ kind, details }: ApiError): boolean {
+function isInformative({ kind, details }: ApiError): boolean {
   if (kind === "upstream") {
     return details.upstreamStatus !== undefined && details.retryable !== false;
   }

@@ -1,49 +1,49 @@
 /**
- * The vendors: where each is, which dialects it speaks there and how it wants its key. A row each; what a dialect is, `translate/`
- * knows.
+ * The vendors: address, dialects and authentication, one row each. The dialects themselves are in
+ * `translate/`.
  *
  * @module
  */
-import type { DialectName } from "../../translate/request.ts";
+import type { DialectName } from "../../translate/model/request.ts";
 
 /** The neutral names of the built-in vendors. */
 export type VendorName = "vendora" | "vendorb" | "vendorc" | "vendord";
 
-/** A dialect as one vendor speaks it. */
+/** A dialect as one vendor serves it. */
 export interface VendorDialect {
-  /** A vendor has at most one row for each. */
+  /** Unique within a vendor. */
   readonly dialect: DialectName;
-  /** Path under the base address of a call, streamed or whole. */
+  /** Path of a call, relative to the base address. */
   path(model: string, stream: boolean): string;
-  /** Path under the base address for counting a prompt's tokens, where the vendor does. */
+  /** Path of the token count, relative to the base address; absent if the vendor has none. */
   readonly countPath?: string;
-  /** The headers that carry the key, and those that the vendor demands on every call. */
+  /** The headers that carry the key, and those that the vendor requires on every call. */
   headers(apiKey: string): Readonly<Record<string, string>>;
 }
 
-/** A vendor: a row here, or one that the file of overrides adds. */
+/** A vendor: a built-in row, or one from the overrides file. */
 export interface Vendor {
-  /** What models and the file of overrides call it. */
+  /** The name that models and the overrides file use. */
   readonly name: string;
-  /** Whose manners it has: the row here that gave it its dialects. A row's own name where it stands here. */
+  /** The built-in vendor whose API it has; for a built-in vendor, itself. */
   readonly kind: VendorName;
-  /** As its own client libraries take it. */
+  /** As the vendor's own client libraries take it. */
   readonly baseUrl: string;
-  /** Best first, for callers who speak none of them. */
+  /** Preferred first, for clients whose dialect the vendor does not support. */
   readonly dialects: readonly VendorDialect[];
 }
 
-/** A vendor whose key and address have settings of their own. */
+/** A vendor whose key and address have their own settings. */
 export interface BuiltInVendor extends Vendor {
-  /** The same as its kind. */
+  /** Equals its kind. */
   readonly name: VendorName;
-  /** Setting that holds its key; not set: only the replay offers its models. */
+  /** The setting that holds its key. If no vendor has a key, the replay offers its models. */
   readonly keySetting:
     | "VENDORA_API_KEY"
     | "VENDORB_API_KEY"
     | "VENDORC_API_KEY"
     | "VENDORD_API_KEY";
-  /** Setting that replaces its address; it wins over the file of overrides. */
+  /** The setting that replaces its address; takes precedence over the overrides file. */
   readonly baseUrlSetting:
     | "VENDORA_BASE_URL"
     | "VENDORB_BASE_URL"
@@ -55,7 +55,7 @@ const bearer = (apiKey: string): Readonly<Record<string, string>> => ({
   authorization: `Bearer ${apiKey}`,
 });
 
-/** Every vendor that is built in; their addresses are the public ones. */
+/** Every built-in vendor, with its public address. */
 export const VENDORS: readonly BuiltInVendor[] = [
   {
     name: "vendora",
@@ -79,11 +79,14 @@ export const VENDORS: readonly BuiltInVendor[] = [
     keySetting: "VENDORB_API_KEY",
     baseUrlSetting: "VENDORB_BASE_URL",
     baseUrl: "https://api.openai.com/v1",
-    dialects: [{
-      dialect: "chat_completions",
-      path: () => "/chat/completions",
-      headers: bearer,
-    }],
+    dialects: [
+      {
+        dialect: "chat_completions",
+        path: () => "/chat/completions",
+        headers: bearer,
+      },
+      { dialect: "responses", path: () => "/responses", headers: bearer },
+    ],
   },
   {
     name: "vendorc",
@@ -97,7 +100,7 @@ export const VENDORS: readonly BuiltInVendor[] = [
         `/v1beta/models/${encodeURIComponent(model)}:${
           stream ? "streamGenerateContent?alt=sse" : "generateContent"
         }`,
-      // Never as `?key=`: addresses end up in logs and traces.
+      // Not as `?key=`, because URLs end up in logs and traces.
       headers: (apiKey) => ({ "x-goog-api-key": apiKey }),
     }],
   },

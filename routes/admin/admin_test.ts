@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import { openAdmin } from "../../gateway/accounts/admin.ts";
-import { openStore } from "../../gateway/accounts/open_store.ts";
-import { type Desk, openDesk } from "../../gateway/admin/desk.ts";
-import { responseOf } from "../../gateway/answer.ts";
+import {
+  type Admin,
+  openAdmin,
+} from "../../gateway/accounts/repositories/admin.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import { adminAuth } from "../../gateway/admin/auth.ts";
+import { toResponse } from "../../gateway/http/http_reply.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
-import { ApiError } from "../../translate/error.ts";
-import { isObject, type JsonObject } from "../../translate/json.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { OpenRoute } from "../route.ts";
-import { startTestGateway } from "../../end_to_end/test_gateway.ts";
-import { usageRoutes } from "../usage.ts";
+import { startTestGateway } from "../../tests/support/test_gateway.ts";
+import { USAGE_ROUTES } from "../usage.ts";
 import { ADMIN_DESCRIPTIONS } from "./descriptions.ts";
-import { adminRoutes } from "./mod.ts";
+import { ADMIN_ROUTES } from "./mod.ts";
 
 const TOKEN = "an-admin-token-of-some-length";
 
@@ -21,32 +24,38 @@ type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Response>;
 
-interface Bench {
+interface TestContext {
   readonly call: Call;
-  readonly desk: Desk;
+  readonly admin: Admin;
 }
 
-/** The routes without the router: the pieces of a path are compared one by one. */
+/** Calls the routes without the router: paths are matched against patterns. */
 function test(
   name: string,
-  run: (bench: Bench) => Promise<void>,
+  run: (context: TestContext) => Promise<void>,
   token: string | undefined = TOKEN,
 ): void {
   Deno.test(name, async () => {
     const store = await openStore("sqlite::memory:");
     const admin = await openAdmin(store, (model) => model === "small");
     const server = await startTestGateway();
-    const desk = openDesk(admin, token === "" ? undefined : token, () => 0);
-    const routes = adminRoutes(() => desk);
+    const { adminAuth: _, ...parts } = server.gateway;
+    const gateway = {
+      ...parts,
+      admin,
+      ...(token === "" || token === undefined
+        ? {}
+        : { adminAuth: adminAuth(token, () => 0) }),
+    };
     try {
       await run({
-        desk,
+        admin,
         async call(method, path, body, headers = {}) {
           const url = new URL(path, "http://gateway");
-          const { route, id } = found(routes, method, url.pathname);
-          return responseOf(
+          const { route, id } = findRoute(ADMIN_ROUTES, method, url.pathname);
+          return toResponse(
             await route.handle({
-              gateway: server.gateway,
+              gateway,
               request: new Request(url, {
                 method,
                 headers: {
@@ -72,7 +81,7 @@ function test(
   });
 }
 
-function found(
+function findRoute(
   routes: readonly OpenRoute[],
   method: string,
   path: string,
@@ -86,8 +95,8 @@ function found(
   throw new Error(`there is no route ${method} ${path}`);
 }
 
-async function ok(answer: Promise<Response>): Promise<JsonObject> {
-  const response = await answer;
+async function ok(reply: Promise<Response>): Promise<JsonObject> {
+  const response = await reply;
   assert.equal(response.status, 200);
   const body: unknown = await response.json();
   assert.ok(isObject(body));
@@ -95,18 +104,18 @@ async function ok(answer: Promise<Response>): Promise<JsonObject> {
 }
 
 async function refused(
-  answer: Promise<Response>,
+  reply: Promise<Response>,
 ): Promise<readonly [number, string | undefined]> {
   try {
-    await answer;
+    await reply;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return [error.status, error.details.param ?? error.details.code];
   }
-  throw new Error("the request was answered");
+  throw new Error("the request succeeded");
 }
 
-test("an account from its making to its first key", async ({ call }) => {
+test("an account from its creation to its first key", async ({ call }) => {
   const plan = await ok(call("POST", "/admin/v1/plans", {
     id: "starter",
     models: ["small"],
@@ -132,10 +141,10 @@ test("an account from its making to its first key", async ({ call }) => {
   assert.match(String(key["key"]), /^sk-/);
   const shown = await ok(call("GET", `/admin/v1/keys/${key["id"]}`));
   assert.equal("key" in shown, false);
-  const young = await ok(
+  const successor = await ok(
     call("POST", `/admin/v1/keys/${key["id"]}/rotate`, { overlap_seconds: 60 }),
   );
-  assert.equal(young["replaces"], key["id"]);
+  assert.equal(successor["replaces"], key["id"]);
   const revoked = await ok(call("POST", `/admin/v1/keys/${key["id"]}/revoke`));
   assert.notEqual(revoked["revoked_at"], null);
   const got = await ok(call("GET", "/admin/v1/accounts/acme"));
@@ -144,7 +153,7 @@ test("an account from its making to its first key", async ({ call }) => {
   assert.deepEqual(topUps["data"], [topUp]);
 });
 
-test("a change leaves alone what it does not tell, and null takes a limit away", async ({ call }) => {
+test("a change keeps omitted fields, and null removes a limit", async ({ call }) => {
   await ok(
     call("POST", "/admin/v1/plans", {
       id: "p",
@@ -159,7 +168,7 @@ test("a change leaves alone what it does not tell, and null takes a limit away",
   assert.equal(plan["tokens_per_minute"], null);
 });
 
-test("every answer is as its schema says", async ({ call }) => {
+test("every reply matches its schema", async ({ call }) => {
   await ok(call("POST", "/admin/v1/accounts", { id: "acme" }));
   await ok(
     call("POST", "/admin/v1/accounts/acme/top-ups", {
@@ -176,8 +185,8 @@ test("every answer is as its schema says", async ({ call }) => {
   for (const { method, path, reply } of ADMIN_OPERATIONS) {
     if (method !== "GET") continue;
     const noun = path.split("/")[3] ?? "";
-    const answer = await ok(call("GET", path.replace(":id", ids[noun] ?? "")));
-    assert.equal(reply.safeParse(answer).error, undefined, path);
+    const body = await ok(call("GET", path.replace(":id", ids[noun] ?? "")));
+    assert.equal(reply.safeParse(body).error, undefined, path);
   }
 });
 
@@ -193,7 +202,7 @@ const BAD: readonly (readonly [
   ["POST", "/admin/v1/accounts", { id: "default" }, 409, "account_exists"],
   ["POST", "/admin/v1/accounts", { plan: "none" }, 404, "plan"],
   ["POST", "/admin/v1/accounts/default", { status: "off" }, 400, "status"],
-  ["POST", "/admin/v1/accounts/nobody", {}, 404, "account_not_found"],
+  ["POST", "/admin/v1/accounts/unknown", {}, 404, "account_not_found"],
   ["POST", "/admin/v1/accounts/default/top-ups", {}, 400, "micro_usd"],
   [
     "POST",
@@ -211,7 +220,7 @@ const BAD: readonly (readonly [
   ],
   [
     "POST",
-    "/admin/v1/accounts/nobody/top-ups",
+    "/admin/v1/accounts/unknown/top-ups",
     { micro_usd: 1 },
     404,
     "account_not_found",
@@ -226,7 +235,7 @@ const BAD: readonly (readonly [
   ],
   ["POST", "/admin/v1/plans", { id: "unlimited" }, 409, "plan_exists"],
   ["POST", "/admin/v1/keys", {}, 400, "account"],
-  ["POST", "/admin/v1/keys", { account: "nobody" }, 404, "account_not_found"],
+  ["POST", "/admin/v1/keys", { account: "unknown" }, 404, "account_not_found"],
   [
     "POST",
     "/admin/v1/keys",
@@ -259,7 +268,7 @@ const BAD: readonly (readonly [
   ["GET", "/admin/v1/ledger/export?format=pdf", undefined, 400, "format"],
 ];
 
-test("bad input is answered with the field or the reason", async ({ call }) => {
+test("the error for bad input names the field or the code", async ({ call }) => {
   for (const [method, path, body, status, named] of BAD) {
     assert.deepEqual(
       await refused(call(method, path, body)),
@@ -269,7 +278,7 @@ test("bad input is answered with the field or the reason", async ({ call }) => {
   }
 });
 
-test("a POST with an idempotency key happens once", async ({ call }) => {
+test("a POST with an idempotency key is applied once", async ({ call }) => {
   const headers = { "idempotency-key": "order-1" };
   const path = "/admin/v1/accounts/default/top-ups";
   const first = await ok(
@@ -328,7 +337,7 @@ test("a wrong token is refused, and after ten of them made to wait", async ({ ca
   }
   for (let i = 0; i < 5; i++) await wrong("Bearer no");
   assert.deepEqual(await wrong("Bearer no"), [429, "rate_limit_exceeded"]);
-  // The right one is not locked out with them.
+  // The right token is not blocked together with the wrong ones.
   await ok(call("GET", "/admin/v1/plans"));
 });
 
@@ -339,15 +348,16 @@ test("without a configured token there is no admin API", async ({ call }) => {
   ]);
 }, "");
 
-test("the holder of a key sees its own usage", async ({ desk }) => {
+test("the holder of a key sees its own usage", async ({ admin }) => {
   const server = await startTestGateway();
+  const gateway = { ...server.gateway, admin };
   try {
-    const [route] = usageRoutes(() => desk);
+    const [route] = USAGE_ROUTES;
     assert.ok(route !== undefined);
     const url = new URL("http://gateway/v1/usage?by=model");
-    const response = responseOf(
+    const response = toResponse(
       await route.handle({
-        gateway: server.gateway,
+        gateway,
         request: new Request(url),
         path: url.pathname,
         query: url.searchParams,
@@ -372,7 +382,7 @@ test("the holder of a key sees its own usage", async ({ desk }) => {
 });
 
 Deno.test("every admin operation has a description", () => {
-  for (const route of adminRoutes(() => undefined)) {
+  for (const route of ADMIN_ROUTES) {
     assert.ok(ADMIN_DESCRIPTIONS[route.operation ?? ""] !== undefined);
   }
 });

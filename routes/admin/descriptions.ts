@@ -1,5 +1,5 @@
 /**
- * The admin operations as the API's description tells of them.
+ * The admin operations for the API description.
  *
  * @module
  */
@@ -7,24 +7,26 @@ import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 
-/** What is told of an operation. */
+/** Description of an admin operation. */
 export interface AdminDescription {
-  /** For people. */
+  /** One sentence for readers. */
   readonly summary: string;
-  /** What the body must be. */
+  /** Schema of the body; absent if there is none. */
   readonly request?: z.ZodType;
-  /** What the query must be. */
+  /** Schema of the query; absent if there is none. */
   readonly query?: z.ZodType;
-  /** What it answers. */
+  /** Schema of the reply. */
   readonly reply: z.ZodType;
-  /** No answer is an event stream. */
+  /** Never set: no admin reply is an event stream. */
   readonly streams?: boolean;
 }
 
-/** By operation id. */
+/** Descriptions by operation id. */
 export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
   ...Object.fromEntries(
-    ADMIN_OPERATIONS.map(({ operation, summary, request, query, reply }) => [
+    ADMIN_OPERATIONS.map((
+      { operationId: operation, summary, request, query, reply },
+    ) => [
       operation,
       {
         summary,

@@ -1,35 +1,34 @@
 /**
- * `/admin/v1/…`: the operations of `gateway/admin/` as routes. Without a configured token there are none.
+ * `/admin/v1/…`: the operations of `gateway/admin/` as routes. Without a configured token, every
+ * request is refused.
  *
  * @module
  */
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";
-import type { JsonObject } from "../../translate/json.ts";
-import { bodyOf } from "../generation.ts";
-import { json, type OpenRoute, type RouteContext } from "../route.ts";
-import { admitted, type DeskOf, queryOf } from "./door.ts";
-import { ledgerExportRoute } from "./ledger_export.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { readBody } from "../generation.ts";
+import { jsonReply, type OpenRoute, type RouteContext } from "../route.ts";
+import { queryOf, requireOperator } from "./auth.ts";
+import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
 
-/** The routes. They are open to the router and closed by their own gate: the token is no key. */
-export function adminRoutes(deskOf: DeskOf): readonly OpenRoute[] {
-  return [
-    ledgerExportRoute(deskOf),
-    ...ADMIN_OPERATIONS.map((operation) => routeOf(operation, deskOf)),
-  ];
-}
+/** The admin routes. They need no client key; each checks the admin token itself. */
+export const ADMIN_ROUTES: readonly OpenRoute[] = [
+  LEDGER_EXPORT_ROUTE,
+  ...ADMIN_OPERATIONS.map(routeOf),
+];
 
-function routeOf(operation: AdminOperation, deskOf: DeskOf): OpenRoute {
+function routeOf(operation: AdminOperation): OpenRoute {
   return {
     access: "open",
     method: operation.method,
     path: operation.path,
-    operation: operation.operation,
+    operation: operation.operationId,
     async handle(context) {
-      const admin = admitted(context, deskOf);
+      const admin = requireOperator(context);
       const id = context.parameters["id"];
       const idempotencyKey = context.request.headers.get("idempotency-key");
-      return json(
+      return jsonReply(
         await operation.run(admin, {
           ...(id === undefined ? {} : { id }),
           ...(operation.method === "GET"
@@ -42,9 +41,9 @@ function routeOf(operation: AdminOperation, deskOf: DeskOf): OpenRoute {
   };
 }
 
-/** A body, or an empty object where there is none: not every change needs one. */
+/** The body, or an empty object if there is none: some changes need no body. */
 async function optionalBody(context: RouteContext): Promise<JsonObject> {
   const { body, headers } = context.request;
   if (body === null || headers.get("content-length") === "0") return {};
-  return (await bodyOf(context)).json;
+  return (await readBody(context)).json;
 }

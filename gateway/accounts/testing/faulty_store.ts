@@ -1,58 +1,64 @@
 /**
- * A store shared by processes that are only played: each has its own way to fail and to die.
+ * A shared store as seen by simulated processes: each has its own failures and may die.
  *
  * @module
  */
-import { type Store, written } from "../store.ts";
+import { type Store, writeDurably } from "../store/store.ts";
 
-/** A process's own view of a shared store. */
-export interface PlayedStore extends Store {
-  /** Makes the next write fail: before anything was written, or after everything was, as when only the answer is lost. */
+/** A simulated process's view of the shared store. */
+export interface FaultyStore extends Store {
+  /**
+   * Makes the next write fail: `before` the commit, or `after` it, as when only the reply
+   * is lost.
+   */
   failNext(when: "before" | "after" | undefined): void;
-  /** Makes every read and write fail until told otherwise. */
+  /** Makes every read and write fail until it is called with false. */
   setDown(isDown: boolean): void;
-  /** The process is dead from now on. */
+  /** Kills the process: its lease counts as expired from now on. */
   die(): void;
 }
 
-/** Makes views of a store; `dead` collects the owners whose process died. */
-export function playedStores(store: Store): () => PlayedStore {
+/**
+ * Returns a function that creates views of a store. `dead` collects the leases of the dead
+ * processes.
+ */
+export function faultyStores(store: Store): () => FaultyStore {
   const dead = new Set<string>();
   return () => {
-    let owner = "";
+    let leaseId = "";
     let fault: "before" | "after" | undefined;
     let isDown = false;
-    const reach = (): void => {
+    const assertReachable = (): void => {
       if (isDown) throw new Error("connection refused");
     };
-    const commit: Store["commit"] = async (work, writer) => {
-      reach();
+    const commit: Store["commit"] = async (work, cacheOwner) => {
+      assertReachable();
       const now = fault;
       fault = undefined;
       if (now === "before") throw new Error("connection lost");
-      const result = await store.commit(work, writer);
+      const result = await store.commit(work, cacheOwner);
       if (now === "after") throw new Error("connection lost");
       return result;
     };
     return {
       ...store,
-      liveness: {
-        async enlist(ownerId) {
-          owner = ownerId;
-          await store.liveness.enlist(ownerId);
+      leases: {
+        async register(registered) {
+          leaseId = registered;
+          await store.leases.register(registered);
         },
-        beat: async () => await reach(),
-        gone: () => Promise.resolve([...dead]),
-        async strike(ownerId) {
-          dead.delete(ownerId);
-          await store.liveness.strike(ownerId);
+        renew: async () => await assertReachable(),
+        expired: () => Promise.resolve([...dead]),
+        async remove(removed) {
+          dead.delete(removed);
+          await store.leases.remove(removed);
         },
       },
       async read(text, values) {
-        reach();
+        assertReachable();
         return await store.read(text, values);
       },
-      write: (work) => written({ commit }, work),
+      write: (work) => writeDurably({ commit }, work),
       commit,
       close: () => Promise.resolve(),
       failNext(when) {
@@ -62,7 +68,7 @@ export function playedStores(store: Store): () => PlayedStore {
         isDown = to;
       },
       die() {
-        dead.add(owner);
+        dead.add(leaseId);
       },
     };
   };

@@ -1,30 +1,37 @@
 /**
- * A process with accounts of its own, for tests that need several: does what lines on its input say, and answers in lines.
+ * A process with its own account service, for tests that need several. Reads commands from
+ * its input as lines of JSON and writes results as lines of JSON.
  *
  * @module
  */
 import type { Caller } from "../accounts.ts";
-import { openAccounts } from "../open_accounts.ts";
-import { openStore } from "../open_store.ts";
-import type { Order } from "./processes.ts";
-import { MODELS, PRICE } from "./opened.ts";
+import { openAccountService } from "../service.ts";
+import { openStore } from "../store/open_store.ts";
+import type { ProcessCommand } from "./processes.ts";
+import { MODELS, PRICE } from "./open_test_accounts.ts";
 
 const [url = "", leaseMs = "1500"] = Deno.args;
-const { accounts } = await openAccounts({
+const { accounts } = await openAccountService({
   store: await openStore(url, { leaseMs: Number(leaseMs) }),
   price: (model) => MODELS.includes(model) ? PRICE : undefined,
-  beatMs: 100,
+  heartbeatMs: 100,
 });
 
 const encoder = new TextEncoder();
 
-/** A line leaves in one piece, before anything else happens: what is said was said, even if the process dies at once. */
-function say(answer: unknown): void {
+/**
+ * Written synchronously in one piece: a line that was written stays written even if the
+ * process is killed at once.
+ */
+function print(answer: unknown): void {
   Deno.stdout.writeSync(encoder.encode(`${JSON.stringify(answer)}\n`));
 }
 
-/** Serves one call: what it says is the reply that reaches the caller. Gives what it cost. */
-async function serve(caller: Caller, says: boolean): Promise<number> {
+/**
+ * Serves one call. With `prints` it prints the call, as if its reply had reached the client.
+ * Returns the cost.
+ */
+async function serve(caller: Caller, prints: boolean): Promise<number> {
   const requestId = crypto.randomUUID();
   const reservation = await accounts.reserve(caller, {
     requestId,
@@ -33,8 +40,8 @@ async function serve(caller: Caller, says: boolean): Promise<number> {
     maxOutputTokens: 20,
   });
   const output = requestId.charCodeAt(0) % 20;
-  await reservation.written;
-  if (says) say({ requestId, output });
+  await reservation.durable;
+  if (prints) print({ requestId, output });
   reservation.settle({
     usage: { input: 10, output },
     generatedChars: output * 4,
@@ -52,14 +59,14 @@ async function isRefused(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function obey(order: Order): Promise<void> {
-  switch (order.do) {
+async function execute(command: ProcessCommand): Promise<void> {
+  switch (command.do) {
     case "authenticate":
-      say(!await isRefused(accounts.authenticate([order.key])));
+      print(!await isRefused(accounts.authenticate([command.key])));
       return;
     case "spend": {
-      // Ten at a time, until nothing is left.
-      const caller = await accounts.authenticate([order.key]);
+      // Ten calls at a time, until the balance is spent.
+      const caller = await accounts.authenticate([command.key]);
       let spent = 0;
       const lane = async (): Promise<void> => {
         while (
@@ -67,12 +74,12 @@ async function obey(order: Order): Promise<void> {
         );
       };
       await Promise.all(Array.from({ length: 10 }, lane));
-      say(spent);
+      print(spent);
       return;
     }
     case "load": {
       const callers = await Promise.all(
-        order.keys.map((key) => accounts.authenticate([key])),
+        command.keys.map((key) => accounts.authenticate([key])),
       );
       for (const caller of callers) {
         for (let lanes = 0; lanes < 4; lanes++) {
@@ -85,18 +92,18 @@ async function obey(order: Order): Promise<void> {
     }
     case "end":
       await accounts.close();
-      say("ended");
+      print("ended");
       return;
   }
 }
 
-say("ready");
+print("ready");
 let rest = "";
 for await (
   const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())
 ) {
   const lines = (rest + text).split("\n");
   rest = lines.pop() ?? "";
-  // What comes in is what processes.ts wrote.
-  for (const line of lines) await obey(JSON.parse(line) as Order);
+  // The input was written by processes.ts.
+  for (const line of lines) await execute(JSON.parse(line) as ProcessCommand);
 }

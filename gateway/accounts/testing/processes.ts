@@ -1,30 +1,29 @@
 /**
- * Starts gateway processes, gives them orders and kills them.
+ * Starts gateway processes, sends them commands and kills them.
  *
  * @module
  */
 
-/** What a process can be told to do. */
-export type Order =
-  /** Answers whether the key is valid. */
+export type ProcessCommand =
+  /** Replies whether the key is valid. */
   | { readonly do: "authenticate"; readonly key: string }
-  /** Answers how many micro-dollars it could spend before it was refused. */
+  /** Makes calls until one is refused; replies with the micro-dollars spent. */
   | { readonly do: "spend"; readonly key: string }
-  /** Serves calls without end; each reply is a line. */
+  /** Serves calls without end; prints a line per reply. */
   | { readonly do: "load"; readonly keys: readonly string[] }
   | { readonly do: "end" };
 
 /** A process. Disposing of it kills it. */
 export interface GatewayProcess extends AsyncDisposable {
-  /** Gives an order. */
-  tell(order: Order): Promise<void>;
-  /** The next line that it says; undefined when it says nothing any more. A line that was cut off is none. */
+  /** Sends a command. */
+  send(command: ProcessCommand): Promise<void>;
+  /** The next line of output; undefined at the end. An incomplete last line is ignored. */
   next(): Promise<unknown>;
-  /** SIGKILL. What it had said before can still be read. */
+  /** Sends SIGKILL. Lines written before can still be read. */
   kill(): Promise<void>;
 }
 
-/** Starts a process on a database, and waits until it is ready. */
+/** Starts a process on a database and waits until it is ready. */
 export async function startProcess(url: string): Promise<GatewayProcess> {
   const program = new URL("./gateway_process.ts", import.meta.url);
   const child = new Deno.Command(Deno.execPath(), {
@@ -52,8 +51,8 @@ export async function startProcess(url: string): Promise<GatewayProcess> {
   return {
     next,
     kill,
-    tell: (order) =>
-      writer.write(new TextEncoder().encode(`${JSON.stringify(order)}\n`)),
+    send: (command) =>
+      writer.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`)),
     async [Symbol.asyncDispose]() {
       await kill();
       await lines.return(undefined);

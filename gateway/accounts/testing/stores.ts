@@ -1,33 +1,34 @@
 /**
- * Empty stores for tests: a file of its own, or a Postgres schema of its own, for each.
+ * Empty stores for tests: each in its own file, or its own Postgres schema.
  *
  * @module
  */
-import postgres from "postgres";
-import { openStore, type OpenStoreOptions } from "../open_store.ts";
-import type { Store } from "../store.ts";
+// @ts-types="../store/pg_driver.d.ts"
+import pg from "pg";
+import { openStore, type OpenStoreOptions } from "../store/open_store.ts";
+import type { Store } from "../store/store.ts";
 import { randomText } from "../key.ts";
 
-/** A kind of store that tests run on. */
+/** A kind of store to run tests on. */
 export interface TestStore {
-  /** For the names of tests. */
+  /** Prefix of the test names. */
   readonly name: string;
-  /** Makes an empty database. */
-  fresh(): Promise<FreshDatabase>;
+  /** Creates an empty database. */
+  createDatabase(): Promise<TestDatabase>;
 }
 
 /** An empty database. Disposing of it removes it. */
-export interface FreshDatabase extends AsyncDisposable {
-  /** As `DATABASE_URL` says it. */
+export interface TestDatabase extends AsyncDisposable {
+  /** Its address, as for `DATABASE_URL`. */
   readonly url: string;
-  /** Opens a connection of its own. */
+  /** Opens a new connection. */
   open(options?: OpenStoreOptions): Promise<Store>;
 }
 
 /** SQLite in a file, which several processes can open. */
 export const SQLITE: TestStore = {
   name: "sqlite",
-  async fresh() {
+  async createDatabase() {
     const folder = await Deno.makeTempDir();
     const url = `sqlite:${folder}/gateway.sqlite3`;
     return {
@@ -38,11 +39,11 @@ export const SQLITE: TestStore = {
   },
 };
 
-/** Postgres, where a server is at hand. */
+/** Postgres on an existing server. */
 export function postgresAt(serverUrl: string): TestStore {
   return {
     name: "postgres",
-    async fresh() {
+    async createDatabase() {
       const schema = `test_${randomText(16).toLowerCase()}`;
       await onServer(serverUrl, `CREATE SCHEMA ${schema}`);
       const url = new URL(serverUrl);
@@ -58,9 +59,10 @@ export function postgresAt(serverUrl: string): TestStore {
 }
 
 async function onServer(serverUrl: string, statement: string): Promise<void> {
-  const client = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  const client = new pg.Client(serverUrl);
+  await client.connect();
   try {
-    await client.unsafe(statement);
+    await client.query(statement);
   } finally {
     await client.end();
   }

@@ -1,0 +1,92 @@
+/**
+ * The composition root: assembles a gateway from its settings. `main.ts` and the tests use it, so
+ * that both run the same gateway.
+ *
+ * @module
+ */
+import { adminAuth } from "./gateway/admin/auth.ts";
+import {
+  type ConfiguredAccounts,
+  openConfiguredAccounts,
+} from "./gateway/open_accounts.ts";
+import type { AccountsEvent } from "./gateway/accounts/service.ts";
+import type { Config } from "./gateway/config.ts";
+import { createGateway, type Gateway } from "./gateway/gateway.ts";
+import type { RequestLog } from "./gateway/observability/log.ts";
+import { gatewayTimers, type Timers } from "./gateway/timers.ts";
+import { upstreamClient } from "./gateway/upstream/http_client.ts";
+import { modelRegistry } from "./gateway/upstream/model_registry.ts";
+import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
+
+/** What a gateway is assembled from. Absent members are the system's own. */
+export interface ComposeOptions {
+  /** The settings. */
+  readonly config: Config;
+  /** Address of the replay server that replaces every vendor; absent: the vendors of the settings. */
+  readonly replayUrl?: string;
+  /** Addresses and keys of the vendors; absent: those of the settings, or the replay server. */
+  readonly vendors?: Config["vendors"];
+  /** Receives an entry per generation call and per refusal. */
+  readonly log: RequestLog;
+  /** Receives events of the store that operators should know. */
+  readonly onEvent?: (event: AccountsEvent) => void;
+  /** Shows a first key before it is stored. */
+  readonly showKey?: (key: string) => void;
+  /** Unix time in milliseconds. */
+  readonly now?: () => number;
+  /** Timers of the pipeline; the upstream client always uses the system's. */
+  readonly timers?: Timers;
+  /** Returns numbers in [0, 1). */
+  readonly random?: () => number;
+}
+
+/** An assembled gateway. The caller closes `gateway.accounts` and `gateway.client`. */
+export interface Composed {
+  /** Handles requests through `dispatch` of `routes/mod.ts`. */
+  readonly gateway: Gateway;
+  /** The opened accounts. */
+  readonly accounts: ConfiguredAccounts;
+}
+
+/**
+ * Assembles a gateway.
+ *
+ * @throws {ConfigError} where the store cannot be opened
+ */
+export async function compose(options: ComposeOptions): Promise<Composed> {
+  const { config, replayUrl } = options;
+  const now = options.now ?? Date.now;
+  const accounts = await openConfiguredAccounts(
+    config,
+    options.onEvent ?? (() => {}),
+    options.showKey,
+  );
+  const systemTimers = gatewayTimers();
+  const client = upstreamClient(config, systemTimers);
+  // Loaded only if spans are collected, to save the time and memory otherwise.
+  const spans = config.traces
+    ? await import("./gateway/observability/call_span.ts")
+    : undefined;
+  const gateway = createGateway({
+    config,
+    accounts: accounts.accounts,
+    admin: accounts.admin,
+    ...(config.adminToken === undefined
+      ? {}
+      : { adminAuth: adminAuth(config.adminToken, now) }),
+    models: modelRegistry(
+      config.catalogue,
+      options.vendors ??
+        (replayUrl === undefined
+          ? config.vendors
+          : replayVendors(replayUrl, config.catalogue.vendors)),
+    ),
+    client,
+    timers: options.timers ?? systemTimers,
+    now,
+    random: options.random ?? Math.random,
+    ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
+    log: options.log,
+  });
+  return { gateway, accounts };
+}

@@ -1,0 +1,276 @@
+/** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import { isObject } from "../../../replay/json.ts";
+import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  equals,
+  fact,
+  type Finding,
+  NotTestable,
+  satisfies,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
+import { AUTH_KEY_CHECKS } from "./checks_keys.ts";
+import { besideRightKey } from "./right_key.ts";
+
+const SECTION = "Authentication";
+const EITHER =
+  "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
+const PASTED =
+  "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
+const CONDITION =
+  "| 401 | Key missing, invalid, revoked, rotated, or belonging to another endpoint |";
+
+/**
+ * The refused exchanges with these labels, under both schemes; fails when the right key is not
+ * accepted on the same operation.
+ */
+function refusedForms(
+  e: Evidence,
+  forms: readonly string[],
+): readonly Exchange[] {
+  const controls = [...e.matching("*/x-api-key"), ...e.matching("*/bearer")];
+  return forms.flatMap((form) => {
+    const found = e.exchanges.filter(({ label }) => {
+      const last = label.split("/").at(-1);
+      return last === form || last === `${form}-bearer`;
+    });
+    if (found.length === 0) throw new NotTestable(`nothing was sent ${form}`);
+    return besideRightKey(controls, found);
+  });
+}
+
+const refused = (exchanges: readonly Exchange[]): Finding[] =>
+  exchanges.map((exchange) => statusIs(exchange, 401));
+
+/** All exchanges with a key that this gateway never issued. */
+function allRefused(e: Evidence): readonly Exchange[] {
+  return refusedForms(e, [
+    "missing",
+    ...Object.keys(WRONG_KEYS),
+    ...Object.keys(QUOTED_KEYS),
+  ]);
+}
+
+/** The exchange, when it was refused with 401: only then can the body of the refusal be judged. */
+function turnedAway(x: Exchange): Exchange {
+  if (x.head?.status !== 200) return x;
+  throw new NotTestable(`"${x.label}" should be refused with 401`, x);
+}
+
+/** The reply is what the operation returns for a valid key: a list, a reply or a stream. */
+function served(x: Exchange): Finding {
+  const good = x.head?.status === 200 &&
+    (x.label.includes("-stream/")
+      ? isStream(x) && x.frames.length > 0
+      : isObject(x.json));
+  return fact(
+    good,
+    "reply",
+    "200 with the requested content",
+    `${x.head?.status ?? x.ending} ${x.text.slice(0, 120)}`,
+    x,
+  );
+}
+
+/** All checks of the area `auth`. */
+export const AUTH_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["keys"],
+}, [
+  {
+    id: "auth.x-api-key",
+    rule: { section: SECTION, text: EITHER },
+    judge: (e) => e.matching("*/x-api-key").map(served),
+    mutants: [
+      "x-api-key-ignored",
+      "chat-takes-bearer-only",
+      "models-take-bearer-only",
+    ],
+  },
+  {
+    id: "auth.bearer",
+    rule: { section: SECTION, text: EITHER },
+    judge: (e) => e.matching("*/bearer").map(served),
+    mutants: ["bearer-ignored", "bearer-not-for-streams"],
+  },
+  {
+    id: "auth.models-proves-key",
+    rule: {
+      section: "GET /v1/models (operation `listModels`)",
+      text:
+        "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
+    },
+    judge: (e) => [
+      statusIs(e.exchange("models/bearer"), 200),
+      ...[
+        e.exchange("models/missing"),
+        ...e.matching("models/wrong-bearer"),
+        ...e.matching("models/foreign-bearer"),
+      ].flatMap((x) => [
+        statusIs(x, 401),
+        equals(x, "error.type", "authentication_error"),
+      ]),
+    ],
+    mutants: ["models-public", "models-for-any-key", "models-401-of-chat"],
+  },
+  {
+    id: "auth.missing",
+    rule: { section: "Errors", text: CONDITION },
+    judge: (e) => refused(refusedForms(e, ["missing"])),
+    mutants: [
+      "auth-off",
+      "models-public",
+      "streams-without-key",
+      "missing-key-403",
+    ],
+  },
+  {
+    id: "auth.wrong",
+    rule: { section: "Errors", text: CONDITION },
+    judge: (e) =>
+      refused(refusedForms(e, [
+        "wrong",
+        "cut",
+        "beheaded",
+        "prefix",
+        "extended",
+        "preceded",
+        "doubled",
+        "other-case",
+      ])),
+    mutants: [
+      "any-key-ok",
+      "key-by-prefix",
+      "key-by-part",
+      "key-in-any-case",
+      "wrong-key-403",
+      "wrong-key-400",
+    ],
+  },
+  {
+    id: "auth.listed-keys",
+    rule: {
+      source: "A list of keys is not a key",
+      text: "Two keys separated by a comma are refused.",
+    },
+    judge: (e) => refused(refusedForms(e, ["listed"])),
+    mutants: ["key-by-part", "first-of-listed-keys"],
+  },
+  {
+    id: "auth.foreign",
+    rule: {
+      section: "What the service does",
+      text: "A key issued by another service is rejected.",
+    },
+    judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
+    mutants: ["foreign-keys-ok", "any-key-ok"],
+  },
+  {
+    id: "auth.quoted",
+    rule: { section: SECTION, text: PASTED },
+    judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
+    mutants: [
+      "quotes-stripped",
+      "quotes-stripped-before",
+      "back-quotes-stripped",
+      "escaped-quotes-stripped",
+    ],
+  },
+  {
+    id: "auth.error-body",
+    rule: {
+      section: "Errors",
+      text:
+        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
+    },
+    judge: (e) =>
+      allRefused(e).map(turnedAway).flatMap((x) => [
+        statusIs(x, 401),
+        equals(x, "type", "error"),
+        equals(x, "error.type", "authentication_error"),
+        satisfies(
+          x,
+          "error.message",
+          "a string",
+          (value) => typeof value === "string",
+        ),
+      ]),
+    mutants: [
+      "401-body-is-text",
+      "401-type-of-chat",
+      "401-without-message",
+      "401-message-object",
+      "401-without-top-type",
+      "401-top-type-on-messages-only",
+      "401-in-a-list",
+      "401-empty-body",
+    ],
+  },
+  {
+    id: "auth.error-says-why",
+    rule: {
+      source: "Libraries show `error.message` to users",
+      text: "The message of a refused key is not empty.",
+    },
+    judge: (e) =>
+      allRefused(e).map(turnedAway).map((x) =>
+        satisfies(
+          x,
+          "error.message",
+          "a string that is not empty",
+          (value) => typeof value === "string" && value.trim() !== "",
+        )
+      ),
+    mutants: ["401-message-empty"],
+  },
+  {
+    id: "auth.error-is-json",
+    rule: {
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
+    },
+    judge: (e) =>
+      allRefused(e).map(turnedAway).map((x) => {
+        const type = headerOf(x, "content-type") ?? "no content type";
+        return fact(
+          /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
+            x.frames.length === 0,
+          "content-type",
+          "application/json, also for a stream request",
+          type,
+          x,
+        );
+      }),
+    mutants: ["401-as-text", "401-as-html", "stream-401-as-events"],
+  },
+  {
+    id: "auth.no-upstream-call",
+    rule: {
+      source: "A refused request costs nothing: it must not reach a model",
+      text: "A request with a missing or wrong key never reaches the upstream.",
+    },
+    mode: "replay",
+    reads: ["keys", "pasted-keys", "key-schemes"],
+    judge: (e) => {
+      e.matching("*/missing");
+      return some(
+        e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
+          fact(
+            x.upstream.length === 0,
+            `${x.label}: calls upstream`,
+            "none",
+            `${x.upstream.length}`,
+            x,
+          )
+        ),
+        "a refusal",
+      );
+    },
+    mutants: ["auth-after-upstream"],
+  },
+  ...AUTH_KEY_CHECKS,
+]);

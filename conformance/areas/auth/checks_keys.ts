@@ -1,0 +1,297 @@
+/**
+ * Checks of the area `auth` about extra bytes around a key, other schemes, and keys in otherwise
+ * wrong requests.
+ */
+import { KEY_MASK } from "../../evidence/redaction.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { OTHER_SCHEMES } from "./scenarios.ts";
+import { PASTED_KEYS, pastedIn } from "./scenarios_keys.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  equals,
+  fact,
+  type Finding,
+  NotTestable,
+  satisfies,
+  statusIs,
+} from "../../suite/finding.ts";
+import { besideRightKey } from "./right_key.ts";
+
+const PASTED =
+  "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
+
+/**
+ * The exchanges of a form under both schemes; fails when the bytes on the wire are not those of the
+ * form.
+ */
+function pasted(e: Evidence, form: string): readonly Exchange[] {
+  const found = besideRightKey(forms(e, "control"), forms(e, form));
+  for (const x of found) {
+    if (!wentOut(x, form)) {
+      throw new NotTestable(
+        "the bytes of the key were changed before sending",
+        x,
+      );
+    }
+  }
+  return found;
+}
+
+function forms(e: Evidence, form: string): readonly Exchange[] {
+  const found = e.exchanges.filter(({ label }) => {
+    const last = label.split("/").at(-1);
+    return last === form || last === `${form}-bearer`;
+  });
+  if (found.length === 0) throw new NotTestable(`nothing was sent ${form}`);
+  return found;
+}
+
+/** True when the head on the wire contains the key with exactly these bytes around or inside it. */
+function wentOut({ request, label }: Exchange, form: string): boolean {
+  const { before = "", after = "", inner } = PASTED_KEYS[form] ?? {};
+  const head = request.rawHead ?? "";
+  const start = label.endsWith("-bearer")
+    ? `\r\nauthorization: Bearer ${before}`
+    : `\r\nx-api-key: ${before}`;
+  const at = head.indexOf(start + KEY_MASK);
+  const end = head.indexOf("}}", at);
+  // A key with bytes inserted is masked as a whole.
+  return at !== -1 && end !== -1 &&
+    (inner !== undefined || head.slice(end + 2).startsWith(`${after}\r\n`));
+}
+
+/** Names of the forms of this kind that were sent in this kind of run. */
+function namesOf(e: Evidence, kind: string): string[] {
+  return pastedIn(e.mode).filter((name) => PASTED_KEYS[name]?.kind === kind);
+}
+
+/** A check about forms of the kind `text` whose names match. */
+function pastedCheck(
+  id: string,
+  wanted: RegExp,
+  mutants: readonly string[],
+): Check {
+  return {
+    id,
+    rule: { section: "Authentication", text: PASTED },
+    level: "documented",
+    mode: "both",
+    reads: ["pasted-keys"],
+    judge: (e) =>
+      namesOf(e, "text").filter((name) => wanted.test(name)).flatMap((form) =>
+        // A server may refuse non-ASCII bytes in a header before it reads the key.
+        pasted(e, form).map((x) => statusIs(x, 401, 400))
+      ),
+    mutants,
+  };
+}
+
+const SCHEMES =
+  "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
+
+function controlled(e: Evidence, form: string): readonly Exchange[] {
+  return besideRightKey(e.matching("*/control"), e.matching(`*/${form}`));
+}
+
+function notServed(x: Exchange, ...statuses: number[]): Finding {
+  return statusIs(x, ...statuses);
+}
+
+/** Part of `AUTH_CHECKS`. */
+export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["key-schemes"],
+}, [
+  pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, [
+    "key-trimmed-as-unicode",
+    "key-trimmed-before",
+    "key-decoded",
+    "key-of-ascii-only",
+  ]),
+  pastedCheck("auth.pasted-blanks-inside", /^inner/, ["key-blanks-removed"]),
+  pastedCheck("auth.pasted-newline", /newline|crlf/, [
+    "key-unescaped",
+    "key-decoded",
+  ]),
+  pastedCheck("auth.pasted-curly-quotes", /curly|angle/, [
+    "curly-quotes-stripped",
+    "key-of-ascii-only",
+  ]),
+  {
+    id: "auth.broken-header-lines",
+    rule: {
+      source: "RFC 9110, 5.5; RFC 9112, 5.2",
+      text:
+        "A key with a line break or a control character in it is never accepted as the right key.",
+    },
+    reads: ["pasted-keys"],
+    judge: (e) =>
+      namesOf(e, "broken").flatMap((form) =>
+        pasted(e, form).map((x) => {
+          const status = x.head?.status;
+          return fact(
+            status === undefined ? x.ending !== "timeout" : status >= 400 &&
+              status < 500,
+            "status",
+            "4xx, or the connection closed",
+            status ?? x.ending,
+            x,
+          );
+        })
+      ),
+    mutants: ["broken-lines-repaired", "broken-lines-500"],
+  },
+  {
+    id: "auth.blanks-of-http",
+    rule: {
+      source: "RFC 9110, 5.5",
+      text:
+        "Whitespace around a header's value is not part of it: the key may be accepted or refused, but without a server error.",
+    },
+    reads: ["pasted-keys"],
+    judge: (e) =>
+      namesOf(e, "stripped").flatMap((form) =>
+        pasted(e, form).map((x) => {
+          const status = x.head?.status;
+          return fact(
+            status === undefined
+              ? x.ending !== "timeout"
+              : [200, 400, 401].includes(status),
+            "status",
+            "200, 400 or 401",
+            status ?? x.ending,
+            x,
+          );
+        })
+      ),
+    mutants: ["broken-lines-500"],
+  },
+  {
+    id: "auth.no-other-scheme",
+    rule: { section: "Authentication", text: SCHEMES },
+    judge: (e) =>
+      Object.keys(OTHER_SCHEMES).filter((form) => form !== "bare").flatMap((
+        form,
+      ) =>
+        controlled(e, form).flatMap((x) => [
+          notServed(x, 401),
+          equals(x, "type", "error"),
+          equals(x, "error.type", "authentication_error"),
+        ])
+      ),
+    mutants: [
+      "basic-accepted",
+      "any-scheme-accepted",
+      "bearer-stripped-anywhere",
+      "bearer-stripped-twice",
+      "empty-key-ok",
+    ],
+  },
+  {
+    id: "auth.bare-authorization",
+    rule: {
+      source: "RFC 9110, 11.4: credentials begin with the scheme",
+      text: "A key alone in `Authorization`, without a scheme, is refused.",
+    },
+    judge: (e) => controlled(e, "bare").map((x) => notServed(x, 401)),
+    mutants: ["any-scheme-accepted"],
+  },
+  {
+    id: "auth.scheme-case",
+    rule: {
+      source: "RFC 9110, 11.1 and 5.1",
+      text: "The scheme and the header names are case-insensitive.",
+    },
+    judge: (e) =>
+      ["lower-case", "upper-case", "upper-case-name"].flatMap((form) =>
+        controlled(e, form).map((x) => statusIs(x, 200))
+      ),
+    mutants: ["scheme-case-sensitive"],
+  },
+  {
+    id: "auth.both-headers",
+    rule: { section: "Authentication", text: SCHEMES },
+    judge: (e) => [
+      ...controlled(e, "both").map((x) => statusIs(x, 200)),
+      ...controlled(e, "conflict").map((x) => statusIs(x, 200, 400, 401)),
+    ],
+    mutants: ["both-headers-refused", "both-headers-500"],
+  },
+  {
+    id: "auth.key-in-query",
+    rule: {
+      source:
+        "Addresses are logged everywhere, so a key in an address must not be accepted",
+      text: "A key in the query and in no header is refused.",
+    },
+    judge: (e) =>
+      ["key", "api_key", "x-api-key", "access_token"].flatMap((name) =>
+        controlled(e, `query-${name}`).map((x) => notServed(x, 401))
+      ),
+    mutants: ["query-key-accepted"],
+  },
+  {
+    id: "auth.before-model",
+    rule: {
+      source: "A client without a key learns nothing about models",
+      text: "A wrong key beside an unlisted model: 401, not 404.",
+    },
+    mode: "replay",
+    judge: (e) =>
+      controlled(e, "wrong-and-unlisted").flatMap((x) => [
+        statusIs(x, 401),
+        equals(x, "error.type", "authentication_error"),
+      ]),
+    mutants: ["model-before-key"],
+  },
+  {
+    id: "auth.before-body",
+    rule: {
+      source: "A client without a key is refused before any work is done",
+      text: "A wrong key beside a body that is not JSON: 401, not 400.",
+    },
+    level: "contract",
+    mode: "replay",
+    judge: (e) =>
+      controlled(e, "wrong-and-no-json").map((x) => statusIs(x, 401)),
+    mutants: ["body-before-key"],
+  },
+  {
+    id: "auth.pasted-error-body",
+    rule: {
+      section: "Errors",
+      text:
+        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
+    },
+    reads: ["pasted-keys"],
+    judge: (e) =>
+      [
+        e.matching("models/control-bearer"),
+        e.exchanges.filter((x) => x.head?.status === 401),
+      ].flatMap((found, group) =>
+        group === 0 ? found.map((x) => statusIs(x, 200)) : found.flatMap((
+          x,
+        ) => [
+          equals(x, "type", "error"),
+          equals(x, "error.type", "authentication_error"),
+          satisfies(
+            x,
+            "error.message",
+            "a string",
+            (value) => typeof value === "string",
+          ),
+          fact(
+            /^application\/json\s*(;|$)/i.test(
+              headerOf(x, "content-type") ?? "",
+            ),
+            "content-type",
+            "application/json",
+            headerOf(x, "content-type"),
+            x,
+          ),
+        ])
+      ),
+    mutants: ["401-as-text", "401-without-top-type"],
+  },
+]);

@@ -1,0 +1,352 @@
+/** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
+import { headerOf } from "../../evidence/exchange.ts";
+import { at, listAt, numberAt } from "../../evidence/json_path.ts";
+import { isObject, type Json } from "../../../replay/json.ts";
+import { CUT_AT } from "./scenarios.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import {
+  demanded,
+  equals,
+  fact,
+  NotTestable,
+  satisfies,
+  wholeNumber,
+} from "../../suite/finding.ts";
+import {
+  chatReplies,
+  FINISH_REASONS,
+  isType,
+  requestedModel,
+} from "./reply_content.ts";
+import { CHAT_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
+
+const SECTION =
+  "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
+const CHOICES =
+  "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
+const REFERENCE =
+  "https://platform.openai.com/docs/api-reference/chat/object, the chat completion object";
+const FORMS = ["text", "chat-forms"];
+
+/** Bounds of a time in seconds since 1970: 2020 to 2100 or so. Milliseconds are far above. */
+const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
+
+/** All checks of the area `chat_reply`. */
+export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: FORMS,
+}, [
+  {
+    id: "chat_reply.content-type",
+    rule: {
+      section: "Endpoints",
+      text: "All bodies are JSON (`content-type: application/json`).",
+    },
+    reads: ["text"],
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const type = headerOf(x, "content-type");
+        return fact(
+          isType("application/json", type),
+          "content-type",
+          "application/json",
+          type,
+          x,
+        );
+      }),
+    mutants: [
+      "chat-reply-as-text",
+      "chat-reply-as-stream",
+      "chat-reply-as-latin1",
+    ],
+  },
+  {
+    id: "chat_reply.stream-false",
+    rule: {
+      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+      text:
+        "| stream | boolean | no | Default false. true returns event chunks |",
+    },
+    reads: ["chat-stream-false"],
+    judge: (e) =>
+      e.matching("chat/*/whole").map((x) =>
+        fact(
+          x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
+          "reply",
+          "one JSON object",
+          `${x.head?.status}: ${x.text.slice(0, 160)}`,
+          x,
+        )
+      ),
+    mutants: ["chat-stream-false-streams"],
+  },
+  {
+    id: "chat_reply.id",
+    rule: {
+      section: SECTION,
+      text: "| id | string | Identifier, prefix `chatcmpl-` |",
+    },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "id",
+          "a string with the prefix chatcmpl-",
+          (id) => typeof id === "string" && /^chatcmpl-./.test(id),
+        )
+      ),
+    mutants: ["chat-id-of-messages", "chat-id-missing", "chat-id-only-prefix"],
+  },
+  {
+    id: "chat_reply.id-unique",
+    rule: { source: REFERENCE, text: "A unique identifier for the reply." },
+    judge: (e) => {
+      // The replay upstream uses the same id whenever it plays a fixture, and a gateway may pass it
+      // on.
+      const seen = new Map<string, string>();
+      return chatReplies(e).map((x) => {
+        const id = at(x.json, "id");
+        const key = JSON.stringify(id);
+        const [, , , fixture = "text"] = x.label.split("/");
+        const other = seen.get(key);
+        seen.set(key, fixture);
+        return fact(
+          other === undefined || other === fixture,
+          "id",
+          `another id than that of ${other}`,
+          id,
+          x,
+        );
+      });
+    },
+    mutants: ["chat-id-constant"],
+  },
+  {
+    id: "chat_reply.object",
+    rule: { section: SECTION, text: "| object | string | `chat.completion` |" },
+    judge: (e) =>
+      chatReplies(e).map((x) => equals(x, "object", "chat.completion")),
+    mutants: ["chat-object-chunk", "chat-object-missing"],
+  },
+  {
+    id: "chat_reply.created",
+    rule: {
+      source: REFERENCE,
+      text:
+        "The Unix timestamp (in seconds) of when the chat completion was created.",
+    },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "created",
+          "whole seconds since 1970",
+          (value) =>
+            wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
+        )
+      ),
+    mutants: [
+      "chat-created-in-ms",
+      "chat-created-as-text",
+      "chat-created-missing",
+      "chat-created-zero",
+      "chat-created-fraction",
+    ],
+  },
+  {
+    id: "chat_reply.model",
+    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    mode: "replay",
+    judge: (e) =>
+      chatReplies(e).map((x) => equals(x, "model", requestedModel(x))),
+    mutants: ["chat-model-missing", "chat-model-other", "chat-model-upper"],
+  },
+  {
+    id: "chat_reply.model-told",
+    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "model",
+          "a model id",
+          (value) => typeof value === "string" && value !== "",
+        )
+      ),
+    mutants: ["chat-model-missing", "chat-model-empty"],
+  },
+  {
+    id: "chat_reply.one-choice",
+    rule: { section: SECTION, text: CHOICES },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices",
+          "an array of choices",
+          (value) =>
+            Array.isArray(value) && value.length > 0 &&
+            value.every((choice: Json) => isObject(choice)),
+        )
+      ),
+    mutants: [
+      "chat-choices-empty",
+      "chat-choices-object",
+      "chat-choices-missing",
+    ],
+  },
+  {
+    id: "chat_reply.no-more-choices",
+    rule: {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat/create, n is 1 by default",
+      text: "A request for one reply gets one choice, with index 0.",
+    },
+    judge: (e) =>
+      chatReplies(e).flatMap((x) => [
+        fact(
+          listAt(x.json, "choices").length === 1,
+          "choices",
+          "one",
+          at(x.json, "choices"),
+          x,
+        ),
+        equals(x, "choices.0.index", 0),
+      ]),
+    mutants: ["chat-choice-twice", "chat-choice-index-1"],
+  },
+  {
+    id: "chat_reply.choice-index",
+    rule: { section: SECTION, text: CHOICES },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(x, "choices.0.index", "an integer", wholeNumber(0))
+      ),
+    mutants: [
+      "chat-choice-index-missing",
+      "chat-choice-index-text",
+    ],
+  },
+  {
+    id: "chat_reply.role",
+    rule: { section: SECTION, text: CHOICES },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        equals(x, "choices.0.message.role", "assistant")
+      ),
+    mutants: ["chat-role-missing", "chat-role-model", "chat-message-missing"],
+  },
+  {
+    id: "chat_reply.content-string",
+    rule: { section: SECTION, text: CHOICES },
+    reads: ["text"],
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const path = "choices.0.message.content";
+        const isText = satisfies(
+          x,
+          path,
+          "a string",
+          (value) => typeof value === "string",
+        );
+        if (isText.verdict === "fail") return isText;
+        const text = at(x.json, path);
+        // A model may spend the whole limit on thinking.
+        const cut = at(x.json, "choices.0.finish_reason") === "length";
+        return demanded(e)(
+          text !== "" || cut,
+          path,
+          "a string with text",
+          text,
+          x,
+        );
+      }),
+    mutants: [
+      "chat-content-null",
+      "chat-content-parts",
+      "chat-content-missing",
+      "chat-content-as-text",
+    ],
+  },
+  {
+    id: "chat_reply.content-or-calls",
+    rule: {
+      source: REFERENCE,
+      text:
+        "`message.content` is a string or null; it is null only beside tool calls, a refusal or an empty answer.",
+    },
+    mode: "replay",
+    reads: ["text", "chat-forms", "chat-oddities"],
+    judge: (e) =>
+      chatReplies(e).map((x) => {
+        const message = at(x.json, "choices.0.message");
+        const content = at(message, "content");
+        const none = content === null &&
+          (listAt(message, "tool_calls").length > 0 ||
+            typeof at(message, "refusal") === "string" ||
+            numberAt(x.json, "usage.completion_tokens") === 0 ||
+            x.label.endsWith("/empty"));
+        return fact(
+          typeof content === "string" || none,
+          "choices.0.message.content",
+          "a string, or null beside calls",
+          content,
+          x,
+        );
+      }),
+    mutants: ["chat-content-null", "chat-content-missing"],
+  },
+  {
+    id: "chat_reply.finish_reason",
+    rule: { section: SECTION, text: CHOICES },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices.0.finish_reason",
+          "a string",
+          (value) => typeof value === "string" && value !== "",
+        )
+      ),
+    mutants: ["chat-finish-null", "chat-finish-on-message"],
+  },
+  {
+    id: "chat_reply.finish-words",
+    rule: {
+      source: `${REFERENCE}, choices[].finish_reason`,
+      text:
+        "`finish_reason` is one of stop, length, tool_calls, content_filter and function_call.",
+    },
+    judge: (e) =>
+      chatReplies(e).map((x) =>
+        satisfies(
+          x,
+          "choices.0.finish_reason",
+          `one of ${FINISH_REASONS.join(", ")}`,
+          (value) =>
+            typeof value === "string" && FINISH_REASONS.includes(value),
+        )
+      ),
+    mutants: ["chat-finish-end_turn", "chat-finish-upper"],
+  },
+  {
+    id: "chat_reply.finish-length",
+    rule: { section: SECTION, text: CHOICES },
+    level: "convention",
+    reads: ["chat-forms"],
+    judge: (e) => {
+      const found = e.replies("chat/*/whole/max-tokens");
+      if (found.length === 0) throw new NotTestable("no reply was truncated");
+      return found.map((x) => {
+        const path = "choices.0.finish_reason";
+        // A model that ends before its limit was not truncated.
+        const outputTokens = numberAt(x.json, "usage.completion_tokens") ?? 0;
+        const judged = outputTokens < CUT_AT ? demanded(e) : fact;
+        const reason = at(x.json, path);
+        return judged(reason === "length", path, "length", reason, x);
+      });
+    },
+    mutants: ["chat-length-as-stop", "chat-length-as-max_tokens"],
+  },
+  ...CHAT_REPLY_EXACT_CHECKS,
+]);

@@ -1,0 +1,196 @@
+/**
+ * Reads whole and streamed replies of the chat endpoint, for the checks of the areas `chat_reply`,
+ * `chat_stream` and `tools`.
+ */
+import { fixtureContent } from "../../evidence/content.ts";
+import type { Exchange, Frame } from "../../evidence/exchange.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import type { ReadContent } from "../../../replay/content_of.ts";
+import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import type { StopCause } from "../../../replay/neutral_reply.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
+
+/** The exchanges of the chat endpoint with that form, with or without a fixture in the label. */
+function ofForm(e: Evidence, form: string): string[] {
+  const labels = e.exchanges.map(({ label }) => label).filter((label) => {
+    const [endpoint, , how] = label.split("/");
+    return endpoint === "chat" && how === form;
+  });
+  if (labels.length === 0) {
+    throw new NotTestable(
+      `no ${form} reply was requested from the chat endpoint`,
+    );
+  }
+  return [...new Set(labels)];
+}
+
+/** All whole replies of the chat endpoint. */
+export function chatReplies(e: Evidence): readonly Exchange[] {
+  return ofForm(e, "whole").flatMap((label) => e.replies(label));
+}
+
+/** All streams of the chat endpoint that were requested with usage. */
+export function chatStreams(e: Evidence): readonly Exchange[] {
+  return ofForm(e, "stream").flatMap((label) => e.streams(label));
+}
+
+/** The fixture that an exchange requested. */
+export function fixtureOf({ label }: Exchange): string {
+  return label.split("/")[3] ?? "text";
+}
+
+/** The content that the upstream sent for an exchange. */
+export function fixtureContentOf(x: Exchange): ReadContent {
+  return fixtureContent(fixtureOf(x), x.via);
+}
+
+/** True for a content type of that kind; its charset, when given, must be UTF-8. */
+export function isType(kind: string, type: string | undefined): boolean {
+  const [mediaType = "", ...parameters] = (type ?? "").toLowerCase().split(";")
+    .map((part) => part.trim());
+  return mediaType === kind &&
+    parameters.every((parameter) =>
+      !parameter.startsWith("charset") ||
+      /^charset="?utf-?8"?$/.test(parameter)
+    );
+}
+
+/** The model that an exchange requested. */
+export function requestedModel({ request }: Exchange): string {
+  return textAt(parseJson(request.body), "model");
+}
+
+/** The chunks of a stream that hold a choice. */
+export function chunksWithChoice(x: Exchange): readonly Frame[] {
+  return x.frames.filter(({ json }) => listAt(json, "choices").length > 0);
+}
+
+/** True for a chunk with a finish reason. */
+export function finishes({ json }: Frame): boolean {
+  return listAt(json, "choices").some((choice) =>
+    (at(choice, "finish_reason") ?? null) !== null
+  );
+}
+
+/** The text that a client finds in a whole reply, with a separate refusal counted as text. */
+export function textOfReply({ json }: Exchange): string {
+  return textAt(json, "choices.0.message.content") +
+    textAt(json, "choices.0.message.refusal");
+}
+
+/** The text that a client joins from a stream, with a separate refusal counted as text. */
+export function textOfStream(x: Exchange): string {
+  return ["content", "refusal"].map((key) =>
+    x.frames.map(({ json }) => textAt(json, `choices.0.delta.${key}`)).join("")
+  ).join("");
+}
+
+export function fixtureText(content: ReadContent): string {
+  return content.text + content.refusal;
+}
+
+const FINISH: Readonly<Record<StopCause, readonly string[]>> = {
+  end: ["stop"],
+  max_tokens: ["length"],
+  stop_sequence: ["stop"],
+  tool_use: ["tool_calls"],
+  refusal: ["content_filter"],
+  pause: ["stop"],
+  context_window: ["length"],
+  other: [],
+};
+
+/**
+ * The finish reasons that are right for the fixture of an exchange; empty when any reason is
+ * right.
+ */
+export function allowedFinishReasons(x: Exchange): readonly string[] {
+  const content = fixtureContentOf(x);
+  if (content.refusal !== "") {
+    return [...FINISH[content.stop], "content_filter"];
+  }
+  // The vendor of this dialect itself sends `stop` after a call forced by name.
+  return fixtureOf(x) === "stop-with-tools" && x.via === "chat_completions"
+    ? ["tool_calls", "stop"]
+    : FINISH[content.stop];
+}
+
+/** Stop causes that the specification names. */
+const SPECIFIED: readonly StopCause[] = [
+  "end",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+];
+
+/** True when the specification names the stop cause of the exchange's fixture. */
+export function isSpecified(x: Exchange): boolean {
+  return SPECIFIED.includes(fixtureContentOf(x).stop);
+}
+
+/** The reasons that the format documents. */
+export const FINISH_REASONS: readonly string[] = [
+  "stop",
+  "length",
+  "tool_calls",
+  "content_filter",
+  "function_call",
+];
+
+/** Findings about one figure of the usage. */
+export function usageFacts(
+  x: Exchange,
+  usage: Json | undefined,
+  frame?: Frame,
+): Finding[] {
+  const { input, cacheRead, cacheWrite, output } = fixtureContentOf(x).usage;
+  const prompt = input + cacheRead + cacheWrite;
+  const figures = {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+  };
+  return Object.entries(figures).map(([name, expected]) => {
+    const found = at(usage, name);
+    return fact(
+      found === expected,
+      `usage.${name}`,
+      `${expected}`,
+      found,
+      x,
+      frame,
+    );
+  });
+}
+
+/** One finding for all frames: the first wrong one, or a pass. */
+export function everyFrame(
+  x: Exchange,
+  frames: readonly Frame[],
+  what: string,
+  expected: string,
+  holds: (frame: Frame) => boolean,
+): Finding {
+  const bad = frames.find((frame) => !holds(frame));
+  return bad === undefined
+    ? fact(true, what, expected, `in ${frames.length} frames`, x)
+    : fact(false, `frame ${bad.at} ${what}`, expected, bad.data, x, bad);
+}
+
+/** The chunks of a stream: every frame except `[DONE]`. */
+export function chunksOf(x: Exchange): readonly Frame[] {
+  const chunks = x.frames.filter(({ data }) => data !== "[DONE]");
+  if (chunks.length === 0) throw new NotTestable("no chunk arrived", x);
+  return chunks;
+}
+
+/** True when each choice of a chunk satisfies the test. */
+export function choicesHold(
+  { json }: Frame,
+  test: (choice: Json) => boolean,
+): boolean {
+  return listAt(json, "choices").every((choice) =>
+    isObject(choice) && test(choice)
+  );
+}

@@ -1,0 +1,233 @@
+/** Scenarios of the chat endpoint: each kind of reply, whole and streamed, on every route. */
+import { WRITTEN } from "../../../replay/fixtures/mod.ts";
+import type { JsonObject } from "../../../replay/json.ts";
+import { plainRequest, streamed, toolsFor } from "../../suite/requests.ts";
+import { calls, type Scenario } from "../../suite/scenario.ts";
+
+/** A kind of reply to request. */
+interface Form {
+  /** Name of the fixture; the last part of the label. */
+  readonly fixture: string;
+  /** Prompt for a real model; absent when no prompt makes a real model reply like this. */
+  readonly words?: string;
+  /** Additional members of the body. */
+  readonly more?: JsonObject;
+}
+
+/** Number of the forms that a real model can be asked for. */
+function askedLive(forms: readonly Form[]): number {
+  return forms.filter(({ words }) => words !== undefined).length;
+}
+
+/** The output limit that truncates a reply. */
+export const CUT_AT = 16;
+
+const FORMS: readonly Form[] = [
+  {
+    fixture: "max-tokens",
+    words: "Count from one to five hundred in words.",
+    more: { max_tokens: CUT_AT },
+  },
+  { fixture: "tool-parallel" },
+];
+
+/** Content and stop causes that differ from a plain answer. */
+const CONTENTS: readonly Form[] = [
+  { fixture: "stop-sequence", more: { stop: ["END"] } },
+  ...["text-unicode", "thinking", "content-filter", "cache-usage"]
+    .map((fixture) => ({ fixture })),
+];
+
+/** Replies that vendors send rarely, or encode unusually. */
+const ODDITIES: readonly Form[] = [
+  "empty",
+  "redacted-thinking",
+  "refusal",
+  "blocked",
+  "context-window",
+  "pause-turn",
+  "unknown-stop",
+  "unknown-event",
+  "citations",
+  "server-tool",
+  "reasoning-usage",
+  "usage-late",
+  "usage-on-finish",
+  "role-repeated",
+  "done-no-finish",
+  "first-frame-empty",
+  "finish-every-frame",
+  "tool-whole",
+  "stop-with-tools",
+  "text-blanks",
+  "tool-odd-args",
+  "tool-many",
+].map((fixture) => ({ fixture }));
+
+const SIZES: readonly Form[] = ["text-long", "big-frame"]
+  .map((fixture) => ({ fixture }));
+
+/** The definitions of the tools that a fixture calls. */
+function toolsOf(fixture: string): JsonObject {
+  const names = (WRITTEN.get(fixture)?.content.tools ?? []).map(({ name }) =>
+    name
+  );
+  return names.length === 0 ? {} : toolsFor("chat", [...new Set(names)]);
+}
+
+/** Both forms of a reply, with the members that request them. */
+const HOW = [["whole", {}], ["stream", streamed("chat")]] as const;
+
+/** Labels are `chat/ROUTE/whole/FIXTURE` and `chat/ROUTE/stream/FIXTURE`. */
+function scenario(
+  name: string,
+  about: string,
+  mode: Scenario["mode"],
+  forms: readonly Form[],
+): Scenario {
+  return {
+    name,
+    about,
+    mode,
+    cost: (profile) =>
+      calls(2 * askedLive(forms) * profile.chat.length, 64)(profile),
+    async play(session) {
+      const asked = forms.filter(({ words }) =>
+        session.mode === "replay" || words !== undefined
+      );
+      for (const route of session.routes("chat")) {
+        await Promise.all(
+          asked.flatMap(({ fixture, words = "Answer.", more }) =>
+            HOW.map(([how, asStream]) =>
+              session.send(plainRequest(
+                "chat",
+                route,
+                `${how}/${fixture}`,
+                session.prompt(fixture, words),
+                { ...toolsOf(fixture), ...more, ...asStream },
+              ))
+            )
+          ),
+        );
+      }
+    },
+  };
+}
+
+/** Ways to request a stream without usage. */
+const UNASKED: Readonly<Record<string, JsonObject>> = {
+  absent: { stream: true },
+  false: { stream: true, stream_options: { include_usage: false } },
+};
+
+const USAGE_UNASKED: Scenario = {
+  name: "chat-usage-unasked",
+  about: "Streams of the chat endpoint, requested without usage",
+  mode: "both",
+  cost: (profile) => calls(2 * profile.chat.length, 64)(profile),
+  async play(session) {
+    for (const route of session.routes("chat")) {
+      await Promise.all(
+        Object.entries(UNASKED).map(([form, more]) =>
+          session.send(plainRequest(
+            "chat",
+            route,
+            `stream-${form}`,
+            session.prompt("text", "Say hello in one short sentence."),
+            more,
+          ))
+        ),
+      );
+    }
+  },
+};
+
+/** Streams that the upstream breaks off. */
+export const CHAT_BREAKS = [
+  "error-mid",
+  "error-event",
+  "cut",
+  "cut-chunk",
+  "cut-frame",
+  "reset",
+] as const;
+
+/** Streams that fail before any content. */
+export const CHAT_FALSE_STARTS = ["error-first", "empty-200"] as const;
+
+const BROKEN: Scenario = {
+  name: "chat-broken",
+  about: "Streams of the chat endpoint that fail at once or in the middle",
+  mode: "replay",
+  cost: ({ chat }) => ({
+    requests: (CHAT_BREAKS.length + CHAT_FALSE_STARTS.length) * chat.length,
+    inputTokens: 0,
+    outputTokens: 0,
+  }),
+  async play(session) {
+    for (const route of session.routes("chat")) {
+      await Promise.all(
+        [...CHAT_BREAKS, ...CHAT_FALSE_STARTS].map((fixture) =>
+          session.send(plainRequest(
+            "chat",
+            route,
+            fixture,
+            session.prompt(fixture, "Say hello."),
+            streamed("chat"),
+          ))
+        ),
+      );
+    }
+  },
+};
+
+const STREAM_FALSE: Scenario = {
+  name: "chat-stream-false",
+  about: "Replies of the chat endpoint, requested with stream false",
+  mode: "both",
+  cost: (profile) => calls(profile.chat.length, 64)(profile),
+  async play(session) {
+    await Promise.all(
+      session.routes("chat").map((route) =>
+        session.send(plainRequest(
+          "chat",
+          route,
+          "whole",
+          session.prompt("text", "Say hello in one short sentence."),
+          { stream: false },
+        ))
+      ),
+    );
+  },
+};
+
+/** All scenarios of the areas `chat_reply` and `chat_stream`. */
+export const CHAT_REPLY_SCENARIOS: readonly Scenario[] = [
+  scenario(
+    "chat-forms",
+    "A truncated reply and parallel tool calls on the chat endpoint",
+    "both",
+    FORMS,
+  ),
+  scenario(
+    "chat-contents",
+    "Many scripts, stop strings, thinking, a filter and cached input on the chat endpoint",
+    "replay",
+    CONTENTS,
+  ),
+  scenario(
+    "chat-oddities",
+    "Rare and unusually encoded replies on the chat endpoint",
+    "replay",
+    ODDITIES,
+  ),
+  scenario(
+    "chat-sizes",
+    "200 deltas and a frame of 256 KiB on the chat endpoint",
+    "replay",
+    SIZES,
+  ),
+  USAGE_UNASKED,
+  STREAM_FALSE,
+  BROKEN,
+];

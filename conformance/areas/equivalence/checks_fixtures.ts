@@ -1,0 +1,306 @@
+/**
+ * Checks of the area `equivalence`: every fixture through both endpoints, whole and streamed, from
+ * every upstream.
+ */
+import {
+  contentOf,
+  fixtureContent,
+  fullContent,
+  tokensOf,
+} from "../../evidence/content.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
+import type { ReadContent } from "../../../replay/content_of.ts";
+import { type Kind, PAIRED } from "./scenarios.ts";
+import type { Check } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
+import { ENDS_OF_THEIR_OWN, of, stopOf, stopPairs } from "./stop_causes.ts";
+
+const SECTION = "Equivalent fields between the two formats";
+const KINDS: readonly Kind[] = ["texts", "calls", "oddities"];
+
+/** Fixtures whose text belongs in different places in the two formats. */
+const TEXT_ELSEWHERE: readonly string[] = ["refusal"];
+
+function textAndTools({ text, refusal, tools }: ReadContent): string {
+  return JSON.stringify({ text: text + refusal, tools });
+}
+
+function tokens(content: ReadContent): string {
+  return JSON.stringify(tokensOf(content));
+}
+
+/** Compares every exchange of a fixture with the fixture's content. */
+function asTheFixture(
+  e: Evidence,
+  kind: Kind,
+  what: string,
+  read: (content: ReadContent) => string,
+  but: readonly string[] = [],
+): Finding[] {
+  return PAIRED[kind].filter((fixture) => !but.includes(fixture)).flatMap((
+    fixture,
+  ) =>
+    of(e, fixture).map((x) => {
+      const expected = read(fixtureContent(fixture, x.via));
+      const actual = read(contentOf(x));
+      return fact(expected === actual, what, expected, actual, x);
+    })
+  );
+}
+
+/** Compares the whole reply of each fixture with its stream. */
+function wholeAsStream(e: Evidence, kind: Kind): Finding[] {
+  return PAIRED[kind].flatMap((fixture) =>
+    e.replies(`*/*/${fixture}-whole`).map((whole) => {
+      const x = e.exchange(whole.label.replace(/-whole$/, "-stream"));
+      const expected = fullContent(contentOf(whole));
+      const actual = fullContent(contentOf(x));
+      return fact(
+        expected === actual,
+        "content, stop cause and token counts",
+        `as in ${whole.label}: ${expected}`,
+        actual,
+        x,
+      );
+    })
+  );
+}
+
+/** The text in exactly those deltas that the table of the specification names. */
+function deltas(x: Exchange): string {
+  return x.frames.map(({ json }) =>
+    x.endpoint === "chat"
+      ? textAt(json, "choices.0.delta.content")
+      : at(json, "type") === "content_block_delta" &&
+          at(json, "delta.type") === "text_delta"
+      ? textAt(json, "delta.text")
+      : ""
+  ).join("");
+}
+
+/**
+ * The text in exactly the field that the table of the specification names, and in the text blocks
+ * after it.
+ */
+function field(x: Exchange): string {
+  if (x.endpoint === "chat") {
+    return textAt(x.json, "choices.0.message.content");
+  }
+  return listAt(x.json, "content").map((block) => textAt(block, "text"))
+    .join("");
+}
+
+function pairCheck(
+  name: string,
+  kind: Kind,
+  rule: Check["rule"],
+  level: Check["level"],
+  judge: (e: Evidence) => readonly Finding[],
+  mutants: readonly string[],
+): Check {
+  return {
+    id: `equivalence.${name}-${kind}`,
+    rule,
+    level,
+    mode: "replay",
+    reads: [`pair-${kind}`],
+    judge,
+    mutants,
+  };
+}
+
+/** Compares the upstream requests of both endpoints for equivalent client requests. */
+function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
+  return forms.flatMap((form) =>
+    e.replies(`messages/*/${form}-whole`).map((messages) => {
+      const chat = e.exchange(messages.label.replace("messages/", "chat/"));
+      const [left, right] = [messages, chat].map((x) => {
+        const [call] = x.upstream;
+        if (call === undefined) {
+          throw new NotTestable(`"${x.label}" did not reach the upstream`, x);
+        }
+        const { model, system, turns, maxTokens, tools } = readUpstreamRequest(
+          call,
+        );
+        return JSON.stringify({ model, system, turns, maxTokens, tools })
+          .replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
+      });
+      return fact(
+        left === right,
+        "the request upstream",
+        `as of ${messages.label}: ${left}`,
+        right,
+        chat,
+      );
+    })
+  );
+}
+
+/** Part of `EQUIVALENCE_CHECKS`. */
+export const FIXTURE_CHECKS: readonly Check[] = [
+  ...KINDS.flatMap((kind): Check[] => [
+    pairCheck(
+      "words",
+      kind,
+      {
+        section: SECTION,
+        text:
+          "| Reply text | `content[0].text` | `choices[0].message.content` |",
+      },
+      kind === "oddities" ? "convention" : "documented",
+      (e) =>
+        asTheFixture(e, kind, "text and tools", textAndTools, TEXT_ELSEWHERE),
+      kind === "calls"
+        ? ["chat-arguments-changed", "message-tools-reversed"]
+        : ["chat-stream-text-changed", "message-whole-text-trimmed"],
+    ),
+    pairCheck(
+      "usage",
+      kind,
+      {
+        section: SECTION,
+        text:
+          "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
+      },
+      "documented",
+      (e) => asTheFixture(e, kind, "tokens", tokens),
+      [
+        "chat-output-one-more",
+        "message-stream-output-zero",
+        "chat-whole-input-less",
+        "streams-cost-more",
+        ...kind === "texts" ? ["cache-tokens-lost"] : [],
+      ],
+    ),
+    pairCheck(
+      "stops",
+      kind,
+      {
+        section: SECTION,
+        text: "| Stop cause | `stop_reason` | `finish_reason` |",
+      },
+      kind === "oddities" ? "convention" : "documented",
+      (e) => stopPairs(e, kind),
+      kind === "calls"
+        ? ["tools-end-as-text", "chat-finish-told-twice"]
+        : ["limits-end-as-text", "chat-finish-told-twice"],
+    ),
+    pairCheck(
+      "forms",
+      kind,
+      {
+        source: "A stream is the same reply in pieces",
+        text:
+          "A stream has the content and the token counts of the whole reply.",
+      },
+      "convention",
+      (e) => wholeAsStream(e, kind),
+      [
+        "chat-stream-text-changed",
+        "streams-cost-more",
+        "message-stream-output-zero",
+      ],
+    ),
+  ]),
+  pairCheck(
+    "deltas",
+    "texts",
+    {
+      section: SECTION,
+      text:
+        "| Stream delta | `content_block_delta` event | `choices[0].delta.content` |",
+    },
+    "documented",
+    (e) =>
+      PAIRED.texts.flatMap((fixture) =>
+        e.streams(`*/*/${fixture}-stream`).map((x) => {
+          const expected = fixtureContent(fixture, x.via).text;
+          return fact(
+            deltas(x) === expected,
+            "deltas, joined",
+            expected,
+            deltas(x),
+            x,
+          );
+        })
+      ),
+    [
+      "chat-stream-text-changed",
+      "message-stream-text-elsewhere",
+      "chat-first-delta-lost",
+      "message-last-delta-twice",
+    ],
+  ),
+  pairCheck(
+    "fields",
+    "texts",
+    {
+      section: SECTION,
+      text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+    },
+    "documented",
+    (e) =>
+      PAIRED.texts.flatMap((fixture) =>
+        e.replies(`*/*/${fixture}-whole`).flatMap((x) => {
+          const expected = fixtureContent(fixture, x.via).text;
+          const first = textAt(x.json, "content.0.text");
+          return [
+            fact(field(x) === expected, "text", expected, field(x), x),
+            ...x.endpoint === "messages"
+              ? [fact(first === expected, "content.0.text", expected, first, x)]
+              : [],
+          ];
+        })
+      ),
+    ["message-whole-text-trimmed", "message-text-in-two-blocks"],
+  ),
+  ...ENDS_OF_THEIR_OWN.map((fixture): Check => ({
+    id: `equivalence.one-end-${fixture}`,
+    rule: {
+      section: "Chat completion reply",
+      text: "`finish_reason` (string, e.g. `stop`)",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: ["pair-oddities"],
+    judge: (e) =>
+      of(e, fixture).map((x) => {
+        const expected = x.endpoint === "chat" ? "stop" : "end_turn";
+        return fact(
+          stopOf(x) === expected,
+          "stop cause, sent once",
+          expected,
+          stopOf(x) || "none",
+          x,
+        );
+      }),
+    mutants: [
+      "chat-finish-told-twice",
+      "chat-finish-lost",
+      "chat-finish-missing-in-own-dialect",
+      "chat-finish-twice-in-own-dialect",
+      "chat-finish-null-in-own-dialect",
+    ],
+  })),
+  {
+    id: "equivalence.requests",
+    rule: {
+      section: SECTION,
+      text:
+        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    },
+    level: "documented",
+    mode: "replay",
+    reads: ["sent-talk"],
+    judge: (e) => sameRequests(e, ["history", "blocks"]),
+    mutants: [
+      "system-lost-on-chat",
+      "other-model-on-chat",
+      "limit-lost-on-chat",
+      "chat-turns-cut",
+    ],
+  },
+];

@@ -1,0 +1,343 @@
+/** Checks of the area `errors`: wrong requests. */
+import type { Exchange } from "../../evidence/exchange.ts";
+import { sameJson, textAt } from "../../evidence/json_path.ts";
+import { at } from "../../evidence/json_path.ts";
+import {
+  MISSING,
+  MISTYPED,
+  type WrongMember,
+} from "./scenarios_invalid_requests.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  fact,
+  type Finding,
+  satisfies,
+  statusIs,
+} from "../../suite/finding.ts";
+import { unbilled } from "../limits/unbilled.ts";
+import { REFUSAL_BODY_CHECKS } from "./checks_refusal_body.ts";
+
+const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
+
+/** Why a wrong request must get a 4xx. */
+const CALLERS_FAULT =
+  "Client libraries retry 5xx and report 4xx: a client's mistake must be a 4xx";
+
+const BODIES = [
+  "body-empty",
+  "body-blank",
+  "body-array",
+  "body-null",
+  "body-string",
+  "body-number",
+  "body-cut",
+  "body-trailing",
+  "body-form",
+] as const;
+
+/** Rows of the specification's tables about required members. */
+const REQUIRED: Readonly<Record<string, readonly [string, string]>> = {
+  "missing-model": [
+    "POST /v1/messages",
+    "| model | string | yes | One of the model ids; exactly as listed by `/v1/models` |",
+  ],
+  "missing-messages": ["POST /v1/messages", "| messages | array | yes |"],
+  "missing-max_tokens": [
+    "Limits",
+    "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
+  ],
+  "missing-role": [
+    "POST /v1/messages",
+    "Each entry has `role` (`user` or `assistant`) and `content`",
+  ],
+  "missing-content": [
+    "POST /v1/messages",
+    "Each entry has `role` (`user` or `assistant`) and `content`",
+  ],
+};
+
+/**
+ * The exchanges of a form on the endpoints that received it; fails when the right request beside
+ * them failed.
+ */
+function wrong(
+  e: Evidence,
+  form: string,
+  only?: "messages" | "chat",
+): readonly Exchange[] {
+  e.replies("*/*/control");
+  return e.matching(`${only ?? "*"}/*/${form}`);
+}
+
+/** The refusal is a 4xx, and its message names the wrong member. */
+function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
+  const error = `${textAt(x.json, "error.param")} ${
+    textAt(x.json, "error.message")
+  }`;
+  return [
+    statusIs(x, 400, 422),
+    fact(
+      names.some((name) => error.includes(name)),
+      "error.param and error.message",
+      `name ${names.join(" or ")}`,
+      error,
+      x,
+    ),
+  ];
+}
+
+function memberCheck(
+  form: string,
+  { names, only }: WrongMember,
+  rule: Check["rule"],
+  level: Check["level"],
+): Check {
+  return {
+    id: `errors.${form}`,
+    rule,
+    level,
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) => wrong(e, form, only).flatMap((x) => refusedFor(x, names)),
+    mutants: [
+      `${form}-accepted`,
+      "errors-name-nothing",
+      "every-wrong-request-500",
+    ],
+  };
+}
+
+/** A check that a missing member is refused; the exact error is not documented. */
+function missingCheck(form: string, { only }: WrongMember): Check {
+  const [section = "", text = ""] = REQUIRED[form] ?? [];
+  return {
+    id: `errors.${form}`,
+    rule: { section, text },
+    level: "documented",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, form, only).map((x) => {
+        const status = x.head?.status ?? 0;
+        return fact(
+          status >= 400 && status < 500,
+          "status",
+          "4xx",
+          x.head?.status ?? x.ending,
+          x,
+        );
+      }),
+    mutants: [`${form}-accepted`, "every-wrong-request-500"],
+  };
+}
+
+/** Both endpoints refuse an unknown model with the same code. */
+function modelNotFound(x: Exchange): Finding[] {
+  const names = [textAt(x.json, "error.code"), textAt(x.json, "error.type")];
+  const usual = x.endpoint === "messages"
+    ? ["model_not_found", "not_found_error"]
+    : ["model_not_found"];
+  return [
+    statusIs(x, 404),
+    fact(
+      names.some((name) => usual.includes(name)),
+      "error.code and error.type",
+      usual.join(" or "),
+      names.join(", "),
+      x,
+    ),
+  ];
+}
+
+/** All checks of the area `errors`. */
+export const ERRORS_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["wrong-bodies"],
+}, [
+  {
+    id: "errors.unlisted-model",
+    rule: {
+      section: "What the service does",
+      text: "An id absent from the list cannot be called with that key.",
+    },
+    reads: ["wrong-requests"],
+    judge: (e) => {
+      e.replies("*/*/control");
+      return e.matching("*/*/unknown-model").map((x) =>
+        fact(
+          [400, 403, 404].includes(x.head?.status ?? 0),
+          "status",
+          "400, 403 or 404",
+          x.head?.status ?? x.ending,
+          x,
+        )
+      );
+    },
+    mutants: ["unknown-model-served", "unknown-model-500"],
+  },
+  {
+    id: "errors.wrong-request-400",
+    rule: {
+      source: CALLERS_FAULT,
+      text:
+        "A body that is not JSON, no messages, or an unknown role: 400 with a JSON error.",
+    },
+    reads: ["wrong-requests"],
+    judge: (e) => {
+      e.replies("*/*/control");
+      return FORMS.flatMap((form) => e.matching(`*/*/${form}`)).flatMap((x) => [
+        statusIs(x, 400, 422),
+        satisfies(
+          x,
+          "error.message",
+          "a string that is not empty",
+          (text) => typeof text === "string" && text !== "",
+        ),
+      ]);
+    },
+    mutants: ["wrong-request-500"],
+  },
+  ...BODIES.map((form): Check => ({
+    id: `errors.${form}`,
+    rule: {
+      source: CALLERS_FAULT,
+      text:
+        `A body that is not a JSON object (${form}) is refused with 400, 415 or 422 and an error message.`,
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["wrong-bodies"],
+    judge: (e) =>
+      wrong(e, form).flatMap((x) => [
+        statusIs(x, 400, 415, 422),
+        satisfies(
+          x,
+          "error.message",
+          "a string that is not empty",
+          (text) => typeof text === "string" && text !== "",
+        ),
+      ]),
+    mutants: [
+      "every-wrong-request-500",
+      form === "body-trailing"
+        ? "bytes-after-json-ignored"
+        : "any-body-will-do",
+    ],
+  })),
+  ...Object.entries(MISSING).map(([form, member]) =>
+    missingCheck(form, member)
+  ),
+  {
+    id: "errors.missing-named",
+    rule: {
+      source: CALLERS_FAULT,
+      text:
+        "A missing required member is refused with 400 or 422, and the error names it.",
+    },
+    judge: (e) =>
+      Object.entries(MISSING).flatMap(([form, { names, only }]) =>
+        wrong(e, form, only).flatMap((x) => refusedFor(x, names))
+      ),
+    mutants: ["errors-name-nothing", "every-wrong-request-500"],
+  },
+  ...Object.entries(MISTYPED).map(([form, member]) =>
+    memberCheck(form, member, {
+      source:
+        `${CALLERS_FAULT}; sections POST /v1/messages and POST /v1/chat/completions give the types`,
+      text:
+        `A member of a wrong type (${form}) is refused, and the error names it.`,
+    }, "convention")
+  ),
+  {
+    id: "errors.model-not-found",
+    rule: {
+      section: "Errors",
+      text: "`model_not_found` is the name of an error concerning a model id",
+    },
+    level: "convention",
+    judge: (e) =>
+      wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
+        .flatMap(modelNotFound),
+    mutants: [
+      "unknown-model-500",
+      "unknown-model-400",
+      "unknown-model-has-no-name",
+      "unknown-model-served",
+    ],
+  },
+  {
+    id: "errors.model-empty",
+    rule: {
+      source: CALLERS_FAULT,
+      text: "An empty model id is refused with 400, 404 or 422.",
+    },
+    judge: (e) =>
+      wrong(e, "empty-model").map((x) => statusIs(x, 400, 404, 422)),
+    mutants: ["empty-model-served", "every-wrong-request-500"],
+  },
+  {
+    id: "errors.refused-before-the-stream",
+    rule: {
+      source:
+        "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
+      text:
+        "A wrong stream request is refused like a wrong whole request: same status, same JSON error, no event stream.",
+    },
+    judge: (e) =>
+      wrong(e, "unknown-model").flatMap((whole) => {
+        const x = e.exchange(`${whole.label}-stream`);
+        return [
+          fact(
+            x.head?.status === whole.head?.status,
+            "status",
+            String(whole.head?.status),
+            x.head?.status,
+            x,
+          ),
+          fact(x.frames.length === 0, "events", "none", x.frames.length, x),
+          fact(
+            sameJson(at(x.json, "error"), at(whole.json, "error")),
+            "error",
+            JSON.stringify(at(whole.json, "error")),
+            at(x.json, "error"),
+            x,
+          ),
+        ];
+      }),
+    mutants: ["streamed-refusal-is-200", "streamed-refusal-is-another"],
+  },
+  {
+    id: "errors.nothing-goes-upstream",
+    rule: {
+      source: "A refused request costs nothing: it must not reach a model",
+      text: "No upstream answers a wrong request.",
+    },
+    mode: "replay",
+    judge: (e) => {
+      const forms = [
+        "unknown-model",
+        "unknown-model-stream",
+        ...Object.keys(MISSING).slice(0, 1),
+        "missing-max_tokens",
+        ...Object.keys(MISTYPED).filter((form) => !form.includes("message")),
+      ];
+      const sent = e.exchanges.filter(({ label }) =>
+        forms.includes(label.split("/")[2] ?? "")
+      );
+      wrong(e, "unknown-model");
+      return sent.map(unbilled);
+    },
+    mutants: ["refused-after-the-call"],
+  },
+  {
+    id: "errors.next-request-works",
+    rule: {
+      source: "A client's mistake must not harm the next client",
+      text: "After several wrong requests a right one succeeds.",
+    },
+    judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
+    mutants: ["broken-by-wrong-requests"],
+  },
+  ...REFUSAL_BODY_CHECKS,
+]);

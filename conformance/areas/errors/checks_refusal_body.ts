@@ -1,0 +1,284 @@
+/** Checks of the area `errors`: the shape of every refusal in the whole run. */
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import { isObject, type Json } from "../../../replay/json.ts";
+import type { Check } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  satisfies,
+} from "../../suite/finding.ts";
+
+const PROVED_BY = ["wrong-bodies"];
+
+/** The error types that the message format's own libraries know. */
+const MESSAGE_TYPES: readonly string[] = [
+  "invalid_request_error",
+  "authentication_error",
+  "billing_error",
+  "permission_error",
+  "not_found_error",
+  "conflict_error",
+  "request_too_large",
+  "rate_limit_error",
+  "timeout_error",
+  "overloaded_error",
+  "api_error",
+];
+
+/** The error types that fit a status in the message format. */
+const TYPES_OF: Readonly<Record<number, readonly string[]>> = {
+  400: ["invalid_request_error", "billing_error"],
+  401: ["authentication_error"],
+  402: ["billing_error"],
+  403: ["permission_error", "billing_error"],
+  404: ["not_found_error"],
+  405: ["invalid_request_error", "not_found_error"],
+  413: ["request_too_large", "invalid_request_error"],
+  415: ["invalid_request_error"],
+  422: ["invalid_request_error"],
+  429: ["rate_limit_error", "billing_error"],
+  500: ["api_error"],
+  502: ["api_error", "overloaded_error"],
+  503: ["api_error", "overloaded_error"],
+  504: ["timeout_error", "api_error"],
+  529: ["overloaded_error"],
+};
+
+/** All refusals in the run by the three operations, of requests that a library can send. */
+function refusals(
+  e: Evidence,
+  endpoints: readonly Exchange["endpoint"][],
+): readonly Exchange[] {
+  const found = e.exchanges.filter(({ head, request, endpoint, ending }) =>
+    (head?.status ?? 0) >= 400 && request.method !== "HEAD" &&
+    request.client === "fetch" && endpoints.includes(endpoint) &&
+    ending === "complete"
+  );
+  if (found.length > 0) return found;
+  throw new NotTestable("the whole run has no refusal");
+}
+
+const ALL = ["messages", "chat", "models"] as const;
+
+function ofEvery(
+  name: string,
+  text: string,
+  endpoints: readonly Exchange["endpoint"][],
+  judge: (refusal: Exchange) => readonly Finding[],
+  mutants: readonly string[],
+): Check {
+  return {
+    id: `errors.${name}`,
+    rule: {
+      source:
+        "The libraries of both formats read error bodies; see also section Errors of the specification",
+      text,
+    },
+    level: "convention",
+    mode: "both",
+    reads: "everything",
+    provedBy: PROVED_BY,
+    judge: (e) => refusals(e, endpoints).flatMap(judge),
+    mutants,
+  };
+}
+
+function word(value: Json | undefined): boolean {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+/** A message for people and programs: no HTML page, no nested JSON, no stack trace. */
+export function plainMessage(value: Json | undefined): boolean {
+  return typeof value === "string" && value.trim() !== "" &&
+    !/<\/?(html|body|head|center|h1|title|!doctype)\b/i.test(value) &&
+    !/^\s*[[{]\s*["{[]/.test(value) && !/\n\s+at \S+/.test(value) &&
+    !/^(null|undefined|none|\[object Object\])$/i.test(value.trim());
+}
+
+/** Part of `ERRORS_CHECKS`. */
+export const REFUSAL_BODY_CHECKS: readonly Check[] = [
+  ofEvery(
+    "every-body-is-json",
+    "Every refusal is a JSON object with an `error` object, under `content-type: application/json`.",
+    ALL,
+    (x) => [
+      fact(
+        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
+        "content-type",
+        "application/json",
+        headerOf(x, "content-type") ?? "none",
+        x,
+      ),
+      satisfies(x, "", "a JSON object", isObject),
+      satisfies(x, "error", "an object", isObject),
+    ],
+    ["error-as-text-plain", "error-as-html", "error-is-a-string"],
+  ),
+  ofEvery(
+    "every-message-is-text",
+    "`error.message` is a string that is not empty: no HTML page, no JSON inside it, no stack trace.",
+    ALL,
+    (x) => [
+      satisfies(x, "error.message", "a plain text", plainMessage),
+    ],
+    [
+      "error-message-empty",
+      "error-message-missing",
+      "error-message-is-json",
+      "error-message-is-a-page",
+      "error-message-is-a-list",
+    ],
+  ),
+  ofEvery(
+    "no-traces",
+    "No member of a refusal exposes internals: no stack trace, no file and line.",
+    ALL,
+    (x) => [
+      fact(
+        !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback)"\s*:/i
+          .test(x.text),
+        "body",
+        "no internals",
+        x.text.slice(0, 300),
+        x,
+      ),
+    ],
+    ["error-with-stack"],
+  ),
+  ofEvery(
+    "every-error-has-a-type",
+    "`error.type` is a word in lower case.",
+    ALL,
+    (x) => [
+      satisfies(
+        x,
+        "error.type",
+        "a word in lower case",
+        (type) => typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
+      ),
+    ],
+    ["error-type-missing", "error-type-None"],
+  ),
+  ofEvery(
+    "message-envelope",
+    "An error of the message endpoint has `type` = `error` beside the `error` object.",
+    ["messages"],
+    (x) => [
+      satisfies(x, "type", '"error"', (type) => type === "error"),
+    ],
+    ["error-envelope-lost"],
+  ),
+  ofEvery(
+    "message-type-vocabulary",
+    "On the message endpoint `error.type` is one of the types that the format's libraries know.",
+    ["messages"],
+    (x) => [
+      satisfies(
+        x,
+        "error.type",
+        MESSAGE_TYPES.join(", "),
+        (type) => typeof type === "string" && MESSAGE_TYPES.includes(type),
+      ),
+    ],
+    ["error-type-None", "error-type-server_error"],
+  ),
+  ofEvery(
+    "message-type-fits-status",
+    "On the message endpoint `error.type` fits the status.",
+    ["messages"],
+    (x) => {
+      const fitting = TYPES_OF[x.head?.status ?? 0];
+      return [
+        satisfies(
+          x,
+          "error.type",
+          `one that fits ${x.head?.status}: ${
+            fitting?.join(" or ") ?? "anything"
+          }`,
+          (type) =>
+            fitting === undefined ||
+            (typeof type === "string" && fitting.includes(type)),
+        ),
+      ];
+    },
+    ["error-type-always-api_error", "error-type-always-invalid"],
+  ),
+  ofEvery(
+    "chat-fields",
+    "On the chat endpoint `error.param` is a string or null, and `error.code` a string, a number or null.",
+    ["chat"],
+    (x) => [
+      satisfies(
+        x,
+        "error.param",
+        "a string, null or absent",
+        (param) => (param ?? null) === null || typeof param === "string",
+      ),
+      satisfies(
+        x,
+        "error.code",
+        "a string, a number, null or absent",
+        (code) =>
+          (code ?? null) === null || typeof code === "number" || word(code),
+      ),
+    ],
+    ["chat-error-param-list", "chat-error-code-object"],
+  ),
+  ofEvery(
+    "one-request-id",
+    "A `request_id` in the body of an error is the one in the `request-id` header.",
+    ALL,
+    (x) => {
+      const requestId = at(x.json, "request_id");
+      const header = headerOf(x, "request-id");
+      return [
+        fact(
+          requestId === undefined || header === undefined ||
+            requestId === header,
+          "request_id",
+          header ?? "any",
+          requestId ?? "none",
+          x,
+        ),
+      ];
+    },
+    ["error-request-id-of-another"],
+  ),
+  ofEvery(
+    "one-error-object",
+    "A refusal contains one error and no reply: it has no `choices`, no `content` and no `usage`.",
+    ALL,
+    (x) =>
+      ["choices", "content", "usage", "object"].map((name) =>
+        satisfies(x, name, "nothing", (found) => (found ?? null) === null)
+      ),
+    ["error-beside-a-reply"],
+  ),
+  ofEvery(
+    "auth-words-only-for-keys",
+    "`authentication_error` and `invalid_api_key` come only with 401: libraries then ask for another key.",
+    ALL,
+    (x) => {
+      const names = [
+        textAt(x.json, "error.type"),
+        textAt(x.json, "error.code"),
+      ];
+      const blamed = names.some((name) =>
+        name === "authentication_error" || name === "invalid_api_key"
+      );
+      return [
+        fact(
+          !blamed || x.head?.status === 401,
+          "error.type and error.code",
+          "nothing about the key",
+          names.join(", "),
+          x,
+        ),
+      ];
+    },
+    ["error-blames-the-key"],
+  ),
+];

@@ -1,0 +1,212 @@
+/**
+ * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
+ * readable reply is read correctly.
+ */
+import {
+  contentOf,
+  fixtureContent,
+  fullContent,
+} from "../../evidence/content.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import {
+  CONFUSED,
+  CROWD,
+  CUT_FIXTURES,
+  ERRORS_INSIDE,
+  NOTHING,
+  STOPS,
+} from "./scenarios_streams.ts";
+import type { Check } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
+import { errorIn, failed, rightOrFailed } from "../chat_stream/broken_reply.ts";
+
+/** The exchanges of that form with a number at the end of the label. */
+function cutsOf(e: Evidence, how: string): readonly Exchange[] {
+  const found = e.exchanges.filter(({ label }) =>
+    new RegExp(`/${how}-\\d+$`).test(label)
+  );
+  if (found.length > 0) return found;
+  throw new NotTestable(`no exchange was cut by ${how}`);
+}
+
+const BREAKS_OFF = {
+  source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
+} as const;
+
+function hostile(
+  name: string,
+  text: string,
+  reads: string,
+  judge: Check["judge"],
+  mutants: readonly string[],
+): Check {
+  return {
+    id: `hostile.${name}`,
+    rule: { ...BREAKS_OFF, text },
+    level: "convention",
+    mode: "replay",
+    reads: [reads],
+    judge,
+    mutants,
+  };
+}
+
+const ABOUT: Readonly<Record<typeof STOPS[number], string>> = {
+  "cut": "ends properly between two frames",
+  "cut-frame": "ends properly inside a frame",
+  "cut-chunk": "ends without its last chunk",
+  "reset": "is reset",
+};
+
+/** Part of `HOSTILE_CHECKS`. */
+export const STREAM_CHECKS: readonly Check[] = [
+  ...CUT_FIXTURES.flatMap((fixture) =>
+    STOPS.map((how) =>
+      hostile(
+        `${how}-${fixture}`,
+        `An upstream stream that ${
+          ABOUT[how]
+        }, anywhere before its end, never looks complete: the client receives an error and nothing after it.`,
+        `cut-${fixture}`,
+        (e) => cutsOf(e, how).flatMap((x) => failed(x, fixture)),
+        how === "reset" ? ["break-becomes-end", "break-is-silent"] : [
+          "break-becomes-end",
+          "break-is-silent",
+          "break-is-told-and-finished",
+          "break-without-words-becomes-end",
+          "break-has-no-message",
+          "break-adds-words",
+          "late-break-becomes-end",
+          "break-has-no-event-name",
+        ],
+      )
+    )
+  ),
+  ...["cut", "cut-chunk", "reset", "short-length"].map((how) =>
+    hostile(
+      `whole-${how}`,
+      `A whole reply that ends in the middle (${how}) is an error of status 500 to 599.`,
+      "cut-whole",
+      (e) =>
+        e.matching(`*/*/${how}`).flatMap((x) =>
+          how === "short-length" ? rightOrFailed(x, "text") : failed(x, "text")
+        ),
+      how === "short-length"
+        ? ["half-replies-are-replies"]
+        : ["half-replies-are-replies", "broken-replies-are-400"],
+    )
+  ),
+  ...[...Object.keys(ERRORS_INSIDE), "error-late"].map((form) =>
+    hostile(
+      form,
+      `An error inside an upstream stream (${form}) reaches the client as an error of its format, and nothing follows it.`,
+      "errors-inside",
+      (e) => e.matching(`*/*/${form}`).flatMap((x) => failed(x, "text")),
+      [
+        "break-becomes-end",
+        "break-is-silent",
+        "break-is-told-and-finished",
+        "break-has-no-message",
+        "break-adds-words",
+        ...form === "error-first" ? ["break-without-words-becomes-end"] : [],
+      ],
+    )
+  ),
+  ...CONFUSED.flatMap((form) =>
+    ["whole", "stream"].map((way) =>
+      hostile(
+        `${form}-${way}`,
+        `An unexpected reply of the upstream (${form}) becomes the right reply or an error, never a part of it.`,
+        "confusing",
+        (e) =>
+          e.matching(`*/*/${form}-${way}`).flatMap((x) =>
+            // The request upstream asked for no stream, so that it could not ask for usage in a
+            // stream.
+            rightOrFailed(x, "text", form !== "sse-for-json")
+          ),
+        way === "stream"
+          ? ["confused-streams-lose-words", "confused-streams-hold-no-json"]
+          : ["confused-replies-lose-words"],
+      )
+    )
+  ),
+  ...NOTHING.map((form) =>
+    hostile(
+      form,
+      `A reply of status 200 without content (${form}) is an error, never an empty success.`,
+      "confusing",
+      (e) =>
+        ["whole", "stream"].flatMap((way) => e.matching(`*/*/${form}-${way}`))
+          .flatMap((x) => failed(x, "text")),
+      ["nothing-is-a-reply"],
+    )
+  ),
+  hostile(
+    "no-done",
+    "A chat stream that ends after its finish reason without [DONE] is complete.",
+    "confusing",
+    (e) =>
+      e.streams("*/*/no-done").flatMap((x) => [
+        ...rightOrFailed(x, "text"),
+        fact(errorIn(x) < 0, "errors", "none", x.frames[errorIn(x)]?.data, x),
+      ]),
+    ["no-done-is-a-break"],
+  ),
+  hostile(
+    "next-request-works",
+    "After such replies the next request succeeds.",
+    "confusing",
+    (e) =>
+      ["whole", "stream"].flatMap((way) => e.matching(`*/*/afterwards-${way}`))
+        .flatMap((x) => [
+          statusIs(x, 200),
+          fact(
+            contentOf(x).text === fixtureContent("text", x.via).text,
+            "text",
+            fixtureContent("text", x.via).text,
+            contentOf(x).text,
+            x,
+          ),
+        ]),
+    ["confused-for-good"],
+  ),
+  hostile(
+    "crowd",
+    "Concurrent requests each get their own reply, whole and unmixed.",
+    "crowded",
+    (e) =>
+      CROWD.flatMap((fixture) =>
+        ["whole", "stream"].flatMap((way) =>
+          e.matching(`*/*/${fixture}-${way}`)
+        ).flatMap((x) => {
+          const content = fixtureContent(fixture, x.via);
+          const expected = fullContent(content);
+          const got = fullContent(contentOf(x));
+          return [
+            statusIs(x, 200),
+            fact(expected === got, "content", expected, got, x),
+          ];
+        })
+      ),
+    ["replies-mix", "usage-mixes"],
+  ),
+  hostile(
+    "crowd-ids",
+    "Concurrent requests have different request ids.",
+    "crowded",
+    (e) => {
+      const all = e.matching("*/*/*");
+      return ["request-id", "x-request-id"].map((name) => {
+        const ids = all.flatMap((x) => headerOf(x, name) ?? []);
+        return fact(
+          new Set(ids).size === ids.length,
+          `${name} of ${all.length} replies`,
+          "all different",
+          `${new Set(ids).size} of ${ids.length} different`,
+        );
+      });
+    },
+    ["request-ids-repeat"],
+  ),
+];

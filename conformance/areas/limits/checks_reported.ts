@@ -1,0 +1,188 @@
+/**
+ * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
+ * any model.
+ */
+import type { Exchange } from "../../evidence/exchange.ts";
+import { isStream } from "../../evidence/exchange.ts";
+import { contentOf, tokensOf } from "../../evidence/content.ts";
+import { at, brief, listAt, numberAt } from "../../evidence/json_path.ts";
+import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, skill, some } from "../../suite/finding.ts";
+
+/** The successful exchanges that satisfy a test. */
+function successes(
+  e: Evidence,
+  test: (x: Exchange) => boolean,
+): readonly Exchange[] {
+  return e.exchanges.filter((x) => x.head?.status === 200 && test(x));
+}
+
+/** Findings about the replies to message requests with stop strings. */
+function halted(e: Evidence): Finding[] {
+  const asked = successes(
+    e,
+    (x) =>
+      x.endpoint === "messages" &&
+      listAt(parseJson(x.request.body), "stop_sequences").length > 0,
+  );
+  return asked.map((x) => {
+    const stops = listAt(parseJson(x.request.body), "stop_sequences");
+    const { text } = contentOf(x);
+    const contained = stops.find((stop) =>
+      typeof stop === "string" && text.includes(stop)
+    );
+    return fact(
+      contained === undefined,
+      "text",
+      `without ${brief(stops)}`,
+      text.slice(-160),
+      x,
+    );
+  });
+}
+
+/**
+ * A reply reports the limit as its stop cause exactly when it used all the tokens it was allowed.
+ */
+function capReported(x: Exchange): Finding[] {
+  const allowed = numberAt(parseJson(x.request.body), "max_tokens");
+  const content = contentOf(x);
+  const { output } = tokensOf(content);
+  if (allowed === undefined) return [];
+  if (output < allowed) {
+    // Some vendors count a token or two fewer than they allow.
+    return content.stop !== "max_tokens" ? [] : [
+      fact(
+        output >= allowed / 2,
+        "output tokens",
+        `about ${allowed}: the limit is the reported stop cause`,
+        output,
+        x,
+      ),
+    ];
+  }
+  return [
+    fact(
+      content.stop === "max_tokens",
+      "stop cause",
+      `the limit: all ${allowed} tokens were used`,
+      content.stop,
+      x,
+    ),
+  ];
+}
+
+/** All counts in a usage, at any depth. */
+function countsIn(value: Json | undefined, path: string): [string, Json][] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]): [string, Json][] =>
+    /_tokens$/.test(key)
+      ? [[`${path}.${key}`, inner ?? null]]
+      : countsIn(inner, `${path}.${key}`)
+  );
+}
+
+/** Counts that the specification documents. */
+const DOCUMENTED = /\.(input|output|prompt|completion|total)_tokens$/;
+
+function integers(x: Exchange, which: (path: string) => boolean): Finding[] {
+  const values = isStream(x) ? x.frames.map(({ json }) => json) : [x.json];
+  const counts = values.flatMap((value) => [
+    ...countsIn(at(value, "usage"), "usage"),
+    ...countsIn(at(value, "message.usage"), "message.usage"),
+  ]);
+  const bad = counts.find(([path, count]) =>
+    which(path) && count !== null &&
+    !(Number.isInteger(count) && Number(count) >= 0)
+  );
+  return [
+    fact(
+      bad === undefined,
+      bad?.[0] ?? "counts",
+      "an integer of at least 0, or null",
+      bad?.[1] ?? counts.length,
+      x,
+    ),
+  ];
+}
+
+/** Part of `LIMITS_CHECKS`. */
+export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
+  { mode: "both" },
+  [
+    {
+      id: "limits.stop-halts",
+      rule: {
+        section: "POST /v1/messages",
+        text: "Generation halts when one is produced",
+      },
+      reads: ["message-forms-whole", "message-forms-stream"],
+      judge: (e) => {
+        const found = halted(e);
+        // A real model may not support stop strings and refuse them.
+        return found.length > 0 || e.mode === "replay"
+          ? some(found, "to a request with stop strings")
+          : [skill(false, "replies", "a reply to stop strings", "none")];
+      },
+      mutants: ["stop-told-in-text", "stops-go-on"],
+    },
+    {
+      id: "limits.cap-is-told",
+      rule: {
+        section: "States and transitions",
+        text: "they describe why one reply ended and are not states that move.",
+      },
+      reads: ["bounded", "same-again"],
+      judge: (e) => {
+        const found = successes(e, () => true).flatMap(capReported);
+        return found.length > 0 || e.mode === "replay"
+          ? some(found, "as long as it was allowed to be")
+          : [
+            skill(
+              false,
+              "replies",
+              "a reply that uses its whole limit",
+              "none",
+            ),
+          ];
+      },
+      mutants: [
+        "cap-as-end-in-whole-messages",
+        "cap-as-end-in-chat-streams",
+        "limit-quartered",
+      ],
+    },
+    {
+      id: "limits.counts-are-integers",
+      rule: {
+        section: "Message reply (from `POST /v1/messages`, not streamed)",
+        text: "| usage.output_tokens | integer | Billed output tokens |",
+      },
+      reads: ["text", "bounded", "resent-history"],
+      judge: (e) =>
+        some(
+          successes(e, () => true).flatMap((x) =>
+            integers(x, (path) => DOCUMENTED.test(path))
+          ),
+          "a success with counts",
+        ),
+      mutants: ["start-count-as-text"],
+    },
+    {
+      id: "limits.all-counts-are-integers",
+      rule: {
+        source: "Libraries of both formats add up every count of a usage",
+        text: "Each count in a usage is an integer or null.",
+      },
+      reads: ["text", "bounded", "resent-history"],
+      judge: (e) =>
+        some(
+          successes(e, () => true).flatMap((x) => integers(x, () => true)),
+          "a success with counts",
+        ),
+      mutants: ["cached-count-as-text", "start-count-as-text"],
+    },
+  ],
+);

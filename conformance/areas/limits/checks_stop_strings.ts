@@ -1,0 +1,115 @@
+/**
+ * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
+ */
+import { contentOf } from "../../evidence/content.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { STOPS } from "./scenarios_stop_strings.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
+import { reasonOf, sequenceOf } from "../message_reply/reply_content.ts";
+
+const READS = ["stop-again"];
+
+/**
+ * The replies with stop strings, when the model produces one of them: without stop strings its
+ * reply contains it.
+ */
+function halted(
+  e: Evidence,
+  judge: (x: Exchange, before: string) => Finding[],
+): Finding[] {
+  return ["whole", "stream"].flatMap((form) =>
+    e.matching(`messages/*/${form}`).flatMap((x) => {
+      const open = e.exchange(x.label.replace(/[^/]+$/, "open"));
+      const unstopped = open.head?.status === 200 ? contentOf(open).text : "";
+      const place = unstopped.indexOf(STOPS.hit);
+      if (place === -1) {
+        return [
+          demanded(e)(false, "text", `with ${STOPS.hit}`, unstopped, open),
+        ];
+      }
+      return x.head?.status === 200
+        ? judge(x, unstopped.slice(0, place))
+        : [skill(false, "status", "200", x.head?.status ?? x.ending, x)];
+    })
+  );
+}
+
+/** Part of `LIMITS_CHECKS`. */
+export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: READS,
+}, [
+  {
+    id: "limits.each-stop-halts",
+    rule: {
+      section: "POST /v1/messages",
+      text: "Generation halts when one is produced",
+    },
+    judge: (e) =>
+      halted(e, (x) => {
+        const { text } = contentOf(x);
+        return [
+          fact(
+            !text.includes(STOPS.hit),
+            "text",
+            `without ${STOPS.hit}`,
+            text,
+            x,
+          ),
+        ];
+      }),
+    mutants: ["only-first-stop", "only-last-stop", "stops-lost-in-streams"],
+  },
+  {
+    id: "limits.stop-is-named",
+    rule: {
+      section: "Message reply (from `POST /v1/messages`, not streamed)",
+      text:
+        "| stop_sequence | string or null | The stop sequence hit, else null |",
+    },
+    // Some vendors do not report which string hit; a gateway may leave it at the end of the turn.
+    judge: (e) =>
+      halted(e, (x) => {
+        if (x.frames.length > 0) return [];
+        const hit = reasonOf(x) === "stop_sequence";
+        const sequence = sequenceOf(x);
+        return [
+          fact(
+            sequence === (hit ? STOPS.hit : null),
+            "stop_sequence",
+            hit ? STOPS.hit : "null",
+            sequence,
+            x,
+          ),
+        ];
+      }),
+    mutants: ["stop-named-by-order", "message-sequence-null"],
+  },
+  {
+    id: "limits.stop-is-named-in-streams",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
+      text:
+        "`delta.stop_sequence` of message_delta is the stop string that hit.",
+    },
+    judge: (e) =>
+      halted(e, (x) => {
+        if (x.frames.length === 0) return [];
+        const hit = reasonOf(x) === "stop_sequence";
+        const sequence = sequenceOf(x) ?? null;
+        return [
+          fact(
+            sequence === (hit ? STOPS.hit : null),
+            "stop_sequence",
+            hit ? STOPS.hit : "null",
+            sequence,
+            x,
+          ),
+        ];
+      }),
+    mutants: ["stream-stop-unnamed"],
+  },
+]);

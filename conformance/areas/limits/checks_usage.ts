@@ -1,0 +1,100 @@
+/**
+ * Checks of the area `limits` about token counts: output is within its bound, input includes the
+ * whole history.
+ */
+import { contentOf, tokensOf } from "../../evidence/content.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { numberAt } from "../../evidence/json_path.ts";
+import { parseJson } from "../../../replay/json.ts";
+import type { Generation } from "../../suite/requests.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding } from "../../suite/finding.ts";
+
+const SECTION = "Limits";
+
+function bounded(e: Evidence, x: Exchange): Finding {
+  // A live model may answer with no text at all.
+  const least = e.mode === "live" ? 0 : 1;
+  const limit = numberAt(parseJson(x.request.body), "max_tokens") ?? 0;
+  const { output } = tokensOf(contentOf(x));
+  return fact(
+    output >= least && output <= limit,
+    "output tokens",
+    `at least ${least} and at most ${limit}`,
+    output,
+    x,
+  );
+}
+
+/** Tokens of the history, at least, in every tokenizer. */
+const HISTORY_TOKENS = { live: 1, replay: 20 } as const;
+
+function resent(e: Evidence, endpoint: Generation): Finding[] {
+  return ["whole", "stream"].flatMap((form) => {
+    const get = form === "whole" ? e.replies : e.streams;
+    const alone = get.call(e, `${endpoint}/*/${form}-alone`);
+    const after = get.call(e, `${endpoint}/*/${form}-after-history`);
+    return alone.map((x, at) => {
+      const less = tokensOf(contentOf(x)).input;
+      const longer = after[at] ?? x;
+      const more = tokensOf(contentOf(longer)).input;
+      return fact(
+        less > 0 && more >= less + HISTORY_TOKENS[e.mode],
+        "input tokens",
+        `more than the ${less} of the last turn alone`,
+        more,
+        longer,
+      );
+    });
+  });
+}
+
+/** Part of `LIMITS_CHECKS`. */
+export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+}, [
+  {
+    id: "limits.upper-bound",
+    rule: {
+      section: SECTION,
+      text:
+        "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
+    },
+    reads: ["bounded"],
+    judge: (e) => [
+      ...e.replies("*/*/whole").map((x) => bounded(e, x)),
+      ...e.streams("*/*/stream").map((x) => bounded(e, x)),
+    ],
+    mutants: ["max_tokens-raised", "max_tokens-dropped", "output-count-raised"],
+  },
+  {
+    id: "limits.history-is-billed",
+    rule: {
+      section: SECTION,
+      text:
+        "| Billed input includes the whole resent history | message endpoint |",
+    },
+    reads: ["resent-history"],
+    judge: (e) => resent(e, "messages"),
+    mutants: [
+      "history-dropped",
+      "input-count-fixed",
+      "history-assistant-dropped",
+    ],
+  },
+  {
+    id: "limits.chat-history-is-billed",
+    rule: {
+      section: "Equivalent fields between the two formats",
+      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
+    },
+    reads: ["resent-history"],
+    judge: (e) => resent(e, "chat"),
+    mutants: [
+      "history-dropped",
+      "input-count-fixed",
+      "history-assistant-dropped",
+    ],
+  },
+]);

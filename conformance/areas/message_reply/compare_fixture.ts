@@ -1,0 +1,226 @@
+/**
+ * Compares one reply of the message endpoint, whole or streamed, with the content of its fixture.
+ */
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Json } from "../../../replay/json.ts";
+import { fact, type Finding, skill, wholeNumber } from "../../suite/finding.ts";
+import {
+  blocksOf,
+  blocksOfFixture,
+  callsOf,
+  essential,
+  fixtureContentOf,
+  fixtureOf,
+  joined,
+  reasonOf,
+  reasonsFor,
+  sequenceOf,
+  tokens,
+} from "./reply_content.ts";
+
+/** All text, character by character. A separate refusal may be sent as text. */
+export function compareText(x: Exchange): Finding[] {
+  const { text, refusal } = fixtureContentOf(x);
+  const found = joined(x, "text", "text");
+  const holds = found === text || (refusal !== "" && found === refusal);
+  return [fact(holds, "text", text, found, x)];
+}
+
+/** Names and arguments of the calls, in order. */
+export function compareTools(x: Exchange): Finding[] {
+  const found = callsOf(x);
+  const calls = fixtureContentOf(x).tools.map(({ name, args }): Json => ({
+    name,
+    args,
+  }));
+  const expected = JSON.stringify(calls);
+  return [fact(sameJson(found, calls), "tool calls", expected, found, x)];
+}
+
+/**
+ * The blocks in order, with everything that must be sent back unchanged; for an upstream of another
+ * format, what that format can express.
+ */
+export function compareBlocks(x: Exchange): Finding[] {
+  const found = essential(blocksOf(x));
+  if (x.via === "messages") {
+    const allowed = blocksOfFixture(fixtureOf(x)).map(essential);
+    const holds = allowed.some((blocks) => sameJson(found, blocks));
+    return [fact(holds, "blocks", JSON.stringify(allowed[0] ?? []), found, x)];
+  }
+  const { thinking } = fixtureContentOf(x);
+  const received = joined(x, "thinking", "thinking");
+  const types = found.map((block) => textAt(block, "type"));
+  const ids = found.filter(({ type }) => type === "tool_use")
+    .map((block) => textAt(block, "id"));
+  return [
+    fact(
+      received === "" || received === thinking,
+      "thinking",
+      thinking,
+      received,
+      x,
+    ),
+    fact(
+      types.lastIndexOf("thinking") <= 0,
+      "blocks",
+      "thinking before the answer",
+      types,
+      x,
+    ),
+    fact(
+      fixtureOf(x) !== "tool-text" || types.join() === "text,tool_use",
+      "blocks",
+      "in the order of the upstream",
+      types,
+      x,
+    ),
+    fact(
+      new Set(ids).size === ids.length && !ids.includes(""),
+      "ids of calls",
+      "one for each call",
+      ids,
+      x,
+    ),
+  ];
+}
+
+/** The stop reason, and the stop sequence exactly when one hit. */
+export function compareStop(x: Exchange): Finding[] {
+  const reason = reasonOf(x);
+  const right = reasonsFor(x);
+  return [
+    fact(
+      typeof reason === "string" && right.includes(reason),
+      "stop_reason",
+      right.join(" or "),
+      reason,
+      x,
+    ),
+    // Where a stream carries the stop sequence is not documented.
+    ...(x.frames.length > 0 ? [] : [stopSequenceMatches(x)]),
+  ];
+}
+
+function stopSequenceMatches(x: Exchange): Finding {
+  const sequence = sequenceOf(x) ?? null;
+  const hit = reasonOf(x) === "stop_sequence" ? "END" : null;
+  return fact(sequence === hit, "stop_sequence", hit ?? "null", sequence, x);
+}
+
+/** All input tokens, cached or not. */
+function allInput(x: Exchange): Json {
+  return Number(tokens(x, "input_tokens") ?? 0) +
+    Number(tokens(x, "cache_read_input_tokens") ?? 0) +
+    Number(tokens(x, "cache_creation_input_tokens") ?? 0);
+}
+
+function inputMatches(x: Exchange): Finding {
+  const { usage } = fixtureContentOf(x);
+  const all = usage.input + usage.cacheRead + usage.cacheWrite;
+  const input = allInput(x);
+  return fact(input === all, "input tokens", `${all}`, input, x);
+}
+
+/**
+ * The output tokens of the fixture and, for a whole reply, the input tokens; cached input may be
+ * reported separately or not.
+ */
+export function compareUsage(x: Exchange): Finding[] {
+  const { usage } = fixtureContentOf(x);
+  const output = tokens(x, "output_tokens");
+  return [
+    fact(
+      output === usage.output,
+      "output_tokens",
+      `${usage.output}`,
+      output,
+      x,
+    ),
+    ...(x.frames.length > 0 ? [] : [inputMatches(x)]),
+  ];
+}
+
+/**
+ * The input tokens of the fixture, with cached input reported separately, and the stop sequence;
+ * each counted once.
+ */
+export function compareUsageDetails(x: Exchange): Finding[] {
+  const { usage } = fixtureContentOf(x);
+  const read = tokens(x, "cache_read_input_tokens");
+  const written = tokens(x, "cache_creation_input_tokens");
+  const late = inputIsLate(x);
+  return [
+    stopSequenceMatches(x),
+    ...(late ? [] : [inputMatches(x)]),
+    ...(x.via !== "messages" || late ? [] : [
+      fact(
+        (read ?? 0) === usage.cacheRead && (written ?? 0) === usage.cacheWrite,
+        "cached input tokens",
+        `${usage.cacheRead} read, ${usage.cacheWrite} written`,
+        { read, written },
+        x,
+      ),
+    ]),
+    ...[read, written].map((count) =>
+      fact(
+        count === undefined || count === null || wholeNumber(0)(count),
+        "cached input tokens",
+        "integers, or null",
+        count,
+        x,
+      )
+    ),
+  ];
+}
+
+/**
+ * True when a stream could not send its input tokens at its start and need not at its end: the
+ * upstream reports them late, or bills its own tools.
+ */
+function inputIsLate(x: Exchange): boolean {
+  if (x.frames.length === 0) return false;
+  if (fixtureOf(x) === "server-tool" || fixtureOf(x) === "usage-late") {
+    return true;
+  }
+  return x.via !== "messages" &&
+    !x.frames.some(({ json }) =>
+      at(json, "type") === "message_delta" &&
+      at(json, "usage.input_tokens") !== undefined
+    );
+}
+
+/** Stop reasons that a request forces. */
+const FORCED: Readonly<Record<string, string>> = {
+  "max-tokens": "max_tokens",
+  "stop-sequence": "stop_sequence",
+  tool: "tool_use",
+};
+
+/**
+ * Findings about behaviour that a request forces; a real model may not comply, and then the finding
+ * is unclear.
+ */
+export function forced(x: Exchange, mode: "live" | "replay"): Finding[] {
+  const expected = FORCED[fixtureOf(x)];
+  const blind = fixtureOf(x) === "stop-sequence" && x.via !== "messages";
+  if (expected === undefined || (mode === "replay" && blind)) return [];
+  const status = x.head?.status;
+  if (mode === "live" && status !== 200) {
+    return [skill(false, "status", "200", status ?? x.ending, x)];
+  }
+  const reason = reasonOf(x);
+  const called = blocksOf(x).some(({ type }) => type === "tool_use");
+  const judged = mode === "live" ? skill : fact;
+  return [
+    judged(reason === expected, "stop_reason", expected, reason, x),
+    fact(
+      called === (reason === "tool_use") || reason === "max_tokens",
+      "stop_reason",
+      "tool_use exactly when a tool is called",
+      reason,
+      x,
+    ),
+  ];
+}

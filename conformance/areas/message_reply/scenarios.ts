@@ -1,0 +1,19 @@
+/** Scenarios of the area `message_reply`; the other reply and stream areas read `text`, too. */
+import { requestOnAllRoutes } from "../../suite/requests.ts";
+import { MESSAGE_FORM_SCENARIOS } from "./scenarios_forms.ts";
+import { perRoute, type Scenario } from "../../suite/scenario.ts";
+
+const TEXT: Scenario = {
+  name: "text",
+  about: "A short answer of plain text on both endpoints, whole and streamed",
+  mode: "both",
+  cost: perRoute(2, 64),
+  play: (session) =>
+    requestOnAllRoutes(session, "text", "Say hello in one short sentence."),
+};
+
+/** All scenarios of the area `message_reply`. */
+export const MESSAGE_REPLY_SCENARIOS: readonly Scenario[] = [
+  TEXT,
+  ...MESSAGE_FORM_SCENARIOS,
+];

@@ -1,0 +1,200 @@
+/** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import { fixtureContent } from "../../evidence/content.ts";
+import { headerOf } from "../../evidence/exchange.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import { isObject } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
+import { messageStreams } from "../message_reply/reply_content.ts";
+import { characters } from "../message_reply/checks.ts";
+import { MESSAGE_STREAM_EXACT_CHECKS } from "../message_reply/checks_exact.ts";
+import { MESSAGE_STREAM_ORDER_CHECKS } from "./checks_order.ts";
+import { MESSAGE_STREAM_WHOLE_REPLY_CHECKS } from "./checks_whole_reply.ts";
+import { MESSAGE_STREAM_START_CHECKS } from "./checks_start.ts";
+
+const SECTION = "Message endpoint stream";
+const STREAM = "messages/*/stream";
+const FORMS = ["text", "message-forms-stream"];
+
+/** Fields of the event stream standard. */
+const LINE = /^(event|data|id|retry)(:|$)|^:|^$/;
+
+const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
+  {
+    id: "message_stream.content-type",
+    rule: {
+      section: "Events",
+      text:
+        "Setting `stream` to true makes the response content type `text/event-stream`.",
+    },
+    judge: (e) =>
+      [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
+        const type = headerOf(x, "content-type");
+        return fact(
+          /^text\/event-stream *(;|$)/i.test(type ?? ""),
+          "content-type",
+          "text/event-stream",
+          type,
+          x,
+        );
+      }),
+    mutants: ["message-stream-as-json"],
+  },
+  {
+    id: "message_stream.event-names",
+    rule: {
+      section: SECTION,
+      text:
+        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    },
+    judge: (e) =>
+      messageStreams(e).flatMap((x) => [
+        fact(
+          x.frames.length > 0,
+          "events",
+          "at least one",
+          x.frames.length,
+          x,
+        ),
+        ...x.frames.map((frame) =>
+          frameEquals(x, frame, "type", frame.event ?? "(no event line)")
+        ),
+      ]),
+    mutants: [
+      "message-event-line-missing",
+      "message-event-renamed",
+      "message-data-type-missing",
+      "message-data-type-renamed",
+      "message-stop-event-renamed",
+      "message-stream-empty",
+    ],
+  },
+  {
+    id: "message_stream.blank-line-last",
+    rule: {
+      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+      text:
+        "A frame without a blank line after it is dropped by a reader that follows the standard.",
+    },
+    judge: (e) =>
+      messageStreams(e).map((x) =>
+        fact(
+          x.frames.length === x.witness.length,
+          "frames",
+          `${x.witness.length} finished frames`,
+          `${x.frames.length}`,
+          x,
+        )
+      ),
+    mutants: ["message-last-frame-unfinished"],
+  },
+  {
+    id: "message_stream.final-usage",
+    rule: {
+      section: SECTION,
+      text:
+        "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
+    },
+    mode: "replay",
+    reads: ["text"],
+    judge: (e) =>
+      e.streams(STREAM).flatMap((x) => {
+        const outputTokens = fixtureContent("text", x.via).usage.output;
+        const frame = x.frames.find(({ event }) => event === "message_delta");
+        if (frame === undefined) {
+          throw new NotTestable("no message_delta arrived", x);
+        }
+        return [
+          frameEquals(x, frame, "usage.output_tokens", outputTokens),
+          frameEquals(x, frame, "delta.stop_reason", "end_turn"),
+        ];
+      }),
+    mutants: ["message-final-usage-missing", "message-stop-reason-null"],
+  },
+  {
+    id: "message_stream.wire",
+    rule: {
+      section: SECTION,
+      text:
+        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    },
+    judge: (e) =>
+      messageStreams(e).flatMap((x) => {
+        const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
+        const stray = lines.filter((line) => !LINE.test(line));
+        return [
+          fact(
+            stray.length === 0,
+            "lines",
+            "event and data lines, comments, blank lines",
+            stray,
+            x,
+          ),
+          ...x.frames.map((frame) =>
+            fact(
+              isObject(frame.json),
+              `event ${frame.at}`,
+              "a JSON object",
+              frame.data.slice(0, 200),
+              x,
+              frame,
+            )
+          ),
+        ];
+      }),
+    mutants: [
+      "message-done-line",
+      "message-stray-line",
+      "message-data-broken",
+      "message-data-as-text",
+    ],
+  },
+  {
+    id: "message_stream.characters",
+    rule: {
+      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+      text: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
+    },
+    judge: (e) => messageStreams(e).map(characters),
+    mutants: ["message-stream-replacement-character"],
+  },
+  {
+    id: "message_stream.own-shape",
+    rule: {
+      section: "Events",
+      text: "The two endpoints emit different event shapes.",
+    },
+    judge: (e) =>
+      messageStreams(e).flatMap((x) => [
+        fact(
+          x.frames.length > 0,
+          "events",
+          "at least one",
+          x.frames.length,
+          x,
+        ),
+        ...x.frames.map((frame) => {
+          const foreign = at(frame.json, "choices") !== undefined ||
+            textAt(frame.json, "object").startsWith("chat.completion");
+          return fact(
+            !foreign,
+            `event ${frame.at}`,
+            "no member of a chat chunk",
+            frame.data.slice(0, 200),
+            x,
+            frame,
+          );
+        }),
+      ]),
+    mutants: ["message-chat-chunk", "message-event-with-choices"],
+  },
+]);
+
+/** All checks of the area `message_stream`. */
+export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
+  ...WIRE,
+  ...MESSAGE_STREAM_START_CHECKS,
+  ...MESSAGE_STREAM_ORDER_CHECKS,
+  ...MESSAGE_STREAM_EXACT_CHECKS,
+  ...MESSAGE_STREAM_WHOLE_REPLY_CHECKS,
+];

@@ -1,0 +1,197 @@
+/** Checks of the area `message_stream`: the first event. */
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, NotTestable, wholeNumber } from "../../suite/finding.ts";
+import { messageStreams } from "../message_reply/reply_content.ts";
+import { orderFindings, splitStream } from "./event_order.ts";
+
+const SECTION = "Message endpoint stream";
+const FORMS = ["text", "message-forms-stream"];
+
+/**
+ * The message in the first event of a stream.
+ * @throws {NotTestable} when there is none
+ */
+function startOf(x: Exchange): Json {
+  const [start] = splitStream(x).starts;
+  const message = at(start?.json, "message");
+  if (isObject(message)) return message;
+  throw new NotTestable("no message_start with a message arrived", x);
+}
+
+/** Part of `MESSAGE_STREAM_CHECKS`. */
+export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: FORMS,
+}, [
+  {
+    id: "message_stream.first",
+    rule: {
+      section: SECTION,
+      text:
+        "| message_start | `message` object with `id` and `usage.input_tokens` | First event |",
+    },
+    judge: (e) =>
+      messageStreams(e).flatMap((x) => {
+        const id = at(startOf(x), "id");
+        const input = at(startOf(x), "usage.input_tokens");
+        return [
+          ...orderFindings([x], "start", "message_start first and once"),
+          fact(
+            typeof id === "string" && id !== "",
+            "message.id",
+            "a string",
+            id,
+            x,
+            0,
+          ),
+          fact(
+            wholeNumber(0)(input),
+            "message.usage.input_tokens",
+            "an integer",
+            input,
+            x,
+            0,
+          ),
+        ];
+      }),
+    mutants: [
+      "message-start-late",
+      "message-start-twice",
+      "message-start-missing",
+      "message-start-id-missing",
+      "message-start-usage-missing",
+      "message-start-input-text",
+      "message-ping-first",
+    ],
+  },
+  {
+    id: "message_stream.start-id",
+    rule: {
+      source: "Whole replies of this format have the prefix `msg_`",
+      text: "The id of message_start has the prefix of whole replies.",
+    },
+    judge: (e) =>
+      messageStreams(e).map((x) => {
+        const id = textAt(startOf(x), "id");
+        return fact(
+          /^msg_./.test(id),
+          "message.id",
+          "a string with the prefix msg_",
+          id,
+          x,
+          0,
+        );
+      }),
+    mutants: ["message-start-id-bare"],
+  },
+  {
+    id: "message_stream.start-input",
+    rule: {
+      source:
+        "Clients show how full the context is by the input tokens of message_start",
+      text:
+        "The input tokens of message_start are above 0; they are estimated where the upstream reports them later.",
+    },
+    judge: (e) =>
+      messageStreams(e).map((x) => {
+        const input = at(startOf(x), "usage.input_tokens");
+        return fact(
+          wholeNumber(1)(input),
+          "message.usage.input_tokens",
+          "an integer above 0",
+          input,
+          x,
+          0,
+        );
+      }),
+    mutants: ["message-start-input-0"],
+  },
+  {
+    id: "message_stream.id-unique",
+    rule: {
+      source: "Clients keep messages by their ids",
+      text: "No two streams have the same id.",
+    },
+    // As for whole replies, no fixture is requested twice on a route.
+    judge: (e) => {
+      const seen = new Map<string, string>();
+      return messageStreams(e).map((x) => {
+        const id = textAt(startOf(x), "id");
+        const first = seen.get(id);
+        seen.set(id, first ?? x.label);
+        return fact(
+          first === undefined,
+          "message.id",
+          "an id that no other stream has",
+          first === undefined ? id : `${id}, as in ${first}`,
+          x,
+          0,
+        );
+      });
+    },
+    mutants: ["message-start-id-constant"],
+  },
+  {
+    id: "message_stream.start-message",
+    rule: {
+      source:
+        "The official TypeScript library and LangChain build the message from message_start",
+      text:
+        "The message of message_start has type message, role assistant, the model, empty content, and null for values that are not known yet.",
+    },
+    judge: (e) =>
+      messageStreams(e).flatMap((x) => {
+        const message = startOf(x);
+        const asked = textAt(parseJson(x.request.body), "model");
+        const model = at(message, "model");
+        const expected: readonly (readonly [string, Json])[] = [
+          ["type", "message"],
+          ["role", "assistant"],
+          ["content", []],
+          ["stop_reason", null],
+          ["stop_sequence", null],
+        ];
+        return [
+          ...expected.map(([name, value]) =>
+            fact(
+              sameJson(at(message, name), value),
+              `message.${name}`,
+              JSON.stringify(value),
+              at(message, name),
+              x,
+              0,
+            )
+          ),
+          fact(
+            e.mode === "replay"
+              ? model === asked
+              : typeof model === "string" && model !== "",
+            "message.model",
+            e.mode === "replay" ? asked : "a string",
+            model,
+            x,
+            0,
+          ),
+          fact(
+            wholeNumber(0)(at(message, "usage.output_tokens")),
+            "message.usage.output_tokens",
+            "an integer",
+            at(message, "usage.output_tokens"),
+            x,
+            0,
+          ),
+        ];
+      }),
+    mutants: [
+      "message-start-type-missing",
+      "message-start-role-user",
+      "message-start-model-other",
+      "message-start-content-missing",
+      "message-start-content-filled",
+      "message-start-stop-filled",
+    ],
+  },
+]);

@@ -1,0 +1,222 @@
+/**
+ * Checks of the area `models` about optional features: pages, single entries, the message format's
+ * own fields.
+ */
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, listAt } from "../../evidence/json_path.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  equals,
+  fact,
+  type Finding,
+  satisfies,
+  some,
+} from "../../suite/finding.ts";
+
+const PAGES = "https://docs.anthropic.com/en/api/models-list";
+const LISTS = ["first", "message-library", "with-query"] as const;
+
+/** Findings about the paging fields of a list; none when it has none. */
+function pagingOf(x: Exchange): Finding[] {
+  const data = listAt(x.json, "data");
+  const has = (name: string): boolean => at(x.json, name) !== undefined;
+  const id = (index: number) => at(data.at(index), "id") ?? null;
+  return [
+    fact(
+      !has("has_more") || typeof at(x.json, "has_more") === "boolean",
+      "has_more",
+      "true or false, or absent",
+      at(x.json, "has_more"),
+      x,
+    ),
+    ...(has("first_id") ? [equals(x, "first_id", id(0))] : []),
+    ...(has("last_id") ? [equals(x, "last_id", id(-1))] : []),
+  ];
+}
+
+/** The list of one entry; undefined when the target offers no pages. */
+function pageOf(e: Evidence, name: string): Exchange | undefined {
+  const [first] = e.replies("first");
+  const page = e.exchange(name);
+  return typeof at(first?.json, "has_more") === "boolean" ? page : undefined;
+}
+
+function idsOf(e: Evidence): readonly unknown[] {
+  const [first] = e.replies("first");
+  return listAt(first?.json, "data").map((entry) => at(entry, "id"));
+}
+
+/** Part of `MODELS_CHECKS`. */
+export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["model-list"],
+}, [
+  {
+    id: "models.paging-fields",
+    rule: {
+      source: PAGES,
+      text:
+        "Where a list has `has_more`, `first_id` and `last_id`, they are right for its entries, and a list is complete unless `has_more` is true.",
+    },
+    judge: (e) =>
+      LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
+        ...pagingOf(x),
+        fact(
+          at(x.json, "has_more") !== true,
+          "has_more",
+          "a list without a limit is complete",
+          at(x.json, "has_more"),
+          x,
+        ),
+      ]),
+    mutants: [
+      "has_more-text",
+      "has_more-always",
+      "first_id-wrong",
+      "last_id-null",
+    ],
+  },
+  {
+    id: "models.pages",
+    rule: {
+      source: PAGES,
+      text:
+        "Where pages are offered, `limit` limits, `after_id` and `before_id` continue, and no entry is lost or repeated.",
+    },
+    judge: (e) => {
+      const ids = idsOf(e);
+      const wanted = [
+        ["page-one", ids[0], ids.length > 1],
+        ["page-two", ids[1], ids.length > 2],
+        ["page-before", ids[0], false],
+      ] as const;
+      const found = wanted.flatMap(([name, id, more]) => {
+        const page = pageOf(e, name);
+        if (page === undefined || ids.length < 2) return [];
+        return [
+          fact(
+            listAt(page.json, "data").length === 1,
+            "data",
+            "one entry",
+            listAt(page.json, "data").length,
+            page,
+          ),
+          satisfies(page, "data.0.id", `${id}`, (value) => value === id),
+          ...pagingOf(page),
+          ...(name === "page-before" ? [] : [equals(page, "has_more", more)]),
+        ];
+      });
+      return found.length > 0
+        ? found
+        : [fact(true, "pages", "offered or not", "not offered")];
+    },
+    mutants: [
+      "page-limit-ignored",
+      "page-after-ignored",
+      "page-has_more-wrong",
+    ],
+  },
+  {
+    id: "models.message-library-fields",
+    rule: {
+      source: PAGES,
+      text:
+        "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
+    },
+    judge: (e) =>
+      some(
+        LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
+          listAt(x.json, "data").flatMap((_, n) => [
+            satisfies(
+              x,
+              `data.${n}.type`,
+              "model, or absent",
+              (value) => value === undefined || value === "model",
+            ),
+            satisfies(
+              x,
+              `data.${n}.display_name`,
+              "a string, or absent",
+              (value) =>
+                value === undefined ||
+                (typeof value === "string" && value !== ""),
+            ),
+            satisfies(
+              x,
+              `data.${n}.created_at`,
+              "a time as in RFC 3339, or absent",
+              (value) =>
+                value === undefined ||
+                (typeof value === "string" &&
+                  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+                    .test(value)),
+            ),
+          ])
+        ),
+        "a list with entries",
+      ),
+    mutants: ["entry-type-engine", "display_name-null", "created_at-number"],
+  },
+  {
+    id: "models.retrieve",
+    rule: {
+      source: "Both formats' libraries have `models.retrieve(id)`",
+      text:
+        "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
+    },
+    judge: (e) => {
+      const entry = e.exchange("entry");
+      const none = e.exchange("no-entry");
+      const keyless = e.exchange("entry-without-key");
+      const status = none.head?.status ?? 0;
+      return [
+        ...(entry.head?.status === 200
+          ? [
+            satisfies(
+              entry,
+              "id",
+              `${idsOf(e)[0]}`,
+              (value) => value === idsOf(e)[0],
+            ),
+            equals(entry, "object", "model"),
+          ]
+          : [
+            fact(
+              [404, 405].includes(entry.head?.status ?? 0),
+              "status of one entry",
+              "200, or 404 where it is not offered",
+              entry.head?.status ?? entry.ending,
+              entry,
+            ),
+          ]),
+        fact(
+          [401, 404, 405].includes(keyless.head?.status ?? 0),
+          "status without a key",
+          "401, or 404 where it is not offered",
+          keyless.head?.status ?? keyless.ending,
+          keyless,
+        ),
+        fact(
+          status >= 400 && status < 500,
+          "status of an unlisted id",
+          "4xx",
+          status,
+          none,
+        ),
+        satisfies(
+          none,
+          "error.message",
+          "a string that is not empty",
+          (value) => typeof value === "string" && value !== "",
+        ),
+      ];
+    },
+    mutants: [
+      "retrieve-wrong-id",
+      "retrieve-unknown-200",
+      "retrieve-500",
+      "retrieve-without-key",
+    ],
+  },
+]);

@@ -1,0 +1,339 @@
+/** Checks of the area `tools`: tool calls in replies. */
+import { fixtureContent } from "../../evidence/content.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import {
+  at,
+  brief,
+  listAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
+import type { Json } from "../../../replay/json.ts";
+import { FORCED_TOOL } from "./scenarios.ts";
+import { type Check, checksWith, type Rule } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
+import { fixtureOf } from "../chat_reply/reply_content.ts";
+import { TOOL_SHAPE_CHECKS } from "./checks_shape.ts";
+import { TOOL_HISTORY_CHECKS } from "./checks_history.ts";
+import { TOOL_REQUEST_CHECKS } from "./checks_upstream.ts";
+
+const FUNCTIONS =
+  "https://platform.openai.com/docs/guides/function-calling, handling function calls";
+const FINE =
+  "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use";
+
+/** Whole replies and streams of one endpoint, or of both. */
+export function repliesOf(e: Evidence, endpoint: string): readonly Exchange[] {
+  return [
+    ...e.replies(`${endpoint}/*/whole/*`),
+    ...e.streams(`${endpoint}/*/stream/*`),
+  ];
+}
+
+function exact(x: Exchange): Finding {
+  const expected: Json = fixtureContent(fixtureOf(x), x.via).tools.map((
+    { name, args },
+  ): Json => ({ name, args }));
+  const found: Json = toolCallsIn(x).map(({ name, args }): Json => ({
+    name,
+    args: args ?? null,
+  }));
+  return fact(
+    sameJson(found, expected),
+    "tool calls",
+    brief(expected),
+    found,
+    x,
+  );
+}
+
+/** The types of a message's blocks, without thinking. */
+function kinds(x: Exchange): string[] {
+  const blocks = x.frames.length === 0
+    ? listAt(x.json, "content")
+    : x.frames.flatMap(({ json }) => at(json, "content_block") ?? []);
+  return blocks.map((block) => textAt(block, "type")).filter((type) =>
+    !type.includes("thinking")
+  );
+}
+
+function textOf(x: Exchange): string {
+  const values = [x.json, ...x.frames.map(({ json }) => json)];
+  if (x.endpoint === "chat") {
+    return values.map((json) =>
+      textAt(json, "choices.0.message.content") +
+      textAt(json, "choices.0.delta.content")
+    ).join("");
+  }
+  return values.map((json) =>
+    listAt(json, "content").map((block) => textAt(block, "text")).join("") +
+    textAt(json, "delta.text")
+  ).join("");
+}
+
+const ENDED: Rule = {
+  section: "States and transitions",
+  text: "they describe why one reply ended and are not states that move.",
+};
+const FINISH: Rule = {
+  source:
+    "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+  text: "`finish_reason` is tool_calls when the model called a tool.",
+};
+
+/** Replies with the calls of a fixture have the stop cause of a call. */
+function stopped(e: Evidence, endpoint: string, expected: string): Finding[] {
+  return repliesOf(e, endpoint).map((x) => {
+    const found = stopCauseIn(x);
+    return fact(found === expected, "stop cause", expected, found, x);
+  });
+}
+
+/** Replies with a forced call have the stop cause of a call. */
+function stoppedForCall(
+  e: Evidence,
+  endpoint: string,
+  reasonsOf: (x: Exchange) => readonly string[],
+): Finding[] {
+  return repliesOf(e, endpoint).map((x) => {
+    const expected = reasonsOf(x);
+    const found = stopCauseIn(x);
+    const called = toolCallsIn(x).length > 0;
+    const judged = cutShort(x) ? skill : called ? fact : demanded(e);
+    return judged(
+      expected.includes(found),
+      "stop cause",
+      expected.join(" or "),
+      found,
+      x,
+    );
+  });
+}
+
+/** All checks of the area `tools`. */
+export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
+  {
+    id: "tools.message-exact",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+      text: "Name and input of a call are those of the model.",
+    },
+    reads: ["tool-calls"],
+    judge: (e) => repliesOf(e, "messages").map(exact),
+    mutants: [
+      "tool-message-input-lost",
+      "tool-message-second-lost",
+      "tool-message-fragment-lost",
+      "tool-args-value-changed",
+    ],
+  },
+  {
+    id: "tools.chat-exact",
+    rule: {
+      source: FUNCTIONS,
+      text:
+        "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
+    },
+    reads: ["tool-calls"],
+    judge: (e) => repliesOf(e, "chat").map(exact),
+    mutants: [
+      "tool-chat-args-lost",
+      "tool-chat-second-lost",
+      "tool-chat-swapped",
+      "tool-chat-fragment-lost",
+      "tool-chat-fragment-twice",
+      "tool-chat-name-each",
+      "tool-chat-index-0",
+      "tool-args-value-changed",
+      "tool-chat-args-empty-for-none",
+      "tool-chat-args-twice-encoded",
+      "tool-chat-function_call",
+    ],
+  },
+  {
+    id: "tools.exact-odd-upstreams",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+      text: "Name and input of a call are those of the model.",
+    },
+    reads: ["tool-oddities"],
+    judge: (e) => repliesOf(e, "*").map(exact),
+    mutants: [
+      "tool-args-lost-in-own-dialect",
+      "tool-args-value-changed",
+      "tool-args-latin1",
+      "tool-args-interleaved-mixed",
+    ],
+  },
+  {
+    id: "tools.exact-big",
+    rule: {
+      source:
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+      text: "Name and input of a call are those of the model.",
+    },
+    reads: ["tool-sizes"],
+    judge: (e) => repliesOf(e, "*").map(exact),
+    mutants: ["tool-args-capped"],
+  },
+  {
+    id: "tools.stop",
+    rule: ENDED,
+    level: "documented",
+    reads: ["tool-calls"],
+    judge: (e) => stopped(e, "messages", "tool_use"),
+    mutants: [
+      "tool-stop-of-messages-lost",
+      "tool-stop-of-messages-stream-lost",
+    ],
+  },
+  {
+    id: "tools.chat-stop",
+    rule: FINISH,
+    level: "convention",
+    reads: ["tool-calls"],
+    judge: (e) => stopped(e, "chat", "tool_calls"),
+    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-chat-stream-lost"],
+  },
+  {
+    id: "tools.stop-odd-upstreams",
+    rule: {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+      text:
+        "A reply that ends with calls has the stop cause of a call: `tool_use` or `tool_calls`.",
+    },
+    reads: ["tool-oddities"],
+    judge: (e) =>
+      repliesOf(e, "*").map((x) => {
+        const expected = x.endpoint === "chat" ? "tool_calls" : "tool_use";
+        const found = stopCauseIn(x);
+        return fact(found === expected, "stop cause", expected, found, x);
+      }),
+    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-messages-stream-lost"],
+  },
+  {
+    id: "tools.text-beside-calls",
+    rule: {
+      source: "https://github.com/maximhq/bifrost/issues/3638",
+      text: "Text beside a call is kept, and contains nothing of the call.",
+    },
+    reads: ["tool-oddities"],
+    judge: (e) =>
+      repliesOf(e, "*").map((x) => {
+        const expected = fixtureContent(fixtureOf(x), x.via).text;
+        const found = textOf(x);
+        return fact(found === expected, "text", expected, found, x);
+      }),
+    mutants: ["tool-text-before-lost", "tool-args-as-text"],
+  },
+  {
+    id: "tools.blocks-in-order",
+    rule: {
+      source: `${FINE}, the order of content blocks`,
+      text: "Text that precedes a call comes before it in the reply.",
+    },
+    reads: ["tool-oddities"],
+    judge: (e) =>
+      [
+        ...e.replies("messages/*/whole/tool-text"),
+        ...e.streams("messages/*/stream/tool-text"),
+      ].map((x) => {
+        const found = kinds(x);
+        return fact(
+          sameJson(found, ["text", "tool_use"]),
+          "blocks",
+          "text, tool_use",
+          found,
+          x,
+        );
+      }),
+    mutants: ["tool-blocks-turned"],
+  },
+  {
+    id: "tools.forced",
+    rule: {
+      source: `${FINE}, forcing tool use`,
+      text: "A tool that is forced by name is called, and no other.",
+    },
+    mode: "both",
+    isSkillLive: true,
+    reads: ["tool-forced"],
+    judge: (e) =>
+      [
+        ...e.replies("*/*/whole/named"),
+        ...e.streams("*/*/stream/named"),
+      ].map((x) => {
+        const found = toolCallsIn(x).map(({ name }) => name);
+        const judged = cutShort(x) ? skill : demanded(e);
+        return judged(
+          found.length > 0 && found.every((name) => name === FORCED_TOOL),
+          "called tools",
+          FORCED_TOOL,
+          brief(found),
+          x,
+        );
+      }),
+    mutants: ["tool-choice-lost", "tool-choice-named-as-any"],
+  },
+  {
+    id: "tools.forced-any",
+    rule: {
+      source: `${FINE}, forcing tool use`,
+      text: "Where any tool is forced, one is called.",
+    },
+    mode: "both",
+    isSkillLive: true,
+    reads: ["tool-forced"],
+    judge: (e) =>
+      [
+        ...e.replies("*/*/whole/any"),
+        ...e.streams("*/*/stream/any"),
+      ].map((x) => {
+        const found = toolCallsIn(x);
+        const judged = cutShort(x) ? skill : demanded(e);
+        return judged(found.length > 0, "tool calls", "one", found, x);
+      }),
+    mutants: ["tool-choice-lost", "tool-choice-any-as-auto"],
+  },
+  {
+    id: "tools.forced-stop",
+    rule: ENDED,
+    level: "documented",
+    mode: "both",
+    reads: ["tool-forced"],
+    judge: (e) => stoppedForCall(e, "messages", () => ["tool_use"]),
+    mutants: [
+      "tool-stop-of-messages-lost",
+      "tool-stop-of-messages-stream-lost",
+    ],
+  },
+  {
+    id: "tools.chat-forced-stop",
+    rule: FINISH,
+    level: "convention",
+    mode: "both",
+    reads: ["tool-forced"],
+    // A vendor of the chat format sends `stop` when the call was forced by name.
+    judge: (e) =>
+      stoppedForCall(
+        e,
+        "chat",
+        (x) =>
+          x.label.endsWith("/named") ? ["tool_calls", "stop"] : ["tool_calls"],
+      ),
+    mutants: ["tool-stop-of-chat-lost"],
+  },
+  ...TOOL_SHAPE_CHECKS,
+  ...TOOL_REQUEST_CHECKS,
+  ...TOOL_HISTORY_CHECKS,
+]);
+
+/** True when the limit ended a reply, so that the model may not have reached its call. */
+function cutShort(x: Exchange): boolean {
+  return ["length", "max_tokens"].includes(stopCauseIn(x));
+}

@@ -1,0 +1,216 @@
+/** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
+import type { UpstreamCall } from "../../evidence/exchange.ts";
+import { brief, sameJson } from "../../evidence/json_path.ts";
+import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
+import { type Json, parseJson } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding } from "../../suite/finding.ts";
+import { callOf, ownDialect } from "./checks_upstream.ts";
+
+const RESULTS =
+  "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, handling tool results";
+
+function histories(
+  e: Evidence,
+  pattern: string,
+  view: (steps: readonly HistoryStep[], call: UpstreamCall) => Json,
+): Finding[] {
+  return e.matching(pattern).map((x) => {
+    const call = callOf(x);
+    const sent = view(
+      historySteps(ownDialect(x), parseJson(x.request.body)),
+      call,
+    );
+    const found = view(historySteps(call.dialect, call.json), call);
+    return fact(
+      sameJson(sent, found),
+      "turns sent upstream",
+      brief(sent, 600),
+      brief(found, 600),
+      x,
+    );
+  });
+}
+
+/** Text without whitespace: turns may be joined in more than one way. */
+function plain(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+const shape = (steps: readonly HistoryStep[]): Json =>
+  steps.map(({ kind }) => kind);
+const answers = (steps: readonly HistoryStep[]): Json =>
+  steps.flatMap((step): Json[] =>
+    step.kind === "result" ? [[step.of, plain(step.text)]] : []
+  );
+
+/** True when the results are the same; a failed result may be marked as failed in words. */
+function sameAnswers(
+  sent: readonly HistoryStep[],
+  found: readonly HistoryStep[],
+): boolean {
+  const answered = found.filter(({ kind }) => kind === "result");
+  const results = sent.filter(({ kind }) => kind === "result");
+  return results.length === answered.length && results.every((step, at) => {
+    const other = answered[at];
+    if (step.kind !== "result" || other?.kind !== "result") return false;
+    const [text, seen] = [plain(step.text), plain(other.text)];
+    return step.of === other.of &&
+      (step.failed ? seen.includes(text) : seen === text);
+  });
+}
+
+const called = (steps: readonly HistoryStep[]): Json =>
+  steps.flatMap((step): Json[] =>
+    step.kind === "call" ? [{ name: step.name, args: step.args }] : []
+  );
+const texts = (steps: readonly HistoryStep[]): Json =>
+  steps.flatMap((step): Json[] =>
+    step.kind === "user" || step.kind === "assistant"
+      ? [[step.kind, plain(step.text)]]
+      : []
+  );
+
+/** Part of `TOOLS_CHECKS`. */
+export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
+  mode: "replay",
+  reads: ["tool-histories"],
+}, [
+  {
+    id: "tools.results-paired",
+    rule: {
+      source: RESULTS,
+      text:
+        "Each result reaches the upstream with its text, and with the id of its call.",
+    },
+    judge: (e) =>
+      e.matching("*/*/*").map((x) => {
+        const call = callOf(x);
+        const sent = historySteps(ownDialect(x), parseJson(x.request.body));
+        const found = historySteps(call.dialect, call.json);
+        return fact(
+          sameAnswers(sent, found),
+          "results sent upstream: number of the call, and text",
+          brief(answers(sent), 600),
+          brief(answers(found), 600),
+          x,
+        );
+      }),
+    mutants: [
+      "tool-results-swapped",
+      "tool-results-one-id",
+      "tool-results-other-ids",
+      "tool-results-text-lost",
+      "tool-second-result-lost",
+      "tool-result-parts-lost",
+      "tool-results-as-text",
+    ],
+  },
+  {
+    id: "tools.results-placed",
+    rule: {
+      source: RESULTS,
+      text:
+        "Results follow their calls directly; text of the same turn comes after them.",
+    },
+    judge: (e) => histories(e, "*/*/*", shape),
+    mutants: [
+      "tool-results-after-text",
+      "tool-results-as-text",
+      "tool-empty-result-lost",
+      "tool-rounds-merged",
+    ],
+  },
+  {
+    id: "tools.calls-resent",
+    rule: {
+      source: RESULTS,
+      text:
+        "The calls of earlier turns reach the upstream with their names and arguments, in order.",
+    },
+    judge: (e) => histories(e, "*/*/*", called),
+    mutants: [
+      "tool-history-args-lost",
+      "tool-history-calls-lost",
+      "tool-history-calls-turned",
+      "tool-history-args-ascii",
+      "tool-history-renamed",
+    ],
+  },
+  {
+    id: "tools.text-beside-history",
+    rule: {
+      source: RESULTS,
+      text:
+        "Text beside calls and results reaches the upstream in its own turn.",
+    },
+    judge: (e) => histories(e, "*/*/*", texts),
+    mutants: ["tool-text-of-call-turn-lost", "tool-text-after-results-lost"],
+  },
+  {
+    id: "tools.result-failed",
+    rule: {
+      source: `${RESULTS}, is_error`,
+      text: "`is_error` of a result reaches an upstream whose format has it.",
+    },
+    judge: (e) => {
+      const found = ["pair", "reversed"].flatMap((form) =>
+        e.matching(`messages/*/${form}`)
+      ).filter(({ via }) => via === "messages");
+      if (found.length === 0) {
+        const nothing = "no model has an upstream of the message dialect";
+        return [fact(true, "is_error", nothing, nothing)];
+      }
+      return found.map((x) => {
+        const { dialect, json } = callOf(x);
+        const failed = historySteps(dialect, json).flatMap((step) =>
+          step.kind === "result" ? [step.failed] : []
+        );
+        return fact(
+          sameJson(failed, [false, true]),
+          "is_error of the results sent upstream",
+          "false, true",
+          brief(failed),
+          x,
+        );
+      });
+    },
+    mutants: ["tool-is_error-lost", "tool-is_error-always"],
+  },
+  {
+    id: "tools.round-trip",
+    rule: {
+      source: RESULTS,
+      text:
+        "A call in a reply can be answered by its id: whole and streamed, call and result are paired upstream.",
+    },
+    reads: ["tool-round-trip"],
+    judge: (e) =>
+      ["whole", "stream"].flatMap((form) =>
+        e.matching(`*/*/answered-${form}`).map((x) => {
+          const call = callOf(x);
+          const steps = historySteps(call.dialect, call.json);
+          const found = [called(steps), answers(steps)];
+          const expected: Json = [
+            [
+              { name: "get_weather", args: { city: "Paris" } },
+              { name: "get_weather", args: { city: "Tokyo" } },
+            ],
+            [[0, "Answer number 0"], [1, "Answer number 1"]],
+          ];
+          return fact(
+            sameJson(found, expected),
+            "calls and results sent upstream",
+            brief(expected, 400),
+            brief(found, 400),
+            x,
+          );
+        })
+      ),
+    mutants: [
+      "tool-results-other-ids",
+      "tool-chat-args-lost",
+    ],
+  },
+]);

@@ -1,0 +1,289 @@
+/** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
+import { brief, sameJson } from "../../evidence/json_path.ts";
+import {
+  keepsSchema,
+  type OfferedTool,
+  offeredTools,
+  toolChoiceIn,
+} from "../../evidence/offered_tools.ts";
+import type { DialectName } from "../../../replay/parse_request.ts";
+import { parseJson } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
+
+const OFFER = {
+  section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+  text:
+    "| tools | array | no | Function-calling shape of the chat-completion convention |",
+} as const;
+const CHOICE =
+  "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, and https://platform.openai.com/docs/guides/function-calling, tool choice";
+/** The last upstream call of a successful exchange. */
+export function callOf(x: Exchange): UpstreamCall {
+  const call = x.upstream.at(-1);
+  if (x.head?.status === 200 && call !== undefined) return call;
+  throw new NotTestable(
+    `"${x.label}" was to reach the upstream, and was answered ${x.head?.status}: ${
+      x.text.slice(0, 200)
+    }`,
+    x,
+  );
+}
+
+/** The dialect of the exchange itself. */
+export function ownDialect(x: Exchange): DialectName {
+  return x.endpoint === "chat" ? "chat_completions" : "messages";
+}
+
+/** The tools in the client's request and in the request upstream. */
+function offers(
+  e: Evidence,
+): readonly {
+  x: Exchange;
+  call: UpstreamCall;
+  sent: readonly OfferedTool[];
+  found: readonly OfferedTool[];
+}[] {
+  return e.matching("*/*/definitions").map((x) => {
+    const call = callOf(x);
+    return {
+      x,
+      call,
+      sent: offeredTools(ownDialect(x), parseJson(x.request.body)),
+      found: offeredTools(call.dialect, call.json),
+    };
+  });
+}
+
+/**
+ * The tool choices upstream that are right for each form; more than one where formats express it in
+ * several ways.
+ */
+const DEMANDED: Readonly<Record<string, readonly string[]>> = {
+  auto: ["auto", "unset"],
+  any: ["any"],
+  named: ["tool:get_time"],
+  none: ["none"],
+  single: ["auto", "unset"],
+  "any-single": ["any"],
+  many: ["auto", "unset"],
+  unset: ["auto", "unset"],
+};
+
+function demands(e: Evidence, forms: readonly string[]): Finding[] {
+  return forms.flatMap((form) =>
+    e.matching(`*/*/${form}`).map((x) => {
+      const call = callOf(x);
+      const offered = offeredTools(call.dialect, call.json);
+      const { choice } = toolChoiceIn(call.dialect, call.json);
+      const expected = DEMANDED[form] ?? [];
+      // Offering no tool equals a ban; offering one tool and forcing any equals forcing it by name.
+      const holds = expected.includes(choice) ||
+        (form === "none" && offered.length === 0) ||
+        (form === "named" && choice === "any" && offered.length === 1 &&
+          offered[0]?.name === "get_time");
+      return fact(
+        holds,
+        "tool choice sent upstream",
+        expected.join(" or "),
+        choice,
+        x,
+      );
+    })
+  );
+}
+
+/** Part of `TOOLS_CHECKS`. */
+export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
+  mode: "replay",
+  reads: ["tool-choices"],
+}, [
+  {
+    id: "tools.definitions-names",
+    rule: OFFER,
+    level: "documented",
+    reads: ["tool-definitions"],
+    judge: (e) =>
+      offers(e).map(({ x, sent, found }) => {
+        const [expected, actual] = [sent, found].map((tools) =>
+          tools.map(({ name }) => name)
+        );
+        return fact(
+          sameJson(expected ?? [], actual ?? []),
+          "names of the tools sent upstream",
+          brief(expected, 400),
+          brief(actual, 400),
+          x,
+        );
+      }),
+    mutants: [
+      "tool-definitions-lost",
+      "tool-definitions-capped",
+      "tool-definitions-turned",
+      "tool-definitions-renamed",
+    ],
+  },
+  {
+    id: "tools.definitions-descriptions",
+    rule: OFFER,
+    level: "documented",
+    reads: ["tool-definitions"],
+    judge: (e) =>
+      offers(e).map(({ x, sent, found }) => {
+        const bad = sent.find(({ description }, at) =>
+          description !== "" && found[at]?.description !== description
+        );
+        return fact(
+          bad === undefined,
+          "descriptions of the tools sent upstream",
+          bad?.description ?? "all",
+          found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
+          x,
+        );
+      }),
+    mutants: [
+      "tool-descriptions-lost",
+      "tool-descriptions-ascii",
+      "tool-definitions-lost",
+    ],
+  },
+  {
+    id: "tools.definitions-schemas",
+    rule: OFFER,
+    level: "documented",
+    reads: ["tool-definitions"],
+    judge: (e) =>
+      offers(e).map(({ x, call, sent, found }) => {
+        const ownKind = call.dialect === "generate_content";
+        const bad = sent.findIndex((tool, at) =>
+          // A schema without properties may be left out where the dialect wants it so.
+          !(ownKind && tool.description === "") &&
+          !keepsSchema(tool.schema, found[at]?.schema, ownKind)
+        );
+        return fact(
+          bad === -1,
+          "schemas of the tools sent upstream",
+          brief(sent[bad]?.schema ?? "all", 600),
+          brief(found[bad]?.schema ?? "all", 600),
+          x,
+        );
+      }),
+    mutants: [
+      "tool-schemas-emptied",
+      "tool-schema-required-lost",
+      "tool-schema-enum-lost",
+      "tool-schema-nested-lost",
+      "tool-schema-keywords-as-properties-lost",
+      "tool-schema-types-changed",
+      "tool-schema-additional-lost",
+      "tool-schema-items-lost",
+    ],
+  },
+  {
+    id: "tools.choice-forced",
+    rule: {
+      source: CHOICE,
+      text:
+        "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
+    },
+    judge: (e) => demands(e, ["named", "any", "any-single"]),
+    mutants: [
+      "tool-choice-lost",
+      "tool-choice-named-as-any",
+      "tool-choice-any-as-auto",
+      "tool-choice-wrong-name",
+    ],
+  },
+  {
+    id: "tools.choice-none",
+    rule: {
+      source: CHOICE,
+      text: "Where calls are forbidden, the upstream may not call.",
+    },
+    judge: (e) => demands(e, ["none"]),
+    mutants: ["tool-choice-lost", "tool-choice-none-as-auto"],
+  },
+  {
+    id: "tools.choice-free",
+    rule: {
+      source: CHOICE,
+      text: "Where the model may choose, nothing is forced upstream.",
+    },
+    judge: (e) => demands(e, ["auto", "unset", "single", "many"]),
+    mutants: ["tool-choice-auto-as-any", "tool-choice-unset-as-none"],
+  },
+  {
+    id: "tools.choice-keeps-tools",
+    rule: OFFER,
+    level: "documented",
+    judge: (e) =>
+      ["auto", "unset", "any", "single", "many"].flatMap((form) =>
+        e.matching(`*/*/${form}`).map((x) => {
+          const call = callOf(x);
+          const found = offeredTools(call.dialect, call.json).map(({ name }) =>
+            name
+          );
+          return fact(
+            sameJson(found, ["get_weather", "get_time"]),
+            "tools sent upstream",
+            "get_weather, get_time",
+            brief(found),
+            x,
+          );
+        })
+      ),
+    mutants: ["tool-definitions-lost", "tool-definitions-turned"],
+  },
+  {
+    id: "tools.parallel-off",
+    rule: {
+      source: CHOICE,
+      text:
+        "`disable_parallel_tool_use` and `parallel_tool_calls` = false reach an upstream whose format has them.",
+    },
+    judge: (e) =>
+      ["single", "any-single"].flatMap((form) => e.matching(`*/*/${form}`))
+        .flatMap((x) => {
+          const call = callOf(x);
+          if (call.dialect === "generate_content") {
+            const nothing = "this dialect cannot express it";
+            return [fact(true, "parallel calls", nothing, nothing, x)];
+          }
+          const { parallel } = toolChoiceIn(call.dialect, call.json);
+          return [
+            fact(
+              parallel === false,
+              "parallel calls sent upstream",
+              "forbidden",
+              parallel,
+              x,
+            ),
+          ];
+        }),
+    mutants: ["tool-parallel-flag-lost", "tool-parallel-flag-turned"],
+  },
+  {
+    id: "tools.parallel-on",
+    rule: {
+      source: CHOICE,
+      text: "Parallel calls are forbidden only where the client forbids them.",
+    },
+    judge: (e) =>
+      ["auto", "any", "named", "many", "unset"].flatMap((form) =>
+        e.matching(`*/*/${form}`)
+      ).map((x) => {
+        const call = callOf(x);
+        const { parallel } = toolChoiceIn(call.dialect, call.json);
+        return fact(
+          parallel !== false,
+          "parallel calls sent upstream",
+          "not forbidden",
+          parallel,
+          x,
+        );
+      }),
+    mutants: ["tool-parallel-never", "tool-parallel-flag-turned"],
+  },
+]);

@@ -1,0 +1,262 @@
+/**
+ * Checks of the area `transport`: streams without buffering, upstream calls that end when the
+ * client disconnects, and keys that never leak.
+ */
+import {
+  contentOf,
+  fixtureContent,
+  textAndCalls,
+} from "../../evidence/content.ts";
+import { headerOf, isStream } from "../../evidence/exchange.ts";
+import { containedKey } from "../../evidence/redaction.ts";
+import { PHASES } from "./scenarios.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, some } from "../../suite/finding.ts";
+import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
+import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
+import { TRANSPORT_FORBIDDEN_CHECKS } from "./checks_forbidden.ts";
+import { UNREAD_BODY_CHECKS } from "./checks_unread_body.ts";
+import { TRANSPORT_REQUEST_CHECKS } from "./checks_requests.ts";
+
+const NOT_BUFFERED =
+  "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.";
+
+/** A check that the upstream call ends when the client disconnects in these phases. */
+function hangUp(
+  id: string,
+  text: string,
+  phases: readonly (keyof typeof PHASES)[],
+  mutants: readonly string[],
+): Check {
+  return {
+    id,
+    rule: { source: "https://github.com/BerriAI/litellm/issues/30245", text },
+    level: "convention",
+    mode: "replay",
+    reads: ["hung-up"],
+    judge: (e) =>
+      phases.flatMap((phase) => e.matching(`*/*/${phase}`)).map((x) => {
+        const ending = e.note(`${x.label} upstream`);
+        return fact(
+          ending === "caller-hung-up",
+          "upstream exchange",
+          "caller-hung-up",
+          ending,
+          x,
+        );
+      }),
+    mutants,
+  };
+}
+
+/** All checks of the area `transport`. */
+export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
+  { mode: "replay" },
+  [
+    {
+      id: "transport.not-buffered",
+      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      reads: ["gated"],
+      judge: (e) =>
+        e.matching("*/*/gated").map((x) =>
+          fact(
+            e.note(`${x.label} seen`) === true,
+            "first content",
+            "reach the client before the upstream sends the rest",
+            "did not arrive while the upstream waited",
+            x,
+          )
+        ),
+      mutants: ["stream-buffered", "stream-buffered-by-size"],
+    },
+    {
+      id: "transport.each-part-at-once",
+      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      reads: ["gated-each"],
+      judge: (e) =>
+        e.matching("*/*/gated-each").map((x) => {
+          const held = e.note(`${x.label} held`);
+          return fact(
+            held === "",
+            "content of each frame",
+            "reach the client before the upstream sends the next frame",
+            held === "" ? "all came" : `${held} did not`,
+            x,
+          );
+        }),
+      mutants: [
+        "stream-buffered",
+        "stream-one-behind",
+        "stream-buffered-by-size",
+        "stream-buffered-late",
+      ],
+    },
+    hangUp(
+      "transport.hang-up-cancels",
+      "When the client disconnects, the upstream call is ended: no tokens are billed that no client reads.",
+      ["middle", "late"],
+      ["hang-up-ignored"],
+    ),
+    hangUp(
+      "transport.hang-up-before-head",
+      "When the client disconnects before the reply has begun, the upstream call is ended.",
+      ["before-head", "after-head"],
+      ["hang-up-ignored"],
+    ),
+    hangUp(
+      "transport.hang-up-whole",
+      "When the client of a whole reply disconnects, the upstream call is ended.",
+      ["whole-before-head", "whole-middle"],
+      ["hang-up-ignored", "hang-up-of-whole-ignored"],
+    ),
+    {
+      id: "transport.no-crosstalk",
+      rule: {
+        source: "Replies of one client must never reach another",
+        text:
+          "Of many concurrent streams each has its own text and is complete.",
+      },
+      reads: ["parallel"],
+      judge: (e) =>
+        e.streams("*/*/*").map((x) => {
+          const name = x.label.split("/").at(-1)?.split(":")[0] ?? "";
+          const wanted = textAndCalls(fixtureContent(name, x.via));
+          const found = textAndCalls(contentOf(x));
+          return fact(found === wanted, "text", wanted, found, x);
+        }),
+      mutants: ["texts-swapped", "concurrent-text-lost"],
+    },
+    {
+      id: "transport.streams-end",
+      rule: {
+        source: "RFC 9112, 8",
+        text:
+          "A stream that reached its end is ended properly: the body is complete by its framing.",
+      },
+      mode: "both",
+      reads: ["text", "raw-streams"],
+      judge: (e) =>
+        some(
+          e.exchanges.filter(isStream).map((x) =>
+            fact(
+              x.ending === "complete",
+              "end of the body",
+              "complete",
+              x.problem ?? x.ending,
+              x,
+            )
+          ),
+          "an event stream",
+        ),
+      mutants: ["stream-reset-at-end", "stream-never-ends"],
+    },
+    {
+      id: "transport.no-key-in-replies",
+      rule: {
+        source:
+          "A reply that contains a key leaks it into every log between gateway and client",
+        text: "No reply contains the client's key or the upstream's.",
+      },
+      mode: "both",
+      reads: "everything",
+      provedBy: ["keys", "text"],
+      judge: (e) =>
+        e.exchanges.map((x) =>
+          fact(
+            !containedKey(x.text) &&
+              !containedKey(JSON.stringify(x.head?.headers ?? [])),
+            "reply",
+            "no key in it",
+            "contains a key",
+            x,
+          )
+        ),
+      mutants: [
+        "401-echoes-key",
+        "401-echoes-bearer",
+        "upstream-key-in-header",
+        "key-in-every-reply",
+      ],
+    },
+    {
+      id: "transport.upstream-key-not-repeated",
+      rule: {
+        source: "https://github.com/BerriAI/litellm/issues/15799",
+        text:
+          "The upstream's words about the gateway's own key never reach the client.",
+      },
+      reads: ["upstream-identity"],
+      judge: (e) =>
+        ["echoing-401", "echoing-403"].flatMap((
+          name,
+        ) => [
+          ...e.matching(`*/*/${name}-whole`),
+          ...e.matching(`*/*/${name}-stream`),
+        ]).map((x) =>
+          fact(
+            e.note(`${x.label} holds key`) === false && !containedKey(x.text),
+            "reply",
+            "the upstream's key is not in it",
+            x.text.slice(0, 160),
+            x,
+          )
+        ),
+      mutants: ["upstream-words-passed-on"],
+    },
+    {
+      id: "transport.key-stays-inside",
+      rule: {
+        source:
+          "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
+        text:
+          "No request upstream contains a key, except the upstream's own key in its header.",
+      },
+      reads: ["text"],
+      judge: (e) =>
+        e.exchanges.flatMap((x) =>
+          x.upstream.map((call) => {
+            // The upstream's own key is masked as well; it is in exactly these headers, or in `key`
+            // of the query.
+            const own = ["x-api-key", "authorization", "x-goog-api-key"];
+            const rest = Object.entries(call.headers).filter(([name]) =>
+              !own.includes(name)
+            );
+            return fact(
+              !containedKey(JSON.stringify(rest)) && !containedKey(call.body) &&
+                !containedKey(call.path.replace(/([?&]key=)[^&]*/, "$1")),
+              "upstream call",
+              "no key outside the upstream's own header",
+              "contains a key",
+              x,
+            );
+          })
+        ),
+      mutants: ["client-key-forwarded", "key-in-upstream-address"],
+    },
+    {
+      id: "transport.no-cookies",
+      rule: {
+        source: "A gateway keeps no state of its clients in cookies",
+        text: "No reply of an operation sets a cookie.",
+      },
+      mode: "both",
+      reads: ["text", "keys"],
+      judge: (e) =>
+        e.exchanges.map((x) =>
+          fact(
+            headerOf(x, "set-cookie") === undefined,
+            "set-cookie",
+            "none",
+            headerOf(x, "set-cookie"),
+            x,
+          )
+        ),
+      mutants: ["sets-cookie"],
+    },
+    ...TRANSPORT_HEAD_CHECKS,
+    ...TRANSPORT_FORBIDDEN_CHECKS,
+    ...TRANSPORT_PACE_CHECKS,
+    ...TRANSPORT_REQUEST_CHECKS,
+    ...UNREAD_BODY_CHECKS,
+  ],
+);

@@ -1,0 +1,131 @@
+/** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import { isObject, type Json } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, type Finding } from "../../suite/finding.ts";
+
+/** True when every string in a value can be encoded as UTF-8: no lone surrogate. */
+function wellFormed(value: Json | undefined): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (Array.isArray(value)) return value.every(wellFormed);
+  return !isObject(value) ||
+    Object.entries(value).every(([key, inner]) =>
+      key.isWellFormed() && wellFormed(inner)
+    );
+}
+
+function texts(x: Exchange): Finding {
+  const frame = x.frames.find(({ json }) => !wellFormed(json));
+  return fact(
+    frame === undefined && wellFormed(x.json),
+    "characters",
+    "each character whole in its piece",
+    frame?.data.slice(0, 200) ?? x.text.slice(0, 200),
+    x,
+    frame,
+  );
+}
+
+/** Part of `TRANSPORT_CHECKS`. */
+export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+}, [
+  {
+    id: "transport.characters-are-whole",
+    rule: {
+      source: "RFC 8259, 8.2",
+      text:
+        "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
+    },
+    reads: ["same-again"],
+    judge: (e) => e.exchanges.map(texts),
+    mutants: ["characters-halved", "chat-characters-halved"],
+  },
+  {
+    id: "transport.no-byte-order-mark",
+    rule: {
+      source: "RFC 8259, 8.1",
+      text:
+        "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
+    },
+    reads: ["text", "keys", "model-list"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          isStream(x) ||
+            !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
+          "first bytes",
+          "no byte order mark",
+          [...x.body.slice(0, 3)],
+          x,
+        )
+      ),
+    mutants: ["json-with-byte-order-mark"],
+  },
+  {
+    id: "transport.no-deny-reason",
+    rule: {
+      section: "Errors",
+      text:
+        "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
+    },
+    reads: "everything",
+    provedBy: ["keys"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          headerOf(x, "x-deny-reason") === undefined,
+          "x-deny-reason",
+          "none from the service itself",
+          headerOf(x, "x-deny-reason"),
+          x,
+        )
+      ),
+    mutants: ["refusals-with-deny-reason"],
+  },
+  {
+    id: "transport.not-for-shared-caches",
+    rule: {
+      source: "RFC 9111, 3.5",
+      text:
+        "A reply to a request with a key is for that client alone: its headers do not declare it public.",
+    },
+    reads: ["text", "keys", "model-list"],
+    judge: (e) =>
+      e.exchanges.map((x) => {
+        const cacheControl = headerOf(x, "cache-control") ?? "";
+        return fact(
+          !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
+          "cache-control",
+          "neither public nor s-maxage",
+          cacheControl,
+          x,
+        );
+      }),
+    mutants: ["replies-public"],
+  },
+  {
+    id: "transport.refusals-are-final",
+    rule: {
+      source:
+        "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
+      text:
+        "A refusal that the same request will get again does not ask for a retry.",
+    },
+    reads: "everything",
+    provedBy: ["keys"],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        fact(
+          ![400, 401, 403, 404, 405, 413, 415, 422].includes(
+            x.head?.status ?? 0,
+          ) || headerOf(x, "x-should-retry") !== "true",
+          "x-should-retry",
+          "not true",
+          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
+          x,
+        )
+      ),
+    mutants: ["refusals-to-be-tried-again"],
+  },
+]);

@@ -1,0 +1,240 @@
+/**
+ * Checks of the area `transport` about requests: methods, paths, headers, and requests after
+ * refused ones.
+ */
+import {
+  contentOf,
+  fixtureContent,
+  textAndCalls,
+} from "../../evidence/content.ts";
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import { sameJson, textAt } from "../../evidence/json_path.ts";
+import { isObject } from "../../../replay/json.ts";
+import { WRONG_METHODS } from "./scenarios_requests.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  statusIs,
+} from "../../suite/finding.ts";
+
+function wrongMethods(e: Evidence): readonly Exchange[] {
+  return (["messages", "chat", "models"] as const).flatMap((endpoint) =>
+    WRONG_METHODS[endpoint].flatMap((method) =>
+      e.matching(`${endpoint}/*/${method}`)
+    )
+  );
+}
+
+function isJsonError(x: Exchange): Finding {
+  return fact(
+    isObject(x.json) && textAt(x.json, "error.message") !== "" &&
+      /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
+    "reply",
+    "a JSON error with a message",
+    `${headerOf(x, "content-type")}: ${x.text.slice(0, 120)}`,
+    x,
+  );
+}
+
+function noCall(x: Exchange): Finding {
+  return fact(
+    x.upstream.length === 0,
+    "calls upstream",
+    "none",
+    `${x.upstream.length}`,
+    x,
+  );
+}
+
+/** A variant of a good request is answered like the request itself. */
+function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
+  e.replies("*/*/control");
+  return formsSent.flatMap((form) => e.matching(`*/*/${form}`)).map((x) => {
+    const streamed = /"stream":true/.test(x.request.body);
+    const good = x.head?.status === 200 &&
+      (streamed ? isStream(x) && x.frames.length > 0 : isObject(x.json));
+    return fact(
+      good,
+      "reply",
+      streamed ? "200 with a stream" : "200 with JSON",
+      `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
+      x,
+    );
+  });
+}
+
+/** Part of `TRANSPORT_CHECKS`. */
+export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["methods"],
+}, [
+  {
+    id: "transport.wrong-method",
+    rule: {
+      source: "RFC 9110, 15.5.5 and 15.5.6",
+      text: "A method that an operation does not have: 404 or 405, as JSON.",
+    },
+    judge: (e) =>
+      wrongMethods(e).flatMap((x) => [
+        statusIs(x, 404, 405),
+        isJsonError(x),
+        noCall(x),
+      ]),
+    mutants: ["any-method-posts", "wrong-method-500", "wrong-method-as-html"],
+  },
+  {
+    id: "transport.allow",
+    rule: {
+      source: "RFC 9110, 15.5.6",
+      text: "A 405 lists the allowed methods in `Allow`.",
+    },
+    judge: (e) =>
+      wrongMethods(e).map((x) => {
+        const allow = headerOf(x, "allow");
+        const right = x.endpoint === "models" ? "GET" : "POST";
+        return fact(
+          x.head?.status !== 405 || (allow ?? "").includes(right),
+          "allow",
+          `names ${right}`,
+          allow,
+          x,
+        );
+      }),
+    mutants: ["405-without-allow", "405-allows-wrong"],
+  },
+  {
+    id: "transport.unknown-path",
+    rule: {
+      section: "Versioning",
+      text: "All paths begin with `/v1`.",
+    },
+    level: "convention",
+    judge: (e) =>
+      [...e.matching("other/get/*"), ...e.matching("other/post/*")].flatMap((
+        x,
+      ) => [
+        // A target may accept a doubled /v1, as some libraries send it; then it refuses the empty
+        // body.
+        x.label.includes(".v1.v1.")
+          ? statusIs(x, 400, 404, 405, 422)
+          : statusIs(x, 404, 405),
+        isJsonError(x),
+      ]),
+    mutants: ["unknown-path-200", "unknown-path-as-html", "unknown-path-500"],
+  },
+  {
+    id: "transport.head",
+    rule: {
+      source: "RFC 9110, 9.3.2",
+      text:
+        "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
+    },
+    judge: (e) =>
+      e.matching("*/*/HEAD").flatMap((x) => [
+        fact(
+          x.body.length === 0,
+          "body",
+          "none",
+          `${x.body.length} bytes`,
+          x,
+        ),
+        x.endpoint === "models"
+          ? statusIs(x, 200, 404, 405)
+          : statusIs(x, 404, 405),
+        noCall(x),
+      ]),
+    mutants: ["head-500", "head-with-body"],
+  },
+  {
+    id: "transport.options",
+    rule: {
+      source: "Browsers send OPTIONS before a request",
+      text: "OPTIONS is answered without a 5xx, and calls no model.",
+    },
+    judge: (e) =>
+      e.matching("*/*/OPTIONS").flatMap((x) => [
+        fact(
+          (x.head?.status ?? 500) < 500 && !isStream(x) &&
+            contentOf(x).text === "",
+          "reply",
+          "no 5xx, and no reply of a model",
+          `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
+          x,
+        ),
+        noCall(x),
+      ]),
+    mutants: ["any-method-posts", "wrong-method-500"],
+  },
+  {
+    id: "transport.unknown-headers",
+    rule: {
+      source: "Claude Code's contract for gateways",
+      text: "A request is never refused because of unknown headers.",
+    },
+    reads: ["request-variants"],
+    judge: (e) => [
+      ...asControl(e, "extra-headers", "extra-headers-stream"),
+    ],
+    mutants: ["beta-refused", "cookie-refused"],
+  },
+  {
+    id: "transport.query-ignored",
+    rule: {
+      source: "Claude Code calls `/v1/messages?beta=true`",
+      text: "A query changes nothing.",
+    },
+    reads: ["request-variants"],
+    judge: (e) => asControl(e, "query", "query-many"),
+    mutants: ["query-404", "query-stream-read"],
+  },
+  {
+    id: "transport.content-type-spelling",
+    rule: {
+      source: "RFC 9110, 8.3.1",
+      text:
+        "The content type of a request may have a charset and is case-insensitive.",
+    },
+    reads: ["request-variants"],
+    judge: (e) => asControl(e, "charset", "type-case"),
+    mutants: ["content-type-exact"],
+  },
+  {
+    id: "transport.accept",
+    rule: {
+      source: "Libraries send `accept: application/json` also for streams",
+      text: "The body alone decides whether the reply is a stream.",
+    },
+    reads: ["request-variants"],
+    judge: (e) => asControl(e, "accept-any", "accept-json"),
+    mutants: ["accept-decides"],
+  },
+  {
+    id: "transport.after-refusals",
+    rule: {
+      source: "One wrong request must not affect the next one",
+      text: "After many refused requests good ones are answered as before.",
+    },
+    mode: "replay",
+    reads: ["after-refusals"],
+    judge: (e) => {
+      const refused = e.exchanges.filter(({ label }) =>
+        label.includes("refused-")
+      );
+      // Other checks judge whether and how each of them is refused.
+      if (refused.every((x) => x.head?.status === 200)) {
+        throw new NotTestable("no wrong request was refused", refused[0]);
+      }
+      return [
+        ...[...e.replies("*/*/whole"), ...e.streams("*/*/stream")].map((x) => {
+          const wanted = textAndCalls(fixtureContent("text", x.via));
+          const found = textAndCalls(contentOf(x));
+          return fact(sameJson(found, wanted), "text", wanted, found, x);
+        }),
+      ];
+    },
+    mutants: ["poisoned-by-refusals", "blocked-after-refusals"],
+  },
+]);

@@ -1,0 +1,66 @@
+/**
+ * Checks of the area `transport` about refused requests whose body the target need not read, and
+ * about the connection after them.
+ */
+import { announcesClose } from "../../evidence/exchange.ts";
+import { isObject } from "../../../replay/json.ts";
+import type { Check } from "../../suite/check.ts";
+import { outcome } from "../../suite/evidence.ts";
+import { fact } from "../../suite/finding.ts";
+
+/** Part of `TRANSPORT_CHECKS`. */
+export const UNREAD_BODY_CHECKS: readonly Check[] = [
+  {
+    id: "transport.refused-connection",
+    rule: {
+      source: "RFC 9112, 9.3 and 9.6",
+      text:
+        "A request refused with its body unread does not harm the next one: the connection stays usable, or the refusal announces `connection: close`.",
+    },
+    level: "convention",
+    mode: "both",
+    reads: ["refused-then-list"],
+    judge: (e) => {
+      e.replies("models/first/control");
+      return e.matching("*/refused/*").map((x) => {
+        const [endpoint, , form] = x.label.split("/");
+        const next = e.exchanges.find(({ label }) =>
+          label === `models/${endpoint}-after/${form}`
+        );
+        const served = next?.head?.status === 200 && isObject(next.json);
+        return fact(
+          x.ending === "complete" && (announcesClose(x) || served),
+          "connection",
+          "the whole refusal, then `connection: close` or a connection that serves the next request",
+          next === undefined || x.ending !== "complete"
+            ? outcome(x)
+            : `next request: ${outcome(next)}`,
+          x,
+        );
+      });
+    },
+    mutants: ["refusal-closes-silently"],
+  },
+  {
+    id: "transport.refused-large-body",
+    rule: {
+      source: "RFC 9112, 9.6",
+      text:
+        "A refusal reaches a client that sends its whole body first: it is not lost to a reset.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["refused-large"],
+    judge: (e) =>
+      e.matching("*/large/wrong-key").map((x) =>
+        fact(
+          x.ending === "complete" && (x.head?.status ?? 0) >= 400,
+          "refusal",
+          "a status of 400 or above, and its whole body",
+          outcome(x),
+          x,
+        )
+      ),
+    mutants: ["refusal-resets"],
+  },
+];

@@ -1,0 +1,217 @@
+/** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
+import { at, sameJson } from "../../evidence/json_path.ts";
+import { textsOf, turnsText } from "../../evidence/upstream_request.ts";
+import { CACHED, KEPT } from "./scenarios_request.ts";
+import type { Check } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
+import {
+  equal,
+  passed,
+  type PassedRequest,
+  passedRequest,
+  requestCheck,
+  SAME,
+  TABLE,
+} from "./passed_request.ts";
+
+/** Forms whose turns must arrive exactly as sent. */
+const EXACT = ["history", "blocks"] as const;
+
+/** True when the texts occur in this order, with anything between them. */
+function inOrder(parts: readonly string[], within: string): boolean {
+  let from = 0;
+  return parts.every((part) => {
+    const found = within.indexOf(part, from);
+    from = found + part.length;
+    return found >= 0;
+  });
+}
+
+/** The requests with blocks to be kept whose upstream has the message format. */
+function sameFormat(e: Evidence): readonly PassedRequest[] {
+  const found = passed(e, "kept-blocks", "messages")
+    .filter(({ call }) => call.dialect === "messages");
+  if (found.length > 0) return found;
+  throw new NotTestable("no model has an upstream of the message format");
+}
+
+/** Part of `SENT_CHECKS`. */
+export const CONVERSATION_CHECKS: readonly Check[] = [
+  requestCheck(
+    "turns",
+    {
+      section: TABLE,
+      text: "Alternating `user` / `assistant` turns, oldest first.",
+    },
+    (e) =>
+      ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
+        fact(
+          turnsText(p.asked) === turnsText(p.sent),
+          "turns upstream",
+          turnsText(p.asked),
+          turnsText(p.sent),
+          p.x,
+        )
+      ),
+    [
+      "history-cut",
+      "history-reversed",
+      "assistant-turns-are-users",
+      "middle-turn-lost",
+      "long-history-cut",
+    ],
+    "documented",
+  ),
+  requestCheck(
+    "user-text",
+    {
+      ...SAME,
+      text:
+        "The user's text reaches the upstream unchanged: every space, line end and character.",
+    },
+    (e) =>
+      [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
+      ),
+    [
+      "text-trimmed",
+      "blanks-collapsed",
+      "text-escaped",
+      "text-decomposed",
+      "text-composed",
+      "long-text-cut",
+      "emoji-lost",
+      "line-ends-changed",
+    ],
+  ),
+  requestCheck("nothing-invented", {
+    ...SAME,
+    text:
+      "Nothing is added to the conversation: no further turn, text or instruction.",
+  }, (e) =>
+    EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
+      equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
+      equal(p, "instructions upstream", p.asked.system, p.sent.system),
+    ]), ["text-invented", "turn-invented", "instruction-invented"]),
+  requestCheck(
+    "system",
+    {
+      section: "Equivalent fields between the two formats",
+      text:
+        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    },
+    (e) =>
+      ["history", "blocks"].flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "instructions upstream", p.asked.system, p.sent.system)
+      ),
+    [
+      "system-lost",
+      "system-lost-on-chat",
+      "system-as-user-text",
+      "system-twice",
+      "system-first-line-only",
+    ],
+    "documented",
+  ),
+  requestCheck(
+    "several-systems",
+    { ...SAME, text: "Of several system entries each reaches the upstream." },
+    (e) =>
+      [
+        ...passed(e, "two-systems", "chat"),
+        ...passed(e, "system-blocks", "messages"),
+      ].map(({ x, sent }) =>
+        fact(
+          inOrder(["One.", "Two."], sent.system.join("\n")),
+          "instructions upstream",
+          "One. and Two.",
+          sent.system.join("|"),
+          x,
+        )
+      ),
+    ["system-first-line-only", "system-lost"],
+  ),
+  requestCheck(
+    "kept-blocks",
+    {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
+      text:
+        "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, including signatures.",
+    },
+    (e) =>
+      sameFormat(e).map(({ x, call }) => {
+        const sent = KEPT.map((_, n) =>
+          at(call.json, `messages.1.content.${n}`) ?? null
+        );
+        return fact(
+          sameJson(sent, [...KEPT]),
+          "blocks upstream",
+          JSON.stringify(KEPT),
+          sent,
+          x,
+        );
+      }),
+    ["thinking-lost-upstream", "signature-changed-upstream"],
+  ),
+  requestCheck(
+    "cache-control",
+    {
+      source:
+        "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
+      text:
+        "A cache mark on a block reaches an upstream of the same format: without it the client pays the full price.",
+    },
+    (e) =>
+      sameFormat(e).map(({ x, call }) => {
+        const sent = at(call.json, "messages.2.content.0.cache_control");
+        return fact(
+          sameJson(sent, CACHED),
+          "cache_control upstream",
+          JSON.stringify(CACHED),
+          sent ?? "nothing",
+          x,
+        );
+      }),
+    ["cache-mark-lost"],
+  ),
+  requestCheck(
+    "developer",
+    {
+      source:
+        "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
+      text:
+        "The text of a developer message reaches the upstream as instructions, or the request is refused.",
+    },
+    (e) =>
+      e.matching("chat/*/developer-whole").map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400, 422);
+        const p = passedRequest(x);
+        return equal(p, "instructions upstream", p.asked.system, p.sent.system);
+      }),
+    ["system-lost-on-chat", "system-as-user-text"],
+  ),
+  ...["neighbours", "parts"].map((form) =>
+    requestCheck(
+      `text-of-${form}`,
+      {
+        ...SAME,
+        text: form === "parts"
+          ? "Each text part of a turn reaches the upstream, in order."
+          : "Consecutive user turns all reach the upstream, in order.",
+      },
+      (e) =>
+        passed(e, form).map(({ x, asked, sent }) =>
+          fact(
+            inOrder(textsOf(asked), textsOf(sent).join("\n")),
+            "text upstream",
+            JSON.stringify(textsOf(asked)),
+            textsOf(sent),
+            x,
+          )
+        ),
+      ["last-text-only", "texts-reversed"],
+    )
+  ),
+];

@@ -1,0 +1,340 @@
+/**
+ * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
+ * endpoints, whole and streamed.
+ */
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { textAt } from "../../evidence/json_path.ts";
+import { VENDOR_ERRORS } from "../../../replay/vendor_errors.ts";
+import {
+  ODD_FAULTS,
+  STATUSES,
+  WAIT_SECONDS,
+  WAITING,
+} from "./scenarios_refusals.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, statusIs } from "../../suite/finding.ts";
+
+/**
+ * The statuses that represent a status of the upstream correctly; undefined means any of 500 to
+ * 599.
+ */
+const REPORTED_AS: Readonly<Record<number, readonly number[] | undefined>> = {
+  400: [400],
+  404: [404, 500, 502, 503],
+  408: [408, 500, 502, 503, 504],
+  413: [413],
+  422: [400, 422],
+  429: [429],
+  500: [500, 502],
+  502: [502, 500, 503],
+  503: [503, 529],
+  504: [504, 502, 503],
+  529: [529, 503],
+};
+
+/** Reasons of the rules for single statuses. */
+const REASONS: Readonly<Record<number, string>> = {
+  401: "the operator's key is refused, and the client's is not at fault",
+  402: "the operator's account is empty, and the client's is not at fault",
+  403: "the operator's key lacks permission, and the client's is not at fault",
+};
+
+/**
+ * Refusals of the request itself: the client can fix it only when it receives the upstream's
+ * message.
+ */
+const CALLERS = [400, 413, 422] as const;
+
+/** Refusals for which a retry is useless. */
+const FINAL = [400, 401, 403, 404, 413, 422] as const;
+
+/** A gateway may retry a busy upstream, but not endlessly. */
+const MOST_CALLS = 5;
+
+const SOURCE =
+  "Client libraries decide by the status: 401 and 403 blame the client's key, 429 and 5xx are retried, other 4xx are reported";
+
+function both(e: Evidence, name: string): readonly Exchange[] {
+  return [
+    ...e.matching(`*/*/${name}-whole`),
+    ...e.matching(
+      `*/*/${name}-stream`,
+    ),
+  ];
+}
+
+function inside(x: Exchange, least: number, most: number) {
+  const status = x.head?.status ?? 0;
+  return fact(
+    status >= least && status <= most,
+    "status",
+    `${least} to ${most}`,
+    x.head?.status ?? x.ending,
+    x,
+  );
+}
+
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/**
+ * The vendor's message for that status in the dialect of the exchange, up to the name of its model.
+ */
+function vendorWords(x: Exchange, status: number): string {
+  const via = x.via ?? "messages";
+  return flat(VENDOR_ERRORS[status]?.[via].message ?? "");
+}
+
+/** Part of `UPSTREAM_CHECKS`. */
+export const REFUSAL_CHECKS: readonly Check[] = checksWith({
+  mode: "replay",
+  reads: ["odd-refusals"],
+}, [
+  ...STATUSES.map((status): Check => {
+    const statuses = REPORTED_AS[status];
+    const words = statuses?.join(", ") ?? "5xx";
+    return {
+      id: `upstream.status-${status}`,
+      rule: {
+        source: SOURCE,
+        text: `A status ${status} of the upstream is reported as ${words}${
+          REASONS[status] === undefined ? "" : `: ${REASONS[status]}`
+        }.`,
+      },
+      level: "convention",
+      mode: "replay",
+      reads: ["upstream-refusals"],
+      judge: (e) =>
+        both(e, String(status)).map((x) =>
+          statuses === undefined
+            ? inside(x, 500, 599)
+            : statusIs(x, ...statuses)
+        ),
+      mutants: [`status-${status}-misread`, "refused-streams-are-200"],
+    };
+  }),
+  ...Object.keys(ODD_FAULTS).map((name): Check => ({
+    id: `upstream.odd-${name}`,
+    rule: {
+      source: SOURCE,
+      text:
+        `An undocumented fault of the upstream (${name}) is reported as 5xx, with a JSON error and without the upstream's page.`,
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["odd-refusals"],
+    judge: (e) =>
+      both(e, name).flatMap((x) => [
+        inside(x, 500, 599),
+        fact(
+          textAt(x.json, "error.message").trim() !== "" &&
+            !/<\/?(html|center|h1|title|hr)\b/i.test(x.text),
+          "error.message",
+          "a text that is not an HTML page",
+          x.text.slice(0, 160),
+          x,
+        ),
+      ]),
+    mutants: ["odd-faults-are-400", "odd-faults-are-pages"],
+  })),
+  {
+    id: "upstream.quota",
+    rule: {
+      source: SOURCE,
+      text:
+        "When the operator's account has no money left, the client gets 429 or 5xx, never 401 or 403.",
+    },
+    judge: (e) =>
+      both(e, "quota").map((x) =>
+        x.head?.status === 429 ? statusIs(x, 429) : inside(x, 500, 599)
+      ),
+    mutants: ["quota-is-403"],
+  },
+  {
+    id: "upstream.detail-body",
+    rule: {
+      source: 'Recorded error bodies: one vendor answers `{"detail":…}`',
+      text: 'An error body of the form {"detail":text} is understood.',
+    },
+    judge: (e) =>
+      both(e, "detail-422").flatMap((x) => [
+        statusIs(x, 400, 422),
+        fact(
+          textAt(x.json, "error.message").includes("valid string"),
+          "error.message",
+          "the upstream's message: Input should be a valid string",
+          textAt(x.json, "error.message"),
+          x,
+        ),
+      ]),
+    mutants: ["upstream-words-lost", "status-422-misread"],
+  },
+  ...CALLERS.map((status): Check => ({
+    id: `upstream.words-of-${status}`,
+    rule: {
+      source: "Only the upstream can report what is wrong with such a request",
+      text:
+        `The upstream's message with status ${status} reaches the client in error.message.`,
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["upstream-refusals"],
+    judge: (e) =>
+      both(e, String(status)).map((x) => {
+        const expected = vendorWords(x, status);
+        const actual = flat(textAt(x.json, "error.message"));
+        return fact(
+          actual.includes(expected),
+          "error.message",
+          expected,
+          actual,
+          x,
+        );
+      }),
+    mutants: ["upstream-words-lost", "upstream-words-cut"],
+  })),
+  {
+    id: "upstream.words-about-keys-stay",
+    rule: {
+      source:
+        "The message is about the operator's key; a client would search for the mistake in its own",
+      text:
+        "The upstream's message about a refused key does not reach the client.",
+    },
+    reads: ["upstream-refusals"],
+    judge: (e) =>
+      both(e, "401").map((x) =>
+        fact(
+          !flat(x.text).includes(vendorWords(x, 401)),
+          "error.message",
+          "nothing of the upstream's message",
+          x.text.slice(0, 200),
+          x,
+        )
+      ),
+    mutants: ["words-about-keys-told"],
+  },
+  ...WAITING.map((status): Check => ({
+    id: `upstream.retry-after-${status}`,
+    rule: {
+      source: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
+      text:
+        `The upstream's retry-after seconds with status ${status} reach the client unchanged.`,
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["odd-refusals"],
+    judge: (e) =>
+      both(e, `wait-${status}`).map((x) => {
+        const retryAfter = headerOf(x, "retry-after");
+        return fact(
+          retryAfter === String(WAIT_SECONDS),
+          "retry-after",
+          String(WAIT_SECONDS),
+          retryAfter ?? "none",
+          x,
+        );
+      }),
+    mutants: ["retry-after-lost", "retry-after-one", "retry-after-in-ms"],
+  })),
+  {
+    id: "upstream.overflow",
+    rule: {
+      source:
+        "Coding assistants shorten the conversation when they read these words, or this code",
+      text:
+        "A prompt that is too long is reported as 400 or 413, with the words or the code that the format's clients look for.",
+    },
+    judge: (e) =>
+      both(e, "overflow").flatMap((x) => {
+        const message = textAt(x.json, "error.message");
+        const same = x.endpoint === "messages"
+          ? x.via === "messages"
+          : x.via === "chat_completions";
+        const known = x.endpoint === "messages"
+          ? /prompt is too long: \d+ tokens > \d+ maximum/.test(message)
+          : textAt(x.json, "error.code") === "context_length_exceeded";
+        return [
+          statusIs(x, 400, 413),
+          fact(
+            /201234/.test(message),
+            "error.message",
+            "the upstream's count, 201234",
+            message,
+            x,
+          ),
+          fact(
+            known || !same,
+            x.endpoint === "messages" ? "error.message" : "error.code",
+            x.endpoint === "messages"
+              ? "prompt is too long: 201234 tokens > 200000 maximum"
+              : "context_length_exceeded",
+            x.text.slice(0, 240),
+            x,
+          ),
+        ];
+      }),
+    mutants: [
+      "upstream-words-lost",
+      "overflow-has-no-code",
+      "status-400-misread",
+    ],
+  },
+  {
+    id: "upstream.no-second-try",
+    rule: {
+      source:
+        "Each try of a large prompt costs; an upstream that refused a request refuses it again",
+      text:
+        "A request that the upstream refused as wrong is not sent again; other refusals are retried a few times at most.",
+    },
+    reads: ["upstream-refusals"],
+    judge: (e) =>
+      STATUSES.flatMap((status) => {
+        const most = FINAL.some((final) => final === status) ? 1 : MOST_CALLS;
+        return both(e, String(status)).map((x) =>
+          fact(
+            x.upstream.length >= 1 && x.upstream.length <= most,
+            "calls of the upstream",
+            `1${most === 1 ? "" : ` to ${most}`}`,
+            x.upstream.length,
+            x,
+          )
+        );
+      }),
+    mutants: ["called-twice", "called-six-times"],
+  },
+  {
+    id: "upstream.next-request-works",
+    rule: {
+      source: "The failures of one request must not affect others",
+      text: "After refusals and broken connections the next request succeeds.",
+    },
+    judge: (e) => both(e, "afterwards").map((x) => statusIs(x, 200)),
+    mutants: ["broken-by-refusals"],
+  },
+  {
+    id: "upstream.redirect",
+    rule: {
+      source:
+        "https://fetch.spec.whatwg.org/#http-redirect-fetch drops credentials on another origin; a gateway's key headers are not among them",
+      text:
+        "A redirect of the upstream is not followed, in particular not with the key, and is reported as 5xx.",
+    },
+    reads: ["redirected"],
+    judge: (e) =>
+      both(e, "redirect").flatMap((x) => [
+        inside(x, 500, 599),
+        fact(
+          e.note(`${x.label} followed`) === false,
+          "the address of the redirect",
+          "is never called",
+          e.note(`${x.label} followed`),
+          x,
+        ),
+      ]),
+    mutants: ["redirects-followed", "odd-faults-are-400"],
+  },
+]);

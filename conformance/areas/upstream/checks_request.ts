@@ -1,0 +1,430 @@
+/**
+ * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
+ */
+import { at, listAt, sameJson } from "../../evidence/json_path.ts";
+import {
+  turnsText,
+  type UpstreamRequest,
+} from "../../evidence/upstream_request.ts";
+import { isObject, type Json } from "../../../replay/json.ts";
+import { OWN, VALUES } from "./scenarios_request.ts";
+import { GENERATION } from "../../suite/requests.ts";
+import type { Check } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
+import {
+  equal,
+  MEMBERS,
+  passed,
+  passedRequest,
+  requestCheck,
+  SAME,
+  TABLE,
+} from "./passed_request.ts";
+import { CONVERSATION_CHECKS } from "./checks_conversation.ts";
+
+/**
+ * A sampling value reaches the upstream unchanged, or not at all where a model accepts none; then
+ * the same holds whole and streamed. On each endpoint it must reach at least one upstream.
+ */
+function sampled(
+  e: Evidence,
+  form: string,
+  read: (sent: UpstreamRequest) => number | undefined,
+  value: number,
+): Finding[] {
+  return GENERATION.flatMap((endpoint) => {
+    const all = passed(e, form, endpoint);
+    return [
+      ...all.map((p) => {
+        const taken = all.some(({ asked, sent }) =>
+          asked.model === p.asked.model && read(sent) !== undefined
+        );
+        const right = taken ? value : undefined;
+        return fact(
+          read(p.sent) === right,
+          `${form} upstream`,
+          `${right ?? "nothing, as for this model in the other form"}`,
+          read(p.sent),
+          p.x,
+        );
+      }),
+      fact(
+        all.some(({ sent }) => read(sent) !== undefined),
+        `${form} of the ${endpoint} endpoint upstream`,
+        "sent for at least one model",
+        "for none",
+      ),
+    ];
+  });
+}
+/** A tool without members of its schema that add no meaning, since some gateways add them. */
+function meant(tool: UpstreamRequest["tools"][number]): Json {
+  const { schema } = tool;
+  if (!isObject(schema)) return { ...tool };
+  const keywords = Object.entries(schema).filter(([key, value]) =>
+    !(key.startsWith("$def") && sameJson(value, {}))
+  );
+  return { ...tool, schema: Object.fromEntries(keywords) };
+}
+
+/** Part of `UPSTREAM_CHECKS`. */
+export const REQUEST_CHECKS: readonly Check[] = [
+  ...CONVERSATION_CHECKS,
+  requestCheck(
+    "max_tokens",
+    {
+      section: TABLE,
+      text:
+        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
+    },
+    (e) =>
+      passed(e, "limit").map((p) =>
+        equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
+      ),
+    ["limit-lost", "limit-one-more", "limit-lost-on-chat"],
+    "documented",
+  ),
+  requestCheck(
+    "limit-where-needed",
+    {
+      ...SAME,
+      text:
+        "A chat request without a limit gets one where the upstream's format requires it.",
+    },
+    (e) =>
+      passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
+        fact(
+          call.dialect !== "messages" ||
+            (sent.maxTokens !== undefined && sent.maxTokens >= 1),
+          "limit upstream",
+          "an integer of at least 1 in the message dialect",
+          sent.maxTokens,
+          x,
+        )
+      ),
+    ["limit-zero-by-default"],
+  ),
+  requestCheck("temperature", {
+    section: TABLE,
+    text: "| temperature | number | no | 0 to 1. Omit for the model default |",
+  }, (e) => [
+    ...sampled(
+      e,
+      "temperature",
+      (sent) => sent.temperature,
+      VALUES.temperature,
+    ),
+    ...sampled(e, "zero", (sent) => sent.temperature, 0),
+    ...passed(e, "limit").map((p) =>
+      equal(p, "temperature upstream", undefined, p.sent.temperature)
+    ),
+    // The range of the message format ends at 1; a model of another format accepts the range of the
+    // chat format.
+    ...passed(e, "hot", "chat").filter(({ call, sent }) =>
+      call.dialect !== "messages" && sent.temperature !== undefined
+    ).map((p) =>
+      equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
+    ),
+  ], [
+    "temperature-cut-to-one",
+    "temperature-lost",
+    "temperature-doubled",
+    "temperature-zero-lost",
+    "temperature-lost-in-streams",
+    "temperature-invented",
+  ]),
+  requestCheck(
+    "top_p",
+    { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
+    (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
+    ["top_p-lost", "top_p-is-one", "top_p-lost-on-chat"],
+  ),
+  requestCheck(
+    "stop_sequences",
+    {
+      section: TABLE,
+      text:
+        "| stop_sequences | array of strings | no | Generation halts when one is produced |",
+    },
+    (e) => {
+      // Some models refuse stop strings, and a gateway must leave them out for those.
+      const all = passed(e, "stops");
+      return [
+        ...all.map((p) =>
+          equal(
+            p,
+            "stop strings upstream",
+            p.sent.stops.length === 0 ? [] : VALUES.stops,
+            p.sent.stops,
+          )
+        ),
+        ...["messages", "chat"].map((endpoint) => {
+          const sent = all.some((p) =>
+            p.x.endpoint === endpoint && p.sent.stops.length > 0
+          );
+          const what = `stop strings of the ${endpoint} endpoint upstream`;
+          return fact(sent, what, "sent for at least one model", sent);
+        }),
+        ...passed(e, "stop-text", "chat").map((p) => {
+          const taken = all.some(({ asked, sent, x }) =>
+            x.endpoint === "chat" && asked.model === p.asked.model &&
+            sent.stops.length > 0
+          );
+          const right = taken ? p.asked.stops : [];
+          return equal(p, "the one stop string upstream", right, p.sent.stops);
+        }),
+      ];
+    },
+    [
+      "stops-lost",
+      "first-stop-only",
+      "stops-trimmed",
+      "stops-lost-on-chat",
+      "stop-text-lost",
+    ],
+    "documented",
+  ),
+  requestCheck(
+    "tools",
+    { section: TABLE, text: "| tools | array | no | Tool definitions;" },
+    (e) =>
+      passed(e, "tools").map(({ x, asked, sent }) =>
+        fact(
+          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
+          "tools upstream",
+          JSON.stringify(asked.tools),
+          JSON.stringify(sent.tools),
+          x,
+        )
+      ),
+    [
+      "tools-lost",
+      "second-tool-lost",
+      "tools-reversed",
+      "schemas-emptied",
+      "descriptions-lost",
+      "required-lost",
+    ],
+    "documented",
+  ),
+  requestCheck(
+    "metadata",
+    {
+      section: TABLE,
+      text:
+        "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
+    },
+    (e) =>
+      passed(e, "metadata", "messages").map(({ x, call }) =>
+        fact(
+          call.dialect !== "messages" ||
+            at(call.json, "metadata.user_id") === VALUES.user,
+          "metadata.user_id upstream",
+          VALUES.user,
+          at(call.json, "metadata.user_id") ?? "nothing",
+          x,
+        )
+      ),
+    ["metadata-lost", "user-id-replaced"],
+    "documented",
+  ),
+  requestCheck(
+    "several-choices",
+    {
+      source: "https://platform.openai.com/docs/api-reference/chat/create, n",
+      text:
+        "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
+    },
+    (e) =>
+      e.matching("chat/*/several-whole").map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400, 422);
+        // The replay upstream sends one choice even when two are requested.
+        const wished = at(x.upstream[0]?.json, "n") === 2;
+        const choices = listAt(x.json, "choices").length;
+        return fact(wished || choices === 2, "choices", "2", choices, x);
+      }),
+    ["choices-ignored"],
+  ),
+  requestCheck(
+    "nothing-added",
+    {
+      ...SAME,
+      text:
+        "A request without instructions, tools or stop strings reaches the upstream without them.",
+    },
+    (e) =>
+      passed(e, "limit").map((p) =>
+        equal(p, "system, tools and stop strings upstream", [[], [], []], [
+          p.sent.system,
+          p.sent.tools,
+          p.sent.stops,
+        ])
+      ),
+    ["system-invented", "stops-invented"],
+  ),
+  requestCheck(
+    "own-members",
+    {
+      ...SAME,
+      text:
+        "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
+    },
+    (e) =>
+      [...e.matching("*/*/own-whole"), ...e.matching("*/*/own-stream")]
+        .flatMap((x) => {
+          if (x.head?.status !== 200) return [statusIs(x, 400, 422)];
+          const { call } = passedRequest(x);
+          const own = x.endpoint === "chat" ? "chat_completions" : "messages";
+          const members = x.endpoint === "chat" ? OWN.chat : OWN.messages;
+          return Object.entries(members).map(([name, value]) =>
+            fact(
+              call.dialect !== own || sameJson(at(call.json, name), value),
+              `${name} upstream`,
+              JSON.stringify(value),
+              at(call.json, name) ?? "nothing",
+              x,
+            )
+          );
+        }),
+    ["own-members-lost", "own-members-lost-in-streams"],
+  ),
+  requestCheck(
+    "image",
+    {
+      section: TABLE,
+      text: "block arrays such as image blocks are also used",
+    },
+    (e) =>
+      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
+      ),
+    [
+      "image-lost",
+      "image-cut",
+      "image-type-changed",
+      "image-after-text",
+      "second-image-lost",
+    ],
+  ),
+  requestCheck(
+    "image-url",
+    {
+      ...SAME,
+      text:
+        "The URL of a picture reaches the upstream unchanged, or the request is refused.",
+    },
+    (e) =>
+      [...e.matching("*/*/image-url-whole")].map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400);
+        const p = passedRequest(x);
+        return equal(
+          p,
+          "turns upstream",
+          turnsText(p.asked),
+          turnsText(p.sent),
+        );
+      }),
+    ["image-lost", "image-address-cut"],
+  ),
+  requestCheck(
+    "stream",
+    {
+      ...SAME,
+      text: "A stream request becomes a stream request upstream.",
+    },
+    (e) =>
+      MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
+        passedRequest,
+      )
+        .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
+    ["streams-asked-whole"],
+  ),
+  requestCheck(
+    "unknown-member",
+    {
+      source:
+        "Clients send members that are newer than the gateway; coding assistants above all",
+      text:
+        "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
+    },
+    (e) =>
+      e.matching("*/*/unknown-whole")
+        .map((x) =>
+          fact(
+            x.head?.status === 200 ||
+              (x.head?.status === 400 && x.text.includes("x_unknown_member")),
+            "status",
+            "200, or 400 that names x_unknown_member",
+            x.head?.status ?? x.ending,
+            x,
+          )
+        ),
+    ["unknown-member-500"],
+  ),
+  requestCheck("model", {
+    section: "What the service does",
+    text:
+      "Both endpoints accept the same set of model ids, including models of different vendors.",
+  }, (e) => {
+    const all = MEMBERS.flatMap((form) => passed(e, form));
+    return all.map((p) => {
+      const first = all.find(({ asked }) => asked.model === p.asked.model);
+      return equal(p, "model upstream", first?.sent.model, p.sent.model);
+    });
+  }, ["other-model-on-chat", "other-model-for-streams"]),
+  requestCheck(
+    "one-call",
+    {
+      source: "Each upstream call is billed to the operator",
+      text: "A request that succeeds is sent upstream once.",
+    },
+    (e) =>
+      some(
+        e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
+          fact(
+            x.upstream.length === 1,
+            "calls of the upstream",
+            "1",
+            x.upstream.length,
+            x,
+          )
+        ),
+        "a success",
+      ),
+    ["called-twice"],
+  ),
+  requestCheck(
+    "call-is-json",
+    {
+      source: "Each vendor's API documentation",
+      text:
+        "The upstream is called with POST, `content-type: application/json` and a JSON object.",
+    },
+    (e) =>
+      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
+        fact(call.method === "POST", "method upstream", "POST", call.method, x),
+        fact(
+          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
+            isObject(call.json),
+          "body upstream",
+          "a JSON object under application/json",
+          call.headers["content-type"] ?? "no content-type",
+          x,
+        ),
+      ]),
+    ["called-with-text-plain"],
+  ),
+  requestCheck("callers-key", {
+    source:
+      "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
+    text: "The client's key is never sent upstream.",
+  }, (e) => [
+    fact(
+      e.note("the client's key was seen upstream") === false,
+      "the client's key upstream",
+      "never",
+      e.note("the client's key was seen upstream"),
+    ),
+  ], ["callers-key-passed-on", "callers-key-as-user"]),
+];

@@ -1,0 +1,84 @@
+/** Builders of mutants that change the chunks of chat streams. */
+import { at, textAt } from "../evidence/json_path.ts";
+import type { Context, OutFrame } from "./hooks.ts";
+import type { Json, JsonObject } from "../../replay/json.ts";
+import { frames, withAt } from "./change_reply.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Selects the chunks to change. */
+export type Which = (data: JsonObject, x: Context) => boolean;
+
+/** True for all chunks. */
+export function everyChunk(): boolean {
+  return true;
+}
+/** True for chunks with a choice. */
+export function withChoice(data: JsonObject): boolean {
+  return at(data, "choices.0") !== undefined;
+}
+/** True for the chunk with the finish reason. */
+export function finishing(data: JsonObject): boolean {
+  return textAt(data, "choices.0.finish_reason") !== "";
+}
+/** True for the chunk with the usage. */
+export function withUsage(data: JsonObject): boolean {
+  return at(data, "usage.total_tokens") !== undefined;
+}
+/** True for chunks with text. */
+export function withText(data: JsonObject): boolean {
+  return textAt(data, "choices.0.delta.content") !== "";
+}
+
+/** True for all chunks except the first. */
+export function later(_: JsonObject, { state }: Context): boolean {
+  const seen = state.has("later");
+  state.set("later", true);
+  return seen;
+}
+
+/** Number of a chunk within its stream. */
+export function numberOf({ state }: Context): number {
+  const number = Number(state.get("number") ?? 0);
+  state.set("number", number + 1);
+  return number;
+}
+
+/** A mutant that puts a value at a path of the selected chunks; undefined removes it. */
+export function put(
+  name: string,
+  about: string,
+  which: Which,
+  path: string,
+  value: (data: JsonObject, x: Context) => Json | undefined,
+): Mutant {
+  return {
+    name,
+    about,
+    hooks: frames(
+      "chat",
+      (data, x) => which(data, x) ? withAt(data, path, value(data, x)) : data,
+    ),
+  };
+}
+
+/** A mutant that replaces the selected chunks by other frames. */
+export function replace(
+  name: string,
+  about: string,
+  which: Which,
+  change: (data: JsonObject, x: Context) => readonly OutFrame[],
+): Mutant {
+  return {
+    name,
+    about,
+    hooks: frames(
+      "chat",
+      (data, x) => which(data, x) ? change(data, x) : data,
+    ),
+  };
+}
+
+/** Removes a value: for `put()`. */
+export function removed(): undefined {
+  return undefined;
+}

@@ -1,0 +1,284 @@
+/**
+ * The reference gateway: small, correct, and independent of the product. The self-test runs every
+ * check against it, and plants faults through its hooks to prove that every check can fail.
+ */
+import { createServer, type Socket } from "node:net";
+import { isObject, type JsonObject, parseJson } from "../../replay/json.ts";
+import type { ReplayRequest } from "../../replay/script.ts";
+import { callUpstream } from "./call_upstream.ts";
+import { type Arrived, serveSocket } from "./connection.ts";
+import { fold } from "./fold.ts";
+import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
+import { dialectOf, modelList } from "./models.ts";
+import { type ModelRequest, type Part, type Problem, Refused } from "./part.ts";
+import { problemOf } from "./problems.ts";
+import { readChat } from "./read_chat.ts";
+import { readMessages } from "./read_messages.ts";
+import { ChatStream, chatWhole } from "./write_chat.ts";
+import { MessagesStream, messagesWhole } from "./write_messages.ts";
+import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
+
+/** A running reference gateway. */
+export interface ReferenceGateway {
+  /** Base address. */
+  readonly url: string;
+  /** Stops it. */
+  close(): Promise<void>;
+}
+
+/** How to start one. */
+export interface ReferenceGatewayOptions {
+  /** The one valid key. */
+  readonly key: string;
+  /** Address of the replay server. */
+  readonly upstreamUrl: string;
+  /** The changes of a mutant. */
+  readonly hooks?: Hooks;
+}
+
+const CLOSE_GRACE_MS = 200;
+const encoder = new TextEncoder();
+
+/** Starts a reference gateway on a free port of the loopback address. */
+export async function startReferenceGateway(
+  options: ReferenceGatewayOptions,
+): Promise<ReferenceGateway> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    serveSocket(socket, (arrived) => handle(arrived, options));
+  });
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" ? address?.port ?? 0 : 0);
+    })
+  );
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        const settle = (): void => {
+          clearTimeout(grace);
+          resolve();
+        };
+        // The server does not always report that its last connection has closed; the timer ends the
+        // wait.
+        const grace = setTimeout(settle, CLOSE_GRACE_MS);
+        server.close(settle);
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+async function handle(
+  arrived: Arrived,
+  options: ReferenceGatewayOptions,
+): Promise<void> {
+  const hooks = options.hooks ?? {};
+  const blank: ReplayRequest = { method: "", path: "/", headers: {}, body: "" };
+  const first = contextOf(arrived.request ?? blank);
+  const request = hooks.request?.(first.request, first) ?? first.request;
+  const x = contextOf(request);
+  const writer = hooks.writer?.(arrived.writer, x) ?? arrived.writer;
+  try {
+    if (arrived.request === undefined) {
+      throw new Refused(
+        problemOf(arrived.badStatus, "The request is malformed"),
+      );
+    }
+    admit(options, hooks, x);
+    if (x.endpoint === "other") {
+      throw new Refused(problemOf(404, "There is no such path"));
+    }
+    const method = x.endpoint === "models" ? "GET" : "POST";
+    if (request.method !== method) {
+      throw new Refused(problemOf(405, `Only ${method} is possible here`));
+    }
+    if (x.endpoint === "models") {
+      writeJson(writer, hooks, x, {
+        status: 200,
+        headers: {},
+        body: modelList(),
+      });
+    } else await generate(x, x.endpoint, writer, arrived.left, options);
+  } catch (error) {
+    if (arrived.left.aborted) return;
+    const problem = error instanceof Refused
+      ? error.problem
+      : problemOf(500, "The gateway failed");
+    writeProblem(writer, hooks, x, problem);
+  }
+}
+
+function contextOf(request: ReplayRequest): Context {
+  const path = request.path.split("?")[0] ?? "";
+  const body = parseJson(request.body);
+  const model = isObject(body) && typeof body["model"] === "string"
+    ? body["model"]
+    : "";
+  return {
+    request,
+    path,
+    endpoint: ENDPOINTS[path] ?? "other",
+    stream: isObject(body) && body["stream"] === true,
+    model,
+    via: dialectOf(model),
+    state: new Map(),
+  };
+}
+
+const ENDPOINTS: Readonly<Record<string, Context["endpoint"]>> = {
+  "/v1/messages": "messages",
+  "/v1/chat/completions": "chat",
+  "/v1/models": "models",
+};
+
+function admit(
+  options: ReferenceGatewayOptions,
+  hooks: Hooks,
+  x: Context,
+): void {
+  const { headers } = x.request;
+  const bearer = /^bearer +(.*)$/i.exec(headers["authorization"] ?? "")?.[1];
+  const shown = headers["x-api-key"] ?? bearer;
+  const key = hooks.key === undefined ? shown : hooks.key(shown, x);
+  const found = key === options.key ? undefined : problemOf(
+    401,
+    key === undefined ? "A key is missing" : "The key is wrong",
+  );
+  const problem = hooks.admit === undefined ? found : hooks.admit(found, x);
+  if (problem !== undefined) throw new Refused(problem);
+}
+
+async function generate(
+  x: Context,
+  endpoint: "messages" | "chat",
+  writer: Writer,
+  left: AbortSignal,
+  options: ReferenceGatewayOptions,
+): Promise<void> {
+  const hooks = options.hooks ?? {};
+  const read = understand(x, endpoint, hooks);
+  const modelRequest = hooks.modelRequest?.(read, x) ?? read;
+  const via = dialectOf(modelRequest.model);
+  if (via === undefined) {
+    throw new Refused(
+      problemOf(404, `There is no model ${modelRequest.model}`, {
+        code: "model_not_found",
+        param: "model",
+      }),
+    );
+  }
+  const gone = hooks.hangUpCancels?.(x) === false
+    ? new AbortController().signal
+    : left;
+  const raw = await callUpstream(
+    modelRequest,
+    via,
+    options.upstreamUrl,
+    gone,
+    hooks,
+    x,
+  );
+  const parts = hooked(raw, hooks, x);
+  const id = crypto.randomUUID().replaceAll("-", "");
+  if (modelRequest.stream) {
+    return await relay(parts, modelRequest, id, endpoint, writer, hooks, x);
+  }
+  const all: Part[] = [];
+  for await (const part of parts) all.push(part);
+  const failure = all.find((part) => part.type === "failed");
+  if (failure?.type === "failed") throw new Refused(failure.problem);
+  const whole = fold(all);
+  writeJson(writer, hooks, x, {
+    status: 200,
+    headers: {},
+    body: endpoint === "messages"
+      ? messagesWhole(whole, `msg_${id}`, modelRequest.model)
+      : chatWhole(whole, `chatcmpl-${id}`, modelRequest.model),
+  });
+}
+
+async function* hooked(
+  parts: AsyncGenerator<Part>,
+  hooks: Hooks,
+  x: Context,
+): AsyncGenerator<Part> {
+  for await (const part of parts) yield* hooks.part?.(part, x) ?? [part];
+}
+
+function understand(
+  x: Context,
+  endpoint: "messages" | "chat",
+  hooks: Hooks,
+): ModelRequest {
+  const parsed = parseJson(x.request.body);
+  const body: JsonObject = isObject(parsed) ? parsed : {};
+  const read = endpoint === "messages" ? readMessages : readChat;
+  let modelRequest: ModelRequest | undefined;
+  let found: Problem | undefined;
+  try {
+    if (!isObject(parsed)) {
+      throw new Refused(problemOf(400, "The body is not a JSON object"));
+    }
+    modelRequest = read(body);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    found = error.problem;
+  }
+  const problem = hooks.accept === undefined
+    ? found
+    : hooks.accept(found, body, x);
+  if (problem !== undefined) throw new Refused(problem);
+  // A mutant that accepts an invalid body still has to answer something.
+  return modelRequest ?? {
+    ...readChat({
+      model: "vendora-haiku-4-5",
+      messages: [{ role: "user", content: "x" }],
+    }),
+    stream: x.stream,
+  };
+}
+
+async function relay(
+  parts: AsyncGenerator<Part>,
+  modelRequest: ModelRequest,
+  id: string,
+  endpoint: "messages" | "chat",
+  writer: Writer,
+  hooks: Hooks,
+  x: Context,
+): Promise<void> {
+  const estimate = Math.ceil(x.request.body.length / 4);
+  const stream = endpoint === "messages"
+    ? new MessagesStream(`msg_${id}`, modelRequest.model, estimate)
+    : new ChatStream(
+      `chatcmpl-${id}`,
+      modelRequest.model,
+      modelRequest.usageAsked,
+    );
+  const usual = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+    "transfer-encoding": "chunked",
+    ...requestIds(),
+  };
+  writer.head(200, hooks.streamHeaders?.(usual, x) ?? usual);
+  const write = (frames: readonly OutFrame[]): void => {
+    for (const frame of frames) {
+      for (const out of hooks.frame?.(frame, x) ?? [frame]) {
+        const text = wireOf(out);
+        writer.piece(encoder.encode(hooks.wire?.(text, x) ?? text));
+      }
+    }
+  };
+  for await (const part of parts) {
+    write(stream.part(part));
+    if (part.type === "failed") return writer.end();
+  }
+  write(stream.end());
+  writer.end();
+}

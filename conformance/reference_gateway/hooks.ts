@@ -1,0 +1,115 @@
+/**
+ * The hooks through which a mutant changes the reference gateway. Each hook is at a point where
+ * real gateways make mistakes; without hooks the gateway is correct.
+ */
+import type { Json, JsonObject } from "../../replay/json.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
+import type { ReplayRequest } from "../../replay/script.ts";
+import type { ModelRequest, Part, Problem } from "./part.ts";
+
+/** A JSON reply before it is written. */
+export interface JsonReply {
+  /** HTTP status. */
+  readonly status: number;
+  /** Headers; the writer adds the length. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** A frame of an event stream before it is written. */
+export interface OutFrame {
+  /** The event name; absent on the chat endpoint. */
+  readonly event?: string;
+  /** A JSON value, or a string that is not JSON, such as `[DONE]`. */
+  readonly data: JsonObject | string;
+}
+
+/** A request upstream before it is sent. */
+export interface OutCall {
+  /** The whole address. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** Writes a response to the socket. */
+export interface Writer {
+  /** Writes the status line and the headers, including those that declare the framing. */
+  head(status: number, headers: Readonly<Record<string, string>>): void;
+  /** Writes a piece of the body: one chunk when the body is chunked. */
+  piece(bytes: Uint8Array): void;
+  /** Ends the response properly. */
+  end(): void;
+  /** Resets the connection. */
+  reset(): void;
+}
+
+/** The exchange that a hook is called for. */
+export interface Context {
+  /** The request as it arrived. */
+  readonly request: ReplayRequest;
+  /** The path, without the query. */
+  readonly path: string;
+  /** `messages` or `chat` for the two generation endpoints. */
+  readonly endpoint: "messages" | "chat" | "models" | "other";
+  /** True when a stream was requested. */
+  readonly stream: boolean;
+  /** The requested model; "" when there is none. */
+  readonly model: string;
+  /** The dialect of the upstream; undefined before the model is looked up. */
+  readonly via: DialectName | undefined;
+  /** Values that a hook keeps during the exchange. */
+  readonly state: Map<string, Json>;
+}
+
+/** All hooks; an absent one changes nothing. */
+export interface Hooks {
+  /** Changes the request before it is read. */
+  readonly request?: (request: ReplayRequest, x: Context) => ReplayRequest;
+  /** Changes the key that the request presents. */
+  readonly key?: (key: string | undefined, x: Context) => string | undefined;
+  /** Changes the result of the key check; undefined accepts the key. */
+  readonly admit?: (
+    problem: Problem | undefined,
+    x: Context,
+  ) => Problem | undefined;
+  /**
+   * Changes the result of the body's validation; undefined accepts, and then `modelRequest` must be able to
+   * use the body.
+   */
+  readonly accept?: (
+    problem: Problem | undefined,
+    body: JsonObject,
+    x: Context,
+  ) => Problem | undefined;
+  /** Changes the request as it was understood. */
+  readonly modelRequest?: (request: ModelRequest, x: Context) => ModelRequest;
+  /** Changes the request upstream. */
+  readonly upstream?: (call: OutCall, x: Context) => OutCall;
+  /** Number of upstream calls for a request; absent: 1. Only the last reply is used. */
+  readonly attempts?: (x: Context) => number;
+  /** Changes the bytes of the upstream's stream. */
+  readonly upstreamBytes?: (
+    bytes: AsyncIterable<Uint8Array>,
+    x: Context,
+  ) => AsyncIterable<Uint8Array>;
+  /** Changes a part of the reply, as read from the upstream. */
+  readonly part?: (part: Part, x: Context) => readonly Part[];
+  /** Changes a problem before it is reported. */
+  readonly problem?: (problem: Problem, x: Context) => Problem;
+  /** Changes any JSON reply. */
+  readonly reply?: (reply: JsonReply, x: Context) => JsonReply;
+  /** Changes the headers of a stream. */
+  readonly streamHeaders?: (
+    headers: Readonly<Record<string, string>>,
+    x: Context,
+  ) => Readonly<Record<string, string>>;
+  /** Changes a frame of a stream. */
+  readonly frame?: (frame: OutFrame, x: Context) => readonly OutFrame[];
+  /** Changes the text of a frame on the wire. */
+  readonly wire?: (text: string, x: Context) => string;
+  /** Changes the writer of the response. */
+  readonly writer?: (writer: Writer, x: Context) => Writer;
+  /** False: the upstream call continues when the client disconnects. */
+  readonly hangUpCancels?: (x: Context) => boolean;
+}

@@ -1,0 +1,39 @@
+/**
+ * The models of the reference gateway: the ids of the specification, each with the dialect of its
+ * upstream.
+ */
+import type { DialectName } from "../../replay/parse_request.ts";
+import type { JsonObject } from "../../replay/json.ts";
+
+const VENDORS: Readonly<Record<string, DialectName>> = {
+  vendora: "messages",
+  vendorb: "chat_completions",
+  vendorc: "generate_content",
+  vendord: "messages",
+};
+
+const IDS: readonly string[] = [
+  "vendora-opus-4-8",
+  "vendora-haiku-4-5",
+  "vendorb-5",
+  "vendorc-3-flash",
+  "vendord-m3",
+];
+
+/** The dialect of a model; undefined for an unknown id. */
+export function dialectOf(model: string): DialectName | undefined {
+  return IDS.includes(model) ? VENDORS[model.split("-")[0] ?? ""] : undefined;
+}
+
+/** The body of `GET /v1/models`. */
+export function modelList(): JsonObject {
+  return {
+    object: "list",
+    data: IDS.map((id) => ({
+      id,
+      object: "model",
+      created: 1_780_000_000,
+      owned_by: id.split("-")[0],
+    })),
+  };
+}

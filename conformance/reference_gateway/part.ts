@@ -1,0 +1,134 @@
+/** The reference gateway's own model of a request and a reply, independent of all formats. */
+import type { DialectName } from "../../replay/parse_request.ts";
+import type { Json, JsonObject } from "../../replay/json.ts";
+import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+
+/** A piece of a reply, in order of arrival. */
+export type Part =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  | { readonly type: "signature"; readonly value: string }
+  | { readonly type: "redacted"; readonly data: string }
+  | {
+    readonly type: "tool";
+    readonly call: number;
+    readonly id: string;
+    readonly name: string;
+  }
+  | { readonly type: "args"; readonly call: number; readonly text: string }
+  | { readonly type: "usage"; readonly usage: Partial<NeutralUsage> }
+  | {
+    readonly type: "stop";
+    readonly cause: StopCause;
+    readonly sequence?: string;
+  }
+  | { readonly type: "failed"; readonly problem: Problem };
+
+export type TurnPart =
+  | {
+    readonly type: "text";
+    readonly text: string;
+    /** The message format's cache mark. */
+    readonly cached?: JsonObject;
+  }
+  | { readonly type: "image"; readonly media: string; readonly data: string }
+  | { readonly type: "image-url"; readonly url: string }
+  | {
+    readonly type: "call";
+    readonly id: string;
+    readonly name: string;
+    readonly args: JsonObject;
+  }
+  | {
+    readonly type: "result";
+    readonly id: string;
+    readonly text: string;
+    readonly failed?: boolean;
+  }
+  | { readonly type: "kept"; readonly block: JsonObject };
+
+/** A turn of the conversation. */
+export interface Turn {
+  /** The role of its author. */
+  readonly role: "user" | "assistant";
+  /** Its content. */
+  readonly parts: readonly TurnPart[];
+}
+
+/** A tool that a request offers. */
+export interface Tool {
+  readonly name: string;
+  /** Its description. */
+  readonly about: string | undefined;
+  /** JSON schema of its arguments. */
+  readonly schema: Json;
+}
+
+/** A request, as the reference gateway understood it. */
+export interface ModelRequest {
+  /** Model id as sent. */
+  readonly model: string;
+  /** True when a stream was requested. */
+  readonly stream: boolean;
+  /** Instructions; "" when there are none. */
+  readonly system: string;
+  /** The conversation. */
+  readonly turns: readonly Turn[];
+  /** Cap on output tokens. */
+  readonly maxTokens: number | undefined;
+  /** Sampling temperature, on the scale of the format it came in. */
+  readonly temperature: number | undefined;
+  /** Nucleus sampling. */
+  readonly topP: number | undefined;
+  /** Stop strings. */
+  readonly stops: readonly string[];
+  /** Tools that the request offers. */
+  readonly tools: readonly Tool[];
+  /** Which tool must be called: `auto`, `any`, `none`, or a name after `tool:`. */
+  readonly choice: string | undefined;
+  /** False when parallel calls are forbidden. */
+  readonly parallel: boolean;
+  /** Chat: a usage chunk was requested. */
+  readonly usageAsked: boolean;
+  /** The user id that the client sent. */
+  readonly user: string | undefined;
+  /** Members of the body that only one format has, by the dialect of that format. */
+  readonly own: Readonly<Partial<Record<DialectName, JsonObject>>>;
+}
+
+/** A problem, as it is reported to the client. */
+export interface Problem {
+  /** HTTP status. */
+  readonly status: number;
+  /** The message format's error type. */
+  readonly type: string;
+  /** Human-readable message. */
+  readonly message: string;
+  /** Chat: the error code. */
+  readonly code?: string;
+  /** Chat: the wrong field. */
+  readonly param?: string;
+  /** Value of `retry-after`. */
+  readonly retryAfter?: string;
+}
+
+/** Thrown when a request is refused. */
+export class Refused extends Error {
+  /** The problem to report to the client. */
+  readonly problem: Problem;
+  /** Refuses with a problem. */
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** The refusal of a request with a wrong field. */
+export function invalid(param: string, why: string): Refused {
+  return new Refused({
+    status: 400,
+    type: "invalid_request_error",
+    message: `${param}: ${why}`,
+    param,
+  });
+}

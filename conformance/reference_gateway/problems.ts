@@ -1,0 +1,74 @@
+/** The reference gateway's problems, and how it translates those of the upstream. */
+import { textAt } from "../evidence/json_path.ts";
+import { parseJson } from "../../replay/json.ts";
+import type { JsonReply } from "./hooks.ts";
+import { type Problem, Refused } from "./part.ts";
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  413: "request_too_large",
+  415: "invalid_request_error",
+  429: "rate_limit_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/** A problem with a status. */
+export function problemOf(
+  status: number,
+  message: string,
+  more: Partial<Problem> = {},
+): Problem {
+  return { status, type: TYPES[status] ?? "api_error", message, ...more };
+}
+
+/** Upstream statuses that have the same meaning for the client; the others concern the operator. */
+const PASSED_ON = new Set([400, 404, 413, 422, 429, 500, 503, 504, 529]);
+
+/** The vendors' messages for a prompt that is too long. */
+const OVERFLOW =
+  /prompt is too long|maximum context length|exceeds the maximum number of tokens/;
+
+/** The problem to report for an upstream's refusal. */
+export function fromUpstream(
+  status: number,
+  body: string,
+  retryAfter: string | null,
+): Refused {
+  // One vendor refuses a key with status 400 and this reason.
+  if (!PASSED_ON.has(status) || body.includes("API_KEY_INVALID")) {
+    return new Refused(
+      problemOf(502, `The upstream could not be used: status ${status}`),
+    );
+  }
+  const parsed = parseJson(body);
+  const found = Array.isArray(parsed) ? parsed[0] : parsed;
+  const message = textAt(found, "error.message") || textAt(found, "error") ||
+    textAt(found, "detail") || `The upstream answered ${status}`;
+  return new Refused(problemOf(status === 422 ? 400 : status, message, {
+    ...(retryAfter === null ? {} : { retryAfter }),
+    ...(OVERFLOW.test(message) ? { code: "context_length_exceeded" } : {}),
+  }));
+}
+
+/** The error body of a problem, which both formats' libraries understand. */
+export function problemBody(problem: Problem): JsonReply["body"] {
+  return {
+    type: "error",
+    error: {
+      type: problem.type,
+      message: problem.message,
+      param: problem.param ?? null,
+      code: problem.code ?? CODES[problem.status] ?? null,
+    },
+  };
+}
+
+const CODES: Readonly<Record<number, string>> = {
+  401: "invalid_api_key",
+  429: "rate_limit_exceeded",
+};

@@ -1,0 +1,130 @@
+/** Requests and streams of the reference gateway's upstreams in the generate-content dialect. */
+import { at, listAt, numberAt, textAt } from "../evidence/json_path.ts";
+import type { Json, JsonObject } from "../../replay/json.ts";
+import type { StopCause } from "../../replay/neutral_reply.ts";
+import type { ModelRequest, Part, TurnPart } from "./part.ts";
+
+const STOPS: Readonly<Record<string, StopCause>> = {
+  STOP: "end",
+  MAX_TOKENS: "max_tokens",
+  SAFETY: "refusal",
+  RECITATION: "refusal",
+  BLOCKLIST: "refusal",
+  PROHIBITED_CONTENT: "refusal",
+  SPII: "refusal",
+};
+
+/** The body of a request. */
+export function geminiBody(request: ModelRequest): JsonObject {
+  const names = new Map(
+    request.turns.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.type === "call" ? [[part.id, part.name] as const] : []
+      )
+    ),
+  );
+  return {
+    contents: request.turns.map(({ role, parts }) => ({
+      role: role === "assistant" ? "model" : "user",
+      parts: parts.flatMap((part) => partBody(part, names)),
+    })),
+    ...(request.system === ""
+      ? {}
+      : { systemInstruction: { parts: [{ text: request.system }] } }),
+    generationConfig: {
+      maxOutputTokens: request.maxTokens,
+      temperature: request.temperature,
+      topP: request.topP,
+      stopSequences: request.stops.length === 0 ? undefined : request.stops,
+    },
+    ...(request.tools.length === 0 ? {} : {
+      tools: [{
+        functionDeclarations: request.tools.map(({ name, about, schema }) => ({
+          name,
+          description: about,
+          parametersJsonSchema: schema,
+        })),
+      }],
+    }),
+    ...(request.choice === undefined
+      ? {}
+      : { toolConfig: { functionCallingConfig: choiceBody(request.choice) } }),
+  };
+}
+
+function choiceBody(choice: string): JsonObject {
+  if (choice.startsWith("tool:")) {
+    return { mode: "ANY", allowedFunctionNames: [choice.slice(5)] };
+  }
+  return { mode: choice.toUpperCase() };
+}
+
+function partBody(
+  part: TurnPart,
+  names: ReadonlyMap<string, string>,
+): JsonObject[] {
+  switch (part.type) {
+    case "text":
+      return [{ text: part.text }];
+    case "image":
+      return [{ inlineData: { mimeType: part.media, data: part.data } }];
+    case "image-url":
+      return [{ fileData: { mimeType: "image/*", fileUri: part.url } }];
+    case "call":
+      return [{ functionCall: { name: part.name, args: part.args } }];
+    case "result":
+      return [{
+        functionResponse: {
+          name: names.get(part.id) ?? part.id,
+          response: { result: part.text },
+        },
+      }];
+    case "kept":
+      return [];
+  }
+}
+
+/** The parts in one frame; `called` is the number of calls in earlier frames. */
+export function geminiParts(data: Json, called: number): Part[] {
+  const parts: Part[] = [];
+  let call = called;
+  for (const entry of listAt(data, "candidates.0.content.parts")) {
+    const text = textAt(entry, "text");
+    if (text !== "") {
+      const thought = at(entry, "thought") === true;
+      parts.push({ type: thought ? "thinking" : "text", text });
+    }
+    const name = textAt(entry, "functionCall.name");
+    if (name === "") continue;
+    const id = textAt(entry, "functionCall.id") || `call_${call}`;
+    parts.push({ type: "tool", call, id, name });
+    const args = JSON.stringify(at(entry, "functionCall.args") ?? {});
+    parts.push({ type: "args", call, text: args });
+    call++;
+  }
+  const usage = at(data, "usageMetadata");
+  if (usage !== undefined) {
+    const count = (name: string): number => numberAt(usage, name) ?? 0;
+    const cacheRead = count("cachedContentTokenCount");
+    parts.push({
+      type: "usage",
+      usage: {
+        input: count("promptTokenCount") + count("toolUsePromptTokenCount") -
+          cacheRead,
+        cacheRead,
+        output: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+        reasoning: count("thoughtsTokenCount"),
+      },
+    });
+  }
+  const blocked = textAt(data, "promptFeedback.blockReason") !== "";
+  const reason = textAt(data, "candidates.0.finishReason");
+  if (blocked || reason !== "") {
+    const cause = blocked ? "refusal" : STOPS[reason] ?? "other";
+    parts.push({
+      type: "stop",
+      cause: cause === "end" && call > 0 ? "tool_use" : cause,
+    });
+  }
+  return parts;
+}

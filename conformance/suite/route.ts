@@ -1,0 +1,29 @@
+/**
+ * Routes through a target, and what a run knows of the target.
+ *
+ * @module
+ */
+import type { DialectName } from "../../replay/parse_request.ts";
+
+/** A model, with the dialect of its upstream. */
+export interface Route {
+  /** The part of a label that names the route: the dialect, or `model`. */
+  readonly name: string;
+  /** The dialect of the upstream; undefined in a live run, where it is unknown. */
+  readonly via: DialectName | undefined;
+  /** The model id to send. */
+  readonly model: string;
+}
+
+/** Facts about the target that are known before the scenarios. */
+export interface TargetProfile {
+  /** The ids of `GET /v1/models`; empty when it could not be read. */
+  readonly models: readonly string[];
+  /**
+   * The models for the message endpoint: one per upstream dialect in a replay run, one in a live
+   * run.
+   */
+  readonly messages: readonly Route[];
+  /** The same for the chat endpoint. */
+  readonly chat: readonly Route[];
+}

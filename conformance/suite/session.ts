@@ -1,0 +1,335 @@
+/**
+ * The session in which a scenario makes its requests. It sends, records, masks keys, enforces the
+ * caps, and joins each exchange with the requests upstream that it caused.
+ */
+import { KeptConnection, sendRaw } from "../clients/raw_client.ts";
+import { type Ongoing, sendFetch } from "../clients/fetch_client.ts";
+import {
+  announcesClose,
+  type Exchange,
+  type Header,
+} from "../evidence/exchange.ts";
+import type { Redaction } from "../evidence/redaction.ts";
+import type { Json } from "../../replay/json.ts";
+import type { ReplayLogEntry, ReplayServer } from "../../replay/mod.ts";
+import {
+  bodyOf,
+  costOf,
+  headersOf,
+  methodOf,
+  pathOf,
+  rawHeadOf,
+  type TestRequest,
+} from "./test_request.ts";
+import type { Budget } from "./budget.ts";
+import type { ScenarioRecord } from "./evidence.ts";
+import { type RateLimitWait, requestedWaitMs } from "./rate_limit.ts";
+import { recordOf, upstreamCalls } from "./recorder.ts";
+import type { Route, TargetProfile } from "./route.ts";
+
+/** The settings of a session. */
+export interface SessionOptions {
+  /** Name of the scenario. */
+  readonly scenario: string;
+  /** How the target is judged. */
+  readonly mode: "live" | "replay";
+  /** Base address without a slash at the end. */
+  readonly baseUrl: string;
+  /** The valid key. */
+  readonly key: string;
+  /** Headers that every request carries, as given on the command line. */
+  readonly headers?: readonly Header[];
+  /** What is known of the target. */
+  readonly profile: TargetProfile;
+  /** The replay upstream; absent in a live run. */
+  readonly replay?: ReplayServer;
+  /** Masks keys in everything that is recorded. */
+  readonly redaction: Redaction;
+  /** The caps. */
+  readonly budget: Budget;
+  /** Waits when a live target limits the rate; absent: no request is repeated. */
+  readonly patience?: RateLimitWait;
+  /** Time limit of a request, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Makes nonces differ between runs. */
+  readonly seed: number;
+}
+
+/** A request in progress that a scenario controls. */
+export interface OngoingRequest {
+  /** Resolves to true when the status line arrives, to false when it does not arrive in time. */
+  headArrives(withinMs: number): Promise<boolean>;
+  /**
+   * Resolves to true when the body contains the text, to false when the body ends or the time
+   * passes first.
+   */
+  bodyContains(text: string, withinMs: number): Promise<boolean>;
+  /** Closes the connection. */
+  disconnect(): void;
+  /** The finished exchange. */
+  finish(): Promise<Exchange>;
+}
+
+/** Replaces the values of `--header` in the record: they may be secrets. */
+const WITHHELD = "(as given with --header)";
+
+/** Time limit of a slow request, as a multiple of the usual one. */
+const SLOW = 6;
+
+const MAX_RETRIES = 2;
+let lastNonce = 0;
+
+/** Makes the requests of one scenario. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #exchanges: Exchange[] = [];
+  readonly #notes: Record<string, Json> = {};
+
+  /** Starts a session for one scenario. */
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** How the target is judged. */
+  get mode(): "live" | "replay" {
+    return this.#options.mode;
+  }
+
+  /** What is known of the target. */
+  get profile(): TargetProfile {
+    return this.#options.profile;
+  }
+
+  /** The valid key; a text derived from it must go through `variant()`. */
+  get key(): string {
+    return this.#options.key;
+  }
+
+  /**
+   * The replay upstream.
+   * @throws in a live run: a scenario that needs it has the mode `replay`
+   */
+  get replay(): ReplayServer {
+    const { replay } = this.#options;
+    if (replay === undefined) {
+      throw new Error("Cannot use the replay upstream: this run is live");
+    }
+    return replay;
+  }
+
+  /** The routes of an endpoint. */
+  routes(endpoint: "messages" | "chat"): readonly Route[] {
+    return this.#options.profile[endpoint];
+  }
+
+  /**
+   * Marks a text that is derived from the key, so that it is masked in the record, and returns it.
+   */
+  variant(text: string): string {
+    this.#options.redaction.hide(text, "~");
+    return text;
+  }
+
+  /** A unique nonce. */
+  nonce(): string {
+    return `${this.#options.seed.toString(36)}-${(++lastNonce).toString(36)}`;
+  }
+
+  /**
+   * The text of a user turn: the words, in a replay run with the marker of a fixture such as
+   * `text?split=1`.
+   */
+  prompt(fixture: string, words: string, nonce: string = this.nonce()): string {
+    return this.mode === "replay"
+      ? `${words} [[fx:${fixture}#${nonce}]]`
+      : words;
+  }
+
+  /** Records a fact that is not part of an exchange. */
+  note(name: string, value: Json): void {
+    this.#notes[name] = value;
+  }
+
+  /** Sends a request and records the whole exchange. */
+  async send(request: TestRequest): Promise<Exchange> {
+    const patience = this.mode === "live" ? this.#options.patience : undefined;
+    for (let attempt = 0, billed = true;; attempt++) {
+      await patience?.ready();
+      const exchange = await this.#record(request, this.#open(request, billed));
+      const status = exchange.head?.status ?? 0;
+      if (patience !== undefined && status === 429) {
+        // A rate-limited call is not billed: only the request counts.
+        billed = false;
+        patience.limited(exchange, attempt);
+        continue;
+      }
+      const busy = status === 503 || status === 529;
+      if (patience === undefined || !busy || attempt >= MAX_RETRIES) {
+        this.#exchanges.push(exchange);
+        return exchange;
+      }
+      const ms = Math.min(
+        requestedWaitMs(exchange) ?? 1000 * 2 ** attempt,
+        30_000,
+      );
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    }
+  }
+
+  /**
+   * Sends raw requests over one connection, each after the reply to the previous one, until a reply
+   * announces that the connection closes.
+   */
+  async sendInTurn(
+    requests: readonly TestRequest[],
+  ): Promise<readonly Exchange[]> {
+    const kept = new KeptConnection();
+    const exchanges: Exchange[] = [];
+    for (const request of requests.map((each) => ({ ...each, keeps: true }))) {
+      await this.#options.patience?.ready();
+      const exchange = await this.#record(
+        request,
+        this.#open(request, true, kept),
+      );
+      exchanges.push(exchange);
+      this.#exchanges.push(exchange);
+      if (exchange.ending !== "complete" || announcesClose(exchange)) break;
+    }
+    kept.close();
+    return exchanges;
+  }
+
+  /** Sends a request and lets the scenario wait for parts of the reply, or disconnect. */
+  begin(request: TestRequest): OngoingRequest {
+    const ongoing = this.#open(request);
+    let finished: Promise<Exchange> | undefined;
+    const finish = async (): Promise<Exchange> => {
+      const exchange = await this.#record(request, ongoing);
+      this.#exchanges.push(exchange);
+      return exchange;
+    };
+    return {
+      headArrives: (withinMs) => ongoing.transfer.headArrives(withinMs),
+      bodyContains: (text, withinMs) =>
+        ongoing.transfer.bodyContains(text, withinMs),
+      disconnect: () => ongoing.disconnect(),
+      finish: () => finished ??= finish(),
+    };
+  }
+
+  /**
+   * The request log's entry of a nonce as soon as it exists; undefined when it does not appear in
+   * time.
+   */
+  async logEntryOf(
+    nonce: string,
+    withinMs: number,
+  ): Promise<ReplayLogEntry | undefined> {
+    return await within(
+      this.replay.requestLog.waitForNonce(nonce).catch(() => undefined),
+      withinMs,
+    );
+  }
+
+  /** How the upstream exchange of a nonce ended; undefined while it lasts. */
+  async upstreamEnding(
+    nonce: string,
+    withinMs: number,
+  ): Promise<string | undefined> {
+    const entry = await this.logEntryOf(nonce, withinMs);
+    return entry === undefined
+      ? undefined
+      : await within(entry.ended, withinMs);
+  }
+
+  /** The record of the scenario; upstream calls are read from the request log now. */
+  finish(stopped?: string): ScenarioRecord {
+    const { replay, redaction } = this.#options;
+    return {
+      scenario: this.#options.scenario,
+      exchanges: this.#exchanges.map((exchange) => ({
+        ...exchange,
+        upstream: upstreamCalls(replay, exchange, redaction),
+      })),
+      notes: this.#notes,
+      ...(stopped === undefined ? {} : { stopped }),
+    };
+  }
+
+  #open(
+    request: TestRequest,
+    billed: boolean = true,
+    kept?: KeptConnection,
+  ): Ongoing {
+    const { budget, baseUrl } = this.#options;
+    const timeoutMs = this.#options.timeoutMs *
+      (request.slow === true ? SLOW : 1);
+    const body = bodyOf(request);
+    const cost = costOf(request, body);
+    budget.take(
+      billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 },
+    );
+    const method = methodOf(request);
+    const url = new URL(baseUrl + pathOf(request));
+    if (request.rawLines === undefined) {
+      const headers = headersOf(request, this.#options);
+      return sendFetch({ url: url.href, method, headers, body, timeoutMs });
+    }
+    return sendRaw({
+      origin: url,
+      head: rawHeadOf(request, url, body, this.#options),
+      body: body ?? new Uint8Array(),
+      timeoutMs,
+      ...(kept === undefined ? {} : { kept }),
+    });
+  }
+
+  async #record(request: TestRequest, ongoing: Ongoing): Promise<Exchange> {
+    const { scenario, redaction, baseUrl, replay, key } = this.#options;
+    const body = bodyOf(request);
+    const path = pathOf(request);
+    const received = await ongoing.received;
+    const shown = {
+      key,
+      headers:
+        this.#options.headers?.map(([name]): Header => [name, WITHHELD]) ??
+          [],
+    };
+    const exchange = recordOf({
+      label: request.label,
+      scenario,
+      endpoint: request.endpoint,
+      via: request.route?.via,
+      request: {
+        client: request.rawLines === undefined ? "fetch" : "raw",
+        method: methodOf(request),
+        path,
+        headers: headersOf(request, shown),
+        body: body === undefined ? "" : new TextDecoder().decode(body),
+        ...(request.rawLines === undefined ? {} : {
+          rawHead: rawHeadOf(request, new URL(baseUrl + path), body, shown),
+        }),
+      },
+      received,
+      redaction,
+    });
+    return {
+      ...exchange,
+      upstream: upstreamCalls(replay, exchange, redaction),
+    };
+  }
+}
+
+/** The value of a promise, or undefined when it does not settle in time. */
+async function within<T>(
+  promise: Promise<T>,
+  ms: number,
+): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

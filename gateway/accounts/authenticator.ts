@@ -1,0 +1,247 @@
+/**
+ * Authenticates callers: maps the keys that a request presents to an account. Results are
+ * cached, so that a busy key does not read the store.
+ *
+ * A cached result is used while the store's *revision* (a number incremented with every
+ * change of a key, plan or account) is unchanged and was read less than the store's
+ * `maxStalenessMs` ago. So one small read per interval keeps all keys fresh, and a revoked key is
+ * refused at most that much later. Changes made in this process take effect immediately.
+ *
+ * @module
+ */
+import type { Caller } from "./accounts.ts";
+import { unavailable } from "./ledger/write_batcher.ts";
+import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
+import type { Account, KeyRecord, Plan } from "./records.ts";
+import {
+  accountFrom,
+  PLAN_PICKS,
+  planFrom,
+} from "./store/account_state_rows.ts";
+import { keyFrom } from "./store/key_rows.ts";
+import { intOf, type SqlRow, type Store } from "./store/store.ts";
+
+/** The account, plan and key behind a caller. */
+export interface Identity {
+  /** Absent for the configured key. */
+  readonly key?: KeyRecord;
+  /** As of the last read; its balances may be outdated. */
+  readonly account: Omit<Account, "purses">;
+  /** The account's plan, as of the last read. */
+  readonly plan: Plan;
+  /** Whether any model has its own balance. */
+  readonly hasModelBalances: boolean;
+}
+
+/** Options of {@linkcode createAuthenticator}. */
+export interface AuthenticatorOptions {
+  /** The store with keys, accounts and plans. */
+  readonly store: Store;
+  /** Current Unix time in milliseconds. */
+  readonly now: () => number;
+  /**
+   * A key for the default account that is not in the store. Only its hash is kept, and only
+   * in memory.
+   */
+  readonly configuredKey?: string;
+}
+
+/** Authenticates callers. */
+export interface Authenticator {
+  /** See {@linkcode Accounts.authenticate}. */
+  authenticate(presented: readonly string[]): Promise<Caller>;
+  /** Account, plan and key of a caller that {@linkcode authenticate} returned. */
+  identity(caller: Caller): Identity;
+  /** Reports a change made in this process, with the new revision. */
+  revisionChanged(revision: number): void;
+}
+
+/** The account of the configured key and of the first key. */
+export const DEFAULT_ACCOUNT = "default";
+export const CONFIGURED_KEY_ID = "configured";
+
+const MAX_CACHED = 10_000;
+const MAX_PRESENTED = 4;
+const MAX_READS = 5;
+
+interface CacheEntry {
+  readonly revision: number;
+  /** Absent: the key does not exist. */
+  readonly caller?: Caller;
+}
+
+/** Creates the cache. */
+export function createAuthenticator(
+  options: AuthenticatorOptions,
+): Authenticator {
+  const { store, now } = options;
+  const configured = options.configuredKey === undefined
+    ? undefined
+    : keyHash(options.configuredKey);
+  /** Keyed by the hash of the key. */
+  const cache = new Map<string, CacheEntry>();
+  const identities = new WeakMap<Caller, Identity>();
+  let revision = 0;
+  let readAtMs = -Infinity;
+  let reading: Promise<void> | undefined;
+
+  /** Records a revision that the store had at some time after `startedMs`. */
+  const noteRevision = (storedRevision: number, startedMs: number): void => {
+    if (storedRevision < revision) return;
+    revision = storedRevision;
+    readAtMs = Math.max(readAtMs, startedMs);
+  };
+
+  const readRevision = async (): Promise<void> => {
+    const startedMs = now();
+    const [row] = await store.read("SELECT value FROM revision WHERE id = 1");
+    if (row !== undefined) noteRevision(intOf(row, "value"), startedMs);
+  };
+
+  const isFresh = (): boolean => now() - readAtMs <= store.maxStalenessMs;
+
+  const refresh = async (): Promise<void> => {
+    for (let reads = 0; !isFresh(); reads++) {
+      if (reads === MAX_READS) {
+        throw new Error("the store's revision could not be read in time");
+      }
+      reading ??= readRevision().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+    }
+  };
+
+  const isConfigured = (hash: string): boolean =>
+    configured !== undefined && hashesEqual(hash, configured);
+
+  const callerOf = (identity: Identity): Caller => {
+    const { account, key, plan } = identity;
+    const planModels = plan.models === undefined
+      ? undefined
+      : new Set(plan.models);
+    const keyModels = key?.models === undefined
+      ? undefined
+      : new Set(key.models);
+    const caller: Caller = {
+      accountId: account.id,
+      keyId: key?.id ?? CONFIGURED_KEY_ID,
+      isActive: account.status === "active",
+      allows: (model) =>
+        (planModels?.has(model) ?? true) && (keyModels?.has(model) ?? true),
+    };
+    identities.set(caller, identity);
+    return caller;
+  };
+
+  const load = async (hash: string): Promise<CacheEntry> => {
+    const [from, value] = isConfigured(hash)
+      ? [FROM_ACCOUNT, DEFAULT_ACCOUNT]
+      : [FROM_KEY, hash];
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      const startedMs = now();
+      const [row] = await store.read(
+        `SELECT r.value AS revision, k.*, a.id AS account__id, ${ACCOUNT_PICKS}, ${PLAN_PICKS}, ` +
+          `(SELECT COUNT(*) FROM purses WHERE account_id = a.id) AS purses FROM revision r ${from}`,
+        [value],
+      );
+      if (row === undefined) {
+        throw new Error("the store's revision table is empty");
+      }
+      const storedRevision = intOf(row, "revision");
+      noteRevision(storedRevision, startedMs);
+      // Older than the known revision: the key was changed while it was read.
+      if (storedRevision < revision) continue;
+      const identity = identityFrom(row);
+      const found: CacheEntry = {
+        revision: storedRevision,
+        ...(identity === undefined ? {} : { caller: callerOf(identity) }),
+      };
+      if (cache.size >= MAX_CACHED) cache.clear();
+      cache.set(hash, found);
+      return found;
+    }
+    throw new Error("the store returned an outdated revision repeatedly");
+  };
+
+  const find = async (hash: string): Promise<Caller | undefined> => {
+    if (cache.has(hash) && !isFresh()) await refresh();
+    let entry = cache.get(hash);
+    if (entry === undefined || entry.revision !== revision) {
+      entry = await load(hash);
+    }
+    if (entry.caller === undefined) return undefined;
+    return isValid(identities.get(entry.caller)?.key, now())
+      ? entry.caller
+      : undefined;
+  };
+
+  return {
+    async authenticate(presented) {
+      for (const text of presented.slice(0, MAX_PRESENTED)) {
+        const hash = keyHash(text);
+        // Malformed keys are not looked up.
+        if (
+          !cache.has(hash) && !isConfigured(hash) && !isWellFormed(text)
+        ) continue;
+        let caller: Caller | undefined;
+        try {
+          caller = await find(hash);
+        } catch (error) {
+          throw unavailable(1000, error);
+        }
+        if (caller !== undefined) return caller;
+      }
+      throw invalidKey(presented.length > 0);
+    },
+    identity(caller) {
+      const identity = identities.get(caller);
+      if (identity === undefined) {
+        throw new Error("the caller was not returned by authenticate()");
+      }
+      return identity;
+    },
+    revisionChanged(to) {
+      revision = Math.max(revision, to);
+    },
+  };
+}
+
+const ACCOUNT_PICKS = [
+  "name",
+  "status",
+  "billing",
+  "plan_id",
+  "balance_micro_usd",
+  "reserved_micro_usd",
+  "open_requests",
+  "created_at_ms",
+].map((name) => `a.${name} AS account__${name}`).join(", ");
+
+const FROM_KEY =
+  "LEFT JOIN keys k ON k.hash = $1 LEFT JOIN accounts a ON a.id = k.account_id LEFT JOIN plans p ON p.id = a.plan_id WHERE r.id = 1";
+const FROM_ACCOUNT =
+  "LEFT JOIN accounts a ON a.id = $1 LEFT JOIN keys k ON k.id = '' LEFT JOIN plans p ON p.id = a.plan_id WHERE r.id = 1";
+
+function identityFrom(row: SqlRow): Identity | undefined {
+  if (row["account__id"] === null) return undefined;
+  const account: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) {
+    if (name.startsWith("account__")) {
+      account[name.slice("account__".length)] = value;
+    }
+  }
+  return {
+    ...(row["id"] === null ? {} : { key: keyFrom(row) }),
+    account: accountFrom(account),
+    plan: planFrom(row, "plan__"),
+    hasModelBalances: intOf(row, "purses") > 0,
+  };
+}
+
+/** The configured key has no record and does not expire. */
+function isValid(key: KeyRecord | undefined, nowMs: number): boolean {
+  if (key === undefined) return true;
+  return key.revokedAtMs === undefined &&
+    (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
+}

@@ -1,0 +1,19 @@
+/**
+ * How a generation call ended, for its charge.
+ *
+ * @module
+ */
+import type { Usage } from "../../translate/model/reply.ts";
+
+/** How a call ended. */
+export interface CallOutcome {
+  /** Token counts reported by the upstream; an absent count was not reported. */
+  readonly usage: Usage;
+  /** Characters generated and relayed: the basis of the estimate if usage was not reported. */
+  readonly generatedChars: number;
+  /**
+   * `caller_left`: the client disconnected before the end. `failed`: at the upstream or in
+   * the gateway. `refused`: before anything was sent to an upstream.
+   */
+  readonly ended: "complete" | "caller_left" | "failed" | "refused";
+}

@@ -1,0 +1,73 @@
+/**
+ * Audits the ledger: recomputes every stored sum and compares it.
+ *
+ * @module
+ */
+import { intOf, type Store, textOf } from "../store/store.ts";
+
+/** Each check: what is wrong, and a query that finds it. */
+const CHECKS: readonly (readonly [string, string])[] = [
+  [
+    "the balance differs from the sum of the ledger",
+    `SELECT id AS place, balance_micro_usd AS kept,
+      CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = a.id AND purse = '') AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "the balance of a model differs from the sum of the ledger",
+    `SELECT account_id || ' ' || model AS place, balance_micro_usd AS kept,
+      CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = p.account_id AND purse = p.model) AS BIGINT) AS counted
+     FROM purses p`,
+  ],
+  [
+    "the reserved amount differs from the sum of the reservations",
+    `SELECT id AS place, reserved_micro_usd AS kept,
+      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM reservations WHERE account_id = a.id AND purse = '') AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "the reserved amount of a model differs from the sum of the reservations",
+    `SELECT account_id || ' ' || model AS place, reserved_micro_usd AS kept,
+      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM reservations WHERE account_id = p.account_id AND purse = p.model) AS BIGINT) AS counted
+     FROM purses p`,
+  ],
+  [
+    "the number of open requests differs from the number of reservations",
+    `SELECT id AS place, open_requests AS kept,
+      CAST((SELECT COUNT(*) FROM reservations WHERE account_id = a.id) AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "the usage differs from the sum of the ledger",
+    `SELECT id AS place,
+      CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM usage_daily WHERE account_id = a.id) AS BIGINT) AS kept,
+      CAST((SELECT 0 - COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = a.id AND kind = 'charge') AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "a settled request still has a reservation",
+    `SELECT request_id AS place, CAST(1 AS BIGINT) AS kept, CAST(0 AS BIGINT) AS counted
+     FROM reservations WHERE request_id IN (SELECT request_id FROM ledger)`,
+  ],
+];
+
+/** Runs every check. Returns the findings; empty if all sums agree to the micro-dollar. */
+export async function audit(store: Store): Promise<readonly string[]> {
+  // Inside one write, so that all checks see the same state.
+  return await store.write(async (sql) => {
+    const findings: string[] = [];
+    for (const [what, query] of CHECKS) {
+      const rows = await sql.all(
+        `SELECT * FROM (${query}) AS q WHERE kept <> counted ORDER BY place LIMIT 10`,
+      );
+      for (const row of rows) {
+        findings.push(
+          `${textOf(row, "place")}: ${what}: ${intOf(row, "kept")} stored, ${
+            intOf(row, "counted")
+          } computed`,
+        );
+      }
+    }
+    return findings;
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * The charge for a call: the counts that the upstream reported, else an estimate, marked as
+ * one.
+ *
+ * - Reported counts are used unchanged, so that the ledger and the reply agree.
+ * - A complete reply without counts is estimated: the prompt as before the call, the output
+ *   as one token per four characters.
+ * - An incomplete reply (the client disconnected, the upstream failed midway) is charged
+ *   for what was generated. The reported count often comes from the start of the stream and
+ *   covers only the first token or two: a count below half of the estimate is replaced by
+ *   the estimate.
+ * - A call that ended before anything was generated or reported costs nothing.
+ *
+ * @module
+ */
+import type { CallOutcome } from "../call_outcome.ts";
+import { costMicroUsd, type Tokens } from "./money.ts";
+import type { Charge, ReservedCall } from "../records.ts";
+
+const CHARS_PER_TOKEN = 4;
+
+/** The fields of a reserved call that the charge depends on. */
+export type Billable = Pick<ReservedCall, "inputTokens" | "price">;
+
+/** The charge for a call that ended with `outcome`. */
+export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
+  const { usage, ended } = outcome;
+  const isReported = [
+    usage.input,
+    usage.cacheRead,
+    usage.cacheWrite,
+    usage.output,
+  ]
+    .some((value) => tokenCount(value) > 0);
+  const isComplete = ended === "complete";
+  if (!isComplete && !isReported && tokenCount(outcome.generatedChars) === 0) {
+    return charge(call, NOTHING, 0, false, ended);
+  }
+  const promptReported = usage.input !== undefined ||
+    usage.cacheRead !== undefined || usage.cacheWrite !== undefined;
+  const estimate = Math.ceil(
+    tokenCount(outcome.generatedChars) / CHARS_PER_TOKEN,
+  );
+  const outputReported = usage.output !== undefined &&
+    (isComplete || tokenCount(usage.output) * 2 >= estimate);
+  const tokens: Tokens = {
+    input: promptReported
+      ? tokenCount(usage.input)
+      : tokenCount(call.inputTokens),
+    cacheRead: tokenCount(usage.cacheRead),
+    cacheWrite: tokenCount(usage.cacheWrite),
+    output: outputReported ? tokenCount(usage.output) : estimate,
+  };
+  const estimated = !promptReported ||
+    (!outputReported && (isComplete || estimate > 0));
+  return charge(call, tokens, tokenCount(usage.reasoning), estimated, ended);
+}
+
+/**
+ * The charge for a call whose process died: the prompt as estimated, and the average output
+ * of the model's calls. Never more than was reserved.
+ */
+export function chargeForLost(
+  call: Billable & Pick<ReservedCall, "maxOutputTokens">,
+  averageOutputTokens: number,
+): Charge {
+  const tokens: Tokens = {
+    ...NOTHING,
+    input: tokenCount(call.inputTokens),
+    output: Math.min(
+      tokenCount(averageOutputTokens),
+      tokenCount(call.maxOutputTokens),
+    ),
+  };
+  return charge(call, tokens, 0, true, "lost");
+}
+
+const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
+
+function charge(
+  call: Billable,
+  tokens: Tokens,
+  reasoning: number,
+  estimated: boolean,
+  ended: Charge["ended"],
+): Charge {
+  return {
+    tokens,
+    reasoningTokens: Math.min(reasoning, tokens.output),
+    estimated,
+    ended,
+    costMicroUsd: costMicroUsd(call.price, tokens),
+  };
+}
+
+/** Any number as a token count: a whole number, not negative, at most 10^9. */
+export function wholeTokens(value: number): number {
+  return Number.isNaN(value)
+    ? 0
+    : Math.min(Math.max(0, Math.ceil(value)), MAX_TOKENS);
+}
+
+function tokenCount(value: number | undefined): number {
+  return value === undefined ? 0 : wholeTokens(value);
+}
+
+/** Above any real call; keeps sums of absurd counts exact. */
+const MAX_TOKENS = 1_000_000_000;

@@ -1,0 +1,52 @@
+/**
+ * Events that change the ledger, and their results.
+ *
+ * @module
+ */
+import type { Limits } from "../accounts.ts";
+import type { Refusal } from "./admission.ts";
+import type { Charge, ReservedCall } from "../records.ts";
+
+/** Money put into an account. */
+export interface TopUp {
+  /** Unique id of the ledger entry. */
+  readonly id: string;
+  readonly accountId: string;
+  /** Model whose own balance it goes to; empty: the account's balance. */
+  readonly balanceModel: string;
+  /** Negative amounts are taken out. */
+  readonly microUsd: number;
+  /** The operator's note. */
+  readonly note?: string;
+  /** Time of the top-up, Unix milliseconds. */
+  readonly atMs: number;
+}
+
+/** An event of an account. */
+export type LedgerEvent =
+  | {
+    readonly type: "reserve";
+    readonly call: ReservedCall;
+    readonly leaseId: string;
+  }
+  | {
+    readonly type: "settle";
+    readonly call: ReservedCall;
+    readonly charge: Charge;
+    readonly atMs: number;
+  }
+  /** Undoes a reservation that was not reported to any client. */
+  | {
+    readonly type: "void";
+    readonly call: ReservedCall;
+    readonly atMs: number;
+  }
+  | ({ readonly type: "top_up" } & TopUp);
+
+/** The result of an event. `duplicate`: the event had been applied before. */
+export type EventResult =
+  | { readonly type: "granted"; readonly limits: Limits }
+  | { readonly type: "refused"; readonly refusal: Refusal }
+  | { readonly type: "entered" }
+  | { readonly type: "duplicate" }
+  | { readonly type: "no_account" };

@@ -1,0 +1,101 @@
+/**
+ * Money in whole micro-dollars, and the cost of tokens. Every amount is rounded up once per
+ * request.
+ *
+ * @module
+ */
+
+/** Prices of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
+export interface ModelPrice {
+  /** Prompt tokens at the full rate. */
+  readonly input: number;
+  /** Prompt tokens read from a cache. */
+  readonly cacheRead: number;
+  /** Prompt tokens written to a cache. */
+  readonly cacheWrite: number;
+  /** Generated tokens. */
+  readonly output: number;
+}
+
+/**
+ * Billed tokens of one request. A count that was not reported is 0 here; {@linkcode Charge}
+ * marks it as estimated.
+ */
+export interface Tokens {
+  /** Prompt tokens at the full rate. */
+  readonly input: number;
+  /** Prompt tokens read from a cache. */
+  readonly cacheRead: number;
+  /** Prompt tokens written to a cache. */
+  readonly cacheWrite: number;
+  /** Generated tokens, reasoning included. */
+  readonly output: number;
+}
+
+const MILLION = 1_000_000n;
+
+/** Cost of tokens; exact for any quantity. */
+export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
+  const small = tokens.input * price.input +
+    tokens.cacheRead * price.cacheRead +
+    tokens.cacheWrite * price.cacheWrite + tokens.output * price.output;
+  // Up to this sum every term is exact as a double.
+  if (small <= Number.MAX_SAFE_INTEGER) {
+    const rest = small % 1_000_000;
+    return (small - rest) / 1_000_000 + (rest === 0 ? 0 : 1);
+  }
+  const sum = BigInt(tokens.input) * BigInt(price.input) +
+    BigInt(tokens.cacheRead) * BigInt(price.cacheRead) +
+    BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite) +
+    BigInt(tokens.output) * BigInt(price.output);
+  return Number((sum + MILLION - 1n) / MILLION);
+}
+
+/**
+ * Worst-case cost of a call whose prompt is as long as estimated: every prompt token at the
+ * highest of its rates.
+ */
+export function worstCostMicroUsd(
+  price: ModelPrice,
+  inputTokens: number,
+  maxOutputTokens: number,
+): number {
+  const dearest = Math.max(price.input, price.cacheRead, price.cacheWrite);
+  return costMicroUsd({ ...price, input: dearest }, {
+    input: inputTokens,
+    cacheRead: 0,
+    cacheWrite: 0,
+    output: maxOutputTokens,
+  });
+}
+
+/** A price as stored with each ledger entry: input/cache read/cache write/output. */
+export function priceText(price: ModelPrice): string {
+  return [price.input, price.cacheRead, price.cacheWrite, price.output]
+    .join("/");
+}
+
+/**
+ * Parses the output of {@linkcode priceText}.
+ *
+ * @throws {Error} for any other text
+ */
+export function parsePrice(text: string): ModelPrice {
+  const match = /^(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(text);
+  if (match === null) throw new Error(`could not read the price: ${text}`);
+  return {
+    input: Number(match[1]),
+    cacheRead: Number(match[2]),
+    cacheWrite: Number(match[3]),
+    output: Number(match[4]),
+  };
+}
+
+/** An amount for display: `$12.50`, `-$0.000123`. At least two decimals, at most six. */
+export function usdText(microUsd: number): string {
+  const sign = microUsd < 0 ? "-" : "";
+  const digits = Math.abs(microUsd).toString().padStart(7, "0");
+  const whole = digits.slice(0, -6);
+  const part = digits.slice(-6).replace(/0{1,4}$/, "");
+  return `${sign}$${whole}.${part}`;
+}

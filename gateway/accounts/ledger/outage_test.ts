@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../../translate/model/error.ts";
+import { audit } from "./audit.ts";
+import { openAccountService, type OpenedAccounts } from "../service.ts";
+import { openStore } from "../store/open_store.ts";
+import type { Store } from "../store/store.ts";
+import { type FaultyStore, faultyStores } from "../testing/faulty_store.ts";
+import {
+  createTestCaller,
+  expectRefusal,
+  openTestAccounts,
+  PRICE,
+  testCall,
+  type TestClock,
+  testClock,
+} from "../testing/open_test_accounts.ts";
+
+interface Bench extends OpenedAccounts {
+  readonly store: FaultyStore;
+  readonly under: Store;
+  readonly clock: TestClock;
+}
+
+function test(name: string, run: (bench: Bench) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const under = await openStore("sqlite::memory:");
+    const store = faultyStores(under)();
+    const clock = testClock();
+    try {
+      // Timers never fire: the test flushes.
+      await using opened = await openTestAccounts(store, clock, {
+        timer: () => () => {},
+      });
+      await run({ ...opened, store, under, clock });
+      store.setDown(false);
+      clock.ms += 10_000;
+      await opened.flush();
+      assert.deepEqual(await audit(under), []);
+    } finally {
+      await under.close();
+    }
+  });
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 503 &&
+    (error.details.retryAfterSeconds ?? 0) >= 1;
+}
+
+test("a store that is down makes a key unavailable, never invalid", async (bench) => {
+  const { text = "" } = await bench.admin.keys.issue({ accountId: "default" });
+  bench.store.setDown(true);
+  await assert.rejects(bench.accounts.authenticate([text]), isUnavailable);
+});
+
+test("a cached key works while the store is down, until the cache expires", async (bench) => {
+  const { accounts, store, clock, freshKey = "" } = bench;
+  await accounts.authenticate([freshKey]);
+  store.setDown(true);
+  await accounts.authenticate([freshKey]);
+  clock.ms += store.maxStalenessMs + 1;
+  await assert.rejects(accounts.authenticate([freshKey]), isUnavailable);
+});
+
+test("a malformed key is refused even while the store is down", async ({ accounts, store }) => {
+  store.setDown(true);
+  await assert.rejects(accounts.authenticate(["sk-x"]), /invalid API key/);
+});
+
+test("active calls go on while the store is down, and are written when it is back", async (bench) => {
+  const { accounts, admin, store, clock } = bench;
+  const { caller, accountId } = await createTestCaller(bench, {
+    balanceMicroUsd: 1000,
+  });
+  const decision = accounts.reserve(caller, testCall());
+  await bench.flush();
+  const reservation = await decision;
+  store.setDown(true);
+  reservation.settle({
+    usage: { input: 10, output: 10 },
+    generatedChars: 40,
+    ended: "complete",
+  });
+  await bench.flush();
+  const refused = await expectRefusal(accounts, caller);
+  assert.ok(isUnavailable(refused));
+  assert.equal(await accounts.ready(), false);
+  store.setDown(false);
+  clock.ms += 10_000;
+  assert.equal(await accounts.ready(), true);
+  assert.equal((await admin.accounts.get(accountId)).balanceMicroUsd, 970);
+});
+
+test("a call that cannot be refused is granted before it is written", async (bench) => {
+  const { accounts, freshKey = "" } = bench;
+  const caller = await accounts.authenticate([freshKey]);
+  // Nothing is written until flush(): if reserve() waited for the store, it would not return.
+  const { durable: written } = await accounts.reserve(caller, testCall());
+  let isWritten = false;
+  const noted = written?.then(() => {
+    isWritten = true;
+  });
+  assert.equal(isWritten, false);
+  await bench.flush();
+  await noted;
+  assert.equal(isWritten, true);
+});
+
+test("a call granted before its write rejects `durable` if the write fails", async (bench) => {
+  const { accounts, store, under, freshKey = "" } = bench;
+  const caller = await accounts.authenticate([freshKey]);
+  for (const when of ["before", "after"] as const) {
+    store.failNext(when);
+    const call = testCall();
+    const reservation = await accounts.reserve(caller, call);
+    await bench.flush();
+    await assert.rejects(
+      reservation.durable ?? Promise.resolve(),
+      isUnavailable,
+    );
+    // The pipeline refuses the call and settles it: nothing was generated.
+    reservation.settle({ usage: {}, generatedChars: 0, ended: "failed" });
+    bench.clock.ms += 10_000;
+    await bench.flush();
+    const { data } = await bench.admin.ledger({ requestId: call.requestId });
+    assert.deepEqual(data.map((entry) => entry.microUsd), [0]);
+    assert.deepEqual(await under.read("SELECT * FROM reservations"), []);
+  }
+});
+
+test("operators get 503 while the store is down", async ({ admin, store }) => {
+  store.setDown(true);
+  await assert.rejects(admin.accounts.list(), isUnavailable);
+  await assert.rejects(admin.accounts.create({}), isUnavailable);
+});
+
+Deno.test("openAccountService() reports when the store goes down and comes back", async () => {
+  const under = await openStore("sqlite::memory:");
+  const store = faultyStores(under)();
+  const clock = testClock();
+  const events: string[] = [];
+  const opened = await openAccountService({
+    store,
+    price: () => PRICE,
+    now: clock.now,
+    timer: () => () => {},
+    onEvent: ({ type }) => events.push(type),
+  });
+  const caller = await opened.accounts.authenticate([opened.freshKey ?? ""]);
+  store.setDown(true);
+  const reservation = await opened.accounts.reserve(caller, testCall());
+  await opened.flush();
+  reservation.settle({ usage: {}, generatedChars: 0, ended: "failed" });
+  store.setDown(false);
+  clock.ms += 1000;
+  await opened.flush();
+  assert.deepEqual(events, ["store_down", "store_up"]);
+  await opened.accounts.close();
+  await under.close();
+});

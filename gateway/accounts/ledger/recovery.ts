@@ -1,0 +1,110 @@
+/**
+ * Recovers calls that will not be settled any more: their process died, or they are older
+ * than any call can be. The first process that finds them settles them, as estimated.
+ *
+ * @module
+ */
+import { applyEvents } from "./transaction.ts";
+import type { LedgerEvent } from "./events.ts";
+import { chargeForLost } from "./charge.ts";
+import {
+  reservationFrom,
+  type StoredReservation,
+} from "../store/reservation_rows.ts";
+import { intOf, type Sql, type Store } from "../store/store.ts";
+
+/**
+ * Longer than any request may take: an older reservation is an internal error, and must not
+ * occupy the account's limits for ever.
+ */
+const MAX_OPEN_MS = 2 * 60 * 60 * 1000;
+const BATCH_SIZE = 200;
+/**
+ * Number of a model's recent replies with reported usage from which the average output is
+ * computed.
+ */
+const SAMPLE_SIZE = 100;
+/** Average output of a model without such replies. */
+const DEFAULT_OUTPUT_TOKENS = 256;
+
+/**
+ * Settles the calls of expired leases, and calls that are too old. Returns the number of
+ * settled calls.
+ */
+export async function recover(
+  store: Store,
+  leaseId: string,
+  nowMs: number,
+): Promise<number> {
+  let count = await settleAll(store, nowMs, "at_ms < $1", nowMs - MAX_OPEN_MS);
+  for (const expiredId of await store.leases.expired(leaseId)) {
+    count += await settleAll(store, nowMs, "owner_id = $1", expiredId);
+    await store.leases.remove(expiredId);
+  }
+  return count;
+}
+
+async function settleAll(
+  store: Store,
+  nowMs: number,
+  which: string,
+  value: string | number,
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const found = await store.read(
+      `SELECT request_id FROM reservations WHERE ${which} LIMIT 1`,
+      [value],
+    );
+    if (found.length === 0) return count;
+    const settledCount = await store.write(async (sql) => {
+      // Read again inside the write: another process may have settled them.
+      const rows = await sql.all(
+        `SELECT * FROM reservations WHERE ${which} ORDER BY at_ms, request_id LIMIT ${BATCH_SIZE}`,
+        [value],
+      );
+      const events = await settlements(
+        sql,
+        rows.map(reservationFrom),
+        nowMs,
+      );
+      const results = await applyEvents(sql, store.dialect, events);
+      return results.filter(({ type }) => type === "entered").length;
+    });
+    // Nothing is left, or nothing that can be settled: a retry would find the same.
+    if (settledCount === 0) return count;
+    count += settledCount;
+  }
+}
+
+async function settlements(
+  sql: Sql,
+  lost: readonly StoredReservation[],
+  atMs: number,
+): Promise<readonly LedgerEvent[]> {
+  const models = [...new Set(lost.map(({ call }) => call.model))];
+  const averages = new Map<string, number>();
+  for (const model of models) {
+    averages.set(model, await averageOutput(sql, model));
+  }
+  return lost.map(({ call }) => ({
+    type: "settle",
+    call,
+    charge: chargeForLost(call, averages.get(call.model) ?? 0),
+    atMs,
+  }));
+}
+
+async function averageOutput(
+  sql: Sql,
+  model: string,
+): Promise<number> {
+  const [row] = await sql.all(
+    `SELECT CAST(COALESCE(ROUND(AVG(output_tokens)), ${DEFAULT_OUTPUT_TOKENS}) AS BIGINT) AS usual FROM (
+      SELECT output_tokens FROM ledger WHERE model = $1 AND kind = 'charge' AND estimated = 0 AND ended = 'complete'
+      ORDER BY seq DESC LIMIT ${SAMPLE_SIZE}
+    ) AS sample`,
+    [model],
+  );
+  return row === undefined ? DEFAULT_OUTPUT_TOKENS : intOf(row, "usual");
+}

@@ -1,0 +1,240 @@
+/**
+ * Applies a batch of ledger events inside one database write. Every decision is made here,
+ * from the stored state at that moment, so that any number of processes can spend one
+ * balance and none can spend what another has reserved.
+ *
+ * An event may be repeated after a failure with an unknown outcome. So a charge is entered
+ * once under its request id, and a reservation is undone only if it is found.
+ *
+ * @module
+ */
+import { admit } from "./admission.ts";
+import { WriteCache } from "./write_cache.ts";
+import {
+  insertEntries,
+  knownEntries,
+  type NewEntry,
+} from "../store/ledger_rows.ts";
+import {
+  deleteReservations,
+  insertReservations,
+  readReservations,
+  type StoredReservation,
+} from "../store/reservation_rows.ts";
+import {
+  type AccountState,
+  applySettlement,
+  applyTopUp,
+  applyVoid,
+} from "./account_state.ts";
+import {
+  readAccountStates,
+  writeAccountStates,
+} from "../store/account_state_rows.ts";
+import type { Sql, SqlDialect } from "../store/store.ts";
+import { addUsage } from "../store/usage_rows.ts";
+import type { EventResult, LedgerEvent } from "./events.ts";
+
+/**
+ * Applies events in order and returns one result for each. Call it inside
+ * {@linkcode Store.write}; `cache` holds the state across writes and is updated.
+ */
+export async function applyEvents(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  cache: WriteCache = new WriteCache(),
+): Promise<readonly EventResult[]> {
+  cache.trim();
+  await loadState(sql, dialect, events, cache);
+  const batch: Batch = {
+    ...cache,
+    granted: new Map(),
+    endedIds: [],
+    changedIds: new Set(),
+    entries: [],
+  };
+  const results = events.map((event) => applyEvent(batch, event));
+  const changed: AccountState[] = [];
+  for (const id of batch.changedIds) {
+    const state = batch.states.get(id);
+    if (state !== undefined) changed.push(state);
+  }
+  await Promise.all([
+    insertReservations(sql, dialect, [...batch.granted.values()]),
+    deleteReservations(sql, dialect, batch.endedIds),
+    insertEntries(sql, dialect, batch.entries),
+    addUsage(sql, dialect, batch.entries),
+    writeAccountStates(sql, dialect, changed),
+    updateLastUse(sql, dialect, events, cache.usedAtMs),
+  ]);
+  return results;
+}
+
+/** Reads the state that the events need and the cache lacks. */
+async function loadState(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  cache: WriteCache,
+): Promise<void> {
+  const isEmpty = cache.states.size === 0;
+  const accountIds = new Set<string>();
+  const ids = new Set<string>();
+  for (const event of events) {
+    const accountId = accountOf(event);
+    if (!cache.states.has(accountId)) accountIds.add(accountId);
+    if (isEmpty || !cache.knows(event)) ids.add(idOf(event));
+  }
+  if (accountIds.size === 0 && ids.size === 0) return;
+  const [states, reservations, enteredIds] = await Promise.all([
+    readAccountStates(sql, dialect, [...accountIds]),
+    readReservations(sql, dialect, [...ids]),
+    knownEntries(sql, dialect, [...ids]),
+  ]);
+  for (const [id, state] of states) cache.states.set(id, state);
+  for (const [id, reservation] of reservations) {
+    cache.reservations.set(id, reservation);
+  }
+  for (const id of enteredIds) cache.enteredIds.add(id);
+}
+
+/** The state that a batch reads and changes. */
+interface Batch {
+  readonly states: Map<string, AccountState>;
+  readonly reservations: Map<string, StoredReservation>;
+  readonly enteredIds: Set<string>;
+  /** Calls granted in this batch that are still active. */
+  readonly granted: Map<string, StoredReservation>;
+  /** Ids of calls that were active before this batch and no longer are. */
+  readonly endedIds: string[];
+  /** Ids of the accounts that this batch changed. */
+  readonly changedIds: Set<string>;
+  readonly entries: NewEntry[];
+}
+
+/** Marks a call as no longer active. */
+function endCall(batch: Batch, id: string): void {
+  if (!batch.reservations.delete(id)) return;
+  // A call that this batch granted has no row yet.
+  if (!batch.granted.delete(id)) batch.endedIds.push(id);
+}
+
+function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
+  const id = idOf(event);
+  const state = batch.states.get(accountOf(event));
+  if (state === undefined) return { type: "no_account" };
+  const update = (next: AccountState): void => {
+    batch.states.set(state.account.id, next);
+    batch.changedIds.add(state.account.id);
+  };
+  const reservation = batch.reservations.get(id);
+  switch (event.type) {
+    case "reserve": {
+      if (reservation !== undefined || batch.enteredIds.has(id)) {
+        return { type: "duplicate" };
+      }
+      const { call, leaseId } = event;
+      const admission = admit(state, call, call.atMs);
+      if (!admission.granted) {
+        return { type: "refused", refusal: admission.refusal };
+      }
+      update(admission.state);
+      const granted: StoredReservation = {
+        call,
+        leaseId,
+        balanceModel: admission.balanceModel,
+      };
+      batch.reservations.set(id, granted);
+      batch.granted.set(id, granted);
+      return { type: "granted", limits: admission.limits };
+    }
+    case "settle": {
+      if (batch.enteredIds.has(id)) return { type: "duplicate" };
+      const { charge, atMs } = event;
+      // The stored reservation is authoritative.
+      const call = reservation?.call ?? event.call;
+      const balanceModel = reservation?.balanceModel ??
+        (state.modelBalances.has(call.model) ? call.model : "");
+      update(
+        applySettlement(
+          state,
+          call,
+          balanceModel,
+          charge,
+          reservation !== undefined,
+          atMs,
+        ),
+      );
+      endCall(batch, id);
+      batch.enteredIds.add(id);
+      batch.entries.push({
+        type: "charge",
+        call,
+        charge,
+        balanceModel,
+        atMs,
+      });
+      return { type: "entered" };
+    }
+    case "void":
+      if (reservation === undefined) return { type: "duplicate" };
+      update(
+        applyVoid(
+          state,
+          reservation.call,
+          reservation.balanceModel,
+          event.atMs,
+        ),
+      );
+      endCall(batch, id);
+      return { type: "entered" };
+    case "top_up":
+      if (batch.enteredIds.has(id)) return { type: "duplicate" };
+      update(applyTopUp(state, event.balanceModel, event.microUsd));
+      batch.enteredIds.add(id);
+      batch.entries.push(event);
+      return { type: "entered" };
+  }
+}
+
+function idOf(event: LedgerEvent): string {
+  return event.type === "top_up" ? event.id : event.call.requestId;
+}
+
+function accountOf(event: LedgerEvent): string {
+  return event.type === "top_up" ? event.accountId : event.call.accountId;
+}
+
+const USE_INTERVAL_MS = 60_000;
+
+/**
+ * Updates the keys' time of last use. Exact to the minute, so that a busy key is not
+ * written with every call.
+ */
+async function updateLastUse(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  usedAtMs: Map<string, number>,
+): Promise<void> {
+  const keyIds = new Set<string>();
+  let atMs = 0;
+  for (const event of events) {
+    if (event.type !== "reserve") continue;
+    const { call } = event;
+    if (call.atMs < (usedAtMs.get(call.keyId) ?? -Infinity) + USE_INTERVAL_MS) {
+      continue;
+    }
+    keyIds.add(call.keyId);
+    atMs = Math.max(atMs, call.atMs);
+  }
+  if (keyIds.size === 0) return;
+  for (const id of keyIds) usedAtMs.set(id, atMs);
+  await sql.all(
+    `UPDATE keys SET last_used_at_ms = $2 WHERE id IN ${
+      dialect.texts(1)
+    } AND (last_used_at_ms IS NULL OR last_used_at_ms <= $3)`,
+    [JSON.stringify([...keyIds]), atMs, atMs - USE_INTERVAL_MS],
+  );
+}

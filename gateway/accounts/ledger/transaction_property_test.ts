@@ -1,0 +1,90 @@
+/**
+ * Two simulated processes share one store; calls, settlements, repetitions, faults and
+ * crashes come in any order. `testing/ledger_model.ts` computes the expected ledger.
+ */
+import fc from "fast-check";
+import { openStore } from "../store/open_store.ts";
+import { type Action, ledgerModel } from "../testing/ledger_model.ts";
+
+const process = fc.nat(1);
+const account = fc.nat(1);
+const callFields = {
+  process,
+  account,
+  model: fc.nat(1),
+  input: fc.nat(50),
+  max: fc.nat(100),
+};
+const when = fc.constantFrom("before" as const, "after" as const);
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant("reserve"), ...callFields }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("settle"),
+      which: fc.nat(),
+      part: fc.nat(100),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("settle again"), which: fc.nat() }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("flush"), process }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("fault"),
+      process,
+      when: when,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash"), process }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("top up"),
+      account,
+      ownBalance: fc.boolean(),
+      microUsd: fc.integer({ min: 1, max: 500 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.nat(10_000) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("die reserving"),
+      when,
+      ...callFields,
+    }),
+  },
+);
+
+Deno.test("the ledger is correct after any order of calls, faults and crashes", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(action, { minLength: 5, maxLength: 60 }),
+      async (actions) => {
+        const store = await openStore("sqlite::memory:");
+        try {
+          const model = ledgerModel(store);
+          await model.start();
+          for (const action of actions) {
+            await model.perform(action);
+            await model.check();
+          }
+          await model.finish();
+        } finally {
+          await store.close();
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,352 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { LedgerEvent } from "./events.ts";
+import {
+  type WriteBatcher,
+  writeBatcher,
+  type WrittenBatch,
+} from "./write_batcher.ts";
+import type { ReservedCall } from "../records.ts";
+import { PRICE } from "../testing/open_test_accounts.ts";
+
+/** A write batcher on a simulated store: every write waits until the test decides its outcome. */
+interface Bench {
+  readonly batcher: WriteBatcher;
+  /** Ids of the events in each write so far. */
+  readonly writes: (readonly string[])[];
+  readonly clock: { ms: number };
+  readonly states: boolean[];
+  /** Advances the clock; due timers run. */
+  pass(ms: number): Promise<void>;
+  succeed(): Promise<void>;
+  fail(): Promise<void>;
+  /** Makes the written batch durable, or fails its fsync with `error`. */
+  reachDisk(error?: Error): Promise<void>;
+}
+
+function bench(isSlow = false): Bench {
+  const clock = { ms: 0 };
+  const states: boolean[] = [];
+  const writes: (readonly string[])[] = [];
+  const timers = new Map<number, { atMs: number; run: () => void }>();
+  let ids = 0;
+  let current: PromiseWithResolvers<WrittenBatch> | undefined;
+  let events: readonly LedgerEvent[] = [];
+  const disk = Promise.withResolvers<void>();
+  if (!isSlow) disk.resolve();
+  const settle = async (): Promise<void> => {
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  };
+  const batcher = writeBatcher({
+    apply(batch) {
+      events = batch;
+      writes.push(batch.map(nameOf));
+      current = Promise.withResolvers();
+      return current.promise;
+    },
+    now: () => clock.ms,
+    timer(ms, run) {
+      const id = ids++;
+      timers.set(id, { atMs: clock.ms + ms, run });
+      return () => timers.delete(id);
+    },
+    onState: (up) => states.push(up),
+  });
+  return {
+    batcher,
+    writes,
+    clock,
+    states,
+    async reachDisk(error) {
+      if (error === undefined) disk.resolve();
+      else disk.reject(error);
+      await settle();
+    },
+    async pass(ms) {
+      clock.ms += ms;
+      for (const [id, { atMs, run }] of [...timers]) {
+        if (atMs > clock.ms) continue;
+        timers.delete(id);
+        run();
+      }
+      await settle();
+    },
+    async succeed() {
+      current?.resolve({
+        results: events.map(() => ({ type: "granted", limits: {} })),
+        durable: disk.promise,
+      });
+      await settle();
+    },
+    async fail() {
+      current?.reject(new Error("connection lost"));
+      await settle();
+    },
+  };
+}
+
+function nameOf(event: LedgerEvent): string {
+  return event.type === "top_up"
+    ? event.id
+    : `${event.type} ${event.call.requestId}`;
+}
+
+function callOf(requestId: string): ReservedCall {
+  return {
+    requestId,
+    accountId: "a",
+    keyId: "k",
+    model: "m",
+    inputTokens: 1,
+    maxOutputTokens: 1,
+    price: PRICE,
+    reservedMicroUsd: 3,
+    atMs: 0,
+  };
+}
+
+function reserve(id: string): LedgerEvent & { readonly type: "reserve" } {
+  return { type: "reserve", call: callOf(id), leaseId: "o" };
+}
+
+function settle(id: string): LedgerEvent {
+  return {
+    type: "settle",
+    call: callOf(id),
+    charge: {
+      tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 1 },
+      reasoningTokens: 0,
+      estimated: false,
+      ended: "complete",
+      costMicroUsd: 3,
+    },
+    atMs: 0,
+  };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === "unavailable" &&
+    (error.details.retryAfterSeconds ?? 0) >= 1;
+}
+
+Deno.test("reservations in the same turn share one write", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  const decisions = ["a", "b", "c"].map((id) => batcher.reserve(reserve(id)));
+  await pass(0);
+  assert.deepEqual(writes, [["reserve a", "reserve b", "reserve c"]]);
+  await succeed();
+  assert.equal((await Promise.all(decisions)).length, 3);
+});
+
+Deno.test("events that arrive during a write go into the next one", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  const first = batcher.reserve(reserve("a"));
+  await pass(0);
+  const second = batcher.reserve(reserve("b"));
+  // Longer than the minimum interval between two writes.
+  await pass(3);
+  assert.equal(writes.length, 1);
+  await succeed();
+  await pass(0);
+  assert.deepEqual(writes, [["reserve a"], ["reserve b"]]);
+  await succeed();
+  await Promise.all([first, second]);
+});
+
+Deno.test("a settlement waits ten milliseconds for other events", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  batcher.enqueue(settle("a"));
+  await pass(9);
+  assert.deepEqual(writes, []);
+  batcher.enqueue(settle("b"));
+  await pass(1);
+  assert.deepEqual(writes, [["settle a", "settle b"]]);
+  await succeed();
+});
+
+Deno.test("a settlement does not wait when a reservation arrives", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  batcher.enqueue(settle("a"));
+  const decision = batcher.reserve(reserve("b"));
+  await pass(0);
+  assert.deepEqual(writes, [["settle a", "reserve b"]]);
+  await succeed();
+  await decision;
+});
+
+Deno.test("a hundred events are written at once, and no more than a hundred", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  for (let i = 0; i < 150; i++) batcher.enqueue(settle(`${i}`));
+  await pass(0);
+  assert.deepEqual(writes.map((ids) => ids.length), [100]);
+  await succeed();
+  await pass(10);
+  assert.deepEqual(writes.map((ids) => ids.length), [100, 50]);
+  await succeed();
+});
+
+Deno.test("a reservation is decided before it is on disk, and durable once it is", async () => {
+  const { batcher, pass, succeed, reachDisk } = bench(true);
+  const decision = batcher.reserve(reserve("a"));
+  await pass(0);
+  await succeed();
+  const { result, durable } = await decision;
+  assert.equal(result.type, "granted");
+  let survives = false;
+  durable.then(() => {
+    survives = true;
+  });
+  await pass(0);
+  assert.equal(survives, false);
+  await reachDisk();
+  assert.equal(survives, true);
+});
+
+Deno.test("writes with waiting clients keep a minimum interval, and flush() waits for the disk", async () => {
+  const { batcher, writes, pass, succeed, reachDisk } = bench(true);
+  const first = batcher.reserve(reserve("a"));
+  await pass(0);
+  await succeed();
+  await first;
+  const second = batcher.reserve(reserve("b"));
+  await pass(0);
+  assert.equal(writes.length, 1);
+  await pass(2);
+  assert.equal(writes.length, 2);
+  await succeed();
+  await second;
+  let flushed = false;
+  const flush = batcher.flush().then(() => {
+    flushed = true;
+  });
+  await pass(0);
+  assert.equal(flushed, false);
+  await reachDisk();
+  await flush;
+});
+
+Deno.test("when the disk fails, a reservation is refused and settlements are written again", async () => {
+  const { batcher, writes, states, pass, succeed, reachDisk } = bench(true);
+  const decision = batcher.reserve(reserve("a"));
+  batcher.enqueue(settle("b"));
+  await pass(0);
+  await succeed();
+  const { durable } = await decision;
+  const refused = assert.rejects(durable, isUnavailable);
+  await reachDisk(new Error("EIO"));
+  await refused;
+  assert.deepEqual(states, [false]);
+  await pass(100);
+  assert.deepEqual(writes, [["reserve a", "settle b"], ["settle b"]]);
+});
+
+Deno.test("a reservation whose write failed is refused, then undone", async () => {
+  const { batcher, writes, states, pass, fail, succeed } = bench();
+  const decision = batcher.reserve(reserve("a"));
+  await pass(0);
+  const refused = assert.rejects(decision, isUnavailable);
+  await fail();
+  await refused;
+  assert.deepEqual(states, [false]);
+  await pass(100);
+  assert.deepEqual(writes, [["reserve a"], ["void a"]]);
+  await succeed();
+  assert.deepEqual(states, [false, true]);
+});
+
+Deno.test("a reservation that waited behind a failed write is refused and was never written", async () => {
+  const { batcher, writes, pass, fail, succeed } = bench();
+  const first = batcher.reserve(reserve("a"));
+  await pass(0);
+  const second = batcher.reserve(reserve("b"));
+  const refused = [first, second].map((decision) =>
+    assert.rejects(decision, isUnavailable)
+  );
+  await fail();
+  await Promise.all(refused);
+  await pass(100);
+  await succeed();
+  assert.deepEqual(writes, [["reserve a"], ["void a"]]);
+});
+
+Deno.test("while the store is down, reservations are refused without trying it", async () => {
+  const { batcher, writes, pass, fail, clock } = bench();
+  batcher.enqueue(settle("a"));
+  await pass(10);
+  await fail();
+  assert.throws(() => batcher.assertAvailable(), isUnavailable);
+  clock.ms += 100;
+  // The retry is due: the next reservation may be the one that tries.
+  batcher.assertAvailable();
+  assert.equal(writes.length, 1);
+});
+
+Deno.test("during a retry no further call waits for the store", async () => {
+  const { batcher, pass, clock, fail, succeed } = bench();
+  batcher.enqueue(settle("a"));
+  await pass(10);
+  await fail();
+  clock.ms += 100;
+  const tried = batcher.reserve(reserve("b"));
+  await pass(0);
+  assert.throws(() => batcher.assertAvailable(), isUnavailable);
+  await succeed();
+  batcher.assertAvailable();
+  await pass(10);
+  await succeed();
+  await tried;
+});
+
+Deno.test("settlements are kept and retried, at growing intervals", async () => {
+  const { batcher, writes, pass, fail, succeed } = bench();
+  batcher.enqueue(settle("a"));
+  await pass(10);
+  for (const waitMs of [100, 200, 400, 500, 500]) {
+    await fail();
+    const tries = writes.length;
+    await pass(waitMs - 1);
+    assert.equal(writes.length, tries);
+    await pass(1);
+    assert.equal(writes.length, tries + 1);
+  }
+  await succeed();
+  assert.deepEqual(new Set(writes.flat()), new Set(["settle a"]));
+});
+
+Deno.test("after a failure events are retried one by one, and a failing one does not block the others", async () => {
+  const { batcher, writes, pass, fail, succeed } = bench();
+  for (const id of ["bad", "b", "c"]) batcher.enqueue(settle(id));
+  await pass(10);
+  await fail();
+  await pass(100);
+  assert.deepEqual(writes.at(-1), ["settle bad"]);
+  await fail();
+  await pass(200);
+  assert.deepEqual(writes.at(-1), ["settle b"]);
+  await succeed();
+  await pass(10);
+  assert.deepEqual(writes.at(-1), ["settle c", "settle bad"]);
+  await succeed();
+});
+
+Deno.test("probe() retries a store while no call does", async () => {
+  const { batcher, pass, fail, succeed } = bench();
+  const refused = assert.rejects(batcher.reserve(reserve("a")));
+  await pass(0);
+  await fail();
+  await refused;
+  const probe = batcher.probe();
+  await succeed();
+  assert.equal(await probe, true);
+  assert.equal(batcher.isUp(), true);
+});
+
+Deno.test("close() writes the queue and refuses later reservations", async () => {
+  const { batcher, writes, succeed } = bench();
+  batcher.enqueue(settle("a"));
+  const closed = batcher.close(1000);
+  await succeed();
+  await closed;
+  assert.deepEqual(writes, [["settle a"]]);
+  await assert.rejects(batcher.reserve(reserve("b")), isUnavailable);
+});

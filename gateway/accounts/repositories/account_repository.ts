@@ -1,0 +1,235 @@
+/**
+ * Administration of accounts, and of the money put into them.
+ *
+ * @module
+ */
+import { ApiError, invalidField } from "../../../translate/model/error.ts";
+import { applyEvents } from "../ledger/transaction.ts";
+import { entryFrom } from "../store/ledger_rows.ts";
+import type { Account, Billing, LedgerEntry } from "../records.ts";
+import {
+  alreadyExists,
+  type IdempotencyKey,
+  type ListPage,
+  listPage,
+  newId,
+  notFound,
+  pageLimit,
+  type PageRequest,
+  readRows,
+  type RepositoryContext,
+  writeOnce,
+} from "./repository.ts";
+import { accountFrom, modelBalanceFrom } from "../store/account_state_rows.ts";
+import type { Sql, SqlValue } from "../store/store.ts";
+
+/** Settings of an account. An absent one stays unchanged. */
+export interface AccountSettings {
+  /** Display name. */
+  readonly name?: string;
+  /** A disabled account may make no calls. */
+  readonly status?: Account["status"];
+  /** Id of the account's plan. */
+  readonly planId?: string;
+  /** Whether calls need a balance that covers them. */
+  readonly billing?: Billing;
+}
+
+/** A top-up; a negative amount is taken out. */
+export interface TopUpRequest {
+  /** Whole micro-dollars, not 0. */
+  readonly microUsd: number;
+  /**
+   * Puts the amount into this model's own balance. From then on the model's calls are paid
+   * from it alone.
+   */
+  readonly model?: string;
+  /** A note for the ledger. */
+  readonly note?: string;
+}
+
+/** Creates, changes and lists accounts. */
+export interface AccountRepository {
+  /**
+   * Creates an account. Defaults: active, prepaid, on the plan without limits.
+   *
+   * @throws {ApiError} `conflict` if the id exists, `not_found` if the plan does not exist
+   */
+  create(
+    settings: AccountSettings & { readonly id?: string },
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<Account>;
+  /**
+   * Changes the given settings.
+   *
+   * @throws {ApiError} `not_found` for the account or its plan
+   */
+  update(
+    id: string,
+    settings: AccountSettings,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<Account>;
+  /**
+   * Reads one account.
+   *
+   * @throws {ApiError} `not_found`
+   */
+  get(id: string): Promise<Account>;
+  /** Lists the accounts by id. */
+  list(page?: PageRequest): Promise<ListPage<Account>>;
+  /**
+   * Adds an amount to the account's balance, or to a model's own.
+   *
+   * @throws {ApiError} `not_found`; `invalid_request` for an unknown model, or an amount
+   * that is 0 or not whole
+   */
+  topUp(
+    id: string,
+    topUp: TopUpRequest,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<LedgerEntry>;
+}
+
+/** Id of the plan of accounts created without one. */
+export const DEFAULT_PLAN = "unlimited";
+
+/** Creates the repository. */
+export function accountRepository(
+  context: RepositoryContext,
+): AccountRepository {
+  return {
+    create: (settings, idempotencyKey) =>
+      writeOnce(context, async (sql) => {
+        const nowMs = context.now();
+        const id = settings.id ?? newId("acct", nowMs);
+        if (await find(sql, id) !== undefined) {
+          throw alreadyExists("account", id);
+        }
+        const planId = settings.planId ?? DEFAULT_PLAN;
+        await checkPlan(sql, planId);
+        await sql.all(
+          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, $2, 'active', 'prepaid', $3, $4)",
+          [id, settings.name ?? id, planId, nowMs],
+        );
+        return await set(sql, id, settings);
+      }, idempotencyKey),
+    update: (id, settings, idempotencyKey) =>
+      writeOnce(context, async (sql) => {
+        if (settings.planId !== undefined) {
+          await checkPlan(sql, settings.planId);
+        }
+        return await set(sql, id, settings);
+      }, idempotencyKey),
+    async get(id) {
+      const account = await find({ all: readFrom(context) }, id);
+      if (account === undefined) throw notFound("account", id);
+      return account;
+    },
+    async list(page = {}) {
+      const limit = pageLimit(page);
+      const rows = await readRows(
+        context,
+        "SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
+        [page.after ?? "", limit + 1],
+      );
+      const accounts = rows.map(accountFrom);
+      const modelBalances = await readRows(
+        context,
+        `SELECT * FROM purses WHERE account_id IN ${
+          context.store.dialect.texts(1)
+        } ORDER BY model`,
+        [JSON.stringify(accounts.map((account) => account.id))],
+      );
+      return listPage(
+        accounts.map((account) => ({
+          ...account,
+          purses: modelBalances.filter((row) =>
+            row["account_id"] === account.id
+          )
+            .map(modelBalanceFrom),
+        })),
+        limit,
+        (account) => account.id,
+      );
+    },
+    async topUp(id, topUp, idempotencyKey) {
+      if (!Number.isSafeInteger(topUp.microUsd) || topUp.microUsd === 0) {
+        throw invalidField(
+          "micro_usd",
+          "expected a whole number of micro-dollars other than 0",
+        );
+      }
+      if (topUp.model !== undefined && !context.knowsModel(topUp.model)) {
+        throw invalidField("model", `there is no model ${topUp.model}`);
+      }
+      return await writeOnce(context, async (sql) => {
+        const nowMs = context.now();
+        const entryId = newId("topup", nowMs);
+        const [result] = await applyEvents(sql, context.store.dialect, [{
+          type: "top_up",
+          id: entryId,
+          accountId: id,
+          balanceModel: topUp.model ?? "",
+          microUsd: topUp.microUsd,
+          ...(topUp.note === undefined ? {} : { note: topUp.note }),
+          atMs: nowMs,
+        }]);
+        if (result?.type === "no_account") throw notFound("account", id);
+        const [row] = await sql.all(
+          "SELECT * FROM ledger WHERE request_id = $1",
+          [entryId],
+        );
+        if (row === undefined) throw new Error("the top-up was not entered");
+        return entryFrom(row);
+      }, idempotencyKey);
+    },
+  };
+}
+
+function readFrom(context: RepositoryContext): Sql["all"] {
+  return (text, values) => readRows(context, text, values);
+}
+
+async function find(sql: Sql, id: string): Promise<Account | undefined> {
+  const [row] = await sql.all("SELECT * FROM accounts WHERE id = $1", [id]);
+  if (row === undefined) return undefined;
+  const modelBalances = await sql.all(
+    "SELECT * FROM purses WHERE account_id = $1 ORDER BY model",
+    [id],
+  );
+  return { ...accountFrom(row), purses: modelBalances.map(modelBalanceFrom) };
+}
+
+async function checkPlan(sql: Sql, planId: string): Promise<void> {
+  const rows = await sql.all("SELECT id FROM plans WHERE id = $1", [planId]);
+  if (rows.length === 0) {
+    throw new ApiError("not_found", `there is no plan ${planId}`, {
+      code: "plan_not_found",
+      param: "plan",
+      retryable: false,
+    });
+  }
+}
+
+async function set(
+  sql: Sql,
+  id: string,
+  settings: AccountSettings,
+): Promise<Account> {
+  const fields: Readonly<Record<string, SqlValue | undefined>> = {
+    name: settings.name,
+    status: settings.status,
+    billing: settings.billing,
+    plan_id: settings.planId,
+  };
+  for (const [column, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    await sql.all(`UPDATE accounts SET ${column} = $2 WHERE id = $1`, [
+      id,
+      value,
+    ]);
+  }
+  const account = await find(sql, id);
+  if (account === undefined) throw notFound("account", id);
+  return account;
+}

@@ -1,0 +1,72 @@
+/**
+ * The administration of the accounts: repositories and reports behind one interface.
+ * `gateway/admin/` maps it to operations.
+ *
+ * @module
+ */
+import {
+  type AccountRepository,
+  accountRepository,
+} from "./account_repository.ts";
+import { audit } from "../ledger/audit.ts";
+import { seedDefaults } from "../bootstrap.ts";
+import { type KeyRepository, keyRepository } from "./key_repository.ts";
+import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
+import { type PlanRepository, planRepository } from "./plan_repository.ts";
+import type { LedgerEntry } from "../records.ts";
+import type { ListPage, RepositoryContext } from "./repository.ts";
+import type { Store } from "../store/store.ts";
+import {
+  reportUsage,
+  type UsageLine,
+  type UsageQuery,
+} from "./usage_report.ts";
+
+/** The administration's interface. */
+export interface Admin {
+  /** Administration of plans. */
+  readonly plans: PlanRepository;
+  /** Administration of accounts. */
+  readonly accounts: AccountRepository;
+  /** Administration of keys. */
+  readonly keys: KeyRepository;
+  /** Sums up usage. */
+  usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
+  /** Reads one page of the ledger. */
+  ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
+  /** Reads all matching ledger entries, page by page; for exports. */
+  allLedger(
+    query: LedgerQuery,
+  ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** Recomputes every stored sum. Returns the differences; empty if there are none. */
+  audit(): Promise<readonly string[]>;
+}
+
+/** Creates the administration on a store. */
+export function createAdmin(context: RepositoryContext): Admin {
+  return {
+    plans: planRepository(context),
+    accounts: accountRepository(context),
+    keys: keyRepository(context),
+    usage: (query) => reportUsage(context, query),
+    ledger: (query) => listLedger(context, query),
+    allLedger: (query) => allEntries(context, query),
+    audit: () => audit(context.store),
+  };
+}
+
+/**
+ * Opens the administration without the account service, for the command line. Seeds an
+ * empty store, except for the key. Running gateways see its changes like those of another
+ * gateway.
+ *
+ * @throws {Error} if the store does not answer
+ */
+export async function openAdmin(
+  store: Store,
+  knowsModel: (model: string) => boolean,
+  now: () => number = Date.now,
+): Promise<Admin> {
+  await seedDefaults(store, now(), true);
+  return createAdmin({ store, now, onChange: () => {}, knowsModel });
+}

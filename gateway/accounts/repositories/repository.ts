@@ -1,0 +1,200 @@
+/**
+ * Shared by the repositories: a change is one write that increments the revision and is
+ * applied once per idempotency key; lists are read in pages.
+ *
+ * @module
+ */
+import { ApiError } from "../../../translate/model/error.ts";
+import { unavailable } from "../ledger/write_batcher.ts";
+import { randomText } from "../key.ts";
+import {
+  intOf,
+  type Sql,
+  type SqlRow,
+  type SqlValue,
+  type Store,
+  textOf,
+} from "../store/store.ts";
+
+/** What a repository works with. */
+export interface RepositoryContext {
+  /** The store with plans, accounts and keys. */
+  readonly store: Store;
+  /** Current Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Called after every change, with the new revision. */
+  readonly onChange: (revision: number) => void;
+  /** Whether a model exists; lists of models are checked with it. */
+  readonly knowsModel: (model: string) => boolean;
+}
+
+/** Makes a change idempotent: repeated with the same key it is applied once. */
+export interface IdempotencyKey {
+  /** The client's unique key for this request. */
+  readonly key: string;
+  /** Hash of the request: the same key with another request is refused. */
+  readonly fingerprint: string;
+}
+
+/** How long replies are stored for their idempotency key. */
+const REPLY_RETENTION_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Applies a change. With `idempotencyKey` its reply is stored, after `withoutSecrets` has
+ * removed secrets from it.
+ *
+ * @throws {ApiError} from `work`; `conflict` if the idempotency key was used for another
+ * request; `unavailable`
+ */
+export async function writeOnce<T>(
+  context: RepositoryContext,
+  work: (sql: Sql) => Promise<T>,
+  idempotencyKey?: IdempotencyKey,
+  withoutSecrets: (reply: T) => T = (reply) => reply,
+): Promise<T> {
+  const nowMs = context.now();
+  const outcome = await orUnavailable(() =>
+    context.store.write(async (sql): Promise<Outcome<T>> => {
+      if (idempotencyKey !== undefined) {
+        const before = await storedReply(sql, idempotencyKey, nowMs);
+        // The text is a serialised T, written below.
+        if (before !== undefined) return { reply: JSON.parse(before) as T };
+      }
+      const reply = await work(sql);
+      const [row] = await sql.all(
+        "UPDATE revision SET value = value + 1 WHERE id = 1 RETURNING value",
+      );
+      if (idempotencyKey !== undefined) {
+        await sql.all(
+          "INSERT INTO answers (idempotency_key, fingerprint, answer, at_ms) VALUES ($1, $2, $3, $4)",
+          [
+            idempotencyKey.key,
+            idempotencyKey.fingerprint,
+            JSON.stringify(withoutSecrets(reply)),
+            nowMs,
+          ],
+        );
+      }
+      return {
+        reply,
+        ...(row === undefined ? {} : { revision: intOf(row, "value") }),
+      };
+    })
+  );
+  if (outcome.revision !== undefined) context.onChange(outcome.revision);
+  return outcome.reply;
+}
+
+interface Outcome<T> {
+  readonly reply: T;
+  /** Absent if a stored reply was returned and nothing changed. */
+  readonly revision?: number;
+}
+
+async function storedReply(
+  sql: Sql,
+  idempotencyKey: IdempotencyKey,
+  nowMs: number,
+): Promise<string | undefined> {
+  await sql.all("DELETE FROM answers WHERE at_ms < $1", [
+    nowMs - REPLY_RETENTION_MS,
+  ]);
+  const [row] = await sql.all(
+    "SELECT fingerprint, answer FROM answers WHERE idempotency_key = $1",
+    [idempotencyKey.key],
+  );
+  if (row === undefined) return undefined;
+  if (textOf(row, "fingerprint") !== idempotencyKey.fingerprint) {
+    throw new ApiError(
+      "conflict",
+      "the idempotency key was used for a different request",
+      { code: "idempotency_key_reused", retryable: false },
+    );
+  }
+  return textOf(row, "answer");
+}
+
+/**
+ * Reads rows.
+ *
+ * @throws {ApiError} `unavailable` if the store does not answer
+ */
+export function readRows(
+  context: RepositoryContext,
+  text: string,
+  values: readonly SqlValue[] = [],
+): Promise<readonly SqlRow[]> {
+  return orUnavailable(() => context.store.read(text, values));
+}
+
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError ? error : unavailable(1000, error);
+  }
+}
+
+/** The error for an unknown id. */
+export function notFound(noun: string, id: string): ApiError {
+  return new ApiError("not_found", `there is no ${noun} ${id}`, {
+    code: `${noun}_not_found`,
+    retryable: false,
+  });
+}
+
+/** The error for an id that exists already. */
+export function alreadyExists(noun: string, id: string): ApiError {
+  return new ApiError("conflict", `id: the ${noun} ${id} exists already`, {
+    code: `${noun}_exists`,
+    retryable: false,
+  });
+}
+
+/** Start and length of a page. */
+export interface PageRequest {
+  /** Cursor: the `next` of the previous page. */
+  readonly after?: string;
+  /** Maximum number of items, 1 to 1000; absent: 100. */
+  readonly limit?: number;
+}
+
+export interface ListPage<T> {
+  /** Items of the page. */
+  readonly data: readonly T[];
+  /** Cursor of the next page; absent on the last one. */
+  readonly next?: string;
+}
+
+const PAGE = 100;
+
+/** Makes a page from up to `limit + 1` rows; the additional row shows that there is a next page. */
+export function listPage<T>(
+  items: readonly T[],
+  limit: number,
+  cursor: (item: T) => string,
+): ListPage<T> {
+  const data = items.slice(0, limit);
+  const last = data.at(-1);
+  return {
+    data,
+    ...(items.length > limit && last !== undefined
+      ? { next: cursor(last) }
+      : {}),
+  };
+}
+
+/** Page length: the requested limit within 1 to 1000, or the default. */
+export function pageLimit(page: PageRequest): number {
+  return Math.min(Math.max(1, page.limit ?? PAGE), 1000);
+}
+
+/** A new id. Ids sort by creation time, and so do lists. */
+export function newId(
+  prefix: string,
+  nowMs: number,
+  randomChars: number = 12,
+): string {
+  const time = nowMs.toString(36).padStart(9, "0");
+  return `${prefix}_${time}${randomText(randomChars)}`;
+}

@@ -1,0 +1,291 @@
+/**
+ * The account service: puts together authentication, admission, the ledger and the
+ * background tasks.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";
+import { type Admin, createAdmin } from "./repositories/admin.ts";
+import { notInPlan } from "./ledger/admission.ts";
+import { applyEvents } from "./ledger/transaction.ts";
+import type { EventResult } from "./ledger/events.ts";
+import { WriteCache } from "./ledger/write_cache.ts";
+import { createAuthenticator, type Identity } from "./authenticator.ts";
+import { chargeFor, wholeTokens } from "./ledger/charge.ts";
+import { seedDefaults } from "./bootstrap.ts";
+import { writeBatcher } from "./ledger/write_batcher.ts";
+import { startHeartbeat } from "./ledger/lease.ts";
+import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
+import type { Charge, ReservedCall } from "./records.ts";
+import { newId } from "./repositories/repository.ts";
+import type { Store } from "./store/store.ts";
+import { startTimer, type Timer } from "./timer.ts";
+
+/** Options of {@linkcode openAccountService}. */
+export interface AccountsOptions {
+  /** From {@linkcode openStore}. Closed together with the accounts. */
+  readonly store: Store;
+  /** Price of a model; undefined for an unknown model. A free model has a price of zeros. */
+  readonly price: (model: string) => ModelPrice | undefined;
+  /** A key that always works for the default account. */
+  readonly configuredKey?: string;
+  /** Current Unix time in milliseconds; absent: `Date.now`. */
+  readonly now?: () => number;
+  /** Absent: the platform's timer. */
+  readonly timer?: Timer;
+  /**
+   * Shows the first key to the operator. Runs before the key is stored: if it throws, no
+   * key is stored.
+   */
+  readonly showKey?: (key: string) => void;
+  /** Interval between heartbeats, in milliseconds. Each also looks for expired leases. */
+  readonly heartbeatMs?: number;
+  /** Called with events that an operator should know of. */
+  readonly onEvent?: (event: AccountsEvent) => void;
+}
+
+/**
+ * An event for operators: the store went down or came back; calls of a dead process were
+ * settled, or could not be.
+ */
+export type AccountsEvent =
+  | { readonly type: "store_down"; readonly error: unknown }
+  | { readonly type: "store_up" }
+  | { readonly type: "recovered"; readonly calls: number }
+  | { readonly type: "recovery_failed"; readonly error: unknown };
+
+/** The opened account service. */
+export interface OpenedAccounts {
+  /** The pipeline's interface. */
+  readonly accounts: Accounts;
+  /** The administration's interface. */
+  readonly admin: Admin;
+  /**
+   * Writes pending settlements now. Not required: they are written soon in any case, at the
+   * latest by `close`.
+   */
+  readonly flush: () => Promise<void>;
+  /** The first key, if this start created it. It cannot be shown again. */
+  readonly freshKey?: string;
+}
+
+const HEARTBEAT_MS = 2500;
+const CLOSE_MS = 5000;
+const MAX_USER_CHARS = 512;
+
+/**
+ * Opens the accounts: seeds an empty store, settles calls that dead processes left open,
+ * and starts the heartbeat.
+ *
+ * @example
+ * ```ts ignore
+ * import { openAccountService } from "./service.ts";
+ * import { openStore } from "./store/open_store.ts";
+ *
+ * const { accounts, freshKey } = await openAccountService({
+ *   store: await openStore("sqlite::memory:"),
+ *   price: () => ({ input: 3_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, output: 15_000_000 }),
+ * });
+ * const caller = await accounts.authenticate([freshKey ?? ""]);
+ * const reservation = await accounts.reserve(caller, {
+ *   requestId: "req_1",
+ *   model: "vendora-sonnet-4-6",
+ *   inputTokens: 10,
+ *   maxOutputTokens: 100,
+ * });
+ * reservation.settle({ usage: { input: 9, output: 12 }, generatedChars: 50, ended: "complete" });
+ * await accounts.close();
+ * ```
+ * @throws {Error} when the store does not answer
+ */
+export async function openAccountService(
+  options: AccountsOptions,
+): Promise<OpenedAccounts> {
+  const { store, price, onEvent } = options;
+  const now = options.now ?? Date.now;
+  const timer = options.timer ?? startTimer;
+  const leaseId = newId("owner", now());
+
+  const freshKey = await seedDefaults(
+    store,
+    now(),
+    options.configuredKey !== undefined,
+    options.showKey,
+  );
+  const authenticator = createAuthenticator({
+    store,
+    now,
+    ...(options.configuredKey === undefined
+      ? {}
+      : { configuredKey: options.configuredKey }),
+  });
+  const cache = new WriteCache();
+  const batcher = writeBatcher({
+    async apply(events) {
+      const { value, durable } = await store.commit((sql, cacheIsValid) => {
+        if (!cacheIsValid) cache.clear();
+        return applyEvents(sql, store.dialect, events, cache);
+      }, cache);
+      return { results: value, durable };
+    },
+    now,
+    timer,
+    onState: (up, error) =>
+      onEvent?.(up ? { type: "store_up" } : { type: "store_down", error }),
+  });
+  const lease = await startHeartbeat({
+    store,
+    leaseId,
+    now,
+    timer,
+    heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
+    onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
+  });
+
+  const accounts: Accounts = {
+    authenticate: authenticator.authenticate,
+    async reserve(caller, intended) {
+      const identity = authenticator.identity(caller);
+      assertPermitted(caller, intended.model);
+      const modelPrice = price(intended.model);
+      if (modelPrice === undefined) {
+        throw new ApiError(
+          "not_found",
+          `the model ${intended.model} does not exist`,
+          { code: "model_not_found", param: "model", retryable: false },
+        );
+      }
+      const user = intended.user === undefined
+        ? undefined
+        : storable(intended.user);
+      const inputTokens = wholeTokens(intended.inputTokens);
+      const maxOutputTokens = wholeTokens(intended.maxOutputTokens);
+      const call: ReservedCall = {
+        requestId: intended.requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        model: intended.model,
+        ...(user === undefined ? {} : { user }),
+        inputTokens,
+        maxOutputTokens,
+        price: modelPrice,
+        reservedMicroUsd: worstCostMicroUsd(
+          modelPrice,
+          inputTokens,
+          maxOutputTokens,
+        ),
+        atMs: now(),
+      };
+      batcher.assertAvailable();
+      const decision = batcher.reserve({ type: "reserve", call, leaseId });
+      const isUnconditional = cannotBeRefused(identity);
+      const limits = isUnconditional
+        ? {}
+        : grantedLimits((await decision).result, call);
+      const written = decision.then(({ result, durable }) => {
+        grantedLimits(result, call);
+        return durable;
+      });
+      // Avoids an unhandled rejection if the caller never awaits it.
+      written.catch(() => {});
+      let charge: Charge | undefined;
+      return {
+        limits,
+        durable: written,
+        inputTokens,
+        settle(outcome) {
+          if (charge !== undefined) return charge;
+          charge = chargeFor(call, outcome);
+          batcher.enqueue({ type: "settle", call, charge, atMs: now() });
+          return charge;
+        },
+      };
+    },
+    async ready() {
+      try {
+        batcher.assertAvailable();
+        await store.read("SELECT 1 AS one");
+        return batcher.isUp() || await batcher.probe();
+      } catch {
+        return false;
+      }
+    },
+    backlog: batcher.backlog,
+    async close() {
+      await batcher.close(CLOSE_MS);
+      await lease.release();
+      await store.close();
+    },
+  };
+  return {
+    accounts,
+    admin: createAdmin({
+      store,
+      now,
+      onChange: authenticator.revisionChanged,
+      knowsModel: (model) => price(model) !== undefined,
+    }),
+    flush: batcher.flush,
+    ...(freshKey === undefined ? {} : { freshKey }),
+  };
+}
+
+/** Refuses what the cached caller is enough to refuse, without reading the store. */
+function assertPermitted(caller: Caller, model: string): void {
+  const refuse = (code: string, message: string): RefusedCall =>
+    new RefusedCall("permission", message, { code, retryable: false }, {});
+  if (!caller.isActive) {
+    throw refuse("account_disabled", "the account is disabled");
+  }
+  if (!caller.allows(model)) {
+    throw refuse("model_not_in_plan", notInPlan(model));
+  }
+}
+
+/**
+ * Whether admission has no reason to refuse: no limit is set and no balance must cover the
+ * call.
+ */
+function cannotBeRefused(
+  { account, plan, hasModelBalances }: Identity,
+): boolean {
+  return account.billing === "postpaid" && !hasModelBalances &&
+    plan.requestsPerMinute === undefined &&
+    plan.tokensPerMinute === undefined &&
+    plan.concurrentRequests === undefined &&
+    plan.spendPerDayMicroUsd === undefined;
+}
+
+function grantedLimits(
+  result: EventResult,
+  call: ReservedCall,
+): (EventResult & { readonly type: "granted" })["limits"] {
+  switch (result.type) {
+    case "granted":
+      return result.limits;
+    case "refused": {
+      const { kind, message, limits, code, retryable, retryAfterSeconds } =
+        result.refusal;
+      throw new RefusedCall(kind, message, {
+        code,
+        retryable,
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      }, limits);
+    }
+    case "entered":
+    case "duplicate":
+      throw new Error(`the request id was used before: ${call.requestId}`);
+    case "no_account":
+      throw new Error(`there is no account ${call.accountId}`);
+  }
+}
+
+/**
+ * A client's text in a form that every store accepts: Postgres takes neither NUL nor lone
+ * surrogates.
+ */
+function storable(text: string): string {
+  return text.replaceAll("\0", "").slice(0, MAX_USER_CHARS).toWellFormed();
+}

@@ -1,0 +1,147 @@
+/**
+ * Reads and inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
+ *
+ * @module
+ */
+import type { TopUp } from "../ledger/events.ts";
+import { priceText } from "../ledger/money.ts";
+import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
+import {
+  flagOf,
+  insertRows,
+  insertStatement,
+  intOf,
+  type Sql,
+  type SqlDialect,
+  type SqlRow,
+  type SqlValue,
+  textOf,
+  textOrUndefined,
+} from "./store.ts";
+
+/** An entry to insert. */
+export type NewEntry =
+  | {
+    readonly type: "charge";
+    readonly call: ReservedCall;
+    readonly charge: Charge;
+    readonly balanceModel: string;
+    readonly atMs: number;
+  }
+  | ({ readonly type: "top_up" } & TopUp);
+
+const INTO = insertStatement("ledger", {
+  request_id: "TEXT",
+  kind: "TEXT",
+  account_id: "TEXT",
+  key_id: "TEXT",
+  model: "TEXT",
+  purse: "TEXT",
+  user_id: "TEXT",
+  input_tokens: "BIGINT",
+  cache_read_tokens: "BIGINT",
+  cache_write_tokens: "BIGINT",
+  output_tokens: "BIGINT",
+  reasoning_tokens: "BIGINT",
+  price: "TEXT",
+  estimated: "BIGINT",
+  ended: "TEXT",
+  note: "TEXT",
+  micro_usd: "BIGINT",
+  at_ms: "BIGINT",
+});
+
+/** Those of the ids that already have an entry. */
+export async function knownEntries(
+  sql: Sql,
+  dialect: SqlDialect,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql.all(
+    `SELECT request_id FROM ledger WHERE request_id IN ${dialect.texts(1)}`,
+    [JSON.stringify(ids)],
+  );
+  return rows.map((row) => textOf(row, "request_id"));
+}
+
+/** Inserts entries, in order. */
+export async function insertEntries(
+  sql: Sql,
+  dialect: SqlDialect,
+  entries: readonly NewEntry[],
+): Promise<void> {
+  await insertRows(sql, dialect, INTO, entries.map(rowOf));
+}
+
+function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
+  if (entry.type === "top_up") {
+    return {
+      request_id: entry.id,
+      kind: "top_up",
+      account_id: entry.accountId,
+      purse: entry.balanceModel,
+      input_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+      estimated: 0,
+      note: entry.note ?? null,
+      micro_usd: entry.microUsd,
+      at_ms: entry.atMs,
+    };
+  }
+  const { call, charge } = entry;
+  return {
+    request_id: call.requestId,
+    kind: "charge",
+    account_id: call.accountId,
+    key_id: call.keyId,
+    model: call.model,
+    purse: entry.balanceModel,
+    user_id: call.user ?? null,
+    input_tokens: charge.tokens.input,
+    cache_read_tokens: charge.tokens.cacheRead,
+    cache_write_tokens: charge.tokens.cacheWrite,
+    output_tokens: charge.tokens.output,
+    reasoning_tokens: charge.reasoningTokens,
+    price: priceText(call.price),
+    estimated: charge.estimated ? 1 : 0,
+    ended: charge.ended,
+    // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
+    micro_usd: 0 - charge.costMicroUsd,
+    at_ms: entry.atMs,
+  };
+}
+
+/** Reads one row. */
+export function entryFrom(row: SqlRow): LedgerEntry {
+  const keyId = textOrUndefined(row, "key_id");
+  const model = textOrUndefined(row, "model");
+  const purse = textOf(row, "purse");
+  const user = textOrUndefined(row, "user_id");
+  const price = textOrUndefined(row, "price");
+  const ended = textOrUndefined(row, "ended");
+  const note = textOrUndefined(row, "note");
+  return {
+    seq: intOf(row, "seq"),
+    kind: textOf(row, "kind") === "charge" ? "charge" : "top_up",
+    requestId: textOf(row, "request_id"),
+    accountId: textOf(row, "account_id"),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(model === undefined ? {} : { model }),
+    ...(purse === "" ? {} : { purse }),
+    ...(user === undefined ? {} : { user }),
+    inputTokens: intOf(row, "input_tokens"),
+    cacheReadTokens: intOf(row, "cache_read_tokens"),
+    cacheWriteTokens: intOf(row, "cache_write_tokens"),
+    outputTokens: intOf(row, "output_tokens"),
+    reasoningTokens: intOf(row, "reasoning_tokens"),
+    ...(price === undefined ? {} : { price }),
+    estimated: flagOf(row, "estimated"),
+    ...(ended === undefined ? {} : { ended }),
+    ...(note === undefined ? {} : { note }),
+    microUsd: intOf(row, "micro_usd"),
+    atMs: intOf(row, "at_ms"),
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * The tables, as an append-only list of migrations.
+ *
+ * Money is in whole micro-dollars, times are Unix milliseconds, days count from 1970 in
+ * UTC. Not every id is a foreign key: the ledger outlives keys and plans.
+ *
+ * @module
+ */
+import { intOf, type Sql, type Store } from "./store.ts";
+
+/**
+ * One migration: SQL statements in which INTEGER means 64 bits, and `{serial}`, `{strict}`
+ * and `{rowless}` are replaced by the dialect's own syntax.
+ */
+export type Migration = readonly string[];
+
+/** All migrations, oldest first. */
+export const MIGRATIONS: readonly Migration[] = [
+  [
+    // NULL means no limit; in models, every model.
+    `CREATE TABLE plans (
+      id TEXT PRIMARY KEY,
+      models TEXT,
+      requests_per_minute INTEGER CHECK (requests_per_minute > 0),
+      tokens_per_minute INTEGER CHECK (tokens_per_minute > 0),
+      concurrent_requests INTEGER CHECK (concurrent_requests > 0),
+      spend_per_day_micro_usd INTEGER CHECK (spend_per_day_micro_usd >= 0),
+      created_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    // reserved_micro_usd and open_requests sum up the rows of reservations; requests_* and
+    // tokens_* are leaky buckets, see bucket.ts.
+    `CREATE TABLE accounts (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      status TEXT NOT NULL CHECK (status IN ('active', 'disabled')),
+      billing TEXT NOT NULL CHECK (billing IN ('prepaid', 'postpaid')),
+      plan_id TEXT NOT NULL REFERENCES plans (id),
+      balance_micro_usd INTEGER NOT NULL DEFAULT 0,
+      reserved_micro_usd INTEGER NOT NULL DEFAULT 0 CHECK (reserved_micro_usd >= 0),
+      open_requests INTEGER NOT NULL DEFAULT 0 CHECK (open_requests >= 0),
+      requests_used INTEGER NOT NULL DEFAULT 0,
+      requests_at_ms INTEGER NOT NULL DEFAULT 0,
+      tokens_used INTEGER NOT NULL DEFAULT 0,
+      tokens_at_ms INTEGER NOT NULL DEFAULT 0,
+      day INTEGER NOT NULL DEFAULT 0,
+      day_spent_micro_usd INTEGER NOT NULL DEFAULT 0,
+      created_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX accounts_plan ON accounts (plan_id)`,
+    // A purse is the balance of one model.
+    `CREATE TABLE purses (
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      model TEXT NOT NULL,
+      balance_micro_usd INTEGER NOT NULL DEFAULT 0,
+      reserved_micro_usd INTEGER NOT NULL DEFAULT 0 CHECK (reserved_micro_usd >= 0),
+      PRIMARY KEY (account_id, model)
+    ) {strict}`,
+    `CREATE TABLE keys (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      name TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      hint TEXT NOT NULL,
+      models TEXT,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER,
+      replaces TEXT
+    ) {strict}`,
+    `CREATE INDEX keys_account ON keys (account_id, id)`,
+    // Incremented with every change of a key, plan or account, so that processes know when
+    // their caches are outdated.
+    `CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL) {strict}`,
+    `INSERT INTO revision (id, value) VALUES (1, 1)`,
+    `CREATE TABLE owners (id TEXT PRIMARY KEY, beat INTEGER NOT NULL) {strict}`,
+    `CREATE TABLE reservations (
+      request_id TEXT PRIMARY KEY,
+      owner_id TEXT NOT NULL,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      purse TEXT NOT NULL,
+      user_id TEXT,
+      input_tokens INTEGER NOT NULL,
+      max_output_tokens INTEGER NOT NULL,
+      price TEXT NOT NULL,
+      reserved_micro_usd INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX reservations_owner ON reservations (owner_id)`,
+    // micro_usd is the amount added to the balance of the purse ('' is the account's own):
+    // charges are negative.
+    `CREATE TABLE ledger (
+      seq {serial},
+      request_id TEXT NOT NULL UNIQUE,
+      kind TEXT NOT NULL CHECK (kind IN ('charge', 'top_up')),
+      account_id TEXT NOT NULL,
+      key_id TEXT,
+      model TEXT,
+      purse TEXT NOT NULL,
+      user_id TEXT,
+      input_tokens INTEGER NOT NULL,
+      cache_read_tokens INTEGER NOT NULL,
+      cache_write_tokens INTEGER NOT NULL,
+      output_tokens INTEGER NOT NULL,
+      reasoning_tokens INTEGER NOT NULL,
+      price TEXT,
+      estimated INTEGER NOT NULL CHECK (estimated IN (0, 1)),
+      ended TEXT,
+      note TEXT,
+      micro_usd INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX ledger_account ON ledger (account_id, seq)`,
+    // Usage reports read this table; they never sum up the ledger.
+    `CREATE TABLE usage_daily (
+      day INTEGER NOT NULL,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      user_id TEXT NOT NULL,
+      requests INTEGER NOT NULL,
+      estimated INTEGER NOT NULL,
+      input_tokens INTEGER NOT NULL,
+      cache_read_tokens INTEGER NOT NULL,
+      cache_write_tokens INTEGER NOT NULL,
+      output_tokens INTEGER NOT NULL,
+      reasoning_tokens INTEGER NOT NULL,
+      micro_usd INTEGER NOT NULL,
+      PRIMARY KEY (account_id, day, key_id, model, user_id)
+    ) {strict}`,
+    `CREATE INDEX usage_daily_day ON usage_daily (day)`,
+    // Replies to POSTs with an idempotency key, to repeat them for the same key.
+    `CREATE TABLE answers (
+      idempotency_key TEXT PRIMARY KEY,
+      fingerprint TEXT NOT NULL,
+      answer TEXT NOT NULL,
+      at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX answers_age ON answers (at_ms)`,
+  ],
+  [
+    // A reservation is inserted and deleted within seconds, so its cost is the number of
+    // B-trees written: now one.
+    `CREATE TABLE calls_under_way (
+      request_id TEXT PRIMARY KEY,
+      owner_id TEXT NOT NULL,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      purse TEXT NOT NULL,
+      user_id TEXT,
+      input_tokens INTEGER NOT NULL,
+      max_output_tokens INTEGER NOT NULL,
+      price TEXT NOT NULL,
+      reserved_micro_usd INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL
+    ) {strict}{rowless}`,
+    `INSERT INTO calls_under_way SELECT * FROM reservations`,
+    `DROP TABLE reservations`,
+    `ALTER TABLE calls_under_way RENAME TO reservations`,
+  ],
+];
+
+/**
+ * Applies the missing migrations in one write: a process that dies in it leaves no partial
+ * change, and of two processes that start at once one waits for the other.
+ *
+ * @throws {Error} if a newer version of the program wrote the store
+ */
+export async function migrate(
+  store: Store,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  await store.write(async (sql) => {
+    await sql.all(
+      "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
+    );
+    const version = await versionOf(sql);
+    if (version > migrations.length) {
+      throw new Error(
+        `could not open the store: a newer version of this program wrote it (its schema version is ${version}, this program supports ${migrations.length})`,
+      );
+    }
+    for (const [index, steps] of migrations.entries()) {
+      if (index < version) continue;
+      for (const step of steps) {
+        await sql.all(inDialect(step, store.dialect.name));
+      }
+      await sql.all("INSERT INTO migrations (version) VALUES ($1)", [
+        index + 1,
+      ]);
+    }
+  });
+}
+
+async function versionOf(sql: Sql): Promise<number> {
+  const [row] = await sql.all(
+    "SELECT COALESCE(MAX(version), 0) AS version FROM migrations",
+  );
+  return row === undefined ? 0 : intOf(row, "version");
+}
+
+function inDialect(text: string, name: "sqlite" | "postgres"): string {
+  if (name === "sqlite") {
+    return text.replace("{strict}", "STRICT")
+      .replace("{rowless}", ", WITHOUT ROWID")
+      .replace("{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT");
+  }
+  return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "")
+    .replace("{rowless}", "")
+    .replace("{serial}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
+}

@@ -1,0 +1,58 @@
+/**
+ * Opens the store that `DATABASE_URL` names, with its tables up to date.
+ *
+ * @module
+ */
+import { migrate } from "./migrations.ts";
+import { openSqliteStore } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+
+/** Options of {@linkcode openStore}. */
+export interface OpenStoreOptions {
+  /** Current Unix time in milliseconds; absent: `Date.now`. */
+  readonly now?: () => number;
+  /**
+   * A process that has not renewed its lease for this long counts as dead, in milliseconds.
+   * Postgres only.
+   */
+  readonly leaseMs?: number;
+}
+
+/**
+ * Opens the store and applies missing migrations.
+ *
+ * @throws {Error} if the address is none of `sqlite:PATH`, `sqlite::memory:`,
+ * `postgres://…`, or cannot be opened
+ */
+export async function openStore(
+  databaseUrl: string,
+  options: OpenStoreOptions = {},
+): Promise<Store> {
+  const store = await connect(databaseUrl, options);
+  try {
+    await migrate(store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+async function connect(
+  databaseUrl: string,
+  options: OpenStoreOptions,
+): Promise<Store> {
+  if (/^postgres(ql)?:\/\/./.test(databaseUrl)) {
+    // Loaded only when used: the Postgres driver reads the environment.
+    const { openPostgresStore } = await import("./postgres.ts");
+    return openPostgresStore(databaseUrl, options);
+  }
+  const path = /^sqlite:(?!\/\/)(.+)$/.exec(databaseUrl)?.[1];
+  if (path === undefined) {
+    // The message does not repeat the address, which may contain a password.
+    throw new Error(
+      "could not read DATABASE_URL: it must be sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE",
+    );
+  }
+  return openSqliteStore(path);
+}

@@ -1,0 +1,161 @@
+/**
+ * The store in Postgres, for several machines.
+ *
+ * Every write takes one advisory lock first. That serialises writes as in SQLite: no
+ * deadlocks, ledger rows appear in the order of their numbers, and a decision never rests
+ * on a row that another process is changing. A write is a whole batch, so the lock costs
+ * little. It takes four round trips: begin and lock, read, write, commit. No session state
+ * is used (the lock and the time limits end with their transaction, there is no LISTEN), so
+ * a transaction-mode pooler may be in between.
+ *
+ * @module
+ */
+import { postgresAddress } from "./postgres_address.ts";
+import { openPostgresPool } from "./postgres_pool.ts";
+import {
+  intOf,
+  type Leases,
+  type Sql,
+  type SqlDialect,
+  type Store,
+  textOf,
+  writeDurably,
+} from "./store.ts";
+
+const DIALECT: SqlDialect = {
+  name: "postgres",
+  // Cast from text, so that the parameter has the same type for every driver and pooler.
+  elements: (n) => `jsonb_array_elements($${n}::text::jsonb) AS e (value)`,
+  texts: (n) => `(SELECT jsonb_array_elements_text($${n}::text::jsonb))`,
+};
+
+/**
+ * A revoked key must be refused within five seconds on all machines; the rest is for slow
+ * networks.
+ */
+const MAX_STALENESS_MS = 2000;
+/** An arbitrary constant; must never change. */
+const WRITE_LOCK = 7_190_317_442;
+
+/** Options of {@linkcode openPostgresStore}. */
+export interface PostgresOptions {
+  /** A process that has not renewed its lease for this long counts as dead, in milliseconds. */
+  readonly leaseMs?: number;
+  /** Time limit of a statement, in milliseconds. */
+  readonly deadlineMs?: number;
+  /** Current Unix time in milliseconds; absent: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * Opens the store at `postgres://…`. Connections are made when first needed.
+ *
+ * @throws {Error} if the address is malformed
+ */
+export function openPostgresStore(
+  url: string,
+  options: PostgresOptions = {},
+): Store {
+  const deadlineMs = options.deadlineMs ?? 5000;
+  const pool = openPostgresPool(postgresAddress(url), deadlineMs);
+  // SET LOCAL, so that a pooler does not pass the settings on to another session.
+  const begin = `BEGIN; SET LOCAL statement_timeout = ${deadlineMs}; ` +
+    `SET LOCAL idle_in_transaction_session_timeout = ${deadlineMs}`;
+  const read: Sql["all"] = (text, values) =>
+    pool.lend(async (query) => {
+      const [, { rows }] = await Promise.all([
+        query(begin),
+        query(text, values ?? []),
+        query("COMMIT"),
+      ]);
+      return rows;
+    });
+  const commit: Store["commit"] = async (work) => {
+    const value = await pool.lend(async (query) => {
+      // Awaited: without the transaction each statement of `work` would commit on its own.
+      await query(`${begin}; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`);
+      const all: Sql["all"] = async (text, values) =>
+        (await query(text, values ?? [])).rows;
+      let result: Awaited<ReturnType<typeof work>>;
+      try {
+        result = await work({ all }, false);
+      } catch (error) {
+        await query("ROLLBACK").catch(() => {});
+        throw error;
+      }
+      const { command } = await query("COMMIT");
+      // The server's reply to COMMIT after a failed statement is ROLLBACK.
+      if (command !== "COMMIT") throw new Error("the write was rolled back");
+      return result;
+    });
+    return { value, durable: Promise.resolve() };
+  };
+  return {
+    dialect: DIALECT,
+    maxStalenessMs: MAX_STALENESS_MS,
+    leases: counterLeases(
+      read,
+      options.leaseMs ?? 10_000,
+      options.now ?? Date.now,
+    ),
+    read,
+    write: (work) => writeDurably({ commit }, work),
+    commit,
+    close: pool.close,
+  };
+}
+
+/**
+ * Leases by counting: each process increments a counter in its row. A process whose counter
+ * did not change for a whole lease *while it was observed* counts as dead. No two clocks
+ * are compared, and an observer that was itself suspended or disconnected starts over: the
+ * same outage may have kept other processes from renewing.
+ */
+function counterLeases(
+  all: Sql["all"],
+  leaseMs: number,
+  now: () => number,
+): Leases {
+  const observed = new Map<string, { beat: number; sinceMs: number }>();
+  let observedAtMs = now();
+  const run: Sql["all"] = async (text, values) => {
+    try {
+      return await all(text, values);
+    } catch (error) {
+      observed.clear();
+      throw error;
+    }
+  };
+  const increment = async (leaseId: string): Promise<void> => {
+    await run(
+      "INSERT INTO owners (id, beat) VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1",
+      [leaseId],
+    );
+  };
+  return {
+    register: increment,
+    renew: increment,
+    async expired(leaseId) {
+      const rows = await run("SELECT id, beat FROM owners WHERE id <> $1", [
+        leaseId,
+      ]);
+      const nowMs = now();
+      if (nowMs - observedAtMs > leaseMs) observed.clear();
+      observedAtMs = nowMs;
+      const expiredIds: string[] = [];
+      for (const row of rows) {
+        const id = textOf(row, "id");
+        const count = intOf(row, "beat");
+        const before = observed.get(id);
+        if (before?.beat !== count) {
+          observed.set(id, { beat: count, sinceMs: nowMs });
+        } else if (nowMs - before.sinceMs >= leaseMs) expiredIds.push(id);
+      }
+      return expiredIds;
+    },
+    async remove(leaseId) {
+      observed.delete(leaseId);
+      await run("DELETE FROM owners WHERE id = $1", [leaseId]);
+    },
+  };
+}

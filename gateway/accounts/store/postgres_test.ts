@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { accountsSpec } from "../testing/accounts_spec.ts";
+import { processesSpec } from "../testing/processes_spec.ts";
+import { storeSpec } from "../testing/store_spec.ts";
+import { openStore } from "./open_store.ts";
+import { openPostgresStore } from "./postgres.ts";
+import { startCutProxy } from "../testing/cut_proxy.ts";
+import {
+  createTestCaller,
+  expectRefusal,
+  openTestAccounts,
+  testCall,
+  testClock,
+} from "../testing/open_test_accounts.ts";
+import {
+  POSTGRES_PROGRAMS,
+  startPostgresServer,
+} from "../testing/postgres_server.ts";
+import { postgresAt } from "../testing/stores.ts";
+
+const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
+
+if (serverUrl === undefined) {
+  Deno.test.ignore(
+    "postgres: SKIPPED, because TEST_POSTGRES_URL names no server",
+    () => {},
+  );
+} else {
+  const POSTGRES = postgresAt(serverUrl);
+  storeSpec(POSTGRES);
+  accountsSpec(POSTGRES);
+  processesSpec(POSTGRES);
+
+  Deno.test("a COMMIT whose answer is lost: the call is settled once, and a refused call reserves nothing", async () => {
+    await using database = await POSTGRES.createDatabase();
+    await using proxy = startCutProxy(database.url);
+    const clock = testClock();
+    await using opened = await openTestAccounts(
+      await openStore(proxy.url),
+      clock,
+      {
+        timer: () => () => {},
+      },
+    );
+    const { caller, accountId } = await createTestCaller(opened, {
+      balanceMicroUsd: 1000,
+    });
+    const { accounts, admin, flush } = opened;
+    const afterOutage = async (): Promise<void> => {
+      do {
+        clock.ms += 10_000;
+        await flush();
+      } while (accounts.backlog() > 0);
+    };
+
+    const decision = accounts.reserve(caller, testCall());
+    await flush();
+    const reservation = await decision;
+    reservation.settle({
+      usage: { input: 10, output: 10 },
+      generatedChars: 40,
+      ended: "complete",
+    });
+    proxy.loseNextCommit();
+    await flush();
+    assert.equal(accounts.backlog(), 1);
+    await afterOutage();
+    assert.equal((await admin.accounts.get(accountId)).balanceMicroUsd, 970);
+
+    proxy.loseNextCommit();
+    const refused = expectRefusal(accounts, caller);
+    await flush();
+    assert.equal((await refused).status, 503);
+    await afterOutage();
+    const account = await admin.accounts.get(accountId);
+    assert.equal(account.balanceMicroUsd, 970);
+    assert.deepEqual([account.reservedMicroUsd, account.openRequests], [0, 0]);
+    const { data } = await admin.ledger({ accountId, kind: "charge" });
+    assert.deepEqual(data.map(({ microUsd }) => microUsd), [-30]);
+    assert.deepEqual(await admin.audit(), []);
+  });
+}
+
+if (POSTGRES_PROGRAMS === undefined) {
+  Deno.test.ignore(
+    "postgres that goes away: SKIPPED, because PostgreSQL is not installed",
+    () => {},
+  );
+} else {
+  Deno.test("an outage of the server does not expire another process's lease", async () => {
+    await using server = await startPostgresServer();
+    const clock = { ms: 0 };
+    const store = openPostgresStore(server.url, {
+      leaseMs: 1000,
+      now: () => clock.ms,
+    });
+    try {
+      await store.write((sql) =>
+        sql.all("CREATE TABLE owners (id TEXT PRIMARY KEY, beat BIGINT)")
+      );
+      await store.leases.register("other");
+      assert.deepEqual(await store.leases.expired("me"), []);
+      clock.ms = 600;
+      await server.crash();
+      await assert.rejects(store.leases.expired("me"), /could not reach/);
+      await server.start();
+      assert.deepEqual(
+        await untilAnswered(() => store.leases.expired("me")),
+        [],
+      );
+      clock.ms = 1200;
+      // Longer than a lease since its last renewal, but not since the outage.
+      assert.deepEqual(await store.leases.expired("me"), []);
+      clock.ms = 1600;
+      assert.deepEqual(await store.leases.expired("me"), ["other"]);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Repeats until the store answers: after an outage it is retried with pauses. */
+async function untilAnswered<T>(read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      assert.match(String(error), /could not reach the store/);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

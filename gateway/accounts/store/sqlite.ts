@@ -1,0 +1,291 @@
+/**
+ * The store in one SQLite file, for any number of processes on one machine.
+ *
+ * A write is `BEGIN IMMEDIATE` … `COMMIT` with the write-ahead log, followed by an fsync of
+ * that log: the write is on disk when its promise resolves, as with SQLite's
+ * `synchronous = FULL`. But the fsync, and waiting for another process's lock, happen off
+ * the event loop; on it they would stop every stream. A process's lease is a lock: each
+ * process locks its own file beside the database, and the operating system releases it
+ * however the process ends. No clock is involved, so a suspended process never counts as
+ * dead.
+ *
+ * @module
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { openWalSync, syncFile } from "./wal_sync.ts";
+import {
+  type Leases,
+  type Sql,
+  type SqlDialect,
+  type SqlRow,
+  type SqlValue,
+  type Store,
+  textOf,
+  writeDurably,
+} from "./store.ts";
+
+const DIALECT: SqlDialect = {
+  name: "sqlite",
+  elements: (n) => `json_each($${n})`,
+  texts: (n) => `(SELECT value FROM json_each($${n}))`,
+};
+
+/**
+ * A revoked key must be refused within a second on one machine: half of it is for the read
+ * itself.
+ */
+const MAX_STALENESS_MS = 500;
+/** SQLite waits with the thread blocked; harmless while nothing is served yet. */
+const OPEN_TIMEOUT_MS = 2000;
+/** How long to wait for another process's write, in milliseconds. */
+const LOCKED_MS = 4000;
+/** Pauses between attempts to get the lock, like SQLite's own; the last one repeats. */
+const PAUSES_MS: readonly number[] = [1, 2, 5, 10, 15, 20, 25];
+
+/** A statement, and which value each parameter takes; undefined: in order. */
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly order: readonly number[] | undefined;
+}
+
+/**
+ * Opens the file, creating it and its folder if missing. `:memory:` is not stored.
+ *
+ * @param sync resolves once everything written to the file before the call is on disk
+ * @throws {Error} if the file cannot be opened or written
+ */
+export function openSqliteStore(
+  path: string,
+  sync: (file: number) => Promise<void> = syncFile,
+): Store {
+  const inMemory = path === ":memory:";
+  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(
+    `PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}; PRAGMA journal_mode = WAL; ` +
+      "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; " +
+      // The transaction creates the log file if it is missing.
+      "BEGIN IMMEDIATE; COMMIT; PRAGMA busy_timeout = 0",
+  );
+  const prepared = new Map<string, Prepared>();
+  const run = (
+    text: string,
+    values: readonly SqlValue[] = [],
+  ): readonly SqlRow[] => {
+    let known = prepared.get(text);
+    if (known === undefined) {
+      // Positional parameters, one value each: Deno before 2.6 binds numbered ones incorrectly.
+      const order = [...text.matchAll(/\$(\d+)/g)].map(([, n]) =>
+        Number(n) - 1
+      );
+      known = {
+        statement: database.prepare(text.replaceAll(/\$\d+/g, "?")),
+        order: order.every((at, i) => at === i) ? undefined : order,
+      };
+      prepared.set(text, known);
+    }
+    const { statement, order } = known;
+    return order === undefined
+      ? statement.all(...values)
+      : statement.all(...order.map((at) => values[at] ?? null));
+  };
+  const all: Sql["all"] = (text, values) =>
+    new Promise((resolve) => resolve(run(text, values)));
+  const read: Sql["all"] = (text, values) =>
+    new Promise((resolve) => resolve(mapLockError(() => run(text, values))));
+
+  // There is one connection: operations during a write wait for its end, so that none reads
+  // uncommitted data.
+  let last: Promise<unknown> = Promise.resolve();
+  const serialized = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+  const each: Sql["each"] = (text, rows) =>
+    new Promise((resolve) => {
+      for (const row of rows) run(text, row);
+      resolve();
+    });
+  const dataVersion = (): unknown =>
+    run("PRAGMA data_version")[0]?.["data_version"];
+  /**
+   * The cache owner of the last committed write, and the data version then: writes by other
+   * processes change it.
+   */
+  let lastWrite:
+    | { readonly cacheOwner: object; readonly version: unknown }
+    | undefined;
+  const log = inMemory ? undefined : openWalSync(`${path}-wal`, sync);
+  // If the log file cannot be opened, SQLite syncs it itself, on the event loop.
+  if (log === undefined) database.exec("PRAGMA synchronous = FULL");
+  const locks = inMemory ? inMemoryLeases(all) : fileLocks(
+    path,
+    (text, values) =>
+      retryWhileLocked(() => serialized(() => read(text, values))),
+  );
+
+  const commit: Store["commit"] = async (work, cacheOwner) => {
+    const value = await retryWhileLocked(() =>
+      serialized(async () => {
+        begin(database);
+        try {
+          const before = lastWrite;
+          lastWrite = undefined;
+          const version = dataVersion();
+          const cacheIsValid = before?.cacheOwner === cacheOwner &&
+            before.version === version;
+          const result = await work({ all, each }, cacheIsValid);
+          database.exec("COMMIT");
+          lastWrite = { cacheOwner, version };
+          return result;
+        } catch (error) {
+          if (database.isTransaction) database.exec("ROLLBACK");
+          throw error;
+        }
+      })
+    );
+    const durable = log?.synced() ?? Promise.resolve();
+    // Avoids an unhandled rejection if it is never awaited.
+    durable.catch(() => {});
+    return { value, durable };
+  };
+
+  return {
+    dialect: DIALECT,
+    maxStalenessMs: MAX_STALENESS_MS,
+    leases: locks.leases,
+    read: (text, values) =>
+      retryWhileLocked(() => serialized(() => read(text, values))),
+    write: (work) => writeDurably({ commit }, work),
+    commit,
+    close: () =>
+      serialized(async () => {
+        locks.release();
+        await log?.close();
+        database.close();
+      }),
+  };
+}
+
+/** Another process holds the write lock; nothing was done. */
+class Locked extends Error {}
+
+/**
+ * Retries work that another process's lock prevents, for up to {@linkcode LOCKED_MS}.
+ * Between the attempts the event loop and the connection are free: reads go on while a
+ * write waits.
+ */
+async function retryWhileLocked<T>(work: () => Promise<T>): Promise<T> {
+  const endMs = performance.now() + LOCKED_MS;
+  for (let tries = 0;; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Locked) || performance.now() >= endMs) throw error;
+    }
+    const pauseMs = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)];
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+function begin(database: DatabaseSync): void {
+  // A transaction remains if its rollback failed, as on a full disk.
+  if (database.isTransaction) database.exec("ROLLBACK");
+  mapLockError(() => database.exec("BEGIN IMMEDIATE"));
+}
+
+/** Turns an error caused by another process's lock into {@linkcode Locked}. */
+function mapLockError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isLocked(error)
+      ? new Locked("the store's file is locked by another process", {
+        cause: error,
+      })
+      : error;
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("locked");
+}
+
+interface Locks {
+  readonly leases: Leases;
+  release(): void;
+}
+
+function fileLocks(path: string, all: Sql["all"]): Locks {
+  const heldLocks: DatabaseSync[] = [];
+  const lockPath = (leaseId: string): string => `${path}-${leaseId}`;
+  const tryLock = (leaseId: string): DatabaseSync | undefined => {
+    const lock = new DatabaseSync(lockPath(leaseId));
+    try {
+      // Nothing is written to it, so no journal file is created.
+      lock.exec(
+        "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE",
+      );
+      return lock;
+    } catch (error) {
+      lock.close();
+      if (isLocked(error)) return undefined;
+      throw error;
+    }
+  };
+  const isExpired = (leaseId: string): boolean => {
+    if (!existsSync(lockPath(leaseId))) return true;
+    const lock = tryLock(leaseId);
+    lock?.close();
+    return lock !== undefined;
+  };
+  return {
+    leases: {
+      async register(leaseId) {
+        // Lock first: a lease in the table without a lock would look expired.
+        const lock = tryLock(leaseId);
+        if (lock === undefined) {
+          throw new Error(
+            "could not lock this process's lease file: another process holds the lock",
+          );
+        }
+        heldLocks.push(lock);
+        await all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [leaseId]);
+      },
+      renew: () => Promise.resolve(),
+      async expired(leaseId) {
+        const rows = await all("SELECT id FROM owners WHERE id <> $1", [
+          leaseId,
+        ]);
+        return rows.map((row) => textOf(row, "id")).filter(isExpired);
+      },
+      async remove(leaseId) {
+        await all("DELETE FROM owners WHERE id = $1", [leaseId]);
+        rmSync(lockPath(leaseId), { force: true });
+      },
+    },
+    release() {
+      for (const lock of heldLocks) lock.close();
+    },
+  };
+}
+
+/** A store in memory belongs to one process, so no lease ever expires. */
+function inMemoryLeases(all: Sql["all"]): Locks {
+  return {
+    leases: {
+      async register(leaseId) {
+        await all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [leaseId]);
+      },
+      renew: () => Promise.resolve(),
+      expired: () => Promise.resolve([]),
+      async remove(leaseId) {
+        await all("DELETE FROM owners WHERE id = $1", [leaseId]);
+      },
+    },
+    release() {},
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * The store's interface: reads, and atomic writes. SQL passes through it as text that
+ * SQLite and Postgres both accept; {@linkcode SqlDialect} covers the differences. The
+ * tables are in `migrations.ts`.
+ *
+ * @module
+ */
+
+/**
+ * A value of a parameter. Lists and records are passed as JSON text, see
+ * {@linkcode SqlDialect}.
+ */
+export type SqlValue = string | number | null;
+
+/** A row of a result. Read it with {@linkcode textOf} and its siblings. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** Runs SQL statements with parameters `$1`, `$2`, …. */
+export interface Sql {
+  /** Runs a statement and returns its rows. */
+  all(
+    text: string,
+    values?: readonly SqlValue[],
+  ): Promise<readonly SqlRow[]>;
+  /** Runs a statement once per row of values. Absent if one statement for all rows is faster. */
+  each?(
+    text: string,
+    rows: readonly (readonly SqlValue[])[],
+  ): Promise<void>;
+}
+
+/** The differences between SQLite and Postgres. */
+export interface SqlDialect {
+  /** Name of the dialect. */
+  readonly name: "sqlite" | "postgres";
+  /**
+   * The elements of the JSON array in parameter `$n` as rows with one column, `value`; for
+   * a FROM clause.
+   */
+  elements(n: number): string;
+  /** The texts of the JSON array in parameter `$n` as a subquery; for an IN clause. */
+  texts(n: number): string;
+}
+
+/**
+ * The leases of the processes that use the store. Calls of an expired one are settled by
+ * another process.
+ */
+export interface Leases {
+  /** Adds a lease. It is valid until the process ends or stops renewing. */
+  register(leaseId: string): Promise<void>;
+  /** Renews a lease; called every few seconds. */
+  renew(leaseId: string): Promise<void>;
+  /**
+   * Ids of other processes' leases that have expired. Never that of a process that may be
+   * alive.
+   */
+  expired(leaseId: string): Promise<readonly string[]>;
+  /** Removes a lease that has expired or has no reservations left. */
+  remove(leaseId: string): Promise<void>;
+}
+
+/** A committed write. */
+export interface Committed<T> {
+  /** Result of the work. */
+  readonly value: T;
+  /** Resolves once the write survives a crash of the machine; rejects if that failed. */
+  readonly durable: Promise<void>;
+}
+
+export interface Store {
+  /** Its SQL dialect. */
+  readonly dialect: SqlDialect;
+  /**
+   * How long a read may be relied on, in milliseconds: a change by another process (a
+   * revoked key) is seen at most this much later.
+   */
+  readonly maxStalenessMs: number;
+  /** The leases of all processes. */
+  readonly leases: Leases;
+  /** Reads committed data. */
+  readonly read: Sql["all"];
+  /**
+   * Runs `work` as one atomic write; durable when the promise resolves. See
+   * {@linkcode Store.commit}.
+   */
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` as one atomic write, never at the same time as another in any process. All
+   * processes see it when the promise resolves. `work` may await only its statements.
+   *
+   * A caller that caches what it wrote identifies its cache by `cacheOwner`, any object.
+   * `cacheIsValid` is then true if no write of another owner, in any process, has followed its
+   * last one, so that the cache equals the stored state; false if that is unknown.
+   */
+  commit<T>(
+    work: (sql: Sql, cacheIsValid: boolean) => Promise<T>,
+    cacheOwner: object,
+  ): Promise<Committed<T>>;
+  /** Closes the store after the writes under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * The text in a column.
+ *
+ * @throws {Error} if the column does not hold a text
+ */
+export function textOf(row: SqlRow, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw unreadable(column, value);
+  return value;
+}
+
+/** The text in a nullable column. */
+export function textOrUndefined(
+  row: SqlRow,
+  column: string,
+): string | undefined {
+  return row[column] === null ? undefined : textOf(row, column);
+}
+
+/**
+ * The whole number in a column.
+ *
+ * @throws {Error} if the column does not hold a safe integer
+ */
+export function intOf(row: SqlRow, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) {
+    throw unreadable(column, value);
+  }
+  return value;
+}
+
+/** The whole number in a nullable column. */
+export function intOrUndefined(
+  row: SqlRow,
+  column: string,
+): number | undefined {
+  return row[column] === null ? undefined : intOf(row, column);
+}
+
+/** The boolean in a column: 1 or 0. */
+export function flagOf(row: SqlRow, column: string): boolean {
+  return intOf(row, column) === 1;
+}
+
+function unreadable(column: string, value: unknown): Error {
+  return new Error(
+    `could not read column ${column} from the store: it holds ${typeof value}`,
+  );
+}
+
+/** Implements {@linkcode Store.write} on top of {@linkcode Store.commit}. */
+export async function writeDurably<T>(
+  store: Pick<Store, "commit">,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const { value, durable } = await store.commit(work, {});
+  await durable;
+  return value;
+}
+
+/** Columns of a table with their types. */
+export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
+
+/** An INSERT statement. Its text never changes, so that the store plans it once. */
+export interface InsertStatement {
+  /** Names of the columns. */
+  readonly names: readonly string[];
+  /** Inserts one row; its values are the parameters. */
+  readonly one: string;
+  /** Inserts many rows, passed as one JSON parameter. */
+  many(dialect: SqlDialect): string;
+}
+
+/** Prepares {@linkcode insertRows}; `tail` is the end of the statement, such as `ON CONFLICT …`. */
+export function insertStatement(
+  table: string,
+  columns: Columns,
+  tail: string = "",
+): InsertStatement {
+  const names = Object.keys(columns);
+  const into = `INSERT INTO ${table} (${names.join(", ")})`;
+  const marks = names.map((_, at) => `$${at + 1}`).join(", ");
+  const picks = Object.entries(columns).map(([name, kind]) =>
+    `CAST(value ->> '${name}' AS ${kind})`
+  ).join(", ");
+  return {
+    names,
+    one: `${into} VALUES (${marks}) ${tail}`,
+    // WHERE true: otherwise SQLite parses ON CONFLICT as a join constraint.
+    many: (dialect) =>
+      `${into} SELECT ${picks} FROM ${dialect.elements(1)} WHERE true ${tail}`,
+  };
+}
+
+/** Inserts rows in order. */
+export async function insertRows(
+  sql: Sql,
+  dialect: SqlDialect,
+  into: InsertStatement,
+  rows: readonly Readonly<Record<string, SqlValue>>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  if (sql.each !== undefined) {
+    const { names, one } = into;
+    return await sql.each(
+      one,
+      rows.map((row) => names.map((name) => row[name] ?? null)),
+    );
+  }
+  await sql.all(into.many(dialect), [JSON.stringify(rows)]);
+}

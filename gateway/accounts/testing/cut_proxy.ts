@@ -1,0 +1,93 @@
+/**
+ * A proxy in front of a Postgres server that can lose the reply to a COMMIT: the server
+ * commits, and the connection ends before the reply arrives.
+ *
+ * @module
+ */
+
+/** The proxy. Disposing of it closes all connections. */
+export interface CutProxy extends AsyncDisposable {
+  /** Address of the server through the proxy. */
+  readonly url: string;
+  /** Loses the reply to the next COMMIT. */
+  loseNextCommit(): void;
+}
+
+/** Starts a proxy to the server of an address. */
+export function startCutProxy(serverUrl: string): CutProxy {
+  const server = new URL(serverUrl);
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = new URL(serverUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(listener.addr.port);
+  const open = new Set<Deno.Conn>();
+  let armed = false;
+  const serve = async (here: Deno.Conn): Promise<void> => {
+    const there = await Deno.connect({
+      hostname: server.hostname,
+      port: Number(server.port),
+    });
+    const both = [here, there];
+    for (const end of both) open.add(end);
+    let isCut = false;
+    const close = (): void => {
+      for (const end of both) {
+        if (!open.delete(end)) continue;
+        try {
+          end.close();
+        } catch {
+          // The end of its stream has closed it.
+        }
+      }
+    };
+    const pump = async (
+      from: Deno.Conn,
+      to: Deno.Conn,
+      passes: (bytes: Uint8Array) => boolean,
+    ): Promise<void> => {
+      try {
+        for await (
+          const bytes of from.readable.values({ preventCancel: true })
+        ) {
+          if (!passes(bytes)) break;
+          for (let at = 0; at < bytes.length;) {
+            at += await to.write(bytes.subarray(at));
+          }
+        }
+      } catch {
+        // One of the connections has ended.
+      }
+      close();
+    };
+    await Promise.all([
+      pump(here, there, (bytes) => {
+        if (
+          armed && new TextDecoder("latin1").decode(bytes).includes("COMMIT\0")
+        ) {
+          armed = false;
+          isCut = true;
+        }
+        return true;
+      }),
+      // The first bytes after the COMMIT are its reply.
+      pump(there, here, () => !isCut),
+    ]);
+  };
+  const serving = new Set<Promise<void>>();
+  const accepting = (async () => {
+    for await (const here of listener) serving.add(serve(here));
+  })();
+  return {
+    url: url.href,
+    loseNextCommit() {
+      armed = true;
+    },
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await accepting;
+      for (const end of open) end.close();
+      open.clear();
+      await Promise.all(serving);
+    },
+  };
+}

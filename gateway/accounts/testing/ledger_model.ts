@@ -1,0 +1,398 @@
+/**
+ * A model of the ledger: simulated processes on one store, and the results expected of
+ * their actions.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { Reservation } from "../accounts.ts";
+import { audit } from "../ledger/audit.ts";
+import { applyEvents } from "../ledger/transaction.ts";
+import { chargeFor } from "../ledger/charge.ts";
+import { openAccountService, type OpenedAccounts } from "../service.ts";
+import type { LedgerEntry, ReservedCall } from "../records.ts";
+import type { Store } from "../store/store.ts";
+import { MODELS, PRICE, testClock } from "./open_test_accounts.ts";
+import { type FaultyStore, faultyStores } from "./faulty_store.ts";
+
+/** One action of the test. Numbers select among the existing processes, accounts or calls. */
+export type Action =
+  | ({ readonly do: "reserve" } & CallRequest)
+  /** The process dies during the write of a reservation, before or after the commit. */
+  | (
+    & { readonly do: "die reserving"; readonly when: "before" | "after" }
+    & CallRequest
+  )
+  | { readonly do: "settle"; readonly which: number; readonly part: number }
+  | { readonly do: "settle again"; readonly which: number }
+  | { readonly do: "flush"; readonly process: number }
+  | {
+    readonly do: "fault";
+    readonly process: number;
+    readonly when: "before" | "after";
+  }
+  | { readonly do: "crash"; readonly process: number }
+  | {
+    readonly do: "top up";
+    readonly account: number;
+    readonly ownBalance: boolean;
+    readonly microUsd: number;
+  }
+  | { readonly do: "wait"; readonly ms: number };
+
+/** A call to make. */
+export interface CallRequest {
+  /** Index of the process, 0 or 1. */
+  readonly process: number;
+  /** Index of the account, 0 or 1. */
+  readonly account: number;
+  /** Index of the model. */
+  readonly model: number;
+  /** Prompt tokens. */
+  readonly input: number;
+  /** Upper bound of the generated tokens. */
+  readonly max: number;
+}
+
+interface Process {
+  opened: OpenedAccounts;
+  store: FaultyStore;
+  /** Settled calls that may not be written yet. */
+  readonly pending: Map<string, Call>;
+  isFaulty: boolean;
+}
+
+interface Call {
+  readonly open: ReservedCall;
+  readonly reservation: Reservation;
+  readonly process: Process;
+  /** The account's index, followed by the model if that has its own balance. */
+  readonly balanceKey: string;
+  cost?: number;
+}
+
+/** The simulation: processes, and the expected state of the ledger. */
+export interface LedgerModel {
+  /** Starts the processes and creates the accounts. */
+  start(): Promise<void>;
+  /** Performs an action. Fails if its result is not the expected one. */
+  perform(action: Action): Promise<void>;
+  /** Fails if the ledger is inconsistent. */
+  check(): Promise<void>;
+  /** Settles all active calls and compares every entry and balance. */
+  finish(): Promise<void>;
+}
+
+/** Creates the simulation on an empty store. */
+export function ledgerModel(store: Store): LedgerModel {
+  return new SimulatedLedger(store);
+}
+
+class SimulatedLedger implements LedgerModel {
+  readonly clock = testClock();
+  readonly processes: Process[] = [];
+  readonly balances = new Map<string, number>();
+  readonly open = new Map<string, Call>();
+  readonly settled: Call[] = [];
+  readonly costs = new Map<string, number>();
+  /**
+   * Ids of calls refused because the store failed. They may be charged only if the process
+   * died before it could undo the reservation.
+   */
+  readonly failed = new Set<string>();
+  keys: readonly string[] = [];
+  accountIds: readonly string[] = [];
+  calls = 0;
+  readonly store: Store;
+  readonly #view: () => FaultyStore;
+
+  constructor(store: Store) {
+    this.store = store;
+    this.#view = faultyStores(store);
+  }
+
+  async startProcess(): Promise<Process> {
+    const store = this.#view();
+    const opened = await openAccountService({
+      store,
+      price: (model) => MODELS.includes(model) ? PRICE : undefined,
+      now: this.clock.now,
+      // Timers never fire: the actions flush.
+      timer: () => () => {},
+    });
+    return { opened, store, pending: new Map(), isFaulty: false };
+  }
+
+  async start(): Promise<void> {
+    this.processes.push(await this.startProcess(), await this.startProcess());
+    const { admin } = this.process(0).opened;
+    const accounts = [
+      await admin.accounts.create({}),
+      await admin.accounts.create({}),
+    ];
+    this.accountIds = accounts.map(({ id }) => id);
+    const keys = await Promise.all(
+      accounts.map(({ id }) => admin.keys.issue({ accountId: id })),
+    );
+    this.keys = keys.map(({ text = "" }) => text);
+  }
+
+  process(index: number): Process {
+    const found = this.processes[index];
+    assert.ok(found !== undefined);
+    return found;
+  }
+
+  available(balanceKey: string): number {
+    let left = this.balances.get(balanceKey) ?? 0;
+    for (const call of this.open.values()) {
+      if (call.balanceKey === balanceKey) left -= call.open.reservedMicroUsd;
+    }
+    return left;
+  }
+
+  add(balanceKey: string, microUsd: number): void {
+    this.balances.set(
+      balanceKey,
+      (this.balances.get(balanceKey) ?? 0) + microUsd,
+    );
+  }
+
+  /** Applies the settlements of a process that are now written. */
+  applyWritten(process: Process): void {
+    for (const [id, call] of process.pending) {
+      this.open.delete(id);
+      this.costs.set(id, call.cost ?? NaN);
+      this.add(call.balanceKey, -(call.cost ?? NaN));
+    }
+    process.pending.clear();
+  }
+
+  async flush(process: Process): Promise<void> {
+    await process.opened.flush();
+    if (process.isFaulty) {
+      process.isFaulty = false;
+      process.store.failNext(undefined);
+      this.clock.ms += 10_000;
+      await process.opened.flush();
+    }
+    this.applyWritten(process);
+  }
+
+  async reserve(action: CallRequest): Promise<void> {
+    const process = this.process(action.process);
+    const model = MODELS[action.model] ?? "";
+    const key = this.keys[action.account] ?? "";
+    const caller = await process.opened.accounts.authenticate([key]);
+    const ownKey = `${action.account} ${model}`;
+    const balanceKey = this.balances.has(ownKey) ? ownKey : `${action.account}`;
+    const call: ReservedCall = {
+      requestId: `req_${++this.calls}`,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      model,
+      inputTokens: action.input,
+      maxOutputTokens: action.max,
+      price: PRICE,
+      reservedMicroUsd: action.input + 2 * action.max,
+      atMs: this.clock.ms,
+    };
+    const wasFaulty = process.isFaulty;
+    const decision = process.opened.accounts.reserve(caller, call).then(
+      (reservation) => reservation,
+      (error: unknown) => {
+        assert.ok(error instanceof ApiError);
+        return error;
+      },
+    );
+    await process.opened.flush();
+    const outcome = await decision;
+    if (wasFaulty) {
+      assert.ok(outcome instanceof ApiError);
+      assert.equal(outcome.kind, "unavailable");
+      this.failed.add(call.requestId);
+      return;
+    }
+    this.applyWritten(process);
+    const covered = this.available(balanceKey) >= call.reservedMicroUsd;
+    if (outcome instanceof ApiError) {
+      assert.equal(outcome.details.code, "insufficient_balance");
+      assert.equal(covered, false);
+      return;
+    }
+    assert.equal(covered, true);
+    this.open.set(call.requestId, {
+      open: call,
+      reservation: outcome,
+      process,
+      balanceKey,
+    });
+  }
+
+  settle(which: number, part: number): void {
+    const running = [...this.open.values()].filter((call) =>
+      call.cost === undefined
+    );
+    const call = running[which % Math.max(1, running.length)];
+    if (call === undefined) return;
+    const { open, reservation, process } = call;
+    const output = Math.floor(open.maxOutputTokens * part / 100);
+    call.cost = open.inputTokens + 2 * output;
+    reservation.settle({
+      usage: { input: open.inputTokens, output },
+      generatedChars: 1,
+      ended: "complete",
+    });
+    process.pending.set(open.requestId, call);
+    this.settled.push(call);
+  }
+
+  /** Repeats a settlement, through the service and directly in the ledger. */
+  async settleAgain(which: number): Promise<void> {
+    const call = this.settled[which % Math.max(1, this.settled.length)];
+    if (call === undefined) return;
+    const outcome = {
+      usage: { input: 999, output: 999 },
+      generatedChars: 1,
+      ended: "complete",
+    } as const;
+    call.reservation.settle(outcome);
+    if (!this.costs.has(call.open.requestId)) return;
+    const results = await this.store.write((sql) =>
+      applyEvents(sql, this.store.dialect, [{
+        type: "settle",
+        call: call.open,
+        charge: chargeFor(call.open, outcome),
+        atMs: this.clock.ms,
+      }])
+    );
+    assert.deepEqual(results, [{ type: "duplicate" }]);
+  }
+
+  /** Kills a process with its unwritten settlements; its successor settles the calls. */
+  async crash(index: number): Promise<void> {
+    const dead = this.process(index);
+    dead.store.die();
+    this.processes[index] = await this.startProcess();
+    const entries = await this.entries();
+    for (const [id, call] of this.open) {
+      if (call.process !== dead) continue;
+      const entry = entries.get(id);
+      assert.ok(entry !== undefined, `${id} was lost`);
+      const cost = 0 - entry.microUsd;
+      if (entry.ended === "lost") {
+        assert.ok(cost >= 0 && cost <= call.open.reservedMicroUsd);
+        assert.equal(entry.estimated, true);
+      } else assert.equal(cost, call.cost);
+      this.open.delete(id);
+      this.costs.set(id, cost);
+      this.add(call.balanceKey, -cost);
+    }
+    for (const id of this.failed) {
+      const entry = entries.get(id);
+      if (entry === undefined || this.costs.has(id)) continue;
+      assert.equal(entry.ended, "lost");
+      this.costs.set(id, 0 - entry.microUsd);
+      const index = this.accountIds.indexOf(entry.accountId);
+      this.add(
+        entry.purse === undefined ? `${index}` : `${index} ${entry.purse}`,
+        entry.microUsd,
+      );
+    }
+  }
+
+  async topUp(action: Action & { do: "top up" }): Promise<void> {
+    // Through a process whose store does not fail, like the command line's own.
+    const process = this.processes.find(({ isFaulty }) => !isFaulty);
+    if (process === undefined) return;
+    await process.opened.admin.accounts.topUp(
+      this.accountIds[action.account] ?? "",
+      {
+        microUsd: action.microUsd,
+        ...(action.ownBalance ? { model: "small" } : {}),
+      },
+    );
+    this.add(
+      action.ownBalance ? `${action.account} small` : `${action.account}`,
+      action.microUsd,
+    );
+  }
+
+  async perform(action: Action): Promise<void> {
+    switch (action.do) {
+      case "reserve":
+        await this.reserve(action);
+        // Repaired at once: until then the model does not know whether the write was committed.
+        if (this.process(action.process).isFaulty) {
+          await this.flush(this.process(action.process));
+        }
+        return;
+      case "die reserving":
+        this.process(action.process).store.failNext(action.when);
+        this.process(action.process).isFaulty = true;
+        await this.reserve(action);
+        return await this.crash(action.process);
+      case "settle":
+        return this.settle(action.which, action.part);
+      case "settle again":
+        return await this.settleAgain(action.which);
+      case "flush":
+        return await this.flush(this.process(action.process));
+      case "fault": {
+        const process = this.process(action.process);
+        process.store.failNext(action.when);
+        process.isFaulty = true;
+        return;
+      }
+      case "crash":
+        return await this.crash(action.process);
+      case "top up":
+        return await this.topUp(action);
+      case "wait":
+        this.clock.ms += action.ms;
+        return;
+    }
+  }
+
+  async entries(): Promise<ReadonlyMap<string, LedgerEntry>> {
+    const found = new Map<string, LedgerEntry>();
+    const { admin } = this.process(0).opened;
+    for await (const page of admin.allLedger({})) {
+      for (const entry of page) {
+        assert.ok(!found.has(entry.requestId));
+        if (entry.kind === "charge") found.set(entry.requestId, entry);
+      }
+    }
+    return found;
+  }
+
+  async check(): Promise<void> {
+    assert.deepEqual(await audit(this.store), []);
+    const { data } = await this.process(0).opened.admin.accounts.list();
+    for (const { billing, purses, ...account } of data) {
+      const held = billing === "prepaid" ? [account, ...purses] : purses;
+      for (const { balanceMicroUsd, reservedMicroUsd } of held) {
+        assert.ok(balanceMicroUsd >= reservedMicroUsd);
+      }
+    }
+  }
+
+  async finish(): Promise<void> {
+    while ([...this.open.values()].some((call) => call.cost === undefined)) {
+      this.settle(0, 100);
+    }
+    for (const process of this.processes) await this.flush(process);
+    await this.check();
+    const entries = await this.entries();
+    assert.deepEqual(
+      new Map([...entries].map(([id, { microUsd }]) => [id, 0 - microUsd])),
+      new Map([...this.costs].map(([id, cost]) => [id, cost])),
+    );
+    for (const [index, id] of this.accountIds.entries()) {
+      const kept = await this.process(0).opened.admin.accounts.get(id);
+      assert.equal(kept.balanceMicroUsd, this.balances.get(`${index}`) ?? 0);
+      assert.equal(kept.reservedMicroUsd, 0);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Account service for tests: a manual clock, round prices, and helpers to create an account
+ * with a key.
+ *
+ * @module
+ */
+import type { Accounts, Caller, IntendedCall } from "../accounts.ts";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { ModelPrice } from "../ledger/money.ts";
+import {
+  type AccountsOptions,
+  openAccountService,
+  type OpenedAccounts,
+} from "../service.ts";
+import type { PlanSettings } from "../repositories/plan_repository.ts";
+import type { Store } from "../store/store.ts";
+
+/** A manual clock. Starts one minute after midnight (UTC). */
+export interface TestClock {
+  /** Current time; may be set. */
+  ms: number;
+  /** Returns the current time. */
+  readonly now: () => number;
+}
+
+/** Creates a clock. */
+export function testClock(
+  ms: number = Date.UTC(2026, 10, 21, 0, 1),
+): TestClock {
+  const clock: TestClock = { ms, now: () => clock.ms };
+  return clock;
+}
+
+/** One micro-dollar per prompt token, two per output token. */
+export const PRICE: ModelPrice = {
+  input: 1_000_000,
+  cacheRead: 100_000,
+  cacheWrite: 1_000_000,
+  output: 2_000_000,
+};
+
+/** The models of the tests. */
+export const MODELS: readonly string[] = ["small", "large", "other"];
+
+/** Opens the account service on a store. Disposing of it closes both. */
+export async function openTestAccounts(
+  store: Store,
+  clock: TestClock,
+  options: Partial<AccountsOptions> = {},
+): Promise<OpenedAccounts & AsyncDisposable> {
+  const opened = await openAccountService({
+    store,
+    price: (model) => MODELS.includes(model) ? PRICE : undefined,
+    now: clock.now,
+    ...options,
+  });
+  return {
+    ...opened,
+    [Symbol.asyncDispose]: () => opened.accounts.close(),
+  };
+}
+
+/** Creates an account with its own plan, a balance and a key. */
+export async function createTestCaller(
+  { accounts, admin }: OpenedAccounts,
+  settings: PlanSettings & {
+    readonly balanceMicroUsd?: number;
+    readonly keyModels?: readonly string[];
+  } = {},
+): Promise<{ caller: Caller; key: string; accountId: string; planId: string }> {
+  const { balanceMicroUsd = 1_000_000, keyModels, ...plan } = settings;
+  const { id: planId } = await admin.plans.create(plan);
+  const { id: accountId } = await admin.accounts.create({ planId });
+  if (balanceMicroUsd !== 0) {
+    await admin.accounts.topUp(accountId, { microUsd: balanceMicroUsd });
+  }
+  const { text: key = "" } = await admin.keys.issue({
+    accountId,
+    ...(keyModels === undefined ? {} : { models: keyModels }),
+  });
+  return {
+    caller: await accounts.authenticate([key]),
+    key,
+    accountId,
+    planId,
+  };
+}
+
+let calls = 0;
+
+/** A call with a worst-case cost of `inputTokens + 2 * maxOutputTokens` micro-dollars. */
+export function testCall(fields: Partial<IntendedCall> = {}): IntendedCall {
+  return {
+    requestId: `req_${++calls}`,
+    model: "small",
+    inputTokens: 10,
+    maxOutputTokens: 20,
+    ...fields,
+  };
+}
+
+/** The error of a call that must be refused. Fails if it is granted. */
+export async function expectRefusal(
+  accounts: Accounts,
+  caller: Caller,
+  call: IntendedCall = testCall(),
+): Promise<ApiError> {
+  try {
+    const reservation = await accounts.reserve(caller, call);
+    await reservation.durable;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error("the call was granted");
+}

@@ -1,0 +1,222 @@
+/**
+ * A private Postgres server that a test may kill, freeze and restart, and a PgBouncer in
+ * front of it. Uses Debian's packages; tests skip if they are not installed.
+ *
+ * @module
+ */
+import { connect } from "node:net";
+
+/** A server. Disposing of it stops it and removes its files. */
+export interface PostgresServer extends AsyncDisposable {
+  /** Address of its database, as for `DATABASE_URL`. */
+  readonly url: string;
+  /** Port on 127.0.0.1. */
+  readonly port: number;
+  /** Stops it without a shutdown, like a crash (`pg_ctl -m immediate stop`). */
+  crash(): Promise<void>;
+  /** Starts it again. Resolves when it accepts connections. */
+  start(): Promise<void>;
+  /** Sends SIGSTOP to all of its processes: connections stay open, but nothing answers. */
+  freeze(): void;
+  /** Sends SIGCONT to all of its processes. */
+  thaw(): void;
+  /** Runs SQL in a new session and returns its output, without headers. */
+  run(sql: string): Promise<string>;
+}
+
+/** A connection pooler in transaction mode. Disposing of it stops it. */
+export interface Pooler extends AsyncDisposable {
+  /** Address of the server's database through the pooler. */
+  readonly url: string;
+}
+
+/** Folder of the newest installed PostgreSQL, or undefined. */
+export const POSTGRES_PROGRAMS: string | undefined = newestPrograms();
+
+/** Path of PgBouncer, or undefined. */
+export const PGBOUNCER: string | undefined = programAt("/usr/sbin/pgbouncer");
+
+function newestPrograms(): string | undefined {
+  try {
+    const [newest] = [...Deno.readDirSync("/usr/lib/postgresql")]
+      .map(({ name }) => Number(name))
+      .toSorted((a, b) => b - a);
+    return programAt(`/usr/lib/postgresql/${newest}/bin`);
+  } catch {
+    return undefined;
+  }
+}
+
+function programAt(path: string): string | undefined {
+  try {
+    Deno.statSync(path);
+    return path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** PostgreSQL refuses to run as root: as root, run it as the user postgres. */
+function asPostgres(command: readonly string[]): Deno.Command {
+  const [program = "", ...args] = Deno.uid() === 0
+    ? [
+      "setpriv",
+      "--reuid=postgres",
+      "--regid=postgres",
+      "--init-groups",
+      ...command,
+    ]
+    : command;
+  return new Deno.Command(program, {
+    args,
+    cwd: "/",
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+async function done(command: readonly string[]): Promise<string> {
+  const { success, stdout, stderr } = await asPostgres(command).output();
+  const text = new TextDecoder().decode(stdout);
+  if (success) return text;
+  throw new Error(
+    `${command.join(" ")}: ${text}${new TextDecoder().decode(stderr)}`,
+  );
+}
+
+/** Starts an empty server with its data in a temporary folder. */
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const programs = POSTGRES_PROGRAMS;
+  if (programs === undefined) throw new Error("PostgreSQL is not installed");
+  const folder = (await done(["mktemp", "-d"])).trim();
+  const data = `${folder}/data`;
+  const port = freePort();
+  await done([
+    `${programs}/initdb`,
+    "-D",
+    data,
+    "-A",
+    "trust",
+    "-U",
+    "postgres",
+    "--no-sync",
+  ]);
+  const control = (...args: string[]): Promise<string> =>
+    done([`${programs}/pg_ctl`, "-D", data, "-w", "-t", "30", ...args]);
+  const start = async (): Promise<void> => {
+    await control(
+      "-l",
+      `${folder}/log`,
+      "-o",
+      `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`,
+      "start",
+    );
+  };
+  const crash = async (): Promise<void> => {
+    await control("-m", "immediate", "stop");
+  };
+  const signal = (name: Deno.Signal): void => {
+    for (const pid of processes(data)) {
+      try {
+        Deno.kill(pid, name);
+      } catch {
+        // The process has just ended.
+      }
+    }
+  };
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    start,
+    crash,
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+    run: (sql) =>
+      done([
+        `${programs}/psql`,
+        "-XAtq",
+        "-h",
+        folder,
+        "-p",
+        String(port),
+        "-U",
+        "postgres",
+        "-c",
+        sql,
+      ]),
+    async [Symbol.asyncDispose]() {
+      signal("SIGCONT");
+      await crash().catch(() => {});
+      await done(["rm", "-rf", folder]);
+    },
+  };
+}
+
+/** Starts PgBouncer in transaction mode in front of a server, as the README advises. */
+export async function startPooler(server: PostgresServer): Promise<Pooler> {
+  if (PGBOUNCER === undefined) throw new Error("PgBouncer is not installed");
+  const folder = (await done(["mktemp", "-d"])).trim();
+  const port = freePort();
+  const settings = `[databases]
+* = host=127.0.0.1 port=${server.port} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+server_login_retry = 1
+`;
+  await done(["sh", "-c", `printf %s '${settings}' >${folder}/pooler.ini`]);
+  const child = asPostgres([PGBOUNCER, "-q", `${folder}/pooler.ini`]);
+  const process = child.spawn();
+  const reading = Promise.all([
+    process.stdout.pipeTo(new WritableStream()),
+    process.stderr.pipeTo(new WritableStream()),
+  ]);
+  while (!await listens(port)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async [Symbol.asyncDispose]() {
+      process.kill("SIGKILL");
+      await process.status;
+      await reading;
+      await done(["rm", "-rf", folder]);
+    },
+  };
+}
+
+/** Ids of the server's main process and its children. */
+function processes(data: string): readonly number[] {
+  try {
+    const [first] = Deno.readTextFileSync(`${data}/postmaster.pid`).split("\n");
+    const children = Deno.readTextFileSync(
+      `/proc/${first}/task/${first}/children`,
+    );
+    // The main process first: once frozen, it starts no more children.
+    return [Number(first), ...children.trim().split(" ").map(Number)];
+  } catch {
+    return [];
+  }
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}

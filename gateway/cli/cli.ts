@@ -1,0 +1,245 @@
+/**
+ * The operators' command line: `deno task admin NOUN VERB`. Runs the operations of the
+ * admin API on the store that the settings name, also beside running gateways.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { closestMatch } from "leven";
+import { ApiError } from "../../translate/model/error.ts";
+import { type Admin, openAdmin } from "../accounts/repositories/admin.ts";
+import { openStore } from "../accounts/store/open_store.ts";
+import type { Store } from "../accounts/store/store.ts";
+import { exportLedger } from "../admin/ledger.ts";
+import { ADMIN_OPERATIONS } from "../admin/mod.ts";
+import { type Command, COMMANDS, fieldsOf, FlagError } from "./commands.ts";
+import { textTable } from "./text_table.ts";
+import { ConfigError, readConfig } from "../config.ts";
+
+/** Dependencies of a command. */
+export interface CliContext {
+  /** Opens the administration; called once the command is parsed. */
+  readonly admin: () => Promise<Admin>;
+  /** Current Unix time in milliseconds, for flags with a duration. */
+  readonly now: () => number;
+  /** Writes output: whole lines. */
+  readonly print: (text: string) => void;
+  /** Writes an error message. */
+  readonly printError: (text: string) => void;
+}
+
+/** Runs a command. Returns the exit code: 0 success, 1 refused, 2 wrong usage. */
+export async function runCli(
+  words: readonly string[],
+  context: CliContext,
+): Promise<number> {
+  const { print, printError } = context;
+  let command: Command | undefined;
+  try {
+    const { positionals, flags, isJson } = parseCommandLine(words);
+    const [noun = "", verb = "", ...ids] = positionals;
+    if (noun === "" || noun === "help" || flags["help"] !== undefined) {
+      print(help(noun === "help" ? verb : noun));
+      return 0;
+    }
+    command = COMMANDS.find((one) => one.noun === noun && one.verb === verb);
+    if (command === undefined) {
+      const text = [noun, verb].join(" ").trim();
+      printError(
+        `unknown command ${text}${
+          suggestion(text, COMMANDS.map((one) => `${one.noun} ${one.verb}`))
+        }.\n`,
+      );
+      printError(help(noun));
+      return 2;
+    }
+    if (ids.length !== (command.id === undefined ? 0 : 1)) {
+      printError(`expected: ${usageOf(command)}`);
+      return 2;
+    }
+    const fields = fieldsOf(command, flags, context.now());
+    return await execute(command, ids[0], fields, isJson, context);
+  } catch (error) {
+    if (error instanceof FlagError || isArgsError(error)) {
+      printError(error.message);
+      return 2;
+    }
+    if (error instanceof ApiError) {
+      printError(namingFlag(command, error.message));
+      return 1;
+    }
+    throw error;
+  }
+}
+
+async function execute(
+  command: Command,
+  id: string | undefined,
+  fields: Readonly<Record<string, unknown>>,
+  isJson: boolean,
+  { admin: open, print, printError }: CliContext,
+): Promise<number> {
+  const admin = await open();
+  if (command.operationId === "audit") {
+    const findings = await admin.audit();
+    if (isJson) print(JSON.stringify({ findings }));
+    else if (findings.length === 0) print("The books balance.");
+    else for (const finding of findings) printError(finding);
+    return findings.length === 0 ? 0 : 1;
+  }
+  if (command.operationId === "exportLedger") {
+    for await (const text of exportLedger(admin, fields).text) {
+      print(text.replace(/\r?\n$/, ""));
+    }
+    return 0;
+  }
+  const operation = ADMIN_OPERATIONS.find((one) =>
+    one.operationId === command.operationId
+  );
+  if (operation === undefined) {
+    throw new Error(`there is no operation ${command.operationId}`);
+  }
+  const answer = await operation.run(admin, {
+    ...(id === undefined ? {} : { id }),
+    ...(operation.method === "GET" ? { query: fields } : { body: fields }),
+  });
+  print(isJson ? JSON.stringify(answer) : textTable(answer));
+  return 0;
+}
+
+interface ParsedCommandLine {
+  readonly positionals: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+  readonly isJson: boolean;
+}
+
+function parseCommandLine(words: readonly string[]): ParsedCommandLine {
+  const names = new Set(COMMANDS.flatMap(({ flags }) => Object.keys(flags)));
+  for (const word of words) {
+    if (word === "--") break;
+    const name = /^--([^=]+)/.exec(word)?.[1];
+    if (
+      name !== undefined && name !== "json" && name !== "help" &&
+      !names.has(name)
+    ) {
+      throw new FlagError(
+        `--${name}: unknown flag${
+          suggestion(`--${name}`, [...names].map((one) => `--${one}`))
+        }`,
+      );
+    }
+  }
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: {
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+      ...Object.fromEntries(
+        [...names].map((name) => [name, { type: "string" as const }]),
+      ),
+    },
+  });
+  const flags: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "string") flags[name] = value;
+    else if (name === "help") flags[name] = "";
+  }
+  return { positionals, flags, isJson: values["json"] === true };
+}
+
+/** A suggestion for a mistyped name, if a similar one exists. */
+function suggestion(text: string, names: readonly string[]): string {
+  const near = closestMatch(text, [...names], {
+    maxDistance: Math.ceil(text.length / 4),
+  });
+  return near === undefined ? "" : ` (did you mean ${near}?)`;
+}
+
+/** Replaces the field that an operation's error names with the flag that fills it. */
+function namingFlag(command: Command | undefined, message: string): string {
+  const field = /^(\w+)(?:\[\d+\])?: /.exec(message)?.[1];
+  const [name] =
+    Object.entries(command?.flags ?? {}).find(([, flag]) =>
+      flag.field === field
+    ) ?? [];
+  return name === undefined || field === undefined
+    ? message
+    : `--${name}${message.slice(field.length)}`;
+}
+
+function isArgsError(error: unknown): error is Error {
+  return error instanceof Error && "code" in error &&
+    typeof error.code === "string" && error.code.startsWith("ERR_PARSE_ARGS");
+}
+
+function help(noun: string): string {
+  const chosen = COMMANDS.filter((command) => command.noun === noun);
+  const commands = chosen.length === 0 ? COMMANDS : chosen;
+  const lines = commands.flatMap((command) => [
+    usageOf(command),
+    ...(chosen.length === 0 ? [] : Object.entries(command.flags).map((
+      [name, flag],
+    ) => `    --${name.padEnd(12)} ${flag.help}`)),
+  ]);
+  return [
+    "deno task admin NOUN VERB [--json]",
+    "",
+    ...lines,
+    ...(chosen.length === 0 ? ["", "Flags: deno task admin help NOUN"] : []),
+  ].join("\n");
+}
+
+function usageOf({ noun, verb, id }: Command): string {
+  return [noun, verb, ...(id === undefined ? [] : [id.toUpperCase()])].join(
+    " ",
+  );
+}
+
+async function main(): Promise<number> {
+  const printError = (text: string): void => {
+    // deno-lint-ignore no-console
+    console.error(text);
+  };
+  let close = (): Promise<void> => Promise.resolve();
+  try {
+    // This program neither listens nor calls upstreams: a missing listen address or vendor
+    // is no error.
+    const config = readConfig({
+      env: { ...Deno.env.toObject(), HOST: "127.0.0.1" },
+      readFile: (path) => readFileSync(path, "utf8"),
+    });
+    const ids = new Set(config.catalogue.models.map(({ id }) => id));
+    return await runCli(Deno.args, {
+      now: Date.now,
+      printError,
+      // deno-lint-ignore no-console
+      print: (text) => console.log(text),
+      async admin() {
+        const store = await opened(config.databaseUrl);
+        close = () => store.close();
+        return await openAdmin(store, (model) => ids.has(model));
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    printError(error.message);
+    return 2;
+  } finally {
+    await close();
+  }
+}
+
+async function opened(databaseUrl: string): Promise<Store> {
+  try {
+    return await openStore(databaseUrl);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown reason";
+    throw new ConfigError([
+      `DATABASE_URL: could not open the store: ${reason}`,
+    ]);
+  }
+}
+
+if (import.meta.main) Deno.exitCode = await main();

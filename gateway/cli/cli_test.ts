@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { openAdmin } from "../accounts/repositories/admin.ts";
+import { openStore } from "../accounts/store/open_store.ts";
+import { ADMIN_OPERATIONS } from "../admin/mod.ts";
+import { runCli } from "./cli.ts";
+import { COMMANDS } from "./commands.ts";
+
+interface Bench {
+  /** Runs a command. Returns its exit code and output. */
+  run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
+  json(...words: string[]): Promise<JsonObject>;
+}
+
+function test(name: string, body: (bench: Bench) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const store = await openStore("sqlite::memory:");
+    const now = (): number => Date.UTC(2026, 10, 21);
+    const run: Bench["run"] = async (...words) => {
+      const out: string[] = [];
+      const err: string[] = [];
+      const code = await runCli(words, {
+        admin: () => openAdmin(store, (model) => model === "small", now),
+        now,
+        print: (text) => out.push(text),
+        printError: (text) => err.push(text),
+      });
+      return { code, out: out.join("\n"), err: err.join("\n") };
+    };
+    try {
+      await body({
+        run,
+        async json(...words) {
+          const { code, out, err } = await run(...words, "--json");
+          assert.equal(code, 0, err);
+          const answer: unknown = JSON.parse(out);
+          assert.ok(isObject(answer));
+          return answer;
+        },
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+test("commands create an account, top it up and issue a key", async ({ run, json }) => {
+  await json(
+    "plans",
+    "create",
+    "--id",
+    "starter",
+    "--models",
+    "small",
+    "--rpm",
+    "60",
+    "--usd-per-day",
+    "2.50",
+  );
+  await json("accounts", "create", "--id", "acme", "--plan", "starter");
+  const entry = await json("accounts", "top-up", "acme", "--usd", "12.5");
+  assert.equal(entry["micro_usd"], 12_500_000);
+  const key = await json(
+    "keys",
+    "issue",
+    "--account",
+    "acme",
+    "--expires",
+    "30d",
+  );
+  assert.match(String(key["key"]), /^sk-/);
+  assert.equal(key["expires_at"], "2026-12-21T00:00:00.000Z");
+  await json("keys", "rotate", String(key["id"]), "--overlap", "24h");
+  await json("keys", "revoke", String(key["id"]));
+  const { out } = await run("accounts", "list");
+  assert.match(out, /^id +name +status +plan +billing +balance/);
+  assert.match(out, /^acme +acme +active +starter +prepaid +\$12\.50/m);
+  const { out: shown } = await run("accounts", "show", "acme");
+  assert.match(shown, /^balance +\$12\.50$/m);
+  assert.equal((await run("ledger", "audit")).out, "The books balance.");
+  assert.match(
+    (await run("ledger", "export", "--format", "csv")).out,
+    /^seq,.*\n1,/,
+  );
+  assert.equal((await run("usage", "report")).out, "Nothing found.");
+});
+
+test("the value none removes a limit", async ({ json }) => {
+  await json("plans", "create", "--id", "p", "--rpm", "5");
+  const plan = await json("plans", "update", "p", "--rpm", "none");
+  assert.equal(plan["requests_per_minute"], null);
+});
+
+for (
+  const [words, expected] of [
+    ["accounts dance", /unknown command accounts dance/],
+    ["accounts show", /expected: accounts show ACCOUNT/],
+    ["accounts list --rpm 5", /--rpm: not a flag of accounts list/],
+    ["accounts list --nonsense", /^--nonsense: unknown flag$/],
+    [
+      "keys isue",
+      /^unknown command keys isue \(did you mean keys issue\?\)/,
+    ],
+    [
+      "keys issue --acount a",
+      /^--acount: unknown flag \(did you mean --account\?\)$/,
+    ],
+    ["accounts top-up default --usd 1.2345678", /--usd: expected dollars/],
+    ["keys rotate k --overlap soon", /--overlap: expected a duration/],
+    ["plans create --rpm many", /--rpm: expected a whole number or none/],
+  ] as const
+) {
+  test(`"${words}" exits with 2 and an explanation`, async ({ run }) => {
+    const { code, err } = await run(...words.split(" "));
+    assert.equal(code, 2);
+    assert.match(err, expected);
+  });
+}
+
+test("an operation's error is printed, with exit code 1", async ({ run }) => {
+  const { code, err } = await run("accounts", "show", "missing");
+  assert.equal(code, 1);
+  assert.equal(err, "there is no account missing");
+});
+
+test("an operation's error on a field names its flag", async ({ run }) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["accounts top-up default", "--usd: required field is missing"],
+    ["keys issue", "--account: required field is missing"],
+    ["plans create --models huge", "--models[0]: there is no model huge"],
+    [
+      "accounts create --id default",
+      "--id: the account default exists already",
+    ],
+    [
+      "keys issue --account default --expires 2020-01-01",
+      "--expires: must be in the future",
+    ],
+    [
+      "ledger list --from yesterday",
+      "--from: expected a time such as 2026-12-31T23:59:59Z or a day such as 2026-12-31",
+    ],
+  ];
+  for (const [words, expected] of rows) {
+    const { code, err } = await run(...words.split(" "));
+    assert.equal(err, expected);
+    assert.equal(code, 1);
+  }
+});
+
+test("help lists the commands, and a noun's flags", async ({ run }) => {
+  const { code, out } = await run();
+  assert.equal(code, 0);
+  for (const { noun, verb } of COMMANDS) {
+    assert.ok(out.includes(`${noun} ${verb}`));
+  }
+  assert.match((await run("help", "keys")).out, /--overlap/);
+});
+
+Deno.test("every operation has a command", () => {
+  const commands = new Set(
+    COMMANDS.map(({ operationId: operation }) => operation),
+  );
+  for (const { operationId: operation } of ADMIN_OPERATIONS) {
+    assert.ok(commands.has(operation), operation);
+  }
+});

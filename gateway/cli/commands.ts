@@ -1,0 +1,306 @@
+/**
+ * The commands: the operation behind each, and the fields that its flags fill.
+ *
+ * @module
+ */
+import type { JsonDraft } from "../../translate/bytes/json.ts";
+
+/** A flag of a command. */
+export interface Flag {
+  /** The body or query field that the flag fills. */
+  readonly field: string;
+  /** How the value is parsed. For lists, numbers and amounts the value `none` means null. */
+  readonly kind: "text" | "number" | "list" | "usd" | "duration" | "moment";
+  /** Description in the help. */
+  readonly help: string;
+}
+
+/** A command: `deno task admin NOUN VERB [ID] [--FLAG …]`. */
+export interface Command {
+  /** First word; the help is grouped by it. */
+  readonly noun: string;
+  /** Second word; unique within the noun. */
+  readonly verb: string;
+  /** Operation of the admin API; `audit` and `exportLedger` are run by the command line itself. */
+  readonly operationId: string;
+  /** Kind of the id argument; absent: no argument. */
+  readonly id?: string;
+  /** Flags by name, without the dashes. */
+  readonly flags: Readonly<Record<string, Flag>>;
+}
+
+const text = (field: string, help: string): Flag => ({
+  field,
+  kind: "text",
+  help,
+});
+const LIST: Readonly<Record<string, Flag>> = {
+  limit: text("limit", "page length, 1 to 1000"),
+  after: text("after", "cursor printed by the previous page"),
+};
+const PLAN: Readonly<Record<string, Flag>> = {
+  models: { field: "models", kind: "list", help: "a,b,c, or none for all" },
+  rpm: {
+    field: "requests_per_minute",
+    kind: "number",
+    help: "requests per minute, or none",
+  },
+  tpm: {
+    field: "tokens_per_minute",
+    kind: "number",
+    help: "tokens per minute, or none",
+  },
+  concurrent: {
+    field: "concurrent_requests",
+    kind: "number",
+    help: "concurrent requests, or none",
+  },
+  "usd-per-day": {
+    field: "spend_per_day_micro_usd",
+    kind: "usd",
+    help: "dollars per day (UTC), or none",
+  },
+};
+const ACCOUNT: Readonly<Record<string, Flag>> = {
+  name: text("name", "display name"),
+  plan: text("plan", "id of a plan"),
+  billing: text("billing", "prepaid or postpaid"),
+};
+const FILTERS: Readonly<Record<string, Flag>> = {
+  account: text("account", "of this account"),
+  key: text("key", "of this key"),
+  from: text("from", "first day, such as 2026-11-21"),
+  to: text("to", "end day (included in usage, excluded from the ledger)"),
+};
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  { noun: "accounts", verb: "list", operationId: "listAccounts", flags: LIST },
+  {
+    noun: "accounts",
+    verb: "show",
+    operationId: "getAccount",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "accounts",
+    verb: "create",
+    operationId: "createAccount",
+    flags: { id: text("id", "id of your choice"), ...ACCOUNT },
+  },
+  {
+    noun: "accounts",
+    verb: "update",
+    operationId: "updateAccount",
+    id: "account",
+    flags: { ...ACCOUNT, status: text("status", "active or disabled") },
+  },
+  {
+    noun: "accounts",
+    verb: "top-up",
+    operationId: "topUpAccount",
+    id: "account",
+    flags: {
+      usd: { field: "micro_usd", kind: "usd", help: "dollars, such as 12.50" },
+      model: text("model", "put the amount into this model's own balance"),
+      note: text("note", "note for the ledger"),
+    },
+  },
+  {
+    noun: "accounts",
+    verb: "top-ups",
+    operationId: "listTopUps",
+    id: "account",
+    flags: LIST,
+  },
+  { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
+  {
+    noun: "plans",
+    verb: "show",
+    operationId: "getPlan",
+    id: "plan",
+    flags: {},
+  },
+  {
+    noun: "plans",
+    verb: "create",
+    operationId: "createPlan",
+    flags: { id: text("id", "id of your choice"), ...PLAN },
+  },
+  {
+    noun: "plans",
+    verb: "update",
+    operationId: "updatePlan",
+    id: "plan",
+    flags: PLAN,
+  },
+  {
+    noun: "keys",
+    verb: "list",
+    operationId: "listKeys",
+    flags: { account: text("account", "of this account"), ...LIST },
+  },
+  { noun: "keys", verb: "show", operationId: "getKey", id: "key", flags: {} },
+  {
+    noun: "keys",
+    verb: "issue",
+    operationId: "issueKey",
+    flags: {
+      account: text("account", "account of the key"),
+      name: text("name", "display name"),
+      models: {
+        field: "models",
+        kind: "list",
+        help: "a,b,c: subset of the plan's models",
+      },
+      expires: {
+        field: "expires_at",
+        kind: "moment",
+        help: "a day, a time, or a duration: 30d",
+      },
+    },
+  },
+  {
+    noun: "keys",
+    verb: "rotate",
+    operationId: "rotateKey",
+    id: "key",
+    flags: {
+      overlap: {
+        field: "overlap_seconds",
+        kind: "duration",
+        help: "how long the old key stays valid: 24h",
+      },
+    },
+  },
+  {
+    noun: "keys",
+    verb: "revoke",
+    operationId: "revokeKey",
+    id: "key",
+    flags: {},
+  },
+  {
+    noun: "usage",
+    verb: "report",
+    operationId: "reportUsage",
+    flags: {
+      by: text("by", "comma-separated: day,account,key,model,user"),
+      ...FILTERS,
+      model: text("model", "of this model"),
+      user: text("user", "of this end user (the client's own id)"),
+      ...LIST,
+    },
+  },
+  {
+    noun: "ledger",
+    verb: "list",
+    operationId: "listLedger",
+    flags: {
+      ...FILTERS,
+      kind: text("kind", "charge or top_up"),
+      request: text("request_id", "of this request"),
+      ...LIST,
+    },
+  },
+  {
+    noun: "ledger",
+    verb: "export",
+    operationId: "exportLedger",
+    flags: {
+      format: text("format", "jsonl or csv"),
+      ...FILTERS,
+      kind: text("kind", "charge or top_up"),
+    },
+  },
+  { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
+];
+
+/** A flag with an invalid value. */
+export class FlagError extends Error {}
+
+/**
+ * Converts flags to the fields of a body or query.
+ *
+ * @throws {FlagError} naming the flag
+ */
+export function fieldsOf(
+  command: Command,
+  flags: Readonly<Record<string, string>>,
+  nowMs: number,
+): JsonDraft {
+  const fields: JsonDraft = {};
+  for (const [name, value] of Object.entries(flags)) {
+    const flag = command.flags[name];
+    if (flag === undefined) {
+      throw new FlagError(
+        `--${name}: not a flag of ${command.noun} ${command.verb}`,
+      );
+    }
+    fields[flag.field] = valueOf(name, flag, value, nowMs);
+  }
+  return fields;
+}
+
+function valueOf(
+  name: string,
+  flag: Flag,
+  value: string,
+  nowMs: number,
+): unknown {
+  const isNone = value === "none";
+  switch (flag.kind) {
+    case "text":
+      return value;
+    case "list":
+      return isNone ? null : value.split(",").map((part) => part.trim());
+    case "number":
+      if (isNone) return null;
+      if (!/^\d{1,15}$/.test(value)) {
+        throw new FlagError(`--${name}: expected a whole number or none`);
+      }
+      return Number(value);
+    case "usd":
+      return isNone ? null : microUsdOf(name, value);
+    case "duration":
+      return seconds(name, value);
+    case "moment":
+      return /^\d+[smhd]$/.test(value)
+        ? new Date(nowMs + seconds(name, value) * 1000).toISOString()
+        : /^\d{4}-\d{2}-\d{2}$/.test(value)
+        ? `${value}T00:00:00Z`
+        : value;
+  }
+}
+
+/** Parsed digit by digit: amounts of money never pass through a float. */
+function microUsdOf(name: string, value: string): number {
+  const match = /^(-?)\$?(\d{1,9})(?:\.(\d{1,6}))?$/.exec(value);
+  if (match === null) {
+    throw new FlagError(
+      `--${name}: expected dollars such as 12.50, with at most six digits after the point`,
+    );
+  }
+  const [, sign, whole = "", part = ""] = match;
+  const amount = Number(whole + part.padEnd(6, "0"));
+  return sign === "-" ? -amount : amount;
+}
+
+const SECONDS: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+};
+
+function seconds(name: string, value: string): number {
+  const match = /^(\d{1,9})([smhd])$/.exec(value);
+  const unit = SECONDS[match?.[2] ?? ""];
+  if (match === null || unit === undefined) {
+    throw new FlagError(
+      `--${name}: expected a duration such as 90s, 30m, 24h or 30d`,
+    );
+  }
+  return Number(match[1]) * unit;
+}

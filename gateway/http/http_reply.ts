@@ -1,0 +1,28 @@
+/**
+ * A response before it becomes a `Response` of the platform. That object is created once, when all
+ * headers are known: changing the headers of a `Response` is slow.
+ *
+ * @module
+ */
+
+/** Header values by lower-case name. */
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** A response. */
+export interface HttpReply {
+  /** HTTP status. */
+  readonly status: number;
+  /** In addition to the headers that every response has. */
+  readonly headers: HeaderFields;
+  /** Text is sent as UTF-8; null is no body. */
+  readonly body:
+    | string
+    | Uint8Array<ArrayBuffer>
+    | ReadableStream<Uint8Array>
+    | null;
+}
+
+/** Converts the reply to the platform's `Response`. */
+export function toResponse({ status, headers, body }: HttpReply): Response {
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import type { HttpReply } from "./http_reply.ts";
+import { LongTimer, type TimerId, type Timers } from "../timers.ts";
+import { UnreadBodies } from "./unread_body.ts";
+
+const REFUSAL: HttpReply = { status: 401, headers: {}, body: '{"error":{}}' };
+const CLOSING = { ...REFUSAL, headers: { connection: "close" } };
+const MIB = 1024 * 1024;
+
+/** Timers that fire when the test calls `fire()`. */
+class ManualTimers implements Timers {
+  readonly #timers = new Set<TimerId>();
+
+  set(callback: () => void, ms: number): TimerId {
+    const timer = new LongTimer(callback, ms);
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  clear(timer: TimerId): void {
+    this.#timers.delete(timer);
+  }
+
+  /** Fires all timers of one duration. */
+  fire(ms: number): void {
+    for (const timer of [...this.#timers]) {
+      if (!(timer instanceof LongTimer) || timer.due !== ms) continue;
+      if (this.#timers.delete(timer)) timer.callback();
+    }
+  }
+
+  /** Number of timers that are set. */
+  get count(): number {
+    return this.#timers.size;
+  }
+}
+
+/** A request whose body is sent chunk by chunk. */
+class Upload {
+  readonly request: Request;
+  /** True once the reader has cancelled the body. */
+  cancelled = false;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #wanted = Promise.withResolvers<void>();
+
+  constructor(headers: Record<string, string> = {}) {
+    this.request = new Request("http://gateway/v1/messages", {
+      method: "POST",
+      headers: { "transfer-encoding": "chunked", ...headers },
+      body: new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#wanted.resolve(),
+        cancel: () => {
+          this.cancelled = true;
+        },
+      }, { highWaterMark: 0 }),
+    });
+  }
+
+  /** Sends a chunk once it is requested. */
+  async send(bytes: number): Promise<void> {
+    await this.#wanted.promise;
+    this.#wanted = Promise.withResolvers();
+    this.#controller?.enqueue(new Uint8Array(bytes));
+  }
+
+  /** Ends the body. */
+  end(): void {
+    this.#controller?.close();
+  }
+
+  /** Settles when more is requested. */
+  wanted(): Promise<void> {
+    return this.#wanted.promise;
+  }
+}
+
+async function prepare(
+  bodies: UnreadBodies,
+  { request }: Upload,
+): Promise<HttpReply> {
+  return await bodies.prepareReply(request, REFUSAL);
+}
+
+/** The body of a response that is held open, after its text was read. */
+async function held(
+  reply: HttpReply,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  assert.deepEqual(reply.headers, CLOSING.headers);
+  assert.ok(reply.body instanceof ReadableStream);
+  const reader = reply.body.getReader();
+  const { value } = await reader.read();
+  assert.equal(new TextDecoder().decode(value), REFUSAL.body);
+  return reader;
+}
+
+Deno.test("prepareReply() returns the reply unchanged after the end of the body", async () => {
+  const timers = new ManualTimers();
+  const upload = new Upload();
+  const reply = prepare(new UnreadBodies(timers), upload);
+  await upload.send(MIB);
+  upload.end();
+  assert.deepEqual(await reply, REFUSAL);
+  assert.equal(timers.count, 0);
+});
+
+Deno.test("prepareReply() announces the close if nothing arrives for a second", async () => {
+  const timers = new ManualTimers();
+  const upload = new Upload();
+  const reply = prepare(new UnreadBodies(timers), upload);
+  await upload.send(10);
+  await upload.wanted();
+  timers.fire(1_000);
+  assert.deepEqual(await reply, CLOSING);
+  assert.ok(upload.cancelled);
+  assert.equal(timers.count, 0);
+});
+
+Deno.test("prepareReply() delays the end of the reply while a body of more than 1 MiB arrives", async () => {
+  const timers = new ManualTimers();
+  const upload = new Upload();
+  const reply = prepare(new UnreadBodies(timers), upload);
+  await upload.send(MIB);
+  await upload.send(1);
+  const reader = await held(await reply);
+  const rest = reader.read();
+  for (let sent = 0; sent < 40; sent++) await upload.send(MIB);
+  upload.end();
+  assert.equal((await rest).done, true);
+  assert.equal(timers.count, 0);
+});
+
+Deno.test("prepareReply() replies at once to a body with a long declared length", async () => {
+  const bodies = new UnreadBodies(new ManualTimers());
+  const declared = new Request("http://gateway/", {
+    method: "POST",
+    headers: { "content-length": String(2 * MIB) },
+    body: new Upload().request.body,
+  });
+  const reader = await held(await bodies.prepareReply(declared, REFUSAL));
+  await reader.cancel();
+});
+
+Deno.test("prepareReply() ends a delayed reply if the body exceeds a limit", async (t) => {
+  const cases: Readonly<
+    Record<string, (upload: Upload, timers: ManualTimers) => Promise<void>>
+  > = {
+    async "no more bytes"(upload, timers) {
+      await upload.wanted();
+      timers.fire(1_000);
+    },
+    async "30 seconds"(upload, timers) {
+      await upload.wanted();
+      timers.fire(30_000);
+    },
+    async "128 MiB"(upload) {
+      for (let sent = 0; sent <= 128; sent++) await upload.send(MIB);
+    },
+  };
+  for (const [name, reach] of Object.entries(cases)) {
+    await t.step(name, async () => {
+      const timers = new ManualTimers();
+      const upload = new Upload();
+      const reply = prepare(new UnreadBodies(timers), upload);
+      await upload.wanted();
+      // Two seconds have passed, and the body still arrives.
+      timers.fire(2_000);
+      const reader = await held(await reply);
+      const rest = reader.read();
+      await reach(upload, timers);
+      assert.equal((await rest).done, true);
+      assert.ok(upload.cancelled);
+      assert.equal(timers.count, 0);
+    });
+  }
+});
+
+Deno.test("prepareReply() leaves a body unread beyond 256 at once, and reads again after one has ended", async () => {
+  const timers = new ManualTimers();
+  const bodies = new UnreadBodies(timers);
+  const uploads = Array.from({ length: 256 }, () => new Upload());
+  const replies = uploads.map((upload) => prepare(bodies, upload));
+  const beyond = new Upload();
+  assert.deepEqual(await prepare(bodies, beyond), CLOSING);
+  assert.equal(beyond.request.bodyUsed, false);
+  uploads[0]?.end();
+  assert.deepEqual(await replies[0], REFUSAL);
+  const next = new Upload();
+  const reply = prepare(bodies, next);
+  next.end();
+  assert.deepEqual(await reply, REFUSAL);
+  timers.fire(1_000);
+  for (const each of replies.slice(1)) {
+    assert.deepEqual(await each, CLOSING);
+  }
+  assert.equal(timers.count, 0);
+});
+
+Deno.test("prepareReply() releases its slot if the client of a delayed reply disconnects", async () => {
+  const timers = new ManualTimers();
+  const bodies = new UnreadBodies(timers);
+  for (let again = 0; again < 300; again++) {
+    const upload = new Upload();
+    const reply = prepare(bodies, upload);
+    await upload.wanted();
+    timers.fire(2_000);
+    const reader = await held(await reply);
+    await reader.cancel();
+    assert.ok(upload.cancelled);
+  }
+  assert.equal(timers.count, 0);
+});
+
+Deno.test("prepareReply() returns the reply without a promise if nothing is unread", async () => {
+  const bodies = new UnreadBodies(new ManualTimers());
+  const url = "http://gateway/";
+  assert.equal(bodies.prepareReply(new Request(url), REFUSAL), REFUSAL);
+  const empty = new Request(url, {
+    method: "POST",
+    headers: { "content-length": "0" },
+    body: "",
+  });
+  assert.equal(bodies.prepareReply(empty, REFUSAL), REFUSAL);
+  const read = new Request(url, { method: "POST", body: "{}" });
+  await read.arrayBuffer();
+  const success = { ...REFUSAL, status: 200 };
+  assert.equal(bodies.prepareReply(read, success), success);
+});

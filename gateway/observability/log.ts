@@ -1,0 +1,124 @@
+/**
+ * The request log: one line of JSON per generation call and per refused request. No prompt, no
+ * reply, no key.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import type { Usage } from "../../translate/model/reply.ts";
+import type { AccountsEvent } from "../accounts/mod.ts";
+
+/** An attempt that failed before any byte reached the client. */
+export interface TriedUpstream {
+  /** See {@linkcode LogEntry.upstream}. */
+  readonly upstream: string;
+  /** Kind of the error. */
+  readonly error: string;
+  /** Status of the upstream's response; absent if there was none. */
+  readonly upstream_status?: number;
+  /** See {@linkcode LogEntry.note}. */
+  readonly note?: string;
+}
+
+/** One entry of the request log. */
+export interface LogEntry {
+  /** The id that the client received in `request-id`. */
+  readonly request_id: string;
+  /** As sent, even if no route has it. */
+  readonly method: string;
+  /** Without the query, which may contain a key. */
+  readonly path: string;
+  /**
+   * Path of the route, with variable parts as `:name`; absent if no route matches the path and
+   * method.
+   */
+  readonly endpoint?: string;
+  /**
+   * Status that the client received: 200 for a stream that failed later, 499 if it disconnected
+   * before.
+   */
+  readonly status: number;
+  /** Milliseconds from the request's arrival to the last byte or the disconnect. */
+  readonly duration_ms: number;
+  /**
+   * Milliseconds from the request's arrival to the first byte of the reply; absent if no reply
+   * began.
+   */
+  readonly ttfb_ms?: number;
+  /**
+   * `complete`, `caller_left`, `failed` (during the reply) or `refused` (before the first byte).
+   */
+  readonly ended: string;
+  /** Trace id of the client's `traceparent` or of the call's span; absent if there is neither. */
+  readonly trace_id?: string;
+  /** Id of the key, not the key itself; absent if no call was reserved. */
+  readonly key_id?: string;
+  /** Id in the catalogue; absent if no call was reserved. */
+  readonly model?: string;
+  /**
+   * `vendor/model` with the vendor's own id: the upstream that replied, or whose error the client
+   * received. Absent if no call was reserved.
+   */
+  readonly upstream?: string;
+  /** Number of attempts at upstreams; absent if no call was reserved. */
+  readonly attempts?: number;
+  /**
+   * Attempts that failed before any byte reached the client, in order; absent if there was only one
+   * attempt.
+   */
+  readonly tried?: readonly TriedUpstream[];
+  /** Status of an upstream's error response; absent if there was none. */
+  readonly upstream_status?: number;
+  /** Whether the client asked for a stream; absent if no call was reserved. */
+  readonly stream?: boolean;
+  /** Tokens reported by the upstream; absent if no reply began. */
+  readonly usage?: Usage;
+  /** Charge of the call in micro-dollars; absent if no call was reserved. */
+  readonly cost_micro_usd?: number;
+  /**
+   * Paths, in the client's format, of request fields that the upstream does not support; absent if
+   * there are none.
+   */
+  readonly dropped?: readonly string[];
+  /** Kind of the error; for an internal error, the top of its stack. */
+  readonly error?: string;
+  /** The cause of a refusal or failure that the operator can resolve, such as a refused certificate. */
+  readonly note?: string;
+  /** The side that caused the failure of a reserved call; absent if it did not fail. */
+  readonly error_of?: "upstream" | "gateway";
+}
+
+/** Records an entry. */
+export type RequestLog = (entry: LogEntry) => void;
+
+/** A log that writes lines of JSON with `write`. */
+export function jsonLog(
+  write: (line: string) => void,
+  now: () => number,
+): RequestLog {
+  return (entry) => {
+    const ts = new Date(now()).toISOString();
+    // Prepends the time: an entry is never empty, so its JSON has fields after the brace.
+    write(`{"ts":"${ts}",${JSON.stringify(entry).slice(1)}`);
+  };
+}
+
+/**
+ * Text of an error for the log: its kind, or for an internal error its name and the top of its
+ * stack. The message is left out: `JSON.parse` and others quote their input in it.
+ */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError) return error.kind;
+  if (!(error instanceof Error)) return "unknown error";
+  const calls =
+    error.stack?.split("\n").filter((line) => /^ +at /.test(line)) ?? [];
+  return [error.name, ...calls.slice(0, 5)].join(" | ");
+}
+
+/** The log line of an accounts event. */
+export function eventLine(event: AccountsEvent): string {
+  const cause = "error" in event
+    ? { error: event.error instanceof Error ? event.error.message : "unknown" }
+    : {};
+  return JSON.stringify({ ts: new Date().toISOString(), ...event, ...cause });
+}

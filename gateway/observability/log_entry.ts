@@ -1,0 +1,135 @@
+/**
+ * The log entry of a generation call.
+ *
+ * @module
+ */
+import type { Dialect } from "../../translate/dialect.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import type { UpstreamRequest } from "../../translate/stream/relay.ts";
+import type { CallOutcome } from "../accounts/call_outcome.ts";
+import type { Charge } from "../accounts/records.ts";
+import type { HttpReply } from "../http/http_reply.ts";
+import { errorText, type LogEntry, type TriedUpstream } from "./log.ts";
+import type { Trace } from "../http/trace.ts";
+import type { Candidate } from "../upstream/model_registry.ts";
+import type { Model } from "../upstream/catalogue.ts";
+import type { FailedAttempt } from "../upstream/retry_policy.ts";
+
+export interface SettledCall {
+  /** The call as it reached the pipeline. */
+  readonly call: {
+    readonly requestId: string;
+    readonly path: string;
+    readonly arrivedMs: number;
+    readonly dialect: Dialect;
+    readonly caller: { readonly keyId: string };
+  };
+  /** Its attempts; `candidate` is the one that replied, or whose error the client received. */
+  readonly failover: {
+    readonly model: Model;
+    readonly candidate: Candidate;
+    readonly upstream: Pick<UpstreamRequest, "dropped">;
+    readonly attemptCount: number;
+    readonly failedAttempts: readonly FailedAttempt[];
+  };
+  /** Whether the client asked for a stream. */
+  readonly stream: boolean;
+  /** The client's trace. */
+  readonly trace: Trace | undefined;
+  /** How the call ended. */
+  readonly outcome: CallOutcome;
+  /** What the call costs. */
+  readonly charge: Charge;
+  /** Whether the reply began. */
+  readonly began: boolean;
+  /** The error thrown or sent in the stream; undefined where there was none. */
+  readonly error: unknown;
+  /** Whether the gateway caused the error, although an upstream was being called. */
+  readonly causedByGateway: boolean;
+  /** Unix time in milliseconds; undefined where no reply began. */
+  readonly firstByteMs: number | undefined;
+  /** Unix time in milliseconds. */
+  readonly nowMs: number;
+}
+
+/** The status of a reply to a client that has disconnected. */
+const CLIENT_CLOSED = 499;
+
+/** The reply to a client that has disconnected; it is never sent. */
+export function clientClosedReply(): HttpReply {
+  return { status: CLIENT_CLOSED, headers: {}, body: null };
+}
+
+/** The log entry of a settled call. */
+export function callLogEntry(settled: SettledCall): LogEntry {
+  const { call, failover, outcome, charge, trace, firstByteMs, began } =
+    settled;
+  const { ended, usage } = outcome;
+  const { dropped } = failover.upstream;
+  const error = ended === "caller_left" ? undefined : settled.error;
+  const { upstreamStatus, note } = error instanceof ApiError
+    ? error.details
+    : {};
+  return {
+    request_id: call.requestId,
+    method: "POST",
+    path: call.path,
+    endpoint: call.path,
+    status: began
+      ? 200
+      : ended === "caller_left"
+      ? CLIENT_CLOSED
+      : statusSent(call.dialect, error),
+    duration_ms: settled.nowMs - call.arrivedMs,
+    ...(firstByteMs === undefined
+      ? {}
+      : { ttfb_ms: firstByteMs - call.arrivedMs }),
+    ended,
+    ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+    key_id: call.caller.keyId,
+    model: failover.model.id,
+    upstream: failover.candidate.name,
+    attempts: failover.attemptCount,
+    ...(failover.attemptCount < 2
+      ? {}
+      : { tried: failover.failedAttempts.map(triedUpstream) }),
+    stream: settled.stream,
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
+    ...(note === undefined ? {} : { note }),
+    ...(began ? { usage } : {}),
+    cost_micro_usd: charge.costMicroUsd,
+    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(error === undefined ? {} : {
+      error: errorText(error),
+      error_of: isUpstreamError(error, settled.causedByGateway)
+        ? "upstream"
+        : "gateway",
+    }),
+  };
+}
+
+function triedUpstream({ candidate, error }: FailedAttempt): TriedUpstream {
+  const { upstreamStatus, note } = error.details;
+  return {
+    upstream: candidate.name,
+    error: error.kind,
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+function isUpstreamError(error: unknown, causedByGateway: boolean): boolean {
+  return error instanceof ApiError && error.kind !== "internal" &&
+    !causedByGateway;
+}
+
+/** One error kind can have different statuses in different dialects. */
+function statusSent(dialect: Dialect, error: unknown): number {
+  return error instanceof ApiError
+    ? dialect.encodeError(error, "").status
+    : 500;
+}

@@ -1,0 +1,250 @@
+/**
+ * Prometheus metrics of the gateway. All values come from the request log's entries and from the
+ * current state, so log and metrics agree. Labels are routes, models and vendors, never client
+ * input: that bounds the number of series and excludes secrets.
+ *
+ * @module
+ */
+import type { Usage } from "../../translate/model/reply.ts";
+import {
+  counter,
+  type CounterSeries,
+  EXPOSITION_TYPE,
+  gauge,
+  gauges,
+  histogram,
+  type HistogramSeries,
+  type Metric,
+} from "./exposition.ts";
+import type { LogEntry } from "./log.ts";
+import type { BreakerState } from "../upstream/breaker.ts";
+import type { CandidateReport } from "../upstream/candidate_report.ts";
+
+/** The current state, read at each export. */
+export interface GatewayState {
+  /** Calls being served, including those whose body is still being read. */
+  calls(): number;
+  /** Replies that are being streamed. */
+  streams(): number;
+  /** Ledger events that are not written yet. */
+  backlog(): number;
+  /** Health of each candidate. */
+  candidates(): readonly CandidateReport[];
+}
+
+/** The metrics of one gateway. */
+export interface Metrics {
+  /** Counts an entry of the request log. */
+  record(entry: LogEntry): void;
+  /** Counts an uncaught exception. */
+  countFault(): void;
+  /** All metrics in Prometheus' text format. */
+  text(): string;
+  /** Content type of {@linkcode Metrics.text}. */
+  readonly contentType: string;
+}
+
+/** In seconds: from an immediate error to a long stream. */
+const DURATION_BUCKETS: readonly number[] = [
+  0.01,
+  0.05,
+  0.1,
+  0.25,
+  0.5,
+  1,
+  2.5,
+  5,
+  10,
+  30,
+  60,
+  120,
+  300,
+  600,
+  1800,
+];
+
+/** Breaker states as numbers; a higher one is worse. */
+const BREAKER_FIGURES: Readonly<Record<BreakerState, number>> = {
+  closed: 0,
+  half_open: 1,
+  open: 2,
+};
+
+/** The `endpoint` label of a request that matches no route. */
+const NO_ROUTE = "other";
+
+/** Kinds of tokens, and the field of {@linkcode Usage} that counts each. */
+const TOKEN_KINDS: readonly {
+  readonly kind: string;
+  readonly of: keyof Usage;
+}[] = [
+  { kind: "input", of: "input" },
+  { kind: "cache_read", of: "cacheRead" },
+  { kind: "cache_write", of: "cacheWrite" },
+  { kind: "output", of: "output" },
+  { kind: "reasoning", of: "reasoning" },
+];
+
+/** The series that an entry is counted in, cached by route, model, status and end. */
+interface Series {
+  readonly requests: CounterSeries;
+  readonly duration: HistogramSeries;
+  readonly firstByte: HistogramSeries;
+  readonly tokens: readonly {
+    readonly of: keyof Usage;
+    readonly series: CounterSeries;
+  }[];
+  readonly cost: CounterSeries;
+}
+
+/** Creates the metrics, with all values at zero. */
+export function createMetrics(state: GatewayState): Metrics {
+  const requests = counter(
+    "gateway_requests_total",
+    "Reserved generation calls, and refused requests of any kind",
+  );
+  const tokens = counter(
+    "gateway_tokens_total",
+    "Tokens reported by upstreams; output includes reasoning",
+  );
+  const cost = counter(
+    "gateway_cost_micro_usd_total",
+    "Charges of calls, in millionths of a dollar",
+  );
+  const firstByte = histogram(
+    "gateway_time_to_first_byte_seconds",
+    "From a reserved call's arrival to the first byte of its reply",
+    DURATION_BUCKETS,
+  );
+  const duration = histogram(
+    "gateway_request_duration_seconds",
+    "From a reserved call's arrival to its end",
+    DURATION_BUCKETS,
+  );
+  const upstreamErrors = counter(
+    "gateway_upstream_errors_total",
+    "Reserved calls that failed at the upstream or on the connection to it",
+  );
+  const retries = counter(
+    "gateway_upstream_retries_total",
+    "Failed attempts that another attempt followed, by vendor and kind of error",
+  );
+  const fallbacks = counter(
+    "gateway_upstream_fallbacks_total",
+    "Calls whose reply came from another candidate than the first one tried",
+  );
+  const faults = counter(
+    "gateway_faults_total",
+    "Uncaught exceptions; the process shuts down after the first",
+  );
+  const faultCount = faults.of({});
+  faultCount.add(0);
+  const all: readonly Metric[] = [
+    requests,
+    tokens,
+    cost,
+    firstByte,
+    duration,
+    upstreamErrors,
+    retries,
+    fallbacks,
+    faults,
+    gauges(
+      "gateway_upstream_breaker_state",
+      "Circuit breakers: 0 closed, 1 half-open, 2 open",
+      () =>
+        state.candidates().map((
+          { model, upstream, state },
+        ) => [{ model, upstream }, BREAKER_FIGURES[state]]),
+    ),
+    gauges(
+      "gateway_upstream_resting",
+      "1 during a cooldown that the upstream asked for",
+      () =>
+        state.candidates().map((
+          { model, upstream, resting_until },
+        ) => [{ model, upstream }, resting_until === null ? 0 : 1]),
+    ),
+    gauge(
+      "gateway_open_streams",
+      "Replies that are being streamed",
+      () => state.streams(),
+    ),
+    gauge(
+      "gateway_ledger_backlog",
+      "Reservations and settlements that are not written yet",
+      () => state.backlog(),
+    ),
+    gauge(
+      "gateway_calls_under_way",
+      "Calls that are being served",
+      () => state.calls(),
+    ),
+  ];
+  const seriesOf = (entry: LogEntry): Series => {
+    const { endpoint = NO_ROUTE, model = "", ended } = entry;
+    return {
+      requests: requests.of({
+        endpoint,
+        model,
+        status: String(entry.status),
+        ended,
+      }),
+      duration: duration.of({ endpoint, model }),
+      firstByte: firstByte.of({ endpoint, model }),
+      tokens: TOKEN_KINDS.map(({ kind, of }) => ({
+        of,
+        series: tokens.of({ model, kind }),
+      })),
+      cost: cost.of({ model }),
+    };
+  };
+  const known = new Map<string, Series>();
+  return {
+    contentType: EXPOSITION_TYPE,
+    text: () => all.map((metric) => metric.text()).join(""),
+    countFault: () => faultCount.add(1),
+    record(entry) {
+      const { endpoint = NO_ROUTE, model, status, ended, usage } = entry;
+      const id = `${endpoint} ${model} ${status} ${ended}`;
+      let series = known.get(id);
+      if (series === undefined) known.set(id, series = seriesOf(entry));
+      series.requests.add(1);
+      // Only a reserved call has a model; its other fields are then present as well.
+      if (model === undefined) return;
+      series.duration.observe(entry.duration_ms / 1000);
+      if (entry.ttfb_ms !== undefined) {
+        series.firstByte.observe(entry.ttfb_ms / 1000);
+      }
+      for (const { of, series: counted } of series.tokens) {
+        const count = usage?.[of] ?? 0;
+        // A counter must not decrease, whatever an upstream reports.
+        if (count > 0) counted.add(count);
+      }
+      series.cost.add(entry.cost_micro_usd ?? 0);
+      const { tried = [] } = entry;
+      for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
+        retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
+      }
+      if (
+        ended !== "refused" && tried.length > 0 &&
+        tried[0]?.upstream !== entry.upstream
+      ) fallbacks.of({ model }).add(1);
+      if (entry.error_of === "upstream") {
+        upstreamErrors.of({
+          vendor: vendorOf(entry.upstream),
+          kind: entry.error ?? "",
+        }).add(1);
+      }
+    },
+  };
+}
+
+/** Number of failed attempts that another attempt followed. */
+function attemptsAfter({ attempts = 1 }: LogEntry): number {
+  return attempts - 1;
+}
+
+function vendorOf(upstream: string | undefined): string {
+  return upstream?.split("/", 1)[0] ?? "";
+}

@@ -1,0 +1,311 @@
+/**
+ * One generation call from its reservation to its settlement: runs the attempts at upstreams, then
+ * sends the reply to the client.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
+import type { GenerationRequest } from "../../translate/model/request.ts";
+import { streamRelay } from "../../translate/stream/relay.ts";
+import type { Reservation } from "../accounts/accounts.ts";
+import type { CallOutcome } from "../accounts/call_outcome.ts";
+import type { Gateway } from "../gateway.ts";
+import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
+import { replyHeaders } from "../http/reply_headers.ts";
+import { newIdSeed } from "../http/request_id.ts";
+import { traceOf } from "../http/trace.ts";
+import { versionHeaders } from "../http/version_headers.ts";
+import type { CallSpan } from "../observability/call_span.ts";
+import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
+import type { TimerId } from "../timers.ts";
+import type { AttemptContext, AttemptResult } from "../upstream/attempt.ts";
+import { deferredStream } from "./deferred_stream.ts";
+import type { Failover } from "./failover.ts";
+import type { GenerationCall } from "./generation_call.ts";
+import { pump } from "./stream_pump.ts";
+
+/**
+ * The parts of a call that are needed until its settlement. The request body is left out so that it
+ * can be collected while the reply streams.
+ */
+type CallSummary = Pick<
+  GenerationCall,
+  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "slot"
+>;
+
+/** A call with a reservation; settled exactly once. */
+export class ActiveCall {
+  readonly #gateway: Gateway;
+  readonly #call: CallSummary;
+  readonly #isStream: boolean;
+  readonly #signal: AbortSignal;
+  readonly #reservation: Reservation;
+  readonly #abort = new AbortController();
+  readonly #span: CallSpan | undefined;
+  readonly #context: AttemptContext;
+  readonly #failover: Failover;
+  readonly #handle: { streaming: boolean; abort(error: ApiError): void };
+  /**
+   * How to fail the call in its present phase: aborts the attempt first, later the running stream.
+   */
+  #fail = (error: ApiError): void => this.#abort.abort(error);
+  /** True if the gateway, not the upstream, caused the failure. */
+  #causedByGateway = false;
+  #firstByteMs: number | undefined;
+  #totalTimer: TimerId | undefined;
+  #settled = false;
+
+  /** Makes no upstream call; {@linkcode run} does. */
+  constructor(
+    gateway: Gateway,
+    call: GenerationCall,
+    request: GenerationRequest,
+    failover: Failover,
+    reservation: Reservation,
+  ) {
+    const { model } = failover;
+    const { dialect, caller, requestId, path, arrivedMs, slot } = call;
+    this.#gateway = gateway;
+    this.#call = { dialect, caller, requestId, path, arrivedMs, slot };
+    this.#signal = call.signal;
+    this.#isStream = request.stream;
+    this.#failover = failover;
+    this.#reservation = reservation;
+    this.#span = gateway.startSpan?.({ model: model.id, arrivedMs });
+    this.#context = {
+      encode: {
+        model: model.id,
+        created: Math.floor(arrivedMs / 1000),
+        idSeed: newIdSeed(),
+        wantUsage: request.wantUsage,
+        legacyFunctions: request.legacyFunctions === true,
+        inputEstimate: reservation.inputTokens,
+        ...(dialect.echoOf === undefined
+          ? {}
+          : { echo: dialect.echoOf(call.body), opened: { frames: 0 } }),
+      },
+      dialectHeaders: dialect.name === "messages"
+        ? versionHeaders(call.headers)
+        : {},
+      trace: this.#span?.trace ?? traceOf(call.headers),
+      signal: this.#abort.signal,
+    };
+    this.#handle = {
+      streaming: false,
+      abort: (error) => {
+        this.#causedByGateway = true;
+        this.#fail(error);
+      },
+    };
+    // Avoids an unhandled rejection until `#awaitReservation` awaits it.
+    reservation.durable?.catch(() => {});
+  }
+
+  /**
+   * Makes the call. Call it once.
+   *
+   * @throws {ApiError} an error that occurred before any byte reached the client
+   */
+  async run(): Promise<HttpReply> {
+    const gateway = this.#gateway;
+    const signal = this.#signal;
+    const onDisconnect = (): void =>
+      this.#abort.abort(new ClientDisconnected());
+    if (signal.aborted) onDisconnect();
+    signal.addEventListener("abort", onDisconnect);
+    gateway.activeCalls.add(this.#handle);
+    const totalMs = this.#failover.model.totalTimeoutMs ??
+      gateway.config.totalTimeoutMs;
+    this.#totalTimer = gateway.timers.set(() => {
+      this.#failover.deadlineReached();
+      this.#handle.abort(
+        new ApiError(
+          "timeout",
+          "the answer took longer than the gateway allows",
+        ),
+      );
+    }, totalMs);
+    let result: AttemptResult;
+    try {
+      const attempts = this.#failover.run(
+        this.#context,
+        gateway.now() + totalMs,
+      );
+      result = this.#isStream
+        ? await this.#withinPingInterval(attempts) ?? this.#defer(attempts)
+        : await attempts;
+      await this.#awaitReservation(result);
+    } catch (error) {
+      const ended = error instanceof ClientDisconnected
+        ? "caller_left"
+        : "refused";
+      this.#settle(ended, undefined, error);
+      if (error instanceof ClientDisconnected) {
+        return clientClosedReply();
+      }
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", onDisconnect);
+    }
+    this.#firstByteMs = gateway.now();
+    return result.type === "stream"
+      ? this.#stream(result)
+      : this.#whole(result);
+  }
+
+  /**
+   * The result if it arrives within the ping interval; otherwise undefined: the client is due a
+   * ping.
+   */
+  async #withinPingInterval(
+    attempts: Promise<AttemptResult>,
+  ): Promise<AttemptResult | undefined> {
+    const { timers, config } = this.#gateway;
+    const pingDue = Promise.withResolvers<undefined>();
+    const timer = timers.set(() => pingDue.resolve(undefined), config.pingMs);
+    try {
+      return await Promise.race([attempts, pingDue.promise]);
+    } finally {
+      timers.clear(timer);
+    }
+  }
+
+  /**
+   * Starts the stream without a reply. A retry is no longer possible, because the client receives
+   * bytes from now on: the stream carries the reply of the running attempt or its error.
+   */
+  #defer(attempts: Promise<AttemptResult>): AttemptResult & { type: "stream" } {
+    this.#failover.stopRetrying();
+    const { candidate, upstream } = this.#failover;
+    return deferredStream({
+      attempts,
+      pingRelay: streamRelay(
+        this.#call.dialect,
+        candidate.dialect,
+        upstream.context,
+        this.#context.encode,
+      ),
+      abortAttempts: () => this.#abort.abort(new StreamAbandoned()),
+    });
+  }
+
+  /**
+   * Waits until the reservation is durable, before the first byte of the reply. It usually is by
+   * then.
+   */
+  async #awaitReservation(result: AttemptResult): Promise<void> {
+    try {
+      await this.#reservation.durable;
+    } catch (error) {
+      this.#causedByGateway = true;
+      if (result.type === "stream") result.source.cancel();
+      throw error;
+    }
+  }
+
+  #whole(result: AttemptResult & { type: "whole" }): HttpReply {
+    this.#failover.recordEnd("complete");
+    this.#settle("complete", result.reply.progress);
+    return {
+      status: 200,
+      headers: this.#headers(),
+      body: bodyOf(result.reply.body),
+    };
+  }
+
+  #stream(result: AttemptResult & { type: "stream" }): HttpReply {
+    const { relay, source, first } = result;
+    const streamPump = pump({
+      source,
+      relay,
+      first,
+      pingMs: this.#gateway.config.pingMs,
+      slowReaderMs: this.#gateway.config.slowReaderMs,
+      timers: this.#gateway.timers,
+      onEnd: (how) => this.#streamEnded(how, relay.progress()),
+    });
+    this.#fail = streamPump.fail;
+    this.#handle.streaming = true;
+    return { status: 200, headers: this.#headers(), body: streamPump.body };
+  }
+
+  #streamEnded(
+    how: "complete" | "failed" | "caller_left",
+    progress: ReplyProgress,
+  ): void {
+    // A client that disconnects before the first byte makes the upstream stream fail as well.
+    const ended = this.#abort.signal.reason instanceof ClientDisconnected
+      ? "caller_left"
+      : how;
+    if (ended === "complete") this.#failover.recordEnd("complete");
+    else if (ended === "failed" && !this.#causedByGateway) {
+      this.#failover.recordEnd("failed", progress.error);
+    }
+    this.#settle(ended, progress, progress.error);
+  }
+
+  #headers(): HeaderFields {
+    return replyHeaders({
+      stream: this.#isStream,
+      dialect: this.#call.dialect.name,
+      limits: this.#reservation.limits,
+      dropped: this.#failover.upstream.dropped,
+      replay: this.#gateway.config.replay,
+      nowMs: this.#gateway.now(),
+    });
+  }
+
+  /** Runs once per call, however the call ends. */
+  #settle(
+    ended: CallOutcome["ended"],
+    progress?: ReplyProgress,
+    error?: unknown,
+  ): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#gateway.activeCalls.delete(this.#handle);
+    if (this.#totalTimer !== undefined) {
+      this.#gateway.timers.clear(this.#totalTimer);
+    }
+    const outcome: CallOutcome = {
+      usage: progress?.usage ?? {},
+      generatedChars: progress?.generatedChars ?? 0,
+      ended,
+    };
+    const charge = this.#reservation.settle(outcome);
+    this.#call.slot.release();
+    if (error instanceof Error) this.#gateway.loggedErrors.add(error);
+    const entry = callLogEntry({
+      call: this.#call,
+      failover: this.#failover,
+      stream: this.#isStream,
+      trace: this.#context.trace,
+      outcome,
+      charge,
+      began: progress !== undefined,
+      error,
+      causedByGateway: this.#causedByGateway,
+      firstByteMs: this.#firstByteMs,
+      nowMs: this.#gateway.now(),
+    });
+    this.#gateway.log(entry);
+    this.#span?.end(entry);
+  }
+}
+
+/** The client disconnected before the reply began. */
+class ClientDisconnected extends Error {}
+
+/** A deferred stream ended before its upstream replied. */
+class StreamAbandoned extends Error {}
+
+/**
+ * The bytes as a response body. The cast only narrows the buffer type: these bytes are never in
+ * shared memory.
+ */
+function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer
+    ? bytes as Uint8Array<ArrayBuffer>
+    : new Uint8Array(bytes);
+}

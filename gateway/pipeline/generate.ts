@@ -1,0 +1,93 @@
+/**
+ * The pipeline of a generation call: decode, check model access, choose a candidate, reserve.
+ * `active_call.ts` does the rest: attempts, relay and settlement. The caller is authenticated
+ * before this; errors are encoded by the router.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import { readRequest } from "../../translate/stream/read_request.ts";
+import type { GenerationRequest } from "../../translate/model/request.ts";
+import type { HttpReply } from "../http/http_reply.ts";
+import { inputTokens } from "./estimate.ts";
+import { ActiveCall } from "./active_call.ts";
+import { Failover } from "./failover.ts";
+import type { Gateway } from "../gateway.ts";
+import { accessibleModel, assertActive } from "./model_access.ts";
+import type { Candidate } from "../upstream/model_registry.ts";
+import type { GenerationCall } from "./generation_call.ts";
+
+/**
+ * Makes a generation call.
+ *
+ * @throws {ApiError} an error that occurred before any byte reached the client
+ */
+export async function generate(
+  gateway: Gateway,
+  call: GenerationCall,
+): Promise<HttpReply> {
+  if (!gateway.accepting()) throw shuttingDown();
+  const request = readRequest(
+    call.body,
+    call.dialect.decodeRequest,
+    call.dialect.checkPassable,
+  );
+  assertActive(call.caller);
+  const model = accessibleModel(gateway, call.caller, request.model);
+  const isStrict =
+    call.headers.get("x-gateway-strict")?.toLowerCase() === "true";
+  const client = {
+    dialect: call.dialect,
+    bytes: call.bytes,
+    body: call.body,
+    top: call.top,
+    request,
+  };
+  const failover = new Failover(gateway, model, client, isStrict);
+  const reservation = await gateway.accounts.reserve(call.caller, {
+    requestId: call.requestId,
+    model: model.id,
+    inputTokens: inputTokens(request),
+    maxOutputTokens: maxOutputTokens(request, failover.candidates),
+    ...(request.user === undefined ? {} : { user: request.user }),
+  });
+  return await new ActiveCall(gateway, call, request, failover, reservation)
+    .run();
+}
+
+/** The largest output limit among the candidates, because any of them may reply. */
+function maxOutputTokens(
+  request: GenerationRequest,
+  candidates: readonly Candidate[],
+): number {
+  let largest = 0;
+  for (const candidate of candidates) {
+    largest = Math.max(largest, outputCap(request, candidate));
+  }
+  return largest;
+}
+
+/**
+ * The most tokens that a candidate can generate: the client's limit, or the default that its
+ * request carries, capped by the model's own limit.
+ */
+function outputCap(request: GenerationRequest, candidate: Candidate): number {
+  const { maxOutputTokens, defaultMaxTokens, reasoning } =
+    candidate.capabilities;
+  // With a reasoning budget, the default is sent plus the budget.
+  const sentDefault = candidate.dialect.name === "messages" &&
+    (request.reasoning === undefined || reasoning !== "budget");
+  return Math.min(
+    request.maxTokens ??
+      (sentDefault ? defaultMaxTokens : maxOutputTokens ?? defaultMaxTokens),
+    maxOutputTokens ?? Infinity,
+  );
+}
+
+function shuttingDown(): ApiError {
+  return new ApiError(
+    "unavailable",
+    "the gateway is shutting down; try again",
+    { retryAfterSeconds: 1 },
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Access checks that need no ledger read: the account is active, the model is offered and in the
+ * caller's plan.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import type { Caller } from "../accounts/accounts.ts";
+import type { Gateway } from "../gateway.ts";
+import { nearestModel } from "./nearest_model.ts";
+import type { Model } from "../upstream/catalogue.ts";
+import { missingKeys } from "../upstream/not_offered.ts";
+
+/**
+ * Refuses a disabled account. Checked before the model, so that its error comes first.
+ *
+ * @throws {ApiError} `permission` with code `account_disabled`
+ */
+export function assertActive(caller: Caller): void {
+  if (caller.isActive) return;
+  throw new ApiError("permission", "the account is disabled", {
+    code: "account_disabled",
+    retryable: false,
+  });
+}
+
+/**
+ * The model with this id, if the caller may call it.
+ *
+ * @throws {ApiError} `not_found` if the model is not offered, `permission` if it is not in the
+ * key's plan
+ */
+export function accessibleModel(
+  gateway: Gateway,
+  caller: Caller,
+  id: string,
+): Model {
+  const model = gateway.models.model(id);
+  if (model === undefined) throw modelNotFound(gateway, caller, id);
+  if (!caller.allows(id)) {
+    throw new ApiError(
+      "permission",
+      `model: ${id} is not in the plan of this key; GET /v1/models lists the models that it can call`,
+      {
+        code: "model_not_in_plan",
+        param: "model",
+        retryable: false,
+      },
+    );
+  }
+  return model;
+}
+
+/** The message suggests only models that the key may call, so that others stay undisclosed. */
+function modelNotFound(
+  { config, models: registry }: Gateway,
+  caller: Caller,
+  id: string,
+): ApiError {
+  const error = (problem: string, note?: string): ApiError =>
+    new ApiError(
+      "not_found",
+      `model: ${problem}; GET /v1/models lists the models that this key can call`,
+      {
+        code: "model_not_found",
+        param: "model",
+        retryable: false,
+        ...(note === undefined ? {} : { note }),
+      },
+    );
+  const shown = JSON.stringify(id.slice(0, 200));
+  const known = config.catalogue.models.find((model) => model.id === id);
+  if (known !== undefined && caller.allows(id)) {
+    return error(
+      `${shown} is not offered by this gateway`,
+      `no vendor of ${id} has a key: set ${
+        missingKeys(config, known).join(" or ")
+      }`,
+    );
+  }
+  const suggestion = nearestModel(
+    id,
+    registry.models.map((model) => model.id).filter((one) =>
+      caller.allows(one)
+    ),
+  );
+  return error(
+    `there is no model ${shown} on this gateway${
+      suggestion === undefined
+        ? ""
+        : ` (did you mean ${JSON.stringify(suggestion)}?)`
+    }`,
+  );
+}

@@ -1,0 +1,302 @@
+/**
+ * Drives a relay from an upstream's body to a client: the only loop that reads a stream. Handles
+ * pings, shutdown, slow readers and disconnects. The relay interprets the bytes.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import type { Relay } from "../../translate/stream/relay_interface.ts";
+import { joinPieces } from "../../translate/bytes/buffers.ts";
+import type { TimerId, Timers } from "../timers.ts";
+import type { ByteSink, ByteSource } from "../upstream/byte_source.ts";
+
+/** The stream and its limits. */
+export interface PumpOptions {
+  /** The upstream's body; cancelled when the client disconnects or the reply has failed. */
+  readonly source: ByteSource;
+  /** Translates the upstream's bytes for the client. */
+  readonly relay: Relay;
+  /** Bytes relayed before the pump started; sent first. */
+  readonly first: Uint8Array;
+  /** Milliseconds without bytes to the client after which a ping is sent. */
+  readonly pingMs: number;
+  /**
+   * Milliseconds for which a client may leave sent bytes unread; then it counts as disconnected.
+   */
+  readonly slowReaderMs: number;
+  /** For pings, slow readers, and the time limit on discarding the rest of the body. */
+  readonly timers: Timers;
+  /** Called exactly once: when the client has received everything or has disconnected. */
+  readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
+}
+
+/** A running stream. */
+export interface Pump {
+  /** The response body; cancelled when the client disconnects. */
+  readonly body: ReadableStream<Uint8Array>;
+  /** Ends the stream with an error, as far as the client's dialect can express it. */
+  fail(error: ApiError): void;
+}
+
+/**
+ * Limit on discarding the rest of an upstream's body after the end of the reply. A body that was
+ * read to its end leaves its connection reusable.
+ */
+const DISCARD_MS = 1_000;
+
+/** Bytes that may wait for the client before the upstream is paused. */
+const MAX_WAITING_BYTES = 128 * 1024;
+
+/** Starts a stream. Nothing is read before the client reads. */
+export function pump(options: PumpOptions): Pump {
+  const stream = new PumpedStream(options);
+  return { body: stream.body, fail: (error) => stream.fail(error) };
+}
+
+/**
+ * Chunks are pushed through the relay to the client in one step, without a promise in between.
+ * Bytes that the client has not read wait in the body's own queue; when they exceed
+ * `MAX_WAITING_BYTES`, the upstream is paused until the queue is empty.
+ */
+class PumpedStream implements ByteSink {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #options: PumpOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #started = false;
+  /** Chunks received in the current turn of the event loop, not relayed yet. */
+  #pending: Uint8Array[] = [];
+  #finished = false;
+  /** True once the relay has ended: further chunks are discarded. */
+  #discarding = false;
+  #paused = false;
+  /** How the reply ended, while the client has not read all of it. */
+  #outcome: "complete" | "failed" | undefined;
+  /** Resolves a pending `pull()`; see {@linkcode PumpedStream.#requestPull}. */
+  #resolvePull = (): void => {};
+  #pullRequested = false;
+  /** When bytes were last sent to the client, on the monotonic clock. */
+  #lastSentMs = 0;
+  /**
+   * When the client's backlog last stopped shrinking, and its size then (a negative `desiredSize`).
+   */
+  #stalled:
+    | { readonly sinceMs: number; readonly desiredSize: number }
+    | undefined;
+  #timer: TimerId | undefined;
+  #discardTimer: TimerId | undefined;
+
+  constructor(options: PumpOptions) {
+    this.#options = options;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: () => this.#onPull(),
+      cancel: () => {
+        // In this order: a source reports its cancellation synchronously.
+        this.#finish("caller_left");
+        options.source.cancel();
+      },
+    }, { highWaterMark: 0, size: (chunk) => chunk.byteLength });
+  }
+
+  /** Takes the upstream's next chunk. Chunks of one socket read are relayed together. */
+  onChunk(bytes: Uint8Array): void {
+    if (this.#discarding) return;
+    this.#pending.push(bytes);
+    if (this.#pending.length === 1) queueMicrotask(() => this.#relayPending());
+  }
+
+  /** The upstream's body has ended. */
+  onEnd(): void {
+    this.#relayPending();
+    if (this.#discarding) return this.#discardEnded();
+    try {
+      this.#send(this.#options.relay.end());
+    } catch (error) {
+      return this.onError(error);
+    }
+    this.#complete(false);
+  }
+
+  /** The upstream's body or the relay has failed. */
+  onError(error: unknown): void {
+    this.#relayPending();
+    if (this.#discarding) return this.#discardEnded();
+    this.#abort(
+      error instanceof ApiError ? error : new ApiError(
+        "internal",
+        "the gateway failed during the reply",
+      ),
+    );
+  }
+
+  #relayPending(): void {
+    if (this.#pending.length === 0 || this.#discarding) return;
+    const { relay } = this.#options;
+    const chunks = this.#pending;
+    this.#pending = [];
+    let out: Uint8Array;
+    try {
+      out = relay.push(joinPieces(chunks));
+    } catch (error) {
+      return this.onError(error);
+    }
+    this.#send(out);
+    if (relay.done()) this.#complete(true);
+  }
+
+  /** See {@linkcode Pump.fail}. */
+  fail(error: ApiError): void {
+    this.#relayPending();
+    if (this.#finished || this.#outcome !== undefined) return;
+    this.#abort(error);
+  }
+
+  /**
+   * The client receives the error when it reads on; cancellation and settlement do not wait for
+   * that.
+   */
+  #abort(error: ApiError): void {
+    const { source, relay } = this.#options;
+    this.#discarding = true;
+    source.cancel();
+    const first = this.#started ? [] : [this.#options.first];
+    this.#started = true;
+    this.#send(joinPieces([...first, relay.fail(error)]));
+    // The reader may cancel the body while it takes the bytes.
+    if (this.#finished) return;
+    this.#finish("failed");
+    this.#controller?.close();
+  }
+
+  #onPull(): Promise<void> | void {
+    if (this.#started) this.#onQueueEmpty();
+    else this.#start();
+    if (this.#finished || this.#pullRequested) return;
+    return new Promise((resolve) => {
+      this.#resolvePull = resolve;
+    });
+  }
+
+  /** The client has read the whole queue and wants more. */
+  #onQueueEmpty(): void {
+    this.#pullRequested = false;
+    this.#stalled = undefined;
+    if (this.#outcome !== undefined) return this.#close(this.#outcome);
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#options.source.resume();
+  }
+
+  /**
+   * Makes the stream call `pull()` again when its queue is empty. Until then `pull()` stays
+   * pending: chunks are pushed.
+   */
+  #requestPull(): void {
+    this.#pullRequested = true;
+    this.#resolvePull();
+  }
+
+  #start(): void {
+    const { first, relay, source, pingMs } = this.#options;
+    this.#started = true;
+    this.#lastSentMs = performance.now();
+    this.#setTimer(pingMs);
+    this.#send(first);
+    if (relay.done()) this.#complete(true);
+    source.pushTo(this);
+  }
+
+  #send(bytes: Uint8Array): void {
+    const controller = this.#controller;
+    if (bytes.length === 0 || this.#finished || controller === undefined) {
+      return;
+    }
+    controller.enqueue(bytes);
+    this.#lastSentMs = performance.now();
+    if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#options.source.pause();
+      this.#requestPull();
+    }
+  }
+
+  /** The reply is complete. Discards the rest of the upstream's body, if there may be any. */
+  #complete(mayHaveMore: boolean): void {
+    if (this.#finished) return;
+    const { relay, source, timers } = this.#options;
+    this.#discarding = true;
+    const failed = relay.progress().error !== undefined;
+    if (failed) source.cancel();
+    else if (mayHaveMore) {
+      this.#discardTimer = timers.set(() => source.cancel(), DISCARD_MS);
+      if (this.#paused) source.resume();
+    }
+    const how = failed ? "failed" : "complete";
+    if ((this.#controller?.desiredSize ?? 0) === 0) return this.#close(how);
+    this.#outcome = how;
+    this.#requestPull();
+  }
+
+  #discardEnded(): void {
+    if (this.#discardTimer === undefined) return;
+    this.#options.timers.clear(this.#discardTimer);
+    this.#discardTimer = undefined;
+  }
+
+  #close(how: "complete" | "failed"): void {
+    this.#controller?.close();
+    this.#finish(how);
+  }
+
+  #finish(how: "complete" | "failed" | "caller_left"): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#discarding = true;
+    if (this.#timer !== undefined) this.#options.timers.clear(this.#timer);
+    this.#requestPull();
+    this.#options.onEnd(how);
+  }
+
+  /** One timer per stream: chunks only record the time, and the timer checks it. */
+  #setTimer(ms: number): void {
+    const { timers } = this.#options;
+    this.#timer = timers.set(() => {
+      const nextMs = this.#onTimer();
+      if (!this.#finished) this.#setTimer(nextMs);
+    }, ms);
+  }
+
+  /** Sends a ping or drops a slow reader if due; returns the milliseconds until the next check. */
+  #onTimer(): number {
+    const { relay, pingMs, slowReaderMs } = this.#options;
+    const nowMs = performance.now();
+    const desiredSize = this.#controller?.desiredSize ?? 0;
+    if (desiredSize < 0) {
+      if (
+        this.#stalled === undefined || desiredSize > this.#stalled.desiredSize
+      ) {
+        this.#stalled = { sinceMs: nowMs, desiredSize };
+        // So that an empty queue resets `#stalled`.
+        this.#requestPull();
+      } else if (nowMs - this.#stalled.sinceMs >= slowReaderMs) {
+        this.#dropSlowReader();
+      }
+      return Math.min(pingMs, slowReaderMs);
+    }
+    this.#stalled = undefined;
+    const quietMs = nowMs - this.#lastSentMs;
+    if (quietMs < pingMs) return pingMs - quietMs;
+    this.#send(relay.ping());
+    this.#lastSentMs = nowMs;
+    return pingMs;
+  }
+
+  /** A client that does not read must not hold its concurrency slot. */
+  #dropSlowReader(): void {
+    this.#finish("caller_left");
+    this.#controller?.error(new Error("the client reads too slowly"));
+    this.#options.source.cancel();
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Opens a connection to an upstream: resolves the name, tries its addresses in turn, and over TLS
+ * checks the certificate against the name. An aborted attempt releases everything at once.
+ *
+ * @module
+ */
+import { lookup } from "node:dns/promises";
+
+/** Destination of a connection. */
+export interface DialTarget {
+  /** A name, or an address without brackets. */
+  readonly hostname: string;
+  /** TCP port. */
+  readonly port: number;
+  /** Whether to use TLS. */
+  readonly isTls: boolean;
+  /** Aborts the attempt in any phase, including the TLS handshake. */
+  readonly signal: AbortSignal;
+}
+
+/** An open connection. */
+export type Conn = Deno.TcpConn | Deno.TlsConn;
+
+/** Head start of an address before the next one is tried in parallel (RFC 8305, section 5). */
+const STAGGER_MS = 250;
+
+/** Upstreams are called over HTTP/1.1. */
+const ALPN: readonly string[] = ["http/1.1"];
+
+/** Resolves a name. Replaceable in tests: not every machine has names with several addresses. */
+export type Resolve = (
+  hostname: string,
+) => Promise<readonly { readonly address: string }[]>;
+
+/**
+ * The system's resolver, which reads the hosts file. If the permission covers only one port of the
+ * name, resolving is refused; then the name itself is dialled, which uses its first address.
+ */
+const resolveBySystem: Resolve = async (hostname) => {
+  try {
+    return await lookup(hostname, { all: true });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EPERM") {
+      return [{ address: hostname }];
+    }
+    throw error;
+  }
+};
+
+/**
+ * Opens a connection.
+ *
+ * @throws the signal's reason if it was aborted, otherwise the system's or the TLS error
+ */
+export async function dial(
+  target: DialTarget,
+  resolve: Resolve = resolveBySystem,
+): Promise<Conn> {
+  const { hostname, port, signal } = target;
+  const addresses = isAddress(hostname)
+    ? [hostname]
+    : (await abortable(signal, resolve(hostname))).map((one) => one.address);
+  const tcp = await connectAny(
+    addresses.length === 0 ? [hostname] : interleaveFamilies(addresses),
+    hostname,
+    port,
+    signal,
+  );
+  tcp.setNoDelay(true);
+  tcp.setKeepAlive(true);
+  return target.isTls ? await handshake(tcp, hostname, signal) : tcp;
+}
+
+/** Decided by its shape: no host name has a colon, and none consists of four numbers. */
+function isAddress(hostname: string): boolean {
+  return hostname.includes(":") || /^\d+(\.\d+){3}$/.test(hostname);
+}
+
+/**
+ * Alternates the address families, so that a family without a route costs one stagger (RFC 8305,
+ * section 4).
+ */
+function interleaveFamilies(addresses: readonly string[]): readonly string[] {
+  const first = addresses[0]?.includes(":") ?? false;
+  const same = addresses.filter((one) => one.includes(":") === first);
+  const other = addresses.filter((one) => one.includes(":") !== first);
+  return same.flatMap((one, at) => [one, ...other.slice(at, at + 1)])
+    .concat(other.slice(same.length));
+}
+
+/** Rejects when the signal is aborted; the promise's own result is then ignored. */
+function abortable<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+    promise.then(resolve, reject).finally(() =>
+      signal.removeEventListener("abort", onAbort)
+    );
+  });
+}
+
+/**
+ * Tries the next address when the previous one has failed or its head start has ended; the first
+ * connection wins.
+ */
+function connectAny(
+  addresses: readonly string[],
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Deno.TcpConn> {
+  return new Promise((resolve, reject) => {
+    /**
+     * Running attempts. A finished one must not be aborted: Deno could close a resource that has
+     * reused its id.
+     */
+    const attempts = new Set<AbortController>();
+    let next = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let failure: unknown;
+    let settled = false;
+    const settle = (): void => {
+      settled = true;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      for (const attempt of attempts) attempt.abort();
+    };
+    const onAbort = (): void => {
+      settle();
+      reject(signal.reason);
+    };
+    const onFailure = (error: unknown): void => {
+      failure ??= error;
+      if (settled) return;
+      if (next < addresses.length) return tryNext();
+      if (attempts.size > 0) return;
+      settle();
+      reject(failure);
+    };
+    const tryNext = (): void => {
+      clearTimeout(timer);
+      const address = addresses[next++];
+      if (address === undefined) return;
+      if (next < addresses.length) timer = setTimeout(tryNext, STAGGER_MS);
+      const attempt = new AbortController();
+      attempts.add(attempt);
+      connectOne(address, hostname, port, attempt.signal).then((conn) => {
+        attempts.delete(attempt);
+        if (settled) return conn.close();
+        settle();
+        resolve(conn);
+      }, (error) => {
+        attempts.delete(attempt);
+        onFailure(error);
+      });
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
+    tryNext();
+  });
+}
+
+/**
+ * If the permission covers the name only, the address is refused; the name is dialled instead,
+ * which uses its first address.
+ */
+async function connectOne(
+  address: string,
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Deno.TcpConn> {
+  try {
+    return await Deno.connect({ hostname: address, port, signal });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable) || address === hostname) {
+      throw error;
+    }
+    return await Deno.connect({ hostname, port, signal });
+  }
+}
+
+async function handshake(
+  tcp: Deno.TcpConn,
+  hostname: string,
+  signal: AbortSignal,
+): Promise<Deno.TlsConn> {
+  const tls = await Deno.startTls(tcp, { hostname, alpnProtocols: [...ALPN] });
+  const onAbort = (): void => tls.close();
+  signal.addEventListener("abort", onAbort);
+  try {
+    if (signal.aborted) throw signal.reason;
+    await tls.handshake();
+    if (signal.aborted) throw signal.reason;
+    return tls;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    tls.close();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

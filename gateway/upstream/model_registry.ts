@@ -1,0 +1,194 @@
+/**
+ * The offered models and their candidates: the catalogue joined with the configured vendors.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../translate/model/capabilities.ts";
+import type { UpstreamDialect } from "../../translate/dialect.ts";
+import { upstreamDialect } from "../../translate/dialects.ts";
+import type { DialectName } from "../../translate/model/request.ts";
+import { redactKey } from "../../translate/model/redact_key.ts";
+import type { VendorAccess } from "../config.ts";
+import { Breaker } from "./breaker.ts";
+import {
+  type CandidateRow,
+  capabilitiesOf,
+  type Catalogue,
+  type Model,
+  type ToolReasoning,
+} from "./catalogue.ts";
+import type { CallLimits } from "./http_client.ts";
+import { RetryBudget } from "./retry_budget.ts";
+import type { VendorDialect } from "./vendors.ts";
+
+/** A model at a vendor, with everything that a call needs. */
+export interface Candidate {
+  /** The requested model; its price applies whichever candidate replies. */
+  readonly model: Model;
+  /** `vendor/model`, for log and metrics. */
+  readonly name: string;
+  /** The vendor's own id of the model. */
+  readonly upstreamModel: string;
+  /** Betas to enable on every call (messages dialect). */
+  readonly betas: readonly string[];
+  /** Candidates with lower values are called first. */
+  readonly priority: number;
+  /** Share of the calls among candidates of the same priority; more than 0. */
+  readonly weight: number;
+  /** The dialect of the upstream. It removes the vendor's key from texts for clients. */
+  readonly dialect: UpstreamDialect;
+  /** The vendor's key and address, or those of the replay upstream. */
+  readonly access: VendorAccess;
+  /** Paths and headers of the dialect at this vendor. */
+  readonly vendorDialect: VendorDialect;
+  /** The dialect's defaults, overridden by the rows of the model and the candidate. */
+  readonly capabilities: Capabilities;
+  /** Time limits that replace the HTTP client's own; absent: none. */
+  readonly limits?: Partial<CallLimits>;
+  /** Shared by the candidate's variants for all client dialects. */
+  readonly health: Breaker;
+}
+
+/** The offered models. */
+export interface ModelRegistry {
+  /** In the catalogue's order. */
+  readonly models: readonly Model[];
+  /** The model with an id that clients use; undefined if it is not offered. */
+  model(id: string): Model | undefined;
+  /**
+   * The model's candidates by ascending priority, one per row, in the client's own dialect if the
+   * vendor supports it. For a request with tools and reasoning, some rows ask for another dialect.
+   */
+  candidates(
+    model: Model,
+    caller: DialectName,
+    toolReasoning?: ToolReasoning,
+  ): readonly Candidate[];
+  /** The retry budget of the model's calls. */
+  budget(model: Model): RetryBudget;
+  /** One candidate per row of each offered model, for reports. */
+  readonly allCandidates: readonly Candidate[];
+}
+
+/** State of an offered model. */
+interface OfferedModel {
+  readonly budget: RetryBudget;
+  readonly candidates: ByCaller;
+  /** Where tools and reasoning come together. */
+  readonly withToolReasoning: Readonly<Record<ToolReasoning, ByCaller>>;
+}
+
+type ByCaller = Readonly<Record<DialectName, readonly Candidate[]>>;
+
+/** Joins the catalogue with the vendors that can be called. */
+export function modelRegistry(
+  catalogue: Catalogue,
+  access: Readonly<Record<string, VendorAccess>>,
+): ModelRegistry {
+  const byId = new Map<string, Model>();
+  const byModel = new Map<Model, OfferedModel>();
+  for (const model of catalogue.models) {
+    const rows = model.candidates
+      .filter((row) => access[row.vendor] !== undefined)
+      .toSorted((a, b) => a.priority - b.priority)
+      .map((row) => ({ row, health: new Breaker() }));
+    if (rows.length === 0) continue;
+    const candidatesFor = (
+      caller: DialectName,
+      toolReasoning: ToolReasoning | undefined,
+    ): readonly Candidate[] =>
+      rows.flatMap(({ row, health }) =>
+        candidate(catalogue, access, model, row, health, [
+          ...preferred(row, toolReasoning),
+          caller,
+        ])
+      );
+    const byCaller = (toolReasoning?: ToolReasoning): ByCaller => ({
+      messages: candidatesFor("messages", toolReasoning),
+      chat_completions: candidatesFor("chat_completions", toolReasoning),
+      generate_content: candidatesFor("generate_content", toolReasoning),
+      responses: candidatesFor("responses", toolReasoning),
+    });
+    byId.set(model.id, model);
+    byModel.set(model, {
+      budget: new RetryBudget(),
+      candidates: byCaller(),
+      withToolReasoning: {
+        "asked": byCaller("asked"),
+        "left to the model": byCaller("left to the model"),
+      },
+    });
+  }
+  const offeredModel = (model: Model): OfferedModel => {
+    const found = byModel.get(model);
+    if (found === undefined) throw new Error(`${model.id} is not offered`);
+    return found;
+  };
+  return {
+    models: [...byId.values()],
+    model: (id) => byId.get(id),
+    candidates(model, caller, toolReasoning) {
+      const { candidates, withToolReasoning } = offeredModel(model);
+      return toolReasoning === undefined
+        ? candidates[caller]
+        : withToolReasoning[toolReasoning][caller];
+    },
+    budget: (model) => offeredModel(model).budget,
+    allCandidates: [...byModel.values()].flatMap(({ candidates }) =>
+      candidates.messages
+    ),
+  };
+}
+
+/** The dialect that the row asks for, if it asks for one. */
+function preferred(
+  row: CandidateRow,
+  toolReasoning: ToolReasoning | undefined,
+): readonly DialectName[] {
+  const asks = row.toolReasoning;
+  return asks !== undefined && toolReasoning !== undefined &&
+      asks.when.includes(toolReasoning)
+    ? [asks.dialect]
+    : [];
+}
+
+function candidate(
+  catalogue: Catalogue,
+  access: Readonly<Record<string, VendorAccess>>,
+  model: Model,
+  row: CandidateRow,
+  health: Breaker,
+  wanted: readonly DialectName[],
+): readonly Candidate[] {
+  const vendorAccess = access[row.vendor];
+  const vendor = catalogue.vendors.find(({ name }) => name === row.vendor);
+  const dialects =
+    vendor?.dialects.filter(({ dialect }) =>
+      (row.dialect === undefined || dialect === row.dialect) &&
+      vendorAccess?.dialects?.includes(dialect) !== false
+    ) ?? [];
+  let vendorDialect: VendorDialect | undefined;
+  for (const one of wanted) {
+    vendorDialect ??= dialects.find(({ dialect }) => dialect === one);
+  }
+  vendorDialect ??= dialects[0];
+  if (vendorAccess === undefined || vendorDialect === undefined) return [];
+  const limits = { ...model.limits, ...row.limits };
+  return [{
+    model,
+    name: `${row.vendor}/${row.upstreamModel}`,
+    upstreamModel: row.upstreamModel,
+    betas: row.betas,
+    priority: row.priority,
+    weight: row.weight,
+    dialect: redactKey(
+      upstreamDialect(vendorDialect.dialect),
+      vendorAccess.apiKey,
+    ),
+    access: vendorAccess,
+    vendorDialect,
+    capabilities: capabilitiesOf(row, vendorDialect.dialect),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    health,
+  }];
+}

@@ -1,0 +1,127 @@
+/**
+ * Reads the constraints that a request puts on its reply: token limit, stop strings, forced tool,
+ * JSON schema.
+ */
+import type { ParsedRequest } from "./parse_request.ts";
+import {
+  arrayOf,
+  type Json,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  stringOf,
+} from "./json.ts";
+
+/** A tool that the request offers. */
+export interface OfferedTool {
+  /** Name of the tool, as calls of it repeat it. */
+  readonly name: string;
+  /** The description; "" when there is none. */
+  readonly about: string;
+  /** JSON schema of the arguments; undefined when there is none. */
+  readonly schema: Json | undefined;
+}
+
+/** Constraints on a reply, in no dialect. */
+export interface ReplyConstraints {
+  /** Infinity when there is no limit. */
+  readonly maxTokens: number;
+  /** Stop strings; none when empty. */
+  readonly stops: readonly string[];
+  /** The tool that must be called; absent when the model may choose. */
+  readonly forcedTool?: OfferedTool;
+  /** Present when the reply must be JSON; without a schema any object will do. */
+  readonly json?: { readonly schema: Json | undefined };
+}
+
+/** Reads the constraints from a request of any dialect. */
+export function readConstraints(call: ParsedRequest): ReplyConstraints {
+  const body = objectOf(call.body);
+  const config = objectOf(
+    body["generationConfig"] ?? body["generation_config"],
+  );
+  const limit = body["max_tokens"] ?? body["max_completion_tokens"] ??
+    config["maxOutputTokens"] ??
+    config["max_output_tokens"];
+  const stop = body["stop_sequences"] ?? body["stop"] ??
+    config["stopSequences"] ?? config["stop_sequences"];
+  const forcedTool = toolForcedBy(call, body);
+  const json = jsonConstraint(body, config);
+  return {
+    maxTokens: numberOf(limit) ?? Infinity,
+    stops: (typeof stop === "string" ? [stop] : arrayOf(stop)).map(stringOf)
+      .filter((text) => text !== undefined && text !== "").map(String),
+    ...(forcedTool === undefined ? {} : { forcedTool }),
+    ...(json === undefined ? {} : { json }),
+  };
+}
+
+/** The tools that a request of any dialect offers. */
+export function toolsOf(call: ParsedRequest): OfferedTool[] {
+  return arrayOf(objectOf(call.body)["tools"]).map(objectOf).flatMap((tool) => {
+    const declarations = tool["functionDeclarations"] ??
+      tool["function_declarations"];
+    if (declarations !== undefined) {
+      return arrayOf(declarations).map(objectOf).map(offered);
+    }
+    return [
+      offered(
+        tool["function"] === undefined ? tool : objectOf(tool["function"]),
+      ),
+    ];
+  });
+}
+
+function offered(tool: JsonObject): OfferedTool {
+  return {
+    name: stringOf(tool["name"]) ?? "",
+    about: stringOf(tool["description"]) ?? "",
+    schema: tool["input_schema"] ?? tool["parameters"] ??
+      tool["parametersJsonSchema"],
+  };
+}
+
+function toolForcedBy(
+  call: ParsedRequest,
+  body: JsonObject,
+): OfferedTool | undefined {
+  const tools = toolsOf(call);
+  const choice = body["tool_choice"];
+  if (choice === "required") return tools[0];
+  const { type, name, function: chosen } = objectOf(choice);
+  if (type === "any") return tools[0];
+  const wanted = type === "tool"
+    ? name
+    : type === "function"
+    ? objectOf(chosen)["name"]
+    : undefined;
+  if (wanted !== undefined) return tools.find((tool) => tool.name === wanted);
+  const config = objectOf(body["toolConfig"] ?? body["tool_config"]);
+  const calling = objectOf(
+    config["functionCallingConfig"] ?? config["function_calling_config"],
+  );
+  if (calling["mode"] !== "ANY") return undefined;
+  const allowed = arrayOf(
+    calling["allowedFunctionNames"] ?? calling["allowed_function_names"],
+  );
+  return tools.find((tool) =>
+    allowed.length === 0 || allowed.includes(tool.name)
+  );
+}
+
+function jsonConstraint(
+  body: JsonObject,
+  config: JsonObject,
+): ReplyConstraints["json"] {
+  const chat = objectOf(body["response_format"]);
+  if (chat["type"] === "json_object") return { schema: undefined };
+  if (chat["type"] === "json_schema") {
+    return { schema: objectOf(chat["json_schema"])["schema"] };
+  }
+  const format = objectOf(
+    objectOf(body["output_config"])["format"] ?? body["output_format"],
+  );
+  if (format["type"] === "json_schema") return { schema: format["schema"] };
+  if (config["responseMimeType"] !== "application/json") return undefined;
+  return { schema: config["responseJsonSchema"] ?? config["responseSchema"] };
+}

@@ -1,0 +1,60 @@
+/**
+ * Authorization of the admin routes, and their query parameters.
+ *
+ * @module
+ */
+import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
+import { isLoopback } from "../../gateway/config.ts";
+import { ApiError, invalidField } from "../../translate/model/error.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { RouteContext } from "../route.ts";
+
+/**
+ * Checks the admin token.
+ *
+ * @throws {ApiError} `not_found` if there is no admin API; `authentication` or `rate_limit` from
+ * `AdminAuth`
+ */
+export function requireOperator(context: RouteContext): Admin {
+  const { admin, adminAuth } = context.gateway;
+  if (adminAuth === undefined) {
+    throw new ApiError(
+      "not_found",
+      "no such path: the admin API is disabled; the gateway's operator enables it with GATEWAY_ADMIN_TOKEN",
+      { retryable: false },
+    );
+  }
+  const { headers } = context.request;
+  adminAuth.verify(
+    /^bearer (.+)$/is.exec(headers.get("authorization") ?? "")?.[1],
+  );
+  return admin;
+}
+
+/**
+ * Checks access to the gateway's state: requires the admin token; without a configured token,
+ * access is open if the gateway listens on loopback only.
+ *
+ * @throws {ApiError} like {@linkcode requireOperator}
+ */
+export function requireMetricsAccess(context: RouteContext): void {
+  const { adminToken, listen } = context.gateway.config;
+  const isOpen = adminToken === undefined && listen !== undefined &&
+    isLoopback(listen.hostname);
+  if (!isOpen) requireOperator(context);
+}
+
+/**
+ * The fields of a query.
+ *
+ * @throws {ApiError} `invalid_request` for a field that occurs twice
+ */
+export function queryOf(query: URLSearchParams): JsonObject {
+  const fields = Object.fromEntries(query);
+  for (const name of Object.keys(fields)) {
+    if (query.getAll(name).length > 1) {
+      throw invalidField(name, "must not be given more than once");
+    }
+  }
+  return fields;
+}

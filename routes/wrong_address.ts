@@ -1,0 +1,188 @@
+/**
+ * Explains a path that no route has. Usually the client's base address is slightly wrong, or its
+ * library uses a service that the gateway does not have. Each mistake has one sentence that names
+ * the right address, in the client's format.
+ *
+ * @module
+ */
+import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
+import type { Dialect } from "../translate/dialect.ts";
+import { ApiError } from "../translate/model/error.ts";
+import { messages } from "../translate/formats/messages/mod.ts";
+import { responses } from "../translate/formats/responses/mod.ts";
+
+/** A refusal, and the dialect to encode it in. */
+export interface WrongAddress {
+  /** Kind `not_found`. */
+  readonly error: ApiError;
+  /** The dialect of clients that use such a path. */
+  readonly dialect: Dialect;
+}
+
+const CHAT = "POST /v1/chat/completions";
+const MESSAGES = "POST /v1/messages";
+const RESPONSES = "POST /v1/responses";
+
+/** A service of other gateways and vendors that this gateway does not have. */
+interface UnsupportedService {
+  /** Matches paths in lower case, without repeated slashes or one at the end. */
+  readonly path: RegExp;
+  readonly dialect: Dialect;
+  /** What is not served, and what to use instead. */
+  readonly explanation: string;
+}
+
+const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
+  {
+    path:
+      /\/responses\/(?!(responses|messages|models)$)[^/]+(\/(input_items|cancel))?$/,
+    dialect: responses,
+    explanation:
+      `replies are not stored here, so none can be read, cancelled or deleted; ${RESPONSES} takes the whole conversation in input ` +
+      "(in the AI SDK: providerOptions.openai.store = false)",
+  },
+  {
+    path: /\/embeddings$/,
+    dialect: chatCompletions,
+    explanation:
+      `embeddings are not served here; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
+  },
+  {
+    path: /(?<!\/chat)\/completions$/,
+    dialect: chatCompletions,
+    explanation:
+      `the completions format, with a prompt, is not served here; ${CHAT} takes the same text as a message`,
+  },
+  {
+    path: /\/messages\/batches(\/|$)/,
+    dialect: messages,
+    explanation:
+      `batches are not served here; send each request of the batch to ${MESSAGES}`,
+  },
+  {
+    path:
+      /\/(audio|images|videos|realtime|moderations|rerank|files|uploads|batches|fine_tuning|assistants|threads|vector_stores|conversations)(\/|$)/,
+    dialect: chatCompletions,
+    explanation:
+      `audio, images, files, batches and similar services are not served here; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
+  },
+  {
+    path: /\/complete$/,
+    dialect: messages,
+    explanation:
+      `the completions format, with a prompt, is not served here; ${MESSAGES} takes the same text as a message`,
+  },
+  {
+    path:
+      /:(generatecontent|streamgeneratecontent|counttokens|embedcontent|batchembedcontents|predict)$/,
+    dialect: messages,
+    explanation:
+      `the generate-content format is not served here; ${CHAT}, ${RESPONSES} and ${MESSAGES} serve the models of every vendor`,
+  },
+];
+
+/** An endpoint, as client libraries append it to their base address. */
+interface Endpoint {
+  /** Matches the end of a path. */
+  readonly tail: RegExp;
+  readonly name: string;
+  readonly dialect: Dialect;
+}
+
+const ENDPOINTS: readonly Endpoint[] = [
+  {
+    tail: /\/messages\/count_tokens$/,
+    name: "POST /v1/messages/count_tokens",
+    dialect: messages,
+  },
+  { tail: /\/messages$/, name: MESSAGES, dialect: messages },
+  { tail: /\/chat\/completions$/, name: CHAT, dialect: chatCompletions },
+  { tail: /\/responses$/, name: RESPONSES, dialect: responses },
+  { tail: /\/models$/, name: "GET /v1/models", dialect: chatCompletions },
+  {
+    tail: /\/models\/[^/]+$/,
+    name: "GET /v1/models/{id}",
+    dialect: chatCompletions,
+  },
+];
+
+const WHOLE_ENDPOINT =
+  /\/(messages|count_tokens|chat\/completions|responses|models)$/;
+
+/** The error for a path that no route has. */
+export function wrongAddress(path: string): WrongAddress {
+  return unsupportedService(path) ?? misplaced(normalized(path), path) ?? {
+    error: notFound("GET /openapi.json lists the endpoints"),
+    dialect: messages,
+  };
+}
+
+/** The error for a path of an unsupported service; undefined for any other path. */
+export function unsupportedService(path: string): WrongAddress | undefined {
+  const text = normalized(path);
+  const row = UNSUPPORTED_SERVICES.find((service) => service.path.test(text));
+  return row === undefined
+    ? undefined
+    : { error: notFound(row.explanation), dialect: row.dialect };
+}
+
+/** The error for an endpoint with a wrong prefix. */
+function misplaced(text: string, path: string): WrongAddress | undefined {
+  if (text === "/v1") {
+    return {
+      error: notFound(
+        `this is a base address; the endpoints are ${MESSAGES}, ${CHAT}, ${RESPONSES} and GET /v1/models`,
+      ),
+      dialect: messages,
+    };
+  }
+  const endpoint = ENDPOINTS.find(({ tail }) => tail.test(text));
+  if (endpoint === undefined) return undefined;
+  const { name, tail, dialect } = endpoint;
+  return {
+    error: notFound(
+      `the endpoint is ${name}; ${
+        baseAddressMistake(text.replace(tail, ""), path)
+      }`,
+    ),
+    dialect,
+  };
+}
+
+/**
+ * The mistake in the part of the path before the endpoint: the client's base address, with or
+ * without its library's `/v1`.
+ */
+function baseAddressMistake(before: string, path: string): string {
+  if (before === "") {
+    return "the client's base address lacks /v1: set it to the gateway's address followed by /v1";
+  }
+  if (before === "/v1") {
+    return /\/\/|\/$/.test(path)
+      ? "the address has an extra slash: remove the one at the end of the client's base address"
+      : "paths are in lower case: write the client's base address in lower case";
+  }
+  const base = before.replace(/\/v1$/, "");
+  const addsVersion = base !== before;
+  if (addsVersion && /\/v1$/.test(base)) {
+    return "the client's base address ends in /v1 and its library adds another: remove /v1 from the base address";
+  }
+  const correctBase = addsVersion
+    ? "the gateway's address alone, without a path"
+    : "the gateway's address followed by /v1";
+  return WHOLE_ENDPOINT.test(base)
+    ? `the client's base address is a whole endpoint, to which its library adds a path: set it to ${correctBase}`
+    : `the client's base address has a path that this gateway does not have: set it to ${correctBase}`;
+}
+
+/** The path normalized: lower case, without repeated slashes or one at the end. */
+function normalized(path: string): string {
+  const text = path.toLowerCase().replaceAll(/\/{2,}/g, "/");
+  return text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text;
+}
+
+function notFound(explanation: string): ApiError {
+  return new ApiError("not_found", `no such path: ${explanation}`, {
+    retryable: false,
+  });
+}

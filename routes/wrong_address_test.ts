@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { startTestGateway, TEST_KEY } from "../tests/support/test_gateway.ts";
+import { errorReply } from "./reply_schemas.ts";
+
+/** A request to a wrong address, the error format of the response, and its message. */
+type Row = readonly [string, "chat" | "messages", RegExp];
+
+const LACKS_V1 =
+  /lacks \/v1: set it to the gateway's address followed by \/v1$/;
+const DOUBLED = /adds another: remove \/v1 from the base address$/;
+const SLASH = /an extra slash: remove the one at the end/;
+const ENDPOINT_ALONE =
+  /is a whole endpoint, .*: set it to the gateway's address alone, without a path$/;
+const ENDPOINT_V1 =
+  /is a whole endpoint, .*: set it to the gateway's address followed by \/v1$/;
+const PREFIX_ALONE =
+  /has a path that this gateway does not have: set it to the gateway's address alone/;
+const PREFIX_V1 =
+  /has a path that this gateway does not have: set it to the gateway's address followed by \/v1$/;
+const GENERATE =
+  /^no such path: the generate-content format is not served here/;
+const STORED =
+  /^no such path: replies are not stored here, .*; POST \/v1\/responses takes the whole conversation in input/;
+const OTHER_SERVICE = /^no such path: audio, images, files, batches/;
+
+const ROWS: readonly Row[] = [
+  ["POST /messages", "messages", LACKS_V1],
+  ["POST /messages/count_tokens", "messages", LACKS_V1],
+  ["POST /chat/completions", "chat", LACKS_V1],
+  ["GET /models", "chat", LACKS_V1],
+  ["GET /models/vendorb-5", "chat", LACKS_V1],
+  ["POST /v1/v1/messages", "messages", DOUBLED],
+  ["POST /v1/v1/messages/count_tokens", "messages", DOUBLED],
+  ["GET /v1/v1/models", "chat", DOUBLED],
+  ["POST /v1/v1/chat/completions", "chat", DOUBLED],
+  ["POST //v1/messages", "messages", SLASH],
+  ["POST /v1//chat/completions", "chat", SLASH],
+  ["POST /v1/messages/", "messages", SLASH],
+  ["POST /v1/chat/completions/", "chat", SLASH],
+  ["GET /v1/models/", "chat", SLASH],
+  ["POST //messages", "messages", LACKS_V1],
+  ["POST /V1/Messages", "messages", /lower case/],
+  ["POST /v1/messages/v1/messages", "messages", ENDPOINT_ALONE],
+  ["POST /v1/chat/completions/v1/messages", "messages", ENDPOINT_ALONE],
+  ["POST /v1/chat/completions/chat/completions", "chat", ENDPOINT_V1],
+  ["POST /v1/messages/chat/completions", "chat", ENDPOINT_V1],
+  ["GET /v1/chat/completions/models", "chat", ENDPOINT_V1],
+  ["POST /chat/completions/chat/completions", "chat", ENDPOINT_V1],
+  ["POST /anthropic/v1/messages", "messages", PREFIX_ALONE],
+  ["POST /openai/v1/chat/completions", "chat", PREFIX_ALONE],
+  ["POST /api/chat/completions", "chat", PREFIX_V1],
+  ["POST /openai/deployments/x/chat/completions", "chat", PREFIX_V1],
+  ["POST /responses", "chat", LACKS_V1],
+  ["POST /v1/v1/responses", "chat", DOUBLED],
+  ["POST /v1/responses/", "chat", SLASH],
+  ["POST /v1/responses/chat/completions", "chat", ENDPOINT_V1],
+  ["POST /v1/responses/responses", "chat", ENDPOINT_V1],
+  ["POST /openai/v1/responses", "chat", PREFIX_ALONE],
+  ["GET /v1/responses/models", "chat", ENDPOINT_V1],
+  ["GET /v1/responses/resp_1", "chat", STORED],
+  ["DELETE /v1/responses/resp_1", "chat", STORED],
+  ["GET /v1/responses/resp_1/input_items", "chat", STORED],
+  ["POST /v1/responses/resp_1/cancel", "chat", STORED],
+  ["POST /v1/embeddings", "chat", /^no such path: embeddings are not served/],
+  ["POST /embeddings", "chat", /embeddings/],
+  ["POST /v1/completions", "chat", /the completions format, with a prompt/],
+  ["POST /v1/complete", "messages", /POST \/v1\/messages takes the same text/],
+  ["POST /v1/messages/batches", "messages", /batches are not served here/],
+  ["POST /v1/audio/speech", "chat", OTHER_SERVICE],
+  ["POST /v1/images/generations", "chat", OTHER_SERVICE],
+  ["GET /v1/files", "chat", OTHER_SERVICE],
+  ["POST /v1beta/models/vendorc-3-pro:generateContent", "messages", GENERATE],
+  [
+    "POST /v1beta/models/vendorc-3-pro:streamGenerateContent?alt=sse",
+    "messages",
+    GENERATE,
+  ],
+  ["POST /v1/models/vendorc-3-pro:generateContent", "messages", GENERATE],
+  ["GET /v1", "messages", /this is a base address; the endpoints are POST/],
+  ["GET /v1/", "messages", /this is a base address/],
+  [
+    "GET /v2/nothing",
+    "messages",
+    /GET \/openapi\.json lists the endpoints$/,
+  ],
+];
+
+Deno.test("the error for a wrong address names the right one, in the client's format", async (t) => {
+  const gateway = await startTestGateway();
+  try {
+    for (const [request, format, message] of ROWS) {
+      await t.step(request, async () => {
+        const [method = "", target = ""] = request.split(" ");
+        const response = await fetch(gateway.url + target, {
+          method,
+          headers: {
+            authorization: `Bearer ${TEST_KEY}`,
+            "content-type": "application/json",
+          },
+          ...(method === "POST" ? { body: "{}" } : {}),
+        });
+        assert.equal(response.status, 404);
+        assert.equal(response.headers.get("x-should-retry"), "false");
+        const { error } = errorReply.parse(await response.json());
+        assert.match(error.message, /^no such path: /);
+        assert.match(error.message, message);
+        assert.equal(
+          error.type,
+          format === "chat" ? "invalid_request_error" : "not_found_error",
+        );
+      });
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("a long path of slashes is refused quickly", async () => {
+  const gateway = await startTestGateway();
+  try {
+    for (const path of ["/".repeat(8_000) + "x", "/models/".repeat(1_000)]) {
+      const response = await fetch(gateway.url + path);
+      assert.equal(response.status, 404);
+      await response.body?.cancel();
+    }
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,104 @@
+/**
+ * The reservation made before a call, and a client that disconnects while the reservation is being
+ * written.
+ */
+import assert from "node:assert/strict";
+import { isObject } from "../../translate/bytes/json.ts";
+import {
+  eachPair,
+  ledgerEntryOf,
+  requestBody,
+  requestIdOf,
+} from "../support/billing.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+
+Deno.test("the reservation covers the longest possible output, and hardly more", (t) =>
+  eachPair(t, async (gateway, pair) => {
+    const { accounts: books, replay } = gateway;
+    const price = gateway.gateway.models.model(pair.model)?.price;
+    assert.ok(price !== undefined);
+    for (const cap of [undefined, 1000]) {
+      if (cap === undefined && pair.path === "/v1/messages") continue;
+      const nonce = `held-${pair.path}-${pair.model}-${cap}`
+        .replaceAll("/", "-");
+      const { max_tokens: _, ...body } = requestBody(
+        pair,
+        `[[fx:text?gate=${nonce}#${nonce}]]`,
+        true,
+      );
+      const response = await gateway.post(
+        pair.path,
+        cap === undefined ? body : { ...body, max_tokens: cap },
+      );
+      const { json } = await replay.requestLog.waitForNonce(nonce);
+      const sent = isObject(json) ? json["max_tokens"] : undefined;
+      const most = typeof sent === "number" ? sent : cap ??
+        gateway.gateway.models.model(pair.model)?.capabilities.maxOutputTokens;
+      assert.ok(most !== undefined);
+      const { reservedMicroUsd } = await books.admin.accounts.get("default");
+      const outputMicroUsd = most * price.output / 1e6;
+      assert.ok(
+        reservedMicroUsd > outputMicroUsd &&
+          reservedMicroUsd < outputMicroUsd + 1000,
+        `${reservedMicroUsd} is reserved, ${outputMicroUsd} can be generated`,
+      );
+      replay.openGate(nonce);
+      await response.text();
+      await ledgerEntryOf(gateway, requestIdOf(response));
+      assert.equal(
+        (await books.admin.accounts.get("default")).reservedMicroUsd,
+        0,
+      );
+    }
+  }));
+
+Deno.test("a client that disconnects while the reservation is being written is recorded as caller_left, not as a failure", async () => {
+  const gateway = await startTestGateway();
+  const { accounts } = gateway.accounts;
+  const awaited = Promise.withResolvers<void>();
+  const stored = Promise.withResolvers<void>();
+  const reserve = accounts.reserve.bind(accounts);
+  let reads = 0;
+  accounts.reserve = async (caller, call) => {
+    const { limits, settle, inputTokens } = await reserve(caller, call);
+    return {
+      limits,
+      settle,
+      inputTokens,
+      get durable() {
+        // The second read is the one before the first byte to the client.
+        if (++reads === 2) awaited.resolve();
+        return stored.promise;
+      },
+    };
+  };
+  try {
+    const controller = new AbortController();
+    const path = "/v1/messages";
+    const response = fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
+      body: JSON.stringify(requestBody(
+        { path, model: "vendora-opus-4-8" },
+        "[[fx:hold-mid#late]]",
+        true,
+      )),
+      signal: controller.signal,
+    });
+    await awaited.promise;
+    controller.abort();
+    await assert.rejects(response);
+    const asked = await gateway.replay.requestLog.waitForNonce("late");
+    assert.equal(await asked.ended, "caller-hung-up");
+    stored.resolve();
+    const { request_id } = await gateway.logEntry((entry) =>
+      entry.key_id !== undefined
+    );
+    const entry = await ledgerEntryOf(gateway, request_id);
+    assert.equal(entry.ended, "caller_left");
+    assert.equal(entry.inputTokens, 25);
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,302 @@
+/**
+ * The gateway under kill -9, and two gateways on one store: no received reply is missing from the
+ * ledger, and none is charged twice.
+ */
+import assert from "node:assert/strict";
+import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
+import type { Admin, LedgerEntry } from "../../gateway/accounts/mod.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import type { Store } from "../../gateway/accounts/store/store.ts";
+import {
+  billedUsage,
+  FORMAT_PAIRS,
+  reportedUsage,
+  requestBody,
+  requestIdOf,
+  type TokenCounts,
+} from "../support/billing.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const CONFIGURED_KEY = "sk-0123456789abcdefghij";
+const KILLS = 20;
+
+/** A gateway process; disposing of it kills it. */
+interface Program extends AsyncDisposable {
+  readonly url: string;
+  /** Ends the process with the signal and waits until it has ended. */
+  end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
+}
+
+function run(file: string, args: readonly string[], databaseUrl: string) {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--no-check", "-A", ROOT + file, ...args],
+    env: {
+      PATH: "/usr/bin:/bin",
+      HOME: Deno.env.get("HOME") ?? "/",
+      PORT: "0",
+      DATABASE_URL: databaseUrl,
+      GATEWAY_KEY: CONFIGURED_KEY,
+      GATEWAY_UPSTREAM: "replay",
+      GATEWAY_ADMIN_TOKEN: "an-admin-token-of-some-length",
+    },
+    clearEnv: true,
+    stdout: "piped",
+    stderr: "inherit",
+  });
+}
+
+async function startProgram(databaseUrl: string): Promise<Program> {
+  const process = run("main.ts", [], databaseUrl).spawn();
+  const address = Promise.withResolvers<string>();
+  const reading = (async () => {
+    let text = "";
+    for await (
+      const piece of process.stdout.pipeThrough(new TextDecoderStream())
+    ) {
+      text += piece;
+      const url = /^Model gateway at (http\S+)\n/m.exec(text)?.[1];
+      if (url !== undefined) address.resolve(url);
+    }
+    address.reject(new Error(`the gateway did not start:\n${text}`));
+  })();
+  let ended: Promise<void> | undefined;
+  const end: Program["end"] = (signal) =>
+    ended ??= (async () => {
+      process.kill(signal);
+      await process.status;
+      await reading;
+    })();
+  return {
+    url: await address.promise,
+    end,
+    [Symbol.asyncDispose]: () => end("SIGKILL"),
+  };
+}
+
+/** Creates a store with a prepaid account, runs the test on it, then checks the final ledger. */
+async function withBooks(
+  microUsd: number,
+  run: (databaseUrl: string, key: string) => Promise<void>,
+  check: (admin: Admin, store: Store) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const databaseUrl = `sqlite:${folder}/gateway.sqlite3`;
+  const opened = async (
+    use: (admin: Admin, store: Store) => Promise<void>,
+  ): Promise<void> => {
+    const store = await openStore(databaseUrl);
+    try {
+      await use(await openAdmin(store, () => true), store);
+    } finally {
+      await store.close();
+    }
+  };
+  try {
+    let key = "";
+    await opened(async (admin) => {
+      await admin.accounts.create({ id: "prepaid" });
+      await admin.accounts.topUp("prepaid", { microUsd });
+      key = (await admin.keys.issue({ accountId: "prepaid" })).text ?? "";
+    });
+    await run(databaseUrl, key);
+    await opened(check);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function chargesOf(
+  admin: Admin,
+  accountId: string,
+): Promise<readonly LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  for await (
+    const page of admin.allLedger({ accountId, kind: "charge" })
+  ) entries.push(...page);
+  return entries;
+}
+
+function sumOf(entries: readonly LedgerEntry[]): number {
+  return entries.reduce((sum, { microUsd }) => sum + microUsd, 0);
+}
+
+/**
+ * Makes calls to both endpoints, streamed and whole, in every pair of formats, until the gateway is
+ * killed. Collects the usage of every complete reply.
+ */
+async function load(
+  url: string,
+  key: string,
+  lane: number,
+  onPiece: () => void,
+  whole: Map<string, TokenCounts>,
+): Promise<void> {
+  for (let call = lane;; call++) {
+    const pair = FORMAT_PAIRS[call % FORMAT_PAIRS.length] ?? FORMAT_PAIRS[0];
+    assert.ok(pair !== undefined);
+    let response: Response;
+    let body = "";
+    try {
+      response = await fetch(url + pair.path, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify(
+          requestBody(
+            pair,
+            call % 3 === 0 ? "[[fx:text-long]]" : "Hi",
+            call % 4 < 2,
+          ),
+        ),
+      });
+      const pieces = response.body?.pipeThrough(new TextDecoderStream()) ?? [];
+      for await (const piece of pieces) {
+        body += piece;
+        onPiece();
+      }
+    } catch {
+      return;
+    }
+    assert.equal(response.status, 200, body);
+    const isStream = response.headers.get("content-type")?.includes("event");
+    if (isStream && !/event: message_stop|data: \[DONE\]/.test(body)) return;
+    const id = requestIdOf(response);
+    assert.ok(!whole.has(id), "two replies have one id");
+    whole.set(id, reportedUsage(pair.path, body));
+  }
+}
+
+Deno.test(`kill -9 under load, ${KILLS} times: every complete reply is in the ledger once, and the ledger balances`, async () => {
+  const given = 1_000_000_000;
+  const whole = new Map<string, TokenCounts>();
+  const moments = Array.from(
+    { length: KILLS },
+    () => 1 + Math.floor(Math.random() * 1000),
+  );
+  await withBooks(given, async (databaseUrl, key) => {
+    for (const moment of moments) {
+      await using program = await startProgram(databaseUrl);
+      let pieces = 0;
+      const onPiece = (): void => {
+        if (++pieces === moment) void program.end("SIGKILL");
+      };
+      const lanes = Array.from({ length: 8 }, (_, lane) =>
+        load(
+          program.url,
+          lane % 2 === 0 ? key : CONFIGURED_KEY,
+          lane,
+          onPiece,
+          whole,
+        ));
+      await Promise.all(lanes);
+    }
+    // The next start settles what the last kill left open.
+    await using program = await startProgram(databaseUrl);
+    await program.end("SIGTERM");
+    const audit = await run(
+      "gateway/cli/cli.ts",
+      ["ledger", "audit"],
+      databaseUrl,
+    )
+      .output();
+    assert.equal(
+      new TextDecoder().decode(audit.stdout),
+      "The books balance.\n",
+    );
+  }, async (admin, store) => {
+    const prepaid = await chargesOf(admin, "prepaid");
+    const postpaid = await chargesOf(admin, "default");
+    const entries = [...prepaid, ...postpaid];
+    const byId = new Map(entries.map((entry) => [entry.requestId, entry]));
+    assert.equal(byId.size, entries.length, "a request is in the ledger twice");
+    for (const [id, figures] of whole) {
+      const entry = byId.get(id);
+      assert.ok(
+        entry !== undefined,
+        `${id} is not in the ledger; killed at ${moments}`,
+      );
+      if (entry.ended === "lost") assert.equal(entry.estimated, true);
+      else assert.deepEqual(billedUsage(entry), figures);
+    }
+    const account = await admin.accounts.get("prepaid");
+    assert.equal(account.balanceMicroUsd, given + sumOf(prepaid));
+    assert.equal(
+      (await admin.accounts.get("default")).balanceMicroUsd,
+      sumOf(postpaid),
+    );
+    assert.deepEqual(
+      [account.reservedMicroUsd, account.openRequests],
+      [0, 0],
+    );
+    assert.deepEqual(await store.read("SELECT * FROM reservations"), []);
+    assert.deepEqual(await admin.audit(), []);
+    const lost = entries.filter(({ ended }) => ended === "lost");
+    assert.ok(whole.size > KILLS, "hardly any reply came through");
+    assert.ok(lost.length > 0, "no kill happened during a call");
+  });
+});
+
+Deno.test("two processes on one SQLite file spend one balance completely and do not overdraw it", async () => {
+  const given = 100_000;
+  /**
+   * More than the worst-case cost of a call: a short prompt and twenty output tokens, in
+   * micro-dollars.
+   */
+  const worst = 700;
+  const served = new Map<string, Set<string>>();
+  await withBooks(given, async (databaseUrl, key) => {
+    await using one = await startProgram(databaseUrl);
+    await using two = await startProgram(databaseUrl);
+    const spend = async (url: string, lane: number): Promise<void> => {
+      for (let call = lane;; call++) {
+        const path = call % 2 === 0 ? "/v1/messages" : "/v1/chat/completions";
+        const response = await fetch(url + path, {
+          method: "POST",
+          headers: { "x-api-key": key, "content-type": "application/json" },
+          body: JSON.stringify({
+            ...requestBody(
+              { path, model: "vendora-opus-4-8" },
+              "Hi",
+              call % 4 < 2,
+            ),
+            max_tokens: 20,
+          }),
+        });
+        const body = await response.text();
+        if (response.status === 403) {
+          assert.match(body, /"code":"insufficient_balance"/);
+          return;
+        }
+        assert.equal(response.status, 200, body);
+        const ids = served.get(url) ?? new Set();
+        served.set(url, ids.add(requestIdOf(response)));
+      }
+    };
+    await Promise.all(
+      [one, two].flatMap(({ url }) =>
+        [0, 1, 2, 3].map((lane) => spend(url, lane))
+      ),
+    );
+    await one.end("SIGTERM");
+    // The balance that the first process had reserved is free again and is spent here.
+    await spend(two.url, 0);
+    await two.end("SIGTERM");
+  }, async (admin) => {
+    assert.equal(served.size, 2, "one of the two served nothing");
+    const charges = await chargesOf(admin, "prepaid");
+    const ids = [...served.values()].flatMap((set) => [...set]);
+    assert.deepEqual(
+      charges.map(({ requestId }) => requestId).toSorted(),
+      ids.toSorted(),
+    );
+    const { balanceMicroUsd, reservedMicroUsd } = await admin.accounts.get(
+      "prepaid",
+    );
+    assert.equal(balanceMicroUsd, given + sumOf(charges));
+    assert.ok(
+      balanceMicroUsd >= 0 && balanceMicroUsd < worst,
+      `${balanceMicroUsd} is left`,
+    );
+    assert.equal(reservedMicroUsd, 0);
+    assert.deepEqual(await admin.audit(), []);
+  });
+});

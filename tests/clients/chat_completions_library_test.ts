@@ -1,0 +1,321 @@
+/**
+ * The official client library of the chat format against all four model families, over real
+ * sockets.
+ */
+import assert from "node:assert/strict";
+import OpenAI from "openai";
+import {
+  FAMILIES,
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
+
+const TOOLS: OpenAI.ChatCompletionTool[] = [{
+  type: "function",
+  function: {
+    name: "get_weather",
+    description: "Weather of a city",
+    parameters: {
+      type: "object",
+      properties: { city: { type: "string" } },
+      required: ["city"],
+    },
+  },
+}];
+
+function client(url: string): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
+}
+
+function ask(
+  model: string,
+  text: string,
+): OpenAI.ChatCompletionCreateParamsNonStreaming {
+  return { model, messages: [{ role: "user", content: text }] };
+}
+
+async function eachFamily(
+  t: Deno.TestContext,
+  run: (gateway: TestGateway, model: string) => Promise<void>,
+): Promise<void> {
+  const gateway = await startTestGateway();
+  try {
+    for (const model of FAMILIES) {
+      await t.step(model, () => run(gateway, model));
+    }
+  } finally {
+    await gateway.close();
+  }
+}
+
+function calls(message: OpenAI.ChatCompletionMessage | undefined): unknown[] {
+  return (message?.tool_calls ?? []).map((call) =>
+    call.type === "function"
+      ? {
+        name: call.function.name,
+        arguments: JSON.parse(call.function.arguments),
+      }
+      : call
+  );
+}
+
+Deno.test("a whole completion", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const completion = await client(url).chat.completions.create(
+      ask(model, "Hello there"),
+    );
+    assert.equal(completion.object, "chat.completion");
+    assert.equal(completion.model, model);
+    assert.match(completion.id, /^chatcmpl-/);
+    const [choice] = completion.choices;
+    assert.equal(choice?.finish_reason, "stop");
+    assert.equal(choice?.message.role, "assistant");
+    assert.ok((choice?.message.content ?? "").length > 0);
+    const usage = completion.usage;
+    assert.ok(
+      usage !== undefined && usage.prompt_tokens > 0 &&
+        usage.completion_tokens > 0,
+    );
+    assert.equal(
+      usage.total_tokens,
+      usage.prompt_tokens + usage.completion_tokens,
+    );
+  }));
+
+Deno.test("a streamed completion adds up to the whole one", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const whole = await client(url).chat.completions.create(
+      ask(model, "[[fx:text]]"),
+    );
+    const runner = client(url).chat.completions.stream({
+      ...ask(model, "[[fx:text]]"),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const streamed = await runner.finalChatCompletion();
+    assert.equal(
+      streamed.choices[0]?.message.content,
+      whole.choices[0]?.message.content,
+    );
+    assert.equal(
+      streamed.choices[0]?.finish_reason,
+      whole.choices[0]?.finish_reason,
+    );
+    assert.deepEqual(
+      [
+        streamed.usage?.prompt_tokens,
+        streamed.usage?.completion_tokens,
+        streamed.usage?.total_tokens,
+      ],
+      [
+        whole.usage?.prompt_tokens,
+        whole.usage?.completion_tokens,
+        whole.usage?.total_tokens,
+      ],
+    );
+  }));
+
+Deno.test("a usage chunk comes only if it is requested", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const include_usage of [false, true]) {
+      const stream = await client(url).chat.completions.create({
+        ...ask(model, "[[fx:text]]"),
+        stream: true,
+        ...(include_usage ? { stream_options: { include_usage } } : {}),
+      });
+      let usageChunks = 0;
+      for await (const chunk of stream) {
+        if (chunk.usage !== undefined && chunk.usage !== null) usageChunks++;
+      }
+      assert.equal(usageChunks, include_usage ? 1 : 0, model);
+    }
+  }));
+
+Deno.test("parallel tool calls, and their results on the next turn", (t) =>
+  eachFamily(t, async ({ url, replay }, model) => {
+    const wanted = [
+      { name: "get_weather", arguments: { city: "Paris" } },
+      { name: "get_weather", arguments: { city: "Tokyo" } },
+    ];
+    const params = { ...ask(model, "[[fx:tool-parallel]]"), tools: TOOLS };
+    const whole = await client(url).chat.completions.create(params);
+    assert.equal(whole.choices[0]?.finish_reason, "tool_calls");
+    assert.deepEqual(calls(whole.choices[0]?.message), wanted);
+    const streamed = await client(url).chat.completions.stream({
+      ...params,
+      stream: true,
+    }).finalChatCompletion();
+    const message = streamed.choices[0]?.message;
+    assert.deepEqual(calls(message), wanted);
+    const ids = (message?.tool_calls ?? []).map((call) => call.id);
+    assert.equal(new Set(ids).size, 2);
+    assert.ok(message !== undefined);
+
+    const nonce = `results-${model}`;
+    const answer = await client(url).chat.completions.create({
+      ...params,
+      messages: [
+        ...params.messages,
+        message,
+        ...ids.map((id, i) => ({
+          role: "tool" as const,
+          tool_call_id: id,
+          content: i === 0 ? "18 degrees" : "rain",
+        })),
+        { role: "user", content: `[[fx:text#${nonce}]]` },
+      ],
+    });
+    assert.equal(answer.choices[0]?.finish_reason, "stop");
+    const sent = JSON.stringify(
+      (await replay.requestLog.waitForNonce(nonce)).json,
+    );
+    assert.match(sent, /18 degrees/);
+  }));
+
+Deno.test("a forced tool and a JSON schema without a fixture", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const forced = await client(url).chat.completions.create({
+      ...ask(model, "What is the weather?"),
+      tools: TOOLS,
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+    });
+    const [call] = calls(forced.choices[0]?.message);
+    assert.equal(
+      typeof (call as { arguments: { city: unknown } }).arguments.city,
+      "string",
+    );
+    const bound = await client(url).chat.completions.create({
+      ...ask(model, "Name a city"),
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          name: "city",
+          strict: true,
+          schema: {
+            type: "object",
+            properties: { city: { type: "string" } },
+            required: ["city"],
+            additionalProperties: false,
+          },
+        },
+      },
+    });
+    assert.equal(
+      typeof JSON.parse(bound.choices[0]?.message.content ?? "").city,
+      "string",
+    );
+  }));
+
+Deno.test("errors become the library's own classes", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const rows: readonly [number, new (...args: never[]) => Error][] = [
+      [400, OpenAI.BadRequestError],
+      [404, OpenAI.NotFoundError],
+      [429, OpenAI.RateLimitError],
+      [500, OpenAI.InternalServerError],
+      [529, OpenAI.InternalServerError],
+    ];
+    for (const [status, errorClass] of rows) {
+      for (const stream of [false, true]) {
+        const fault = await client(url).chat.completions.create({
+          ...ask(model, `[[fx:status?code=${status}]]`),
+          stream,
+        })
+          .then(() => undefined, (error) => error);
+        assert.ok(fault instanceof errorClass, `${model} ${status} ${fault}`);
+        assert.ok(
+          fault instanceof OpenAI.APIError &&
+            fault.requestID?.startsWith("req_"),
+          `${model} ${status}`,
+        );
+      }
+    }
+    const keyless = new OpenAI({
+      baseURL: `${url}/v1`,
+      apiKey: "sk-wrong",
+      maxRetries: 0,
+    });
+    const refused = await keyless.chat.completions.create(ask(model, "Hi"))
+      .then(() => undefined, (error) => error);
+    assert.ok(refused instanceof OpenAI.AuthenticationError);
+    assert.equal(refused.type, "authentication_error");
+  }));
+
+Deno.test("the library raises an error inside the stream", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const stream = await client(url).chat.completions.create({
+      ...ask(model, "[[fx:error-mid]]"),
+      stream: true,
+    });
+    let seen = "";
+    const read = async () => {
+      for await (const chunk of stream) {
+        seen += chunk.choices[0]?.delta.content ?? "";
+      }
+    };
+    const fault = await read().then(() => undefined, (error) => error);
+    assert.ok(fault instanceof OpenAI.APIError, String(fault));
+    assert.notEqual(seen, "");
+  }));
+
+Deno.test("a stream that the upstream cut never looks complete", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const how of ["cut?frames=3", "reset?frames=3"]) {
+      const stream = client(url).chat.completions.stream({
+        ...ask(model, `[[fx:${how}]]`),
+        stream: true,
+      });
+      const fault = await stream.finalChatCompletion().then(
+        () => undefined,
+        (error) => error,
+      );
+      assert.ok(fault instanceof Error, `${how} looked complete`);
+    }
+  }));
+
+Deno.test("aborting closes the upstream's connection in every phase", (t) =>
+  eachFamily(t, async ({ url, replay }, model) => {
+    for (
+      const [phase, stream] of [["hold", false], ["hold", true], [
+        "hold-mid",
+        true,
+      ]] as const
+    ) {
+      const nonce = `${phase}-${stream}-${model}`;
+      const controller = new AbortController();
+      const reply = client(url).chat.completions.create({
+        ...ask(model, `[[fx:${phase}#${nonce}]]`),
+        stream,
+      }, {
+        signal: controller.signal,
+      });
+      const outcome = reply.then(async (answer) => {
+        if ("controller" in answer) {
+          for await (const _ of answer) controller.abort();
+        }
+      }).catch(() => {});
+      const entry = await replay.requestLog.waitForNonce(nonce);
+      if (phase === "hold") controller.abort();
+      assert.equal(await entry.ended, "caller-hung-up");
+      await outcome;
+    }
+  }));
+
+Deno.test("the model list", async () => {
+  const gateway = await startTestGateway();
+  try {
+    const ids: string[] = [];
+    for await (const model of client(gateway.url).models.list()) {
+      ids.push(model.id);
+    }
+    assert.equal(ids.length, 10);
+    const id = "vendora-sonnet-4-6 (context-1m beta)";
+    assert.equal(
+      (await client(gateway.url).models.retrieve(id)).owned_by,
+      "vendora",
+    );
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,277 @@
+/**
+ * The official client library of the messages format against all four model families, over real
+ * sockets.
+ */
+import assert from "node:assert/strict";
+import Anthropic from "@anthropic-ai/sdk";
+import {
+  FAMILIES,
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
+
+const TOOLS: Anthropic.Tool[] = [{
+  name: "get_weather",
+  description: "Weather of a city",
+  input_schema: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+  },
+}];
+
+function client(url: string): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: TEST_KEY, maxRetries: 0 });
+}
+
+function ask(
+  model: string,
+  text: string,
+): Anthropic.MessageCreateParamsNonStreaming {
+  return {
+    model,
+    max_tokens: 200,
+    messages: [{ role: "user", content: text }],
+  };
+}
+
+async function eachFamily(
+  t: Deno.TestContext,
+  run: (gateway: TestGateway, model: string) => Promise<void>,
+): Promise<void> {
+  const gateway = await startTestGateway();
+  try {
+    for (const model of FAMILIES) {
+      await t.step(model, () => run(gateway, model));
+    }
+  } finally {
+    await gateway.close();
+  }
+}
+
+function toolInputs(message: Anthropic.Message): unknown[] {
+  return message.content.flatMap((block) =>
+    block.type === "tool_use" ? [{ name: block.name, input: block.input }] : []
+  );
+}
+
+Deno.test("a whole message", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const message = await client(url).messages.create(
+      ask(model, "Hello there"),
+    );
+    assert.equal(message.type, "message");
+    assert.equal(message.role, "assistant");
+    assert.equal(message.model, model);
+    assert.match(message.id, /^msg_/);
+    assert.equal(message.stop_reason, "end_turn");
+    const [block] = message.content;
+    assert.ok(block?.type === "text" && block.text.length > 0);
+    assert.ok(
+      message.usage.input_tokens > 0 && message.usage.output_tokens > 0,
+    );
+  }));
+
+Deno.test("a streamed message adds up to the whole one", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const whole = await client(url).messages.create(ask(model, "[[fx:text]]"));
+    const stream = client(url).messages.stream(ask(model, "[[fx:text]]"));
+    let seen = "";
+    stream.on("text", (delta) => seen += delta);
+    const streamed = await stream.finalMessage();
+    const textOf = (message: Anthropic.Message) =>
+      message.content.map((block) => block.type === "text" ? block.text : "")
+        .join("");
+    assert.equal(seen, textOf(whole));
+    assert.equal(textOf(streamed), textOf(whole));
+    assert.equal(streamed.stop_reason, whole.stop_reason);
+    assert.equal(streamed.usage.output_tokens, whole.usage.output_tokens);
+    assert.equal(streamed.usage.input_tokens, whole.usage.input_tokens);
+  }));
+
+Deno.test("parallel tool calls, and their results on the next turn", (t) =>
+  eachFamily(t, async ({ url, replay }, model) => {
+    const wanted = [
+      { name: "get_weather", input: { city: "Paris" } },
+      { name: "get_weather", input: { city: "Tokyo" } },
+    ];
+    const params = { ...ask(model, "[[fx:tool-parallel]]"), tools: TOOLS };
+    const whole = await client(url).messages.create(params);
+    assert.equal(whole.stop_reason, "tool_use");
+    assert.deepEqual(toolInputs(whole), wanted);
+    const streamed = await client(url).messages.stream(params).finalMessage();
+    assert.deepEqual(toolInputs(streamed), wanted);
+    const ids = streamed.content.flatMap((block) =>
+      block.type === "tool_use" ? [block.id] : []
+    );
+    assert.equal(new Set(ids).size, 2);
+
+    const nonce = `results-${model}`;
+    const answer = await client(url).messages.create({
+      ...params,
+      messages: [
+        ...params.messages,
+        { role: "assistant", content: streamed.content },
+        {
+          role: "user",
+          content: [
+            ...ids.map((id, i) => ({
+              type: "tool_result" as const,
+              tool_use_id: id,
+              content: i === 0
+                ? "18 degrees"
+                : [{ type: "text" as const, text: "no such city" }],
+              is_error: i === 1,
+            })),
+            { type: "text", text: `[[fx:text#${nonce}]]` },
+          ],
+        },
+      ],
+    });
+    assert.equal(answer.stop_reason, "end_turn");
+    const sent = JSON.stringify(
+      (await replay.requestLog.waitForNonce(nonce)).json,
+    );
+    assert.match(sent, /18 degrees/);
+    assert.match(sent, /no such city/);
+  }));
+
+Deno.test("a forced tool without a fixture", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const message = await client(url).messages.create({
+      ...ask(model, "What is the weather?"),
+      tools: TOOLS,
+      tool_choice: { type: "tool", name: "get_weather" },
+    });
+    const [call] = toolInputs(message);
+    assert.equal(
+      typeof (call as { input: { city: unknown } }).input.city,
+      "string",
+    );
+  }));
+
+Deno.test("errors become the library's own classes", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const rows: readonly [number, new (...args: never[]) => Error][] = [
+      [400, Anthropic.BadRequestError],
+      [404, Anthropic.NotFoundError],
+      [429, Anthropic.RateLimitError],
+      [500, Anthropic.InternalServerError],
+      [529, Anthropic.InternalServerError],
+    ];
+    for (const [status, errorClass] of rows) {
+      for (const stream of [false, true]) {
+        const fault = await client(url).messages.create({
+          ...ask(model, `[[fx:status?code=${status}]]`),
+          stream,
+        })
+          .then(() => undefined, (error) => error);
+        assert.ok(fault instanceof errorClass, `${model} ${status} ${fault}`);
+        assert.ok(
+          fault instanceof Anthropic.APIError &&
+            fault.requestID?.startsWith("req_"),
+          `${model} ${status}`,
+        );
+      }
+    }
+    const keyless = new Anthropic({
+      baseURL: url,
+      apiKey: "sk-wrong",
+      maxRetries: 0,
+    });
+    const refused = await keyless.messages.create(ask(model, "Hi")).then(
+      () => undefined,
+      (error) => error,
+    );
+    assert.ok(refused instanceof Anthropic.AuthenticationError);
+  }));
+
+Deno.test("a rejected vendor key is a 502 for the client, not a 401", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const status of [401, 403]) {
+      const fault = await client(url).messages.create(
+        ask(model, `[[fx:status?code=${status}]]`),
+      )
+        .then(() => undefined, (error) => error);
+      assert.ok(fault instanceof Anthropic.APIError);
+      assert.equal(fault.status, 502);
+    }
+  }));
+
+Deno.test("the library raises an error inside the stream", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    let seen = "";
+    const stream = client(url).messages.stream(ask(model, "[[fx:error-mid]]"));
+    stream.on("text", (delta) => seen += delta);
+    const fault = await stream.finalMessage().then(
+      () => undefined,
+      (error) => error,
+    );
+    assert.ok(fault instanceof Anthropic.APIError, String(fault));
+    assert.notEqual(seen, "");
+  }));
+
+Deno.test("a stream that the upstream cut never looks complete", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const how of ["cut?frames=3", "reset?frames=3"]) {
+      const fault = await client(url).messages.stream(
+        ask(model, `[[fx:${how}]]`),
+      ).finalMessage()
+        .then(() => undefined, (error) => error);
+      assert.ok(fault instanceof Error, `${how} looked complete`);
+    }
+  }));
+
+Deno.test("aborting closes the upstream's connection in every phase", (t) =>
+  eachFamily(t, async ({ url, replay }, model) => {
+    for (
+      const [phase, stream] of [["hold", false], ["hold", true], [
+        "hold-mid",
+        true,
+      ]] as const
+    ) {
+      const nonce = `${phase}-${stream}-${model}`;
+      const controller = new AbortController();
+      const reply = client(url).messages.create({
+        ...ask(model, `[[fx:${phase}#${nonce}]]`),
+        stream,
+      }, {
+        signal: controller.signal,
+      });
+      const outcome = reply.then(async (answer) => {
+        if ("controller" in answer) {
+          for await (const _ of answer) controller.abort();
+        }
+      }).catch(() => {});
+      const entry = await replay.requestLog.waitForNonce(nonce);
+      if (phase === "hold") controller.abort();
+      assert.equal(await entry.ended, "caller-hung-up");
+      await outcome;
+    }
+  }));
+
+Deno.test("models and token counts", async () => {
+  const gateway = await startTestGateway();
+  try {
+    const library = client(gateway.url);
+    const ids: string[] = [];
+    for await (const model of library.models.list({ limit: 3 })) {
+      ids.push(model.id);
+    }
+    assert.equal(ids.length, 10);
+    assert.equal(
+      (await library.models.retrieve("vendorb-5")).display_name,
+      "Vendor B 5",
+    );
+    for (const model of FAMILIES) {
+      const counted = await library.messages.countTokens({
+        model,
+        messages: [{ role: "user", content: "Hello there" }],
+      });
+      assert.ok(counted.input_tokens > 0, model);
+    }
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,298 @@
+/** The official library's Responses calls against all four families, through real sockets. */
+import assert from "node:assert/strict";
+import OpenAI from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import { z } from "zod";
+import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
+import {
+  FAMILIES,
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
+
+const TOOLS: OpenAI.Responses.FunctionTool[] = [{
+  type: "function",
+  name: "get_weather",
+  description: "Weather of a city",
+  strict: false,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+  },
+}];
+
+function client(url: string): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
+}
+
+async function eachFamily(
+  t: Deno.TestContext,
+  run: (gateway: TestGateway, model: string) => Promise<void>,
+): Promise<void> {
+  const gateway = await startTestGateway();
+  try {
+    for (const model of FAMILIES) {
+      await t.step(model, () => run(gateway, model));
+    }
+  } finally {
+    await gateway.close();
+  }
+}
+
+type FunctionCall = OpenAI.Responses.ResponseFunctionToolCall;
+
+function callsOf(response: OpenAI.Responses.Response): FunctionCall[] {
+  return response.output.filter((item) => item.type === "function_call");
+}
+
+function summary(calls: readonly FunctionCall[]): unknown[] {
+  return calls.map((call) => ({
+    name: call.name,
+    arguments: JSON.parse(call.arguments),
+  }));
+}
+
+Deno.test("a whole response", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const response = await client(url).responses.create({
+      model,
+      input: "Hello there",
+    });
+    assert.equal(response.object, "response");
+    assert.equal(response.status, "completed");
+    assert.equal(response.model, model);
+    assert.match(response.id, /^resp_/);
+    assert.ok(response.output_text.length > 0);
+    const { usage } = response;
+    assert.ok(usage !== undefined && usage.input_tokens > 0);
+    assert.equal(usage.total_tokens, usage.input_tokens + usage.output_tokens);
+  }));
+
+Deno.test("a streamed response follows the grammar and adds up to the whole one", (t) =>
+  eachFamily(t, async (gateway, model) => {
+    const asked = { model, input: "[[fx:text]]" };
+    const whole = await client(gateway.url).responses.create(asked);
+    const kinds = new Set<string>();
+    const stream = client(gateway.url).responses.stream(asked);
+    for await (const event of stream) kinds.add(event.type);
+    const streamed = await stream.finalResponse();
+    assert.equal(streamed.output_text, whole.output_text);
+    assert.deepEqual(streamed.usage, whole.usage);
+    assert.equal(streamed.status, "completed");
+    assert.ok(kinds.has("response.output_text.delta"));
+    const raw = await gateway.post("/v1/responses", { ...asked, stream: true });
+    const { reply, types } = readResponseStream(await raw.text());
+    assert.equal(reply["status"], "completed");
+    assert.equal(types.at(-1), "completed");
+  }));
+
+Deno.test("parallel calls, and their outputs on the next turn", (t) =>
+  eachFamily(t, async ({ url, replay }, model) => {
+    const wanted = [
+      { name: "get_weather", arguments: { city: "Paris" } },
+      { name: "get_weather", arguments: { city: "Tokyo" } },
+    ];
+    const asked = {
+      model,
+      input: "[[fx:tool-parallel]]",
+      tools: TOOLS,
+      store: false,
+    };
+    const whole = await client(url).responses.create(asked);
+    assert.deepEqual(summary(callsOf(whole)), wanted);
+    const streamed = await client(url).responses.stream(asked).finalResponse();
+    const calls = callsOf(streamed);
+    assert.deepEqual(summary(calls), wanted);
+    assert.equal(new Set(calls.map((call) => call.call_id)).size, 2);
+
+    const nonce = `outputs-${model}`;
+    const answer = await client(url).responses.create({
+      ...asked,
+      input: [
+        { role: "user", content: asked.input },
+        // The library types items of a reply more loosely than items of a request.
+        ...streamed.output as OpenAI.Responses.ResponseInputItem[],
+        ...calls.map((call, i) => ({
+          type: "function_call_output" as const,
+          call_id: call.call_id,
+          output: i === 0 ? "18 degrees" : "rain",
+        })),
+        { role: "user", content: `[[fx:text#${nonce}]]` },
+      ],
+    });
+    assert.equal(answer.status, "completed");
+    const sent = JSON.stringify(
+      (await replay.requestLog.waitForNonce(nonce)).json,
+    );
+    assert.match(sent, /18 degrees/);
+    assert.match(sent, /rain/);
+  }));
+
+Deno.test("a forced tool and a parsed schema", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const forced = await client(url).responses.create({
+      model,
+      input: "What is the weather?",
+      tools: TOOLS,
+      tool_choice: { type: "function", name: "get_weather" },
+    });
+    const [call] = callsOf(forced);
+    assert.equal(typeof JSON.parse(call?.arguments ?? "").city, "string");
+    const bound = await client(url).responses.parse({
+      model,
+      input: "Name a city",
+      text: { format: zodTextFormat(z.object({ city: z.string() }), "city") },
+    });
+    assert.equal(typeof bound.output_parsed?.city, "string");
+  }));
+
+Deno.test("reasoning arrives as summaries", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const response = await client(url).responses.create({
+      model,
+      input: "[[fx:thinking]]",
+      reasoning: { effort: "low", summary: "auto" },
+      include: ["reasoning.encrypted_content"],
+      store: false,
+    });
+    const reasoning = response.output.find(({ type }) => type === "reasoning");
+    assert.ok(reasoning?.type === "reasoning", JSON.stringify(response.output));
+    assert.notEqual(reasoning.summary[0]?.text ?? "", "");
+  }));
+
+Deno.test("a reply that is cut short reports why", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const stream of [false, true]) {
+      const asked = { model, input: "[[fx:max-tokens]]" };
+      const response = stream
+        ? await client(url).responses.stream(asked).finalResponse()
+        : await client(url).responses.create(asked);
+      assert.equal(response.status, "incomplete", model);
+      assert.equal(response.incomplete_details?.reason, "max_output_tokens");
+    }
+  }));
+
+Deno.test("errors become the library's own classes", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    const rows: readonly [number, new (...args: never[]) => Error][] = [
+      [400, OpenAI.BadRequestError],
+      [404, OpenAI.NotFoundError],
+      [429, OpenAI.RateLimitError],
+      [500, OpenAI.InternalServerError],
+      [529, OpenAI.InternalServerError],
+    ];
+    for (const [status, errorClass] of rows) {
+      for (const stream of [false, true]) {
+        const fault = await client(url).responses.create({
+          model,
+          input: `[[fx:status?code=${status}]]`,
+          stream,
+        }).then(() => undefined, (error) => error);
+        assert.ok(fault instanceof errorClass, `${model} ${status} ${fault}`);
+      }
+    }
+    const keyless = new OpenAI({
+      baseURL: `${url}/v1`,
+      apiKey: "sk-wrong",
+      maxRetries: 0,
+    });
+    const refused = await keyless.responses.create({ model, input: "Hi" })
+      .then(() => undefined, (error) => error);
+    assert.ok(refused instanceof OpenAI.AuthenticationError);
+    assert.equal(refused.code, "invalid_api_key");
+  }));
+
+Deno.test("the library raises an error inside the stream, with its message", (t) =>
+  eachFamily(t, async ({ url }, model) => {
+    for (const how of ["error-mid", "cut?frames=3", "reset?frames=3"]) {
+      const types: string[] = [];
+      const read = async () => {
+        const stream = await client(url).responses.create({
+          model,
+          input: `[[fx:${how}]]`,
+          stream: true,
+        });
+        for await (const event of stream) types.push(event.type);
+      };
+      const fault = await read().then(() => undefined, (error) => error);
+      assert.ok(fault instanceof OpenAI.APIError, `${how}: ${fault}`);
+      assert.ok(!types.includes("response.completed"), how);
+    }
+  }));
+
+Deno.test("a failed stream reports its error twice and keeps the content so far", (t) =>
+  eachFamily(t, async (gateway, model) => {
+    const response = await gateway.post("/v1/responses", {
+      model,
+      input: "[[fx:error-mid]]",
+      stream: true,
+    });
+    const { ending, reply } = readResponseStream(await response.text());
+    assert.equal(ending, "failed");
+    assert.match(JSON.stringify(reply["output"]), /"status":"incomplete"/);
+  }));
+
+Deno.test("a dropped field is named, and refused if the client requests that", async (t) => {
+  const gateway = await startTestGateway();
+  const ask = (model: string, headers: Record<string, string>) =>
+    gateway.post("/v1/responses", {
+      model,
+      input: "Hello",
+      tools: [...TOOLS, { type: "web_search" }],
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      prompt_cache_key: "k",
+    }, headers);
+  try {
+    for (const model of FAMILIES) {
+      await t.step(model, async () => {
+        const dropped = await ask(model, {});
+        await dropped.body?.cancel();
+        assert.equal(dropped.headers.get("x-gateway-dropped"), "tools[1]");
+        const strict = await ask(model, { "x-gateway-strict": "true" });
+        assert.equal(strict.status, 400);
+        assert.equal((await strict.json()).error.param, "tools[1]");
+      });
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("the endpoint refuses unsupported features in its own format", async () => {
+  const gateway = await startTestGateway();
+  const [model] = FAMILIES;
+  try {
+    const rows: readonly (readonly [object, number, string | null])[] = [
+      [{ previous_response_id: "resp_1" }, 400, "previous_response_id"],
+      [{ background: true }, 400, "background"],
+      [{ conversation: "c" }, 400, "conversation"],
+      [{ prompt: { id: "p" } }, 400, "prompt"],
+      [{ input: [{ type: "item_reference", id: "x" }] }, 400, "input[0]"],
+      [{ tools: [{ type: "web_search" }] }, 400, "tools[0]"],
+      [{ model: "unknown-1" }, 404, "model"],
+    ];
+    for (const [over, status, param] of rows) {
+      const response = await gateway.post("/v1/responses", {
+        model,
+        input: "Hi",
+        ...over,
+      });
+      assert.equal(response.status, status);
+      assert.equal((await response.json()).error.param, param);
+    }
+    const socket = await fetch(`${gateway.url}/v1/responses`, {
+      headers: { upgrade: "websocket" },
+    });
+    assert.equal(socket.status, 426);
+    assert.equal((await socket.json()).type, "error");
+    const get = await fetch(`${gateway.url}/v1/responses`);
+    assert.equal(get.status, 405);
+    assert.equal(get.headers.get("allow"), "POST, OPTIONS");
+    await get.body?.cancel();
+  } finally {
+    await gateway.close();
+  }
+});

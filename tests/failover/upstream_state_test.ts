@@ -1,0 +1,181 @@
+/** How operators see failing upstreams: in the metrics and in `/readyz?verbose`. */
+import assert from "node:assert/strict";
+import { readinessReply } from "../../routes/reply_schemas.ts";
+import {
+  CONSECUTIVE_FAILURES,
+  FIRST_PAUSE_MS,
+} from "../../gateway/upstream/breaker.ts";
+import { fakeClock } from "../support/fake_clock.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import {
+  type Candidates,
+  MODEL,
+  withCandidates,
+} from "../support/with_candidates.ts";
+
+const TOKEN = "admin-0123456789abcdef";
+
+/** The values of a metric's series, by their label text. */
+async function series(
+  { url }: TestGateway,
+  name: string,
+): Promise<Readonly<Record<string, number>>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Object.fromEntries(
+    [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} (.*)$`, "gm"))].map((
+      [, labels = "", value],
+    ) => [labels, Number(value)]),
+  );
+}
+
+async function times(count: number, { ask }: Candidates): Promise<void> {
+  for (let i = 0; i < count; i++) await (await ask()).text();
+}
+
+Deno.test("retries are counted by the kind of failure, fallbacks by model, and errors by the failure returned to the client", () =>
+  withCandidates({ random: () => 0 }, async (candidates) => {
+    const { gateway, a, b } = candidates;
+    a.play([{ status: 503 }, "reset"]);
+    await times(2, candidates);
+    a.play([], { status: 529 });
+    b.play([], { status: 500 });
+    await times(1, candidates);
+    assert.deepEqual(await series(gateway, "gateway_upstream_retries_total"), {
+      'vendor="a",kind="unavailable"': 1,
+      'vendor="a",kind="upstream"': 1,
+      'vendor="a",kind="overloaded"': 1,
+      'vendor="b",kind="internal"': 1,
+    });
+    assert.deepEqual(
+      await series(gateway, "gateway_upstream_fallbacks_total"),
+      { [`model="${MODEL}"`]: 2 },
+    );
+    assert.deepEqual(await series(gateway, "gateway_upstream_errors_total"), {
+      'vendor="a",kind="overloaded"': 1,
+    });
+  }));
+
+Deno.test("a call answered by the upstream that failed first counts as a retry, not as a fallback", () =>
+  withCandidates({ b: null, random: () => 0 }, async (candidates) => {
+    candidates.a.play([{ status: 503 }]);
+    await times(1, candidates);
+    const { gateway } = candidates;
+    assert.deepEqual(await series(gateway, "gateway_upstream_retries_total"), {
+      'vendor="a",kind="unavailable"': 1,
+    });
+    assert.deepEqual(
+      await series(gateway, "gateway_upstream_fallbacks_total"),
+      {},
+    );
+  }));
+
+Deno.test("breaker states and resting times are reported while they last, without keys and addresses", () => {
+  const clock = fakeClock();
+  return withCandidates(
+    { ...clock, random: () => 0 },
+    async (candidates) => {
+      const { gateway, a, b } = candidates;
+      const labels = {
+        a: `model="${MODEL}",upstream="a/model-a"`,
+        b: `model="${MODEL}",upstream="b/model-b"`,
+      };
+      const state = async (): Promise<unknown> => [
+        await series(gateway, "gateway_upstream_breaker_state"),
+        await series(gateway, "gateway_upstream_resting"),
+      ];
+      const verbose = async (): Promise<unknown> => {
+        const response = await fetch(`${gateway.url}/readyz?verbose`);
+        assert.equal(response.status, 200);
+        const text = await response.text();
+        assert.doesNotMatch(text, /key-a|key-b|127\.0\.0\.1/);
+        const reply: unknown = JSON.parse(text);
+        readinessReply.parse(reply);
+        return reply;
+      };
+      const fresh = { state: "closed", since: null, resting_until: null };
+      const rows = {
+        a: { model: MODEL, upstream: "a/model-a" },
+        b: { model: MODEL, upstream: "b/model-b" },
+      };
+      assert.deepEqual(await verbose(), {
+        status: "ready",
+        upstreams: [{ ...rows.a, ...fresh }, { ...rows.b, ...fresh }],
+      });
+      assert.deepEqual(await state(), [
+        { [labels.a]: 0, [labels.b]: 0 },
+        { [labels.a]: 0, [labels.b]: 0 },
+      ]);
+      a.play([], { status: 500 });
+      await times(CONSECUTIVE_FAILURES, candidates);
+      b.play([{ status: 429, headers: { "retry-after": "30" } }]);
+      await times(1, candidates);
+      const at = (ms: number): string => new Date(ms).toISOString();
+      assert.deepEqual(await verbose(), {
+        status: "ready",
+        upstreams: [
+          { ...rows.a, ...fresh, state: "open", since: at(clock.now()) },
+          { ...rows.b, ...fresh, resting_until: at(clock.now() + 30_000) },
+        ],
+      });
+      assert.deepEqual(await state(), [
+        { [labels.a]: 2, [labels.b]: 0 },
+        { [labels.a]: 0, [labels.b]: 1 },
+      ]);
+      clock.advance(FIRST_PAUSE_MS);
+      assert.deepEqual(await state(), [
+        { [labels.a]: 1, [labels.b]: 0 },
+        { [labels.a]: 0, [labels.b]: 1 },
+      ]);
+    },
+  );
+});
+
+Deno.test("upstream states need the same authorization as the metrics; plain readiness needs none", async (t) => {
+  const replay = { GATEWAY_UPSTREAM: "replay" };
+  const rows: readonly (readonly [
+    string,
+    Readonly<Record<string, string>>,
+    string | undefined,
+    number,
+  ])[] = [
+    ["loopback without a token", {}, undefined, 200],
+    [
+      "reachable from other machines without a token",
+      { HOST: "0.0.0.0" },
+      undefined,
+      404,
+    ],
+    [
+      "a token that is set and sent",
+      { GATEWAY_ADMIN_TOKEN: TOKEN },
+      TOKEN,
+      200,
+    ],
+    [
+      "a token that is set and not sent",
+      { GATEWAY_ADMIN_TOKEN: TOKEN },
+      undefined,
+      401,
+    ],
+  ];
+  for (const [name, env, token, status] of rows) {
+    await t.step(name, async () => {
+      const gateway = await startTestGateway({ env: { ...replay, ...env } });
+      try {
+        const headers: Record<string, string> = token === undefined
+          ? {}
+          : { authorization: `Bearer ${token}` };
+        const verbose = await fetch(`${gateway.url}/readyz?verbose`, {
+          headers,
+        });
+        const text = await verbose.text();
+        assert.equal(verbose.status, status);
+        assert.equal(text.includes('"upstreams"'), status === 200);
+        const plain = await fetch(`${gateway.url}/readyz`);
+        assert.deepEqual(await plain.json(), { status: "ready" });
+      } finally {
+        await gateway.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,40 @@
+/**
+ * Fuzzing: real requests and replies, spoiled by their structure, cause no internal error, and a
+ * cut stream never looks complete.
+ */
+import assert from "node:assert/strict";
+import { trySpoiledAdmin } from "../support/spoiled_admin.ts";
+import { trySpoiledReplies } from "../support/spoiled_replies.ts";
+import {
+  type Defect,
+  trySpoiledRequests,
+} from "../support/spoiled_requests.ts";
+
+/**
+ * Fixed, so that every run tries the same bodies. `deno task fuzz` accepts other seeds and counts.
+ */
+const SEED = 20261122;
+
+function failOn({ where, body, error }: Defect): never {
+  throw new Error(`${where}: ${body.slice(0, 2_000)}`, { cause: error });
+}
+
+Deno.test("20,000 spoiled requests: each is encoded for its upstream or refused with the field's name", () => {
+  const { tried, sent } = trySpoiledRequests(20_000, SEED, failOn);
+  assert.equal(tried, 20_000);
+  assert.ok(sent > 4_000, `only ${sent} were sent`);
+});
+
+Deno.test("20,000 spoiled replies: each reaches the client in its format's grammar, as an answer or as an error", () => {
+  const { tried, answered, failed } = trySpoiledReplies(20_000, SEED, failOn);
+  assert.equal(tried, 20_000);
+  assert.ok(
+    answered > 4_000 && failed > 2_000,
+    `${answered} answered, ${failed} failed`,
+  );
+});
+
+Deno.test("2,000 spoiled admin requests: each is carried out or refused", async () => {
+  const served = await trySpoiledAdmin(2_000, SEED, failOn);
+  assert.ok(served > 100, `only ${served} were served`);
+});

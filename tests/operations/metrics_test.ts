@@ -1,0 +1,235 @@
+/** `GET /metrics`: what is counted, who may read it, and what it must never contain. */
+import assert from "node:assert/strict";
+import {
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
+
+const TOKEN = "admin-0123456789abcdef";
+
+function ask(model: string, text: string, stream = true): unknown {
+  return {
+    model,
+    max_tokens: 100,
+    stream,
+    messages: [{ role: "user", content: text }],
+  };
+}
+
+async function withGateway(
+  env: Readonly<Record<string, string>>,
+  run: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
+  const gateway = await startTestGateway({ env });
+  try {
+    await run(gateway);
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The value of one series; 0 if it does not exist yet. */
+async function metric(
+  { url }: TestGateway,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split("\n").find((line) =>
+    (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) &&
+    Object.entries(labels).every(([key, value]) =>
+      line.includes(`${key}="${value}"`)
+    )
+  );
+  return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(" ")));
+}
+
+Deno.test("a call is counted once, with its tokens, its cost and its times", () =>
+  withGateway({}, async (gateway) => {
+    const model = "vendora-opus-4-8";
+    for (const stream of [true, false]) {
+      const response = await gateway.post(
+        "/v1/messages",
+        ask(model, "[[fx:text]]", stream),
+      );
+      await response.text();
+    }
+    const [first, second] = gateway.logged;
+    const endpoint = "/v1/messages";
+    assert.equal(
+      await metric(gateway, "gateway_requests_total", {
+        endpoint,
+        model,
+        status: "200",
+        ended: "complete",
+      }),
+      2,
+    );
+    const output = (first?.usage?.output ?? 0) + (second?.usage?.output ?? 0);
+    assert.ok(output > 0);
+    assert.equal(
+      await metric(gateway, "gateway_tokens_total", { model, kind: "output" }),
+      output,
+    );
+    const cost = (first?.cost_micro_usd ?? 0) + (second?.cost_micro_usd ?? 0);
+    assert.ok(cost > 0);
+    assert.equal(
+      await metric(gateway, "gateway_cost_micro_usd_total", { model }),
+      cost,
+    );
+    for (const name of ["request_duration", "time_to_first_byte"]) {
+      assert.equal(
+        await metric(gateway, `gateway_${name}_seconds_count`, {
+          endpoint,
+          model,
+        }),
+        2,
+        name,
+      );
+    }
+  }));
+
+Deno.test("the cost in the log is the ledger's charge, also for a failed stream", () =>
+  withGateway({}, async ({ post, logged, accounts: books }) => {
+    for (const fixture of ["cache-usage", "error-mid", "status?code=500"]) {
+      await (await post(
+        "/v1/chat/completions",
+        ask("vendorb-5.5", `[[fx:${fixture}]]`),
+      )).text();
+    }
+    await books.flush();
+    for (const { request_id, cost_micro_usd } of logged) {
+      const { data } = await books.admin.ledger({ requestId: request_id });
+      assert.equal(cost_micro_usd, Math.abs(data[0]?.microUsd ?? 0));
+    }
+    assert.equal(logged.length, 3);
+  }));
+
+Deno.test("upstream failures are counted by vendor and kind, the gateway's own errors are not", () =>
+  withGateway({}, async (gateway) => {
+    const { post } = gateway;
+    for (
+      const fixture of ["status?code=529", "status?code=503", "error-mid"]
+    ) {
+      const response = await post(
+        "/v1/messages",
+        ask("vendora-opus-4-8", `[[fx:${fixture}]]`),
+      );
+      await response.text();
+    }
+    await (await post("/v1/messages", ask("nope", "Hi"))).text();
+    const counted = async (kind: string) =>
+      await metric(gateway, "gateway_upstream_errors_total", {
+        vendor: "vendora",
+        kind,
+      });
+    assert.equal(
+      await counted("overloaded"),
+      2,
+      "one by status, one in the stream",
+    );
+    assert.equal(await counted("unavailable"), 1);
+    assert.equal(await counted("not_found"), 0);
+  }));
+
+Deno.test("open streams and running calls are counted while they last", () =>
+  withGateway({}, async (gateway) => {
+    const response = await gateway.post(
+      "/v1/messages",
+      ask("vendora-opus-4-8", "[[fx:text-long?gate=open&at=8]]"),
+    );
+    await gateway.replay.gateReached("open");
+    assert.equal(await metric(gateway, "gateway_open_streams"), 1);
+    assert.equal(await metric(gateway, "gateway_calls_under_way"), 1);
+    gateway.replay.openGate("open");
+    await response.text();
+    // The reservation is written before the answer begins; the settlement may still be in the write
+    // queue.
+    assert.ok((await metric(gateway, "gateway_ledger_backlog") ?? 9) <= 1);
+    assert.equal(await metric(gateway, "gateway_open_streams"), 0);
+    assert.equal(await metric(gateway, "gateway_calls_under_way"), 0);
+  }));
+
+Deno.test("no client's text is in the metrics, and unauthenticated requests add no series", () =>
+  withGateway({}, async (gateway) => {
+    const { url, post } = gateway;
+    const secret = "Xyzzy";
+    const calls = [
+      post("/v1/messages", ask("vendora-opus-4-8", secret)),
+      post("/v1/messages", ask(`model-${secret}`, "Hi")),
+      post("/v1/messages", ask("vendora-opus-4-8", secret), {
+        "x-api-key": `sk-${secret}-0123456789`,
+      }),
+      fetch(`${url}/v1/models/${secret}`, {
+        headers: { "x-api-key": TEST_KEY },
+      }),
+      ...Array.from(
+        { length: 50 },
+        (_, i) => fetch(`${url}/${secret}/${i}?key=${secret}`),
+      ),
+    ];
+    for (const response of await Promise.all(calls)) await response.text();
+    const text = await (await fetch(`${url}/metrics`)).text();
+    assert.doesNotMatch(text, new RegExp(`${secret}|${TEST_KEY}`, "i"));
+    const series = text.match(/^gateway_requests_total\{.*$/gm) ?? [];
+    assert.ok(series.length <= 5, series.join("\n"));
+    assert.equal(
+      await metric(gateway, "gateway_requests_total", {
+        endpoint: "other",
+        status: "404",
+      }),
+      50,
+    );
+  }));
+
+Deno.test("the metrics need the admin token, or a loopback client if there is no token", async (t) => {
+  const replay = { GATEWAY_UPSTREAM: "replay" };
+  const rows: [string, Record<string, string>, string | undefined, number][] = [
+    ["loopback without a token", {}, undefined, 200],
+    [
+      "reachable from other machines without a token",
+      { HOST: "0.0.0.0" },
+      undefined,
+      404,
+    ],
+    [
+      "a hosting platform without a token",
+      { DENO_DEPLOY: "1" },
+      undefined,
+      404,
+    ],
+    [
+      "a token that is set and sent",
+      { GATEWAY_ADMIN_TOKEN: TOKEN },
+      TOKEN,
+      200,
+    ],
+    [
+      "a token that is set and not sent",
+      { GATEWAY_ADMIN_TOKEN: TOKEN },
+      undefined,
+      401,
+    ],
+    ["a wrong token", { GATEWAY_ADMIN_TOKEN: TOKEN }, `${TOKEN}0`, 401],
+    ["a client's key", { GATEWAY_ADMIN_TOKEN: TOKEN }, TEST_KEY, 401],
+  ];
+  for (const [name, env, token, status] of rows) {
+    await t.step(
+      name,
+      () =>
+        withGateway({ ...replay, ...env }, async ({ url }) => {
+          const response = await fetch(`${url}/metrics`, {
+            headers: token === undefined
+              ? {}
+              : { authorization: `Bearer ${token}` },
+          });
+          assert.equal(response.status, status);
+          assert.equal(
+            (await response.text()).includes("gateway_requests_total"),
+            status === 200,
+          );
+        }),
+    );
+  }
+});

@@ -1,0 +1,280 @@
+/** Calls through Debian's nginx with exactly the configuration in docs/operations.md. */
+import assert from "node:assert/strict";
+import {
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../support/test_gateway.ts";
+
+/** Time limit of each request to nginx. */
+const LIMIT_MS = 20_000;
+
+const PAGE = new URL("../../docs/operations.md", import.meta.url);
+
+async function nginxProgram(): Promise<string | undefined> {
+  for (const path of ["/usr/sbin/nginx", "/usr/local/sbin/nginx"]) {
+    const found = await Deno.stat(path).catch(() => undefined);
+    if (found?.isFile === true) return path;
+  }
+  return undefined;
+}
+
+const program = await nginxProgram();
+
+/**
+ * The documented block, changed for the test: the gateway's port, a Unix socket, and no
+ * certificate.
+ */
+async function documentedConfig(
+  gatewayUrl: string,
+  socket: string,
+): Promise<string> {
+  const block = /```nginx\n([^]*?)```/.exec(await Deno.readTextFile(PAGE))
+    ?.[1];
+  assert.ok(block !== undefined, "docs/operations.md has no nginx block");
+  const config = block
+    .replace("127.0.0.1:8787", new URL(gatewayUrl).host)
+    .replace("listen 443 ssl;", `listen unix:${socket};`)
+    .replaceAll(/^ *ssl_certificate.*\n/gm, "");
+  assert.doesNotMatch(config, /:8787|listen 443|ssl/);
+  return config;
+}
+
+interface Proxy {
+  readonly socket: string;
+  stop(): Promise<void>;
+}
+
+/** Starts nginx in a temporary folder and waits until it listens. */
+async function startNginx(
+  nginx: string,
+  gatewayUrl: string,
+): Promise<Proxy> {
+  const folder = await Deno.makeTempDir();
+  const socket = `${folder}/nginx.sock`;
+  const file = `${folder}/nginx.conf`;
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  ).join("\n");
+  await Deno.writeTextFile(
+    file,
+    `daemon off;\nmaster_process off;\npid ${folder}/pid;\nerror_log stderr notice;\n` +
+      `events {}\nhttp {\naccess_log off;\n${temporary}\n` +
+      `${await documentedConfig(gatewayUrl, socket)}\n}\n`,
+  );
+  const child = new Deno.Command(nginx, {
+    args: ["-e", "stderr", "-p", folder, "-c", file],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const log = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  // nginx prints this notice once its sockets are open.
+  while (
+    !text.includes("start worker") && !/using the "\w+" event/.test(text)
+  ) {
+    const { done, value } = await log.read();
+    if (done) throw new Error(`nginx does not start:\n${text}`);
+    text += value;
+  }
+  const rest = (async () => {
+    while (!(await log.read()).done);
+  })();
+  return {
+    socket,
+    async stop() {
+      child.kill("SIGTERM");
+      await child.status;
+      await rest;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** Sends a request through nginx and returns a reader of the response. */
+async function send(
+  path: string,
+  method: string,
+  target: string,
+  body: string,
+): Promise<{ until(wanted: RegExp): Promise<string>; close(): void }> {
+  const connection = await Deno.connect({ transport: "unix", path });
+  // If nginx buffers the stream, this fails the test instead of hanging it.
+  const limit = setTimeout(() => connection.close(), LIMIT_MS);
+  await connection.write(new TextEncoder().encode(
+    `${method} ${target} HTTP/1.1\r\nhost: models.example.com\r\nx-api-key: ${TEST_KEY}\r\n` +
+      `accept-encoding: gzip\r\ncontent-type: application/json\r\ncontent-length: ${
+        new TextEncoder().encode(body).length
+      }\r\n\r\n${body}`,
+  ));
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(16_384);
+  let text = "";
+  return {
+    async until(wanted) {
+      while (!wanted.test(text)) {
+        const read = await connection.read(buffer);
+        if (read === null) throw new Error(`ended without ${wanted}:\n${text}`);
+        text += decoder.decode(buffer.subarray(0, read), { stream: true });
+      }
+      return text;
+    },
+    close() {
+      clearTimeout(limit);
+      connection.close();
+    },
+  };
+}
+
+/** Status of a request on a new connection, read to its end. */
+async function statusOf(
+  path: string,
+  { method = "POST", target = "/v1/messages", key = TEST_KEY, body }: {
+    readonly method?: string;
+    readonly target?: string;
+    readonly key?: string;
+    readonly body: string;
+  },
+): Promise<number> {
+  using connection = await Deno.connect({ transport: "unix", path });
+  // The gateway may refuse the request while it is being sent.
+  const sending = new Blob([
+    `${method} ${target} HTTP/1.1\r\nhost: models.example.com\r\nx-api-key: ${key}\r\n` +
+    `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+    body,
+  ]).stream().pipeTo(connection.writable, { preventClose: true })
+    .catch(() => {});
+  const limit = setTimeout(() => connection.close(), LIMIT_MS);
+  const text = await new Response(connection.readable).text();
+  clearTimeout(limit);
+  await sending;
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1]);
+}
+
+async function withProxy(
+  run: (gateway: TestGateway, proxy: Proxy) => Promise<void>,
+  options: TestGatewayOptions = {},
+): Promise<void> {
+  assert.ok(program !== undefined);
+  const gateway = await startTestGateway(options);
+  try {
+    const proxy = await startNginx(program, gateway.url);
+    try {
+      await run(gateway, proxy);
+    } finally {
+      await proxy.stop();
+    }
+  } finally {
+    await gateway.close();
+  }
+}
+
+Deno.test({
+  name:
+    "nginx as documented forwards text while the upstream holds back the rest",
+  ignore: program === undefined,
+  fn: () =>
+    withProxy(async ({ replay }, { socket }) => {
+      for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+        const gate = `nginx-${path.slice(4, 8)}`;
+        const body = JSON.stringify({
+          model: "vendora-opus-4-8",
+          max_tokens: 100,
+          stream: true,
+          messages: [{
+            role: "user",
+            content: `[[fx:text-long?gate=${gate}&at=4]]`,
+          }],
+        });
+        const caller = await send(socket, "POST", path, body);
+        await replay.gateReached(gate);
+        const early = await caller.until(/"text_delta"|"content":"[^"]/);
+        assert.doesNotMatch(early, /message_stop|\[DONE\]/);
+        replay.openGate(gate);
+        await caller.until(/message_stop|\[DONE\]/);
+        caller.close();
+      }
+    }),
+});
+
+Deno.test({
+  name:
+    "nginx as documented closes the gateway's connection when a client disconnects",
+  ignore: program === undefined,
+  fn: () =>
+    withProxy(async ({ replay, logEntry }, { socket }) => {
+      const body = JSON.stringify({
+        model: "vendora-opus-4-8",
+        max_tokens: 100,
+        stream: true,
+        messages: [{ role: "user", content: "[[fx:hold-mid#nginx-left]]" }],
+      });
+      const caller = await send(socket, "POST", "/v1/messages", body);
+      await caller.until(/event: message_start/);
+      caller.close();
+      const entry = await replay.requestLog.waitForNonce("nginx-left");
+      assert.equal(await entry.ended, "caller-hung-up");
+      await logEntry(({ ended }) => ended === "caller_left");
+    }),
+});
+
+Deno.test({
+  name: "nginx as documented does not expose metrics and the admin API",
+  ignore: program === undefined,
+  fn: () =>
+    withProxy(async (_gateway, { socket }) => {
+      for (const path of ["/metrics", "/admin/v1/accounts", "//metrics"]) {
+        const caller = await send(socket, "GET", path, "");
+        assert.match(await caller.until(/\r\n\r\n/), /^HTTP\/1.1 404 /, path);
+        caller.close();
+      }
+      const open = await send(socket, "GET", "/healthz", "");
+      assert.match(await open.until(/\r\n\r\n/), /^HTTP\/1.1 200 /);
+      open.close();
+    }),
+});
+
+Deno.test({
+  name:
+    "nginx as documented forwards 1,000 valid calls among 1,000 refused ones",
+  ignore: program === undefined,
+  fn: () =>
+    withProxy(async (_gateway, { socket }) => {
+      const call = {
+        model: "vendorb-5",
+        max_tokens: 16,
+        messages: [{ role: "user", content: "[[fx:text]]" }],
+      };
+      const body = JSON.stringify(call);
+      const long = (bytes: number) =>
+        JSON.stringify({ ...call, system: "x".repeat(bytes) });
+      const refused = [
+        { status: 401, key: "sk-wrong", body: long(30_000) },
+        { status: 404, target: "/v1/nothing", body: long(30_000) },
+        { status: 405, method: "PUT", body: long(30_000) },
+        { status: 413, body: long(200_000) },
+      ];
+      const outcomes = new Map<string, number>();
+      const note = (outcome: string) =>
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      let next = 0;
+      const worker = async (): Promise<void> => {
+        for (let i; (i = next++) < 1_000;) {
+          const wrong = refused[i % refused.length];
+          assert.ok(wrong !== undefined);
+          note(`${wrong.status}: ${await statusOf(socket, wrong)}`);
+          note(`200: ${await statusOf(socket, { body })}`);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+      assert.deepEqual(Object.fromEntries(outcomes), {
+        "200: 200": 1_000,
+        "401: 401": 250,
+        "404: 404": 250,
+        "405: 405": 250,
+        "413: 413": 250,
+      });
+    }, { env: { GATEWAY_MAX_BODY_BYTES: "100000" } }),
+});

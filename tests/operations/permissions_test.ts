@@ -1,0 +1,82 @@
+/** Deno permissions of the gateway: those of its tasks, and a narrower list for known addresses. */
+import assert from "node:assert/strict";
+import { requestText } from "../support/hostile_bodies.ts";
+import { checkReply } from "../support/check_reply.ts";
+import { startProgram } from "../support/program.ts";
+import { startRawUpstream } from "../support/raw_upstream.ts";
+import { TEST_KEY } from "../support/test_gateway.ts";
+import { wholeAnswer, wholeOf } from "../support/upstream_bytes.ts";
+
+const DENO_JSON = new URL("../../deno.json", import.meta.url);
+
+/** The permission flags of a task. */
+async function flagsOf(task: string): Promise<readonly string[]> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(DENO_JSON));
+  const words: readonly string[] = String(tasks[task]).split(" ");
+  return words.filter((word) => word.startsWith("--"));
+}
+
+Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt", async () => {
+  for (const task of ["start", "admin"]) {
+    assert.deepEqual(await flagsOf(task), [
+      "--no-prompt",
+      "--allow-net",
+      "--allow-env",
+      "--allow-read=.",
+      "--allow-write=./data",
+    ]);
+  }
+});
+
+Deno.test("the gateway works with the network limited to its own address and its upstream's, and reaches nothing else", async () => {
+  const upstream = await startRawUpstream();
+  const elsewhere = await startRawUpstream();
+  const folder = await Deno.makeTempDir();
+  try {
+    const reachable = new URL(upstream.vendors.vendorb.baseUrl).host;
+    await using program = await startProgram({
+      folder,
+      permissions: [
+        `--allow-net=127.0.0.1:0,${reachable}`,
+        "--allow-env",
+        "--allow-read=./data",
+        "--allow-write=./data",
+      ],
+      env: {
+        VENDORA_API_KEY: "a",
+        VENDORA_BASE_URL: elsewhere.vendors.vendora.baseUrl,
+        VENDORB_API_KEY: "b",
+        VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
+        GATEWAY_KEY: TEST_KEY,
+        GATEWAY_MAX_ATTEMPTS: "1",
+      },
+    });
+    upstream.answer(({ socket }) =>
+      socket.send(wholeAnswer(wholeOf("text", "chat")))
+    );
+    const ask = (model: string): Promise<Response> =>
+      fetch(`${program.url}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
+        body: requestText(model),
+      });
+    const served = await ask("vendorb-5");
+    assert.equal(served.status, 200, await served.text());
+    const refused = await checkReply(await ask("vendora-opus-4-8"), {
+      caller: "messages",
+      upstream: "messages",
+      stream: false,
+    });
+    assert.equal(refused.status, 502);
+    assert.doesNotMatch(refused.body, /127\.0\.0\.1|--allow|NotCapable/);
+    assert.deepEqual(elsewhere.requests, []);
+    const again = await ask("vendorb-5");
+    assert.equal(again.status, 200, await again.text());
+    program.signal("SIGTERM");
+    assert.equal(await program.ended, 0, program.output());
+  } finally {
+    await upstream.close();
+    await elsewhere.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

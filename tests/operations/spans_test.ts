@@ -1,0 +1,238 @@
+/**
+ * OpenTelemetry: the gateway in a separate process, with a collector and an upstream on loopback.
+ */
+import assert from "node:assert/strict";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import {
+  SCRIPTED_USAGE,
+  startScriptedUpstream,
+} from "../support/scripted_upstream.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const KEY = "sk-0123456789abcdefghij";
+const VENDOR_KEY = "vendor-key-0123456789";
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT_ID = "00f067aa0ba902b7";
+const WORD = "Xyzzyprompt";
+
+/** A span as the collector receives it. */
+interface Span {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly status: unknown;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** Every object inside a JSON value that has the key. */
+function* objectsIn(value: unknown, has: string): Generator<JsonObject> {
+  if (Array.isArray(value)) {
+    for (const inner of value) yield* objectsIn(inner, has);
+  } else if (isObject(value)) {
+    if (has in value) yield value;
+    for (const inner of Object.values(value)) yield* objectsIn(inner, has);
+  }
+}
+
+function spanOf(raw: JsonObject): Span {
+  const attributes: Record<string, unknown> = {};
+  for (const { key, value } of objectsIn(raw["attributes"], "key")) {
+    if (isObject(value)) attributes[String(key)] = Object.values(value)[0];
+  }
+  const ms = (name: string): number =>
+    Number(BigInt(String(raw[name])) / 1000n) / 1000;
+  return {
+    name: String(raw["name"]),
+    traceId: String(raw["traceId"]),
+    spanId: String(raw["spanId"]),
+    parentSpanId: String(raw["parentSpanId"]),
+    startMs: ms("startTimeUnixNano"),
+    endMs: ms("endTimeUnixNano"),
+    status: raw["status"],
+    attributes,
+  };
+}
+
+/** Runs the gateway while a test makes calls; returns everything that was exported. */
+async function exported(
+  env: Readonly<Record<string, string>>,
+  run: (url: string) => Promise<void>,
+): Promise<{ readonly text: string; readonly spans: readonly Span[] }> {
+  const bodies: string[] = [];
+  const collector = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+  }, async (request) => {
+    bodies.push(await request.text());
+    return new Response("{}", {
+      headers: { "content-type": "application/json" },
+    });
+  });
+  const process = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      "--allow-net",
+      "--allow-env",
+      `--allow-read=${ROOT}`,
+      `${ROOT}main.ts`,
+    ],
+    env: {
+      PATH: "/usr/bin:/bin",
+      HOME: Deno.env.get("HOME") ?? "/",
+      PORT: "0",
+      DATABASE_URL: "sqlite::memory:",
+      GATEWAY_KEY: KEY,
+      VENDORA_API_KEY: VENDOR_KEY,
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
+      ...env,
+    },
+    clearEnv: true,
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const address = Promise.withResolvers<string>();
+  const reading = (async () => {
+    let text = "";
+    for await (
+      const piece of process.stdout.pipeThrough(new TextDecoderStream())
+    ) {
+      text += piece;
+      const url = /^Model gateway at (http\S+)\n/m.exec(text)?.[1];
+      if (url !== undefined) address.resolve(url);
+    }
+    address.reject(new Error(`the gateway did not start:\n${text}`));
+  })();
+  try {
+    await run(await address.promise);
+  } finally {
+    process.kill("SIGTERM");
+    await process.status;
+    await reading;
+    await collector.shutdown();
+  }
+  const text = bodies.join("\n");
+  const spans = bodies.flatMap((body) =>
+    [...objectsIn(JSON.parse(body), "startTimeUnixNano")].filter((raw) =>
+      "spanId" in raw
+    ).map(spanOf)
+  );
+  return { text, spans };
+}
+
+function post(url: string, body: JsonObject): Promise<Response> {
+  return fetch(`${url}/v1/messages?beta=true`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-api-key": KEY,
+      traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
+    },
+    body: JSON.stringify({
+      model: "vendora-opus-4-8",
+      max_tokens: 50,
+      messages: [{ role: "user", content: WORD }],
+      ...body,
+    }),
+  });
+}
+
+Deno.test("a call's span lasts as long as the stream; its parent is in the client's trace, and the upstream's call is its child", async () => {
+  const upstream = startScriptedUpstream("reply-text");
+  const gate = Promise.withResolvers<void>();
+  upstream.play([{ after: gate.promise, action: "ok" }]);
+  let openedMs = 0;
+  try {
+    const { text, spans } = await exported({
+      VENDORA_BASE_URL: upstream.url,
+      GATEWAY_PING_SECONDS: "0.05",
+    }, async (url) => {
+      // The first ping sends the head, which ends the span of the HTTP request.
+      const response = await post(url, { stream: true });
+      assert.equal(response.status, 200);
+      const reader = response.body?.getReader();
+      await reader?.read();
+      await reader?.read();
+      openedMs = Date.now();
+      gate.resolve();
+      while ((await reader?.read())?.done === false);
+    });
+    const span = spans.find(({ name }) => name === "chat vendora-opus-4-8");
+    const request = spans.find(({ spanId }) => spanId === span?.parentSpanId);
+    assert.ok(span !== undefined && request !== undefined, text);
+    assert.equal(span.traceId, TRACE_ID);
+    assert.equal(request.parentSpanId, PARENT_ID);
+    assert.ok(request.endMs <= openedMs + 1, "the request's span ended");
+    assert.ok(span.endMs >= openedMs, "the call's span continues");
+    assert.ok(span.startMs <= request.endMs);
+    const [call] = upstream.calls;
+    assert.equal(
+      call?.headers["traceparent"],
+      `00-${TRACE_ID}-${span.spanId}-01`,
+    );
+    const { attributes } = span;
+    assert.equal(attributes["gen_ai.request.model"], "vendora-opus-4-8");
+    assert.equal(attributes["gateway.upstream"], "vendora/claude-opus-4-8");
+    assert.equal(
+      Number(attributes["gen_ai.usage.input_tokens"]),
+      SCRIPTED_USAGE.input,
+    );
+    assert.equal(
+      Number(attributes["gen_ai.usage.output_tokens"]),
+      SCRIPTED_USAGE.output,
+    );
+    assert.equal(Number(attributes["http.response.status_code"]), 200);
+    assert.equal(attributes["gateway.ended"], "complete");
+    assert.equal(attributes["gateway.stream"], true);
+    assert.doesNotMatch(
+      text,
+      new RegExp(`${WORD}|reply-text|${KEY}|${VENDOR_KEY}`),
+    );
+    // No exported span contains the upstream's address.
+    for (const one of spans) {
+      const full = String(one.attributes["url.full"] ?? "");
+      assert.ok(!full.startsWith(upstream.url), full);
+    }
+  } finally {
+    await upstream.close();
+  }
+});
+
+Deno.test("a failed call has a span with the error and the number of attempts", async () => {
+  const upstream = startScriptedUpstream("a");
+  upstream.play([], { status: 529 });
+  try {
+    const { spans } = await exported({
+      VENDORA_BASE_URL: upstream.url,
+    }, async (url) => {
+      const response = await post(url, {});
+      assert.equal(response.status, 529);
+      await response.text();
+    });
+    const span = spans.find(({ name }) => name.startsWith("chat "));
+    assert.ok(span !== undefined);
+    assert.equal(span.attributes["error.type"], "overloaded");
+    assert.equal(span.attributes["gateway.ended"], "refused");
+    assert.equal(Number(span.attributes["gateway.upstream_status"]), 529);
+    assert.equal(Number(span.attributes["gateway.attempts"]), 2);
+    assert.equal(isObject(span.status) && span.status["code"], 2);
+  } finally {
+    await upstream.close();
+  }
+});
+
+Deno.test("a generated key is not exported", async () => {
+  const { text } = await exported({ GATEWAY_KEY: "" }, async (url) => {
+    const response = await fetch(`${url}/healthz`);
+    await response.text();
+  });
+  assert.match(text, /healthz/);
+  assert.doesNotMatch(text, /sk-/);
+});

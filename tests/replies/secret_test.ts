@@ -1,0 +1,84 @@
+/** An upstream that repeats the gateway's key in an error: no client ever receives the key. */
+import assert from "node:assert/strict";
+import {
+  jsonScript,
+  type Script,
+  streamScript,
+  wholeScript,
+} from "../../replay/mod.ts";
+import {
+  CALLERS,
+  callScripted,
+  type UpstreamFormat,
+} from "../support/reply_script.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
+
+/** The key that the gateway sends to the replay server. */
+const KEY = "replay";
+
+const STARTS: Readonly<Record<UpstreamFormat, string>> = {
+  messages:
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}\n\n',
+  chat:
+    'data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":null}]}\n\n',
+  gemini: 'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\r\n\r\n',
+};
+
+function failure(upstream: UpstreamFormat): object {
+  const message = `cannot use key ${KEY} or Bearer ${KEY}`;
+  const error = upstream === "gemini"
+    ? { code: 500, message, status: "INTERNAL" }
+    : { type: "api_error", message, code: `no_${KEY}`, param: KEY };
+  return upstream === "messages" ? { type: "error", error } : { error };
+}
+
+function scripts(
+  upstream: UpstreamFormat,
+): readonly (readonly [string, boolean, Script])[] {
+  const body = failure(upstream);
+  const frame = `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+  return [
+    ["an error status, not streamed", false, jsonScript(400, body)],
+    ["an error status, streamed", true, jsonScript(500, body)],
+    ["an HTML page", false, wholeScript(502, "text/html", `<p>key ${KEY}</p>`)],
+    ["a whole reply", false, jsonScript(200, body)],
+    ["a whole reply to a streamed call", true, jsonScript(200, body)],
+    ["a stream's first frame", true, streamScript([frame])],
+    [
+      "a stream's later frame",
+      true,
+      streamScript([STARTS[upstream], frame]),
+    ],
+    [
+      "a stream to a call that is not streamed",
+      false,
+      streamScript([STARTS[upstream], frame]),
+    ],
+  ];
+}
+
+Deno.test("a key that an upstream repeats in an error is removed, wherever the error occurs", async (t) => {
+  const gateway = await startTestGateway();
+  try {
+    for (const upstream of ["messages", "chat", "gemini"] as const) {
+      for (const caller of CALLERS) {
+        for (const [name, stream, script] of scripts(upstream)) {
+          await t.step(`${name}: ${caller} from ${upstream}`, async () => {
+            const response = await callScripted(
+              gateway,
+              caller,
+              upstream,
+              script,
+              { stream },
+            );
+            const body = await response.text();
+            assert.ok(body.includes("[removed]"), body);
+            assert.ok(!body.includes(KEY), body);
+          });
+        }
+      }
+    }
+  } finally {
+    await gateway.close();
+  }
+});

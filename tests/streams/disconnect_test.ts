@@ -1,0 +1,360 @@
+/**
+ * Clients that disconnect in every phase of a call: the upstream is notified, the ledger is right,
+ * and nothing stays reserved.
+ */
+import assert from "node:assert/strict";
+import { RawClient } from "../support/raw_client.ts";
+import {
+  type RawRequest,
+  type RawUpstream,
+  startRawUpstream,
+} from "../support/raw_upstream.ts";
+import { withTimeout } from "../support/with_timeout.ts";
+import {
+  FORMAT_PAIRS,
+  type FormatPair,
+  ledgerEntryOf,
+  requestBody,
+} from "../support/billing.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import {
+  chunk,
+  framesOf,
+  head,
+  LAST_CHUNK,
+  STREAM_HEAD,
+  wholeHead,
+  wholeOf,
+} from "../support/upstream_bytes.ts";
+
+interface Bench {
+  readonly gateway: TestGateway;
+  readonly upstream: RawUpstream;
+}
+
+type Leave = (caller: RawClient) => void;
+
+/** An orderly close, a half-close and a reset, as different clients end their connections. */
+const LEAVES: readonly (readonly [string, Leave])[] = [
+  ["closes", (caller) => caller.close()],
+  ["ends its side", (caller) => caller.socket.end()],
+  ["resets", (caller) => caller.socket.reset()],
+];
+
+/** What the ledger must contain. */
+interface Bill {
+  readonly ended: "caller_left" | "complete";
+  /** Whether the call is charged. */
+  readonly pays: boolean;
+  readonly estimated: boolean;
+}
+
+const NOTHING: Bill = { ended: "caller_left", pays: false, estimated: false };
+
+/** A moment to disconnect at; `until` brings the call to it. */
+interface Phase {
+  readonly name: string;
+  readonly stream: boolean;
+  readonly bill: (upstream: FormatPair["upstream"]) => Bill;
+  readonly until: (
+    exchange: RawRequest,
+    caller: RawClient,
+    pair: FormatPair,
+  ) => Promise<void>;
+}
+
+/**
+ * Some text, but no usage at the end. Generate content reports its usage in every frame, so its
+ * charge is not an estimate.
+ */
+const some = (upstream: FormatPair["upstream"]): Bill => ({
+  ended: "caller_left",
+  pays: true,
+  estimated: upstream !== "gemini",
+});
+
+const PHASES: readonly Phase[] = [
+  ...[true, false].map((stream): Phase => ({
+    name: `before the upstream answers, ${stream ? "streamed" : "whole"}`,
+    stream,
+    bill: () => NOTHING,
+    until: () => Promise.resolve(),
+  })),
+  {
+    name: "inside the answer's head",
+    stream: false,
+    bill: () => NOTHING,
+    until: ({ socket }) => socket.send("HTTP/1.1 200 OK\r\ncontent-"),
+  },
+  {
+    name: "after the head of a stream",
+    stream: true,
+    bill: () => NOTHING,
+    until: ({ socket }) => socket.send(STREAM_HEAD),
+  },
+  {
+    name: "in the middle of a whole answer",
+    stream: false,
+    // No byte of it has reached the client.
+    bill: () => NOTHING,
+    async until({ socket }, _caller, { upstream }) {
+      const body = wholeOf("text", upstream);
+      await socket.send(wholeHead(body.length) + body.slice(0, -20));
+    },
+  },
+  {
+    name: "in the middle of an error's body",
+    stream: true,
+    bill: () => NOTHING,
+    until: ({ socket }) =>
+      socket.send(wholeHead(100, "429 Too Many Requests") + '{"error":'),
+  },
+  {
+    name: "in the middle of a stream",
+    stream: true,
+    bill: some,
+    async until({ socket }, caller, { upstream }) {
+      const frames = framesOf("text", upstream);
+      const most = upstream === "gemini" ? 1 : 6;
+      await socket.send(
+        STREAM_HEAD + frames.slice(0, most).map(chunk).join(""),
+      );
+      await caller.until(/ The/);
+    },
+  },
+  {
+    name: "in the middle of a frame",
+    stream: true,
+    bill: some,
+    async until({ socket }, caller, { upstream }) {
+      const frames = framesOf("text", upstream);
+      const most = upstream === "gemini" ? 1 : 6;
+      await socket.send(
+        STREAM_HEAD + frames.slice(0, most).map(chunk).join("") +
+          chunk((frames[most] ?? "").slice(0, 30)),
+      );
+      await caller.until(/ The/);
+    },
+  },
+  {
+    name: "before the last frame",
+    stream: true,
+    bill: () => ({ ended: "caller_left", pays: true, estimated: false }),
+    async until({ socket }, caller, { path, upstream }) {
+      const frames = framesOf("text", upstream).slice(0, -1);
+      await socket.send(STREAM_HEAD + frames.map(chunk).join(""));
+      // A translated stop reason is held back until the end; in the client's own format bytes pass
+      // through.
+      await caller.until(
+        upstream === "gemini"
+          ? / over the/
+          : path === "/v1/messages" && upstream === "messages"
+          ? /"end_turn"/
+          : path === "/v1/chat/completions" && upstream === "chat"
+          ? /"stop"/
+          : / dog/,
+      );
+    },
+  },
+];
+
+async function withBench(run: (bench: Bench) => Promise<void>): Promise<void> {
+  const upstream = await startRawUpstream();
+  const gateway = await startTestGateway({
+    env: { GATEWAY_MAX_ATTEMPTS: "1" },
+    access: upstream.vendors,
+  });
+  try {
+    await run({ gateway, upstream });
+    await nothingIsTaken(gateway);
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
+  } finally {
+    await gateway.close();
+    await upstream.close();
+  }
+}
+
+async function nothingIsTaken(
+  { gateway, accounts: books }: TestGateway,
+): Promise<void> {
+  assert.equal(gateway.concurrency.inUse(), 0);
+  assert.equal(gateway.activeCalls.size, 0);
+  await books.flush();
+  const account = await books.admin.accounts.get("default");
+  assert.deepEqual([account.reservedMicroUsd, account.openRequests], [0, 0]);
+}
+
+/** Makes a call, brings it to the phase, disconnects, and checks the ledger. */
+async function leaveAt(
+  { gateway, upstream }: Bench,
+  pair: FormatPair,
+  phase: Phase,
+  leave: Leave,
+): Promise<void> {
+  const before = gateway.logged.length;
+  const asked = upstream.next();
+  using caller = await RawClient.connect(gateway);
+  await caller.post(pair.path, requestBody(pair, "Hi", phase.stream));
+  const exchange = await withTimeout(asked, "the upstream's request");
+  await phase.until(exchange, caller, pair);
+  leave(caller);
+  await withTimeout(
+    exchange.socket.closed,
+    "the close of the upstream's connection",
+  );
+  const { request_id } = await withTimeout(
+    gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
+    "the line in the log",
+  );
+  const entry = await ledgerEntryOf(gateway, request_id);
+  const bill = phase.bill(pair.upstream);
+  assert.equal(entry.ended, bill.ended);
+  assert.equal(entry.microUsd < 0, bill.pays, `${entry.microUsd}`);
+  assert.equal(entry.estimated, bill.estimated);
+  await nothingIsTaken(gateway);
+}
+
+for (const phase of PHASES) {
+  Deno.test(`a client disconnects ${phase.name}`, (t) =>
+    withBench(async (bench) => {
+      for (const pair of FORMAT_PAIRS) {
+        for (const [how, leave] of LEAVES) {
+          await t.step(
+            `${how}: ${pair.path} from ${pair.upstream}`,
+            () => leaveAt(bench, pair, phase, leave),
+          );
+        }
+      }
+    }));
+}
+
+Deno.test("a client that disconnects with the last byte has a complete answer, even if the upstream never ends its body", (t) =>
+  withBench(async ({ gateway, upstream }) => {
+    // In generate content the end of the body is the only end.
+    for (
+      const pair of FORMAT_PAIRS.filter((one) => one.upstream !== "gemini")
+    ) {
+      await t.step(`${pair.path} from ${pair.upstream}`, async () => {
+        const before = gateway.logged.length;
+        const asked = upstream.next();
+        using caller = await RawClient.connect(gateway);
+        await caller.post(pair.path, requestBody(pair, "Hi", true));
+        const { socket } = await withTimeout(asked, "the upstream's request");
+        await socket.send(
+          STREAM_HEAD + framesOf("text", pair.upstream).map(chunk).join(""),
+        );
+        await caller.until(/event: message_stop\n.*\n\n|\[DONE\]\n\n/);
+        caller.close();
+        const { request_id } = await withTimeout(
+          gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
+          "the line in the log",
+        );
+        const entry = await ledgerEntryOf(gateway, request_id);
+        assert.equal(entry.ended, "complete");
+        assert.equal(entry.outputTokens, 12);
+        assert.equal(entry.estimated, false);
+        // The gateway gives the upstream a second to end its body.
+        await withTimeout(
+          socket.closed,
+          "the close of the upstream's connection",
+        );
+      });
+    }
+  }));
+
+Deno.test("a client that disconnects after its answer leaves the upstream's connection usable", (t) =>
+  withBench(async ({ gateway, upstream }) => {
+    for (const [n, pair] of FORMAT_PAIRS.entries()) {
+      await t.step(`${pair.path} from ${pair.upstream}`, async () => {
+        upstream.answer(({ socket }) =>
+          socket.send(
+            STREAM_HEAD + framesOf("text", pair.upstream).map(chunk).join("") +
+              LAST_CHUNK,
+          )
+        );
+        using caller = await RawClient.connect(gateway);
+        await caller.post(pair.path, requestBody(pair, "Hi", true));
+        assert.equal((await caller.answer())?.status, 200);
+        caller.close();
+        assert.equal(upstream.requests[n]?.connection, 1);
+      });
+    }
+  }));
+
+Deno.test("a client that stops reading an endless answer and then disconnects closes the upstream's connection", (t) =>
+  withBench(async ({ gateway, upstream }) => {
+    for (const pair of FORMAT_PAIRS) {
+      await t.step(`${pair.path} from ${pair.upstream}`, async () => {
+        const before = gateway.logged.length;
+        const asked = upstream.next();
+        using caller = await RawClient.connect(gateway);
+        await caller.post(pair.path, requestBody(pair, "Hi", true));
+        const { socket } = await withTimeout(asked, "the upstream's request");
+        const frames = framesOf("text", pair.upstream);
+        const at = pair.upstream === "gemini" ? 0 : 3;
+        await socket.send(
+          STREAM_HEAD + frames.slice(0, at + 1).map(chunk).join(""),
+        );
+        await caller.until(/Hello/);
+        caller.socket.pause();
+        const more = chunk((frames[at] ?? "").repeat(1000));
+        const gone = socket.closed.then(() => true);
+        let sent = 0;
+        // Until every buffer on the way is full: then a write does not settle.
+        for (;;) {
+          const taken = await Promise.race([
+            socket.send(more).then(() => true),
+            new Promise<false>((resolve) =>
+              setTimeout(() => resolve(false), 300)
+            ),
+          ]);
+          if (!taken) break;
+          sent += more.length;
+          assert.ok(sent < 100_000_000, "the gateway buffers everything");
+        }
+        caller.socket.reset();
+        assert.ok(
+          await withTimeout(gone, "the close of the upstream's connection"),
+        );
+        const { request_id } = await withTimeout(
+          gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
+          "the line in the log",
+        );
+        assert.equal(
+          (await ledgerEntryOf(gateway, request_id)).ended,
+          "caller_left",
+        );
+      });
+    }
+  }));
+
+Deno.test("a client that disconnects inside its request is not in the ledger and holds no concurrency slot", (t) =>
+  withBench(async ({ gateway, upstream }) => {
+    const body = JSON.stringify(
+      requestBody({ path: "/v1/messages", model: "vendorb-5.5" }, "Hi", true),
+    );
+    const pieces = [
+      "POST",
+      "POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api",
+      `POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api-key: sk-test-0123456789abcdef\r\ncontent-length: ${body.length}\r\n\r\n`,
+      `POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api-key: sk-test-0123456789abcdef\r\ncontent-length: ${body.length}\r\n\r\n${
+        body.slice(0, -1)
+      }`,
+    ];
+    for (const piece of pieces) {
+      for (const [how, leave] of LEAVES) {
+        await t.step(`${how} after ${piece.length} bytes`, async () => {
+          using caller = await RawClient.connect(gateway);
+          await caller.send(piece);
+          leave(caller);
+        });
+      }
+    }
+    upstream.answer(({ socket }) =>
+      socket.send(head({ "content-length": "0" }, "400 No"))
+    );
+    using next = await RawClient.connect(gateway);
+    await next.post("/v1/messages", body);
+    assert.equal((await next.answer())?.status, 400);
+    assert.equal(upstream.requests.length, 1);
+  }));

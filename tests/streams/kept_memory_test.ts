@@ -1,0 +1,510 @@
+/**
+ * A call that is over keeps nothing: the slope of the gateway's heap over several rounds of calls of each kind, plain and over
+ * TLS. `KEPT_MEMORY_CALLS` sets the calls of a kind; from 5,000 on, resident memory is judged as well. `KEPT_MEMORY_ONLY`
+ * selects kinds by a part of their name.
+ */
+import assert from "node:assert/strict";
+import {
+  AUTHORITY_FILE,
+  certificate,
+  type Fate,
+  type FaultUpstream,
+  startFaultUpstream,
+} from "../support/fault_upstream.ts";
+import type { KeptMemory } from "../support/measured_program.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const KEY = "sk-kept-memory-0123456789";
+const ADMIN_TOKEN = "admin-kept-memory-0123456789";
+
+/** Most that a call may keep, in bytes. */
+const MOST_HEAP = 256;
+const MOST_RESIDENT = 1024;
+/** Resident memory moves by more than the heap: of fewer calls it is no measure. */
+const CALLS_FOR_RESIDENT = 5_000;
+
+/** Of each kind. Memory is measured over the second half. */
+const CALLS = Number(Deno.env.get("KEPT_MEMORY_CALLS") ?? "400");
+const ONLY = Deno.env.get("KEPT_MEMORY_ONLY") ?? "";
+const LANES = 16;
+/** Calls of each kind before anything is measured: code is compiled and buffers grow to their size. */
+const FIRST_CALLS = 48;
+/** Memory is measured after each of them, and between two lie as many calls as make up a round. */
+const ROUNDS = 5;
+
+/**
+ * Code that is compiled, optimized, thrown away and compiled again moves the heap by more than a few hundred calls may. What a
+ * call keeps does not depend on how its code is run. In long runs the calls outweigh it.
+ */
+const V8_FLAGS = [
+  "--expose-gc",
+  ...(CALLS >= CALLS_FOR_RESIDENT ? [] : [
+    "--no-flush-bytecode",
+    "--no-opt",
+    "--no-maglev",
+    "--always-sparkplug",
+    "--no-lazy-feedback-allocation",
+  ]),
+];
+
+/** A way in which a call can end. */
+interface Kind {
+  readonly name: string;
+  readonly behaviour: Fate;
+  readonly stream: boolean;
+  /** Where it is called: see `vendorsOf`. */
+  readonly vendor: string;
+  readonly timeouts?: Readonly<Record<string, number>>;
+  /** What the caller does; absent: it reads the answer to its end. */
+  readonly caller?: "leaves-before" | "leaves-inside" | "reads-nothing";
+  /** What comes of it, as far as the caller sees. */
+  readonly comes: RegExp;
+  /** Of the calls, how many are made: those that move megabytes are fewer. */
+  readonly share?: number;
+}
+
+const TRANSPORTS = ["plain", "secure"] as const;
+
+/** After a long wait the error arrives inside the stream. */
+const BROKE = /^(502 |200 .*"error":\{)/s;
+
+const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
+  [
+    { name: "whole", behaviour: "whole", stream: false, comes: /^200 .*word/s },
+    {
+      name: "stream",
+      behaviour: "stream",
+      stream: true,
+      comes: /^200 .*\[DONE\]/s,
+    },
+    {
+      name: "error status",
+      behaviour: "error",
+      stream: false,
+      comes: /^50\d /,
+    },
+    { name: "cut", behaviour: "cut", stream: true, comes: BROKE },
+    { name: "half a body", behaviour: "half", stream: false, comes: /^502 / },
+    {
+      name: "reset before the head",
+      behaviour: "reset-before",
+      stream: true,
+      vendor: `${over}-reset`,
+      comes: BROKE,
+    },
+    {
+      name: "reset after the head",
+      behaviour: "reset-inside",
+      stream: true,
+      vendor: `${over}-reset`,
+      comes: BROKE,
+    },
+    {
+      name: "caller leaves before the answer",
+      behaviour: "stall-before",
+      stream: true,
+      // On a Deno that does not notice it, this ends the call.
+      timeouts: { first_byte_seconds: 0.2 },
+      caller: "leaves-before",
+      comes: /^left/,
+    },
+    {
+      name: "caller leaves in mid-stream",
+      behaviour: "stall-inside",
+      stream: true,
+      caller: "leaves-inside",
+      comes: /^left/,
+    },
+    {
+      name: "slow reader cut off",
+      behaviour: "flood",
+      stream: true,
+      caller: "reads-nothing",
+      comes: /^cut off/,
+      share: 0.1,
+    },
+    {
+      name: "timeout: connect",
+      behaviour: "whole",
+      stream: false,
+      vendor: `${over}-silent`,
+      timeouts: { connect_seconds: 0.02 },
+      comes: /^504 .*could not reach/s,
+    },
+    {
+      name: "timeout: first byte",
+      behaviour: "stall-before",
+      stream: false,
+      timeouts: { first_byte_seconds: 0.02 },
+      comes: /^504 .*did not answer/s,
+    },
+    {
+      name: "timeout: idle",
+      behaviour: "stall-inside",
+      stream: true,
+      timeouts: { idle_seconds: 0.02 },
+      comes: /^(200|504) .*fell silent/s,
+    },
+    {
+      name: "timeout: total",
+      behaviour: "stall-inside",
+      stream: true,
+      timeouts: { total_seconds: 0.05 },
+      comes: /took longer/s,
+    },
+    {
+      name: over === "plain" ? "connection refused" : "certificate refused",
+      behaviour: "whole",
+      stream: false,
+      vendor: `${over}-refused`,
+      comes: /^502 /,
+    },
+    ...(over === "plain" ? [] : [
+      {
+        name: "handshake cut",
+        behaviour: "whole",
+        stream: false,
+        vendor: "secure-cut",
+        comes: /^502 /,
+      } as const,
+    ]),
+  ].map((kind) => ({
+    vendor: over,
+    ...kind,
+    name: `${over}: ${kind.name}`,
+  } as Kind))
+);
+
+interface Bench extends Disposable {
+  readonly upstream: FaultUpstream;
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+/** The upstream, and addresses without a server. */
+async function startBench(): Promise<Bench> {
+  const upstream = await startFaultUpstream();
+  const local = { hostname: "127.0.0.1", port: 0 } as const;
+  const closed = Deno.listen(local);
+  const refused = closed.addr.port;
+  closed.close();
+  const stranger = Deno.listenTls({ ...local, ...certificate("unknown") });
+  void accepting(stranger, async (conn) => {
+    await conn.read(new Uint8Array(1));
+  });
+  const cutting = Deno.listen(local);
+  void accepting(cutting, async (conn) => {
+    await conn.read(new Uint8Array(1024));
+  });
+  const mute = Deno.listen(local);
+  void accepting(mute, async (conn) => {
+    while (await conn.read(new Uint8Array(1024)) !== null);
+  });
+  const full = Deno.listen({ ...local, tcpBacklog: 1 });
+  const held = await filled(full.addr.port);
+  return {
+    upstream,
+    ports: {
+      "plain": upstream.plain.port,
+      "plain-reset": upstream.plain.resetPort,
+      "plain-silent": full.addr.port,
+      "plain-refused": refused,
+      "secure": upstream.secure.port,
+      "secure-reset": upstream.secure.resetPort,
+      "secure-silent": mute.addr.port,
+      "secure-refused": stranger.addr.port,
+      "secure-cut": cutting.addr.port,
+    },
+    [Symbol.dispose]() {
+      upstream.close();
+      for (const one of [stranger, cutting, mute, full, ...held]) one.close();
+    },
+  };
+}
+
+async function accepting(
+  listener: Deno.Listener,
+  serve: (conn: Deno.Conn) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      const conn = await listener.accept();
+      void serve(conn).catch(() => {}).finally(() => conn.close());
+    } catch (error) {
+      if (error instanceof Deno.errors.BadResource) return;
+    }
+  }
+}
+
+/** Fills the backlog with connections that are never accepted: the next one gets no reply. */
+async function filled(port: number): Promise<Deno.Conn[]> {
+  const held: Deno.Conn[] = [];
+  for (;;) {
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), 300);
+    try {
+      const { signal } = waiting;
+      held.push(await Deno.connect({ hostname: "127.0.0.1", port, signal }));
+    } catch {
+      return held;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function configOf(ports: Bench["ports"]): string {
+  const vendors = Object.entries(ports).map(([name, port]) => [name, {
+    kind: "vendorb",
+    base_url: name.startsWith("plain")
+      ? `http://127.0.0.1:${port}/v1`
+      : `https://localhost:${port}/v1`,
+    api_key_env: "UPSTREAM_KEY",
+  }]);
+  const models = KINDS.map(({ name, behaviour, vendor, timeouts }) => [
+    name.replaceAll(/[^a-z]+/g, "-"),
+    {
+      display_name: name,
+      created: 1,
+      vendor,
+      upstream_model: behaviour,
+      context_tokens: 1000,
+      price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+      ...(timeouts === undefined ? {} : { timeouts }),
+    },
+  ]);
+  return JSON.stringify({
+    vendors: Object.fromEntries(vendors),
+    models: Object.fromEntries(models),
+  });
+}
+
+interface Measured extends AsyncDisposable {
+  readonly url: string;
+  /** Collects until no more than the target is in use, or nothing more comes of it. */
+  kept(targetBytes: number): Promise<KeptMemory>;
+}
+
+/** Starts the gateway. */
+async function startMeasured(config: string): Promise<Measured> {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/gateway.json`, config);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      "--allow-all",
+      `--v8-flags=${V8_FLAGS.join()}`,
+      `--config=${ROOT}deno.json`,
+      `${ROOT}tests/support/measured_program.ts`,
+    ],
+    clearEnv: true,
+    env: {
+      PATH: "/usr/bin:/bin",
+      HOME: Deno.env.get("HOME") ?? "/",
+      PORT: "0",
+      DATABASE_URL: `sqlite:${folder}/gateway.sqlite3`,
+      DENO_CERT: AUTHORITY_FILE,
+      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+      GATEWAY_CONFIG: `${folder}/gateway.json`,
+      GATEWAY_KEY: KEY,
+      GATEWAY_LOG: "none",
+      GATEWAY_MAX_ATTEMPTS: "1",
+      GATEWAY_PING_SECONDS: "0.1",
+      GATEWAY_SLOW_READER_SECONDS: "0.1",
+      UPSTREAM_KEY: "upstream-key",
+    },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const asking = child.stdin.getWriter();
+  let text = "";
+  const line = async (wanted: RegExp): Promise<string> => {
+    for (;;) {
+      const found = wanted.exec(text);
+      if (found !== null) {
+        text = text.slice(found.index + found[0].length);
+        return found[1] ?? "";
+      }
+      const { value } = await lines.read();
+      if (value === undefined) throw new Error(`it ended without ${wanted}`);
+      text += value;
+    }
+  };
+  const url = await line(/^Model gateway at (http\S+)\n/m);
+  return {
+    url,
+    async kept(targetBytes) {
+      while (!await isIdle(url)) {
+        // It has yet to notice that the last callers have left.
+      }
+      await asking.write(new TextEncoder().encode(`${targetBytes}\n`));
+      return JSON.parse(await line(/^KEPT (.+)\n/m));
+    },
+    async [Symbol.asyncDispose]() {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended by itself; the calls have failed then.
+      }
+      await child.status;
+      await asking.close().catch(() => {});
+      await lines.cancel().catch(() => {});
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function isIdle(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/metrics`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  return /^gateway_calls_under_way 0$/m.test(await response.text());
+}
+
+/** Makes a call and gives what came of it. */
+async function call(
+  { url, client }: { readonly url: string; readonly client: Deno.HttpClient },
+  { upstream }: Bench,
+  kind: Kind,
+  nonce: string,
+): Promise<string> {
+  const body = JSON.stringify({
+    model: kind.name.replaceAll(/[^a-z]+/g, "-"),
+    stream: kind.stream,
+    // Longer than what a first read of a socket brings, as real ones are.
+    messages: [{ role: "user", content: `<<${nonce}>>${"x".repeat(2000)}` }],
+  });
+  if (kind.caller === "reads-nothing") {
+    return await readNothing(url, upstream, nonce, body);
+  }
+  const leaving = new AbortController();
+  const asked = fetch(`${url}/v1/chat/completions`, {
+    client,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${KEY}`,
+    },
+    body,
+    signal: leaving.signal,
+  });
+  if (kind.caller === "leaves-before") {
+    await Promise.race([upstream.arrived(nonce), asked.catch(() => {})]);
+    leaving.abort();
+    await asked.catch(() => {});
+    return "left";
+  }
+  const response = await asked;
+  if (kind.caller === "leaves-inside") {
+    const reader = response.body?.getReader();
+    await reader?.read();
+    leaving.abort();
+    await reader?.cancel().catch(() => {});
+    return "left";
+  }
+  return `${response.status} ${await response.text()}`;
+}
+
+async function readNothing(
+  url: string,
+  upstream: FaultUpstream,
+  nonce: string,
+  body: string,
+): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const conn = await Deno.connect({ hostname, port: Number(port) });
+  try {
+    const bytes = new TextEncoder().encode(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await conn.write(bytes);
+    await upstream.arrived(nonce);
+    await upstream.gone(nonce);
+    return "cut off";
+  } finally {
+    conn.close();
+  }
+}
+
+/** Makes so many calls, several at once; gives those that did not end as their kind does. */
+async function calls(
+  url: string,
+  bench: Bench,
+  kind: Kind,
+  count: number,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  let left = count;
+  // With it the connections to the gateway are closed, and the upstream closes its own: open ones would count as kept.
+  using client = Deno.createHttpClient({ poolMaxIdlePerHost: LANES });
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) {
+      const came = await call({ url, client }, bench, kind, String(nonces++));
+      if (!kind.comes.test(came)) wrong.push(came.slice(0, 300));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  bench.upstream.closeIdle();
+  return wrong;
+}
+
+let nonces = 0;
+
+/** Bytes a call, by the median of the slopes between any two points: single points that lie off do not move it (Theil and Sen). */
+function slopeOf(bytes: readonly number[], callsPerRound: number): number {
+  const slopes = bytes.flatMap((from, at) =>
+    bytes.slice(at + 1).map((to, more) => (to - from) / (more + 1))
+  ).toSorted((a, b) => a - b);
+  const [low, high] = [
+    slopes[Math.floor((slopes.length - 1) / 2)],
+    slopes[Math.ceil((slopes.length - 1) / 2)],
+  ];
+  assert(low !== undefined && high !== undefined);
+  return Math.round((low + high) / 2 / callsPerRound);
+}
+
+Deno.test("a call that is over keeps nothing, however it ended", async (t) => {
+  using bench = await startBench();
+  await using gateway = await startMeasured(configOf(bench.ports));
+  const kinds = KINDS.filter(({ name }) => name.includes(ONLY));
+  for (const kind of kinds) {
+    await calls(gateway.url, bench, kind, FIRST_CALLS * (kind.share ?? 1));
+  }
+  for (const kind of kinds) {
+    await t.step(kind.name, async () => {
+      const make = async (count: number): Promise<void> =>
+        assert.deepEqual(await calls(gateway.url, bench, kind, count), []);
+      const count = Math.ceil(CALLS / 2 / ROUNDS * (kind.share ?? 1));
+      // Those that move megabytes are warm at once.
+      await make(kind.share === undefined ? count * ROUNDS : count);
+      const points: KeptMemory[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        await make(count);
+        // On a line of half the limit through the lowest point: a leak never comes down to it.
+        const target = Math.min(
+          ...points.map(({ heap }, at) =>
+            heap + (round - at) * count * MOST_HEAP / 2
+          ),
+        );
+        points.push(await gateway.kept(target));
+      }
+      const heap = slopeOf(points.map((point) => point.heap), count);
+      const resident = slopeOf(points.map((point) => point.resident), count);
+      const report =
+        `a call keeps ${heap} bytes of heap, ${resident} of resident memory; heap after each round of ${count}: ${
+          points.map((point) => point.heap).join(" ")
+        }`;
+      if (Deno.env.has("KEPT_MEMORY_CALLS")) {
+        // deno-lint-ignore no-console
+        console.log(`${kind.name}: ${report}`);
+      }
+      assert(heap <= MOST_HEAP, report);
+      if (count * ROUNDS * 2 >= CALLS_FOR_RESIDENT) {
+        assert(resident <= MOST_RESIDENT, report);
+      }
+    });
+  }
+});

@@ -1,0 +1,146 @@
+/**
+ * A whole gateway on loopback for tests: real sockets on both sides, a replay server as every
+ * vendor, and one known key.
+ *
+ * @module
+ */
+import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { type Config, readConfig } from "../../gateway/config.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { LogEntry } from "../../gateway/observability/log.ts";
+import type { Timers } from "../../gateway/timers.ts";
+import type { ConfiguredAccounts } from "../../gateway/open_accounts.ts";
+import { compose } from "../../compose.ts";
+import { dispatch } from "../../routes/mod.ts";
+
+/** The key that a test gateway accepts. */
+export const TEST_KEY = "sk-test-0123456789abcdef";
+
+/** A running test gateway. */
+export interface TestGateway {
+  /** Address, without a trailing slash. */
+  readonly url: string;
+  /** The gateway object, for inspection. */
+  readonly gateway: Gateway;
+  /** The accounts, with the operations of the admin API. */
+  readonly accounts: ConfiguredAccounts;
+  /** Serves as every vendor; its journal lists the requests that arrived there. */
+  readonly replay: ReplayServer;
+  /** Log entries so far. */
+  readonly logged: readonly LogEntry[];
+  /** Resolves with the first log entry, past or future, that `wanted` accepts. */
+  logEntry(wanted: (entry: LogEntry) => boolean): Promise<LogEntry>;
+  /**
+   * Sends a POST with {@linkcode TEST_KEY}; a string body is sent verbatim, anything else as JSON.
+   */
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<Response>;
+  /** Aborts running calls and closes every socket on both sides. */
+  close(): Promise<void>;
+}
+
+/** Differences from a gateway with nothing configured. */
+export interface TestGatewayOptions {
+  /** Settings by name; absent: defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Content of the file that `GATEWAY_CONFIG` names; absent: `{}`. */
+  readonly configFile?: string;
+  /**
+   * True: call the vendors that the settings name; absent: the replay server serves as every
+   * vendor.
+   */
+  readonly realVendors?: boolean;
+  /** The clock, in Unix milliseconds; absent: the system's. */
+  readonly now?: () => number;
+  /** Absent: the system's timers. */
+  readonly timers?: Timers;
+  /** Absent: `Math.random`. */
+  readonly random?: () => number;
+  /** Addresses and keys of the vendors; absent: all at the replay server. */
+  readonly access?: Config["vendors"];
+}
+
+/** One model id of each vendor family. */
+export const FAMILIES: readonly string[] = [
+  "vendora-opus-4-8",
+  "vendorb-5.5",
+  "vendorc-3-pro",
+  "vendord-m3",
+];
+
+/** Starts a gateway and its replay server. */
+export async function startTestGateway(
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const replay = await startReplay();
+  const config = readConfig({
+    env: {
+      GATEWAY_KEY: TEST_KEY,
+      DATABASE_URL: "sqlite::memory:",
+      ...options.env,
+    },
+    readFile: () => options.configFile ?? "{}",
+  });
+  const logged: LogEntry[] = [];
+  const waiting = new Set<(entry: LogEntry) => void>();
+  const vendors = options.access ??
+    (options.realVendors === true ? config.vendors : undefined);
+  const { gateway, accounts: books } = await compose({
+    config,
+    replayUrl: replay.url,
+    ...(vendors === undefined ? {} : { vendors }),
+    ...(options.timers === undefined ? {} : { timers: options.timers }),
+    ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.random === undefined ? {} : { random: options.random }),
+    log(entry) {
+      logged.push(entry);
+      for (const check of [...waiting]) check(entry);
+    },
+  });
+  const server = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen: () => {},
+  }, (request) => dispatch(gateway, request));
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    url,
+    gateway,
+    accounts: books,
+    replay,
+    logged,
+    logEntry: (wanted) =>
+      new Promise((resolve) => {
+        const past = logged.find(wanted);
+        if (past !== undefined) return resolve(past);
+        const check = (entry: LogEntry): void => {
+          if (!wanted(entry)) return;
+          waiting.delete(check);
+          resolve(entry);
+        };
+        waiting.add(check);
+      }),
+    post: (path, body, headers = {}, signal) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-api-key": TEST_KEY,
+          ...headers,
+        },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        signal: signal ?? null,
+      }),
+    async close() {
+      gateway.abortAll();
+      await server.shutdown();
+      await gateway.client.close();
+      await gateway.accounts.close();
+      await replay.close();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Parses JSON without rounding numbers: an id of twenty digits in a call's arguments is the
+ * client's data, and a double would round it. Such numbers become objects that `JSON.stringify`
+ * writes back digit by digit (ECMAScript's `JSON.rawJSON`).
+ *
+ * @module
+ */
+import { ApiError } from "../model/error.ts";
+import { isObject, MAX_LEVELS, nestsWithin, parseJson } from "./json.ts";
+
+/**
+ * A number that a double may round, at the start of a JSON value. A match inside a string only
+ * costs the slower parse.
+ */
+const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
+
+/**
+ * Like `parseJson`, but integers beyond a double's precision keep their text when they are written
+ * again.
+ */
+export function exactJson(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return parseJson(text);
+  const rawJson: unknown = Reflect.get(JSON, "rawJSON");
+  if (typeof rawJson !== "function") return parseJson(text);
+  const kept = (...[, value, context]: unknown[]): unknown => {
+    const source = isObject(context) ? context["source"] : undefined;
+    return Number.isInteger(value) && !Number.isSafeInteger(value) &&
+        typeof source === "string"
+      ? rawJson(source)
+      : value;
+  };
+  try {
+    return JSON.parse(text, kept);
+  } catch {
+    // Not JSON, or nested too deep for the reviver.
+    return parseJson(text);
+  }
+}
+
+/**
+ * The JSON text of a value that {@linkcode exactJson} parsed from an upstream's bytes.
+ *
+ * @throws {ApiError} `upstream` for values nested deeper than {@linkcode MAX_LEVELS}, which V8 can
+ * parse but not write
+ */
+export function upstreamJson(value: unknown): string {
+  if (!nestsWithin(value, MAX_LEVELS)) {
+    throw new ApiError(
+      "upstream",
+      "could not read the upstream's reply: its JSON nests too deep",
+    );
+  }
+  return JSON.stringify(value);
+}

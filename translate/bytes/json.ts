@@ -1,0 +1,92 @@
+/**
+ * JSON values shared by all dialects, and safe access to values that have not been validated. What
+ * a field means is defined in each dialect's `wire.ts`.
+ *
+ * @module
+ */
+
+/** A JSON object whose fields have not been validated. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** A JSON object under construction. Never the client's own object, which is not modified. */
+export type JsonDraft = { [key: string]: unknown };
+
+/** Whether a value is a JSON object; arrays and null are not. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The value as an object; an empty object if it is not one. For upstream data, never for client
+ * data.
+ */
+export function objectOr(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The value as an array; an empty array if it is not one. */
+export function arrayOr(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a string, else undefined. */
+export function stringIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The value if it is a string with at least one character, else undefined. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The value if it is a count (a finite number, not below zero; rounded down), else undefined. */
+export function countIn(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0
+    ? Math.floor(value)
+    : undefined;
+}
+
+/**
+ * `JSON.parse` that returns undefined for text that is not JSON. JSON has no undefined, so the
+ * result is unambiguous.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy without the fields whose value is undefined: absent and null are different in JSON. */
+export function compact(fields: JsonObject): JsonDraft {
+  const out: JsonDraft = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) out[key] = value;
+  }
+  return out;
+}
+
+/**
+ * Whether a JSON value nests at most `levels` levels of objects and arrays. Iterative, so deep
+ * values cannot exhaust the stack.
+ */
+export function nestsWithin(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth++) {
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== "object" || item === null) continue;
+      for (const child of Object.values(item)) next.push(child);
+    }
+    if (next.length === 0) return true;
+    level = next;
+  }
+  return false;
+}
+
+/**
+ * Most levels of a JSON value that is written again: V8 writes recursively, and its stack overflows
+ * beyond some 4,000.
+ */
+export const MAX_LEVELS: number = 2_000;

@@ -1,0 +1,199 @@
+/**
+ * Changes top-level fields of a JSON object directly in its bytes. Everything else keeps its bytes,
+ * so key order, number text and unknown fields survive. The input must be valid JSON (it has been
+ * parsed before).
+ *
+ * @module
+ */
+import { encodeText, joinPieces } from "./buffers.ts";
+
+/** Byte positions of a top-level field. */
+interface FieldSpan {
+  readonly key: string;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** Byte positions of the top level of a JSON object. */
+export interface TopLevel {
+  /** Every occurrence, in order: a JSON parser may use the first or the last of duplicate keys. */
+  readonly fields: readonly FieldSpan[];
+  /** The position of the object's closing brace. */
+  readonly closing: number;
+  /** Levels of nested objects and arrays; the object itself is the first. */
+  readonly depth: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+const DECODER = new TextDecoder();
+/**
+ * Decodes each byte to one character, so that text positions equal byte positions; ASCII is
+ * unchanged.
+ */
+const BYTE_BY_BYTE = new TextDecoder("windows-1252");
+
+/**
+ * The object with top-level fields set: the value of each occurrence is replaced, or the field is
+ * added at the end if it is absent. Returns the same array if `fields` is empty.
+ *
+ * @param top the result of {@linkcode topLevelOf} for the same bytes, if it is known already
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * const body = new TextEncoder().encode('{"n": 1.0, "model": "a"}');
+ * const spliced = spliceFields(body, { model: "b" });
+ * assert.equal(new TextDecoder().decode(spliced), '{"n": 1.0, "model": "b"}');
+ * ```
+ */
+export function spliceFields(
+  json: Uint8Array,
+  fields: Readonly<Record<string, unknown>>,
+  top: TopLevel = topLevelOf(json),
+): Uint8Array {
+  const missing = new Set(Object.keys(fields));
+  if (missing.size === 0) return json;
+  const pieces: Uint8Array[] = [];
+  let done = 0;
+  for (const { key, valueStart, valueEnd } of top.fields) {
+    if (!Object.hasOwn(fields, key)) continue;
+    missing.delete(key);
+    pieces.push(
+      json.subarray(done, valueStart),
+      encodeText(JSON.stringify(fields[key])),
+    );
+    done = valueEnd;
+  }
+  if (missing.size > 0) {
+    pieces.push(json.subarray(done, top.closing));
+    done = top.closing;
+    let comma = top.fields.length > 0;
+    for (const key of missing) {
+      pieces.push(
+        encodeText(
+          `${comma ? "," : ""}${JSON.stringify(key)}:${
+            JSON.stringify(fields[key])
+          }`,
+        ),
+      );
+      comma = true;
+    }
+  }
+  pieces.push(json.subarray(done));
+  return joinPieces(pieces);
+}
+
+/** The first duplicate top-level key, escapes resolved; undefined where there is none. */
+export function repeatedKey(top: TopLevel): string | undefined {
+  const seen = new Set<string>();
+  for (const { key } of top.fields) {
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+/**
+ * Finds the top-level fields of an object.
+ *
+ * @param text the decoded bytes, if known: saves a second decoding where all of it is ASCII
+ */
+export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
+  const chars = text !== undefined && text.length === json.length
+    ? text
+    : BYTE_BY_BYTE.decode(json);
+  const fields: FieldSpan[] = [];
+  let depth = 0;
+  let deepest = 0;
+  let key: string | undefined;
+  let valueStart = 0;
+  const endValue = (at: number): void => {
+    if (key === undefined) return;
+    fields.push({
+      key,
+      valueStart: skipBlank(chars, valueStart),
+      valueEnd: trimmedEnd(chars, at),
+    });
+    key = undefined;
+  };
+  for (let i = 0; i < chars.length; i++) {
+    switch (chars.charCodeAt(i)) {
+      case QUOTE: {
+        const end = stringEnd(chars, i);
+        if (depth === 1 && key === undefined) {
+          key = keyText(json, chars, i + 1, end - 1);
+          i = chars.indexOf(":", end);
+          valueStart = i + 1;
+        } else i = end - 1;
+        break;
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++;
+        if (depth > deepest) deepest = depth;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--;
+        if (depth > 0) break;
+        endValue(i);
+        return { fields, closing: i, depth: deepest };
+      case COMMA:
+        if (depth === 1) endValue(i);
+        break;
+    }
+  }
+  return { fields, closing: chars.length, depth: deepest };
+}
+
+/** The position after the closing quote of the string that opens at `start`. */
+function stringEnd(chars: string, start: number): number {
+  let quote = chars.indexOf('"', start + 1);
+  while (quote >= 0) {
+    let backslashes = 0;
+    while (chars.charCodeAt(quote - 1 - backslashes) === BACKSLASH) {
+      backslashes++;
+    }
+    if (backslashes % 2 === 0) return quote + 1;
+    quote = chars.indexOf('"', quote + 1);
+  }
+  return chars.length;
+}
+
+/** ASCII without escapes: one byte per character. */
+const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
+
+/** The key between two positions, without its quotes. */
+function keyText(
+  json: Uint8Array,
+  chars: string,
+  start: number,
+  end: number,
+): string {
+  const read = chars.slice(start, end);
+  if (PLAIN.test(read)) return read;
+  const raw = DECODER.decode(json.subarray(start, end));
+  return raw.includes("\\") ? String(JSON.parse(`"${raw}"`)) : raw;
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+}
+
+function skipBlank(chars: string, from: number): number {
+  let at = from;
+  while (isBlank(chars.charCodeAt(at))) at++;
+  return at;
+}
+
+function trimmedEnd(chars: string, end: number): number {
+  let at = end;
+  while (isBlank(chars.charCodeAt(at - 1))) at--;
+  return at;
+}

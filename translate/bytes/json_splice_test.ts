@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { spliceFields } from "./json_splice.ts";
+
+const splice = (json: string, fields: Record<string, unknown>): string =>
+  new TextDecoder().decode(
+    spliceFields(new TextEncoder().encode(json), fields),
+  );
+
+Deno.test("spliceFields() changes one value and no other byte", async (t) => {
+  const rows: readonly [string, string, string][] = [
+    ["alone", `{"model":"a"}`, `{"model":"b"}`],
+    [
+      "blanks stay",
+      `{ "n" : 1.0 ,\n "model" : "a" , "z":[] }`,
+      `{ "n" : 1.0 ,\n "model" : "b" , "z":[] }`,
+    ],
+    [
+      "last",
+      `{"x":{"model":"q"},"model":"a"\n}`,
+      `{"x":{"model":"q"},"model":"b"\n}`,
+    ],
+    [
+      "nested ones stay",
+      `{"a":[{"model":"q"}],"model":"a"}`,
+      `{"a":[{"model":"q"}],"model":"b"}`,
+    ],
+    [
+      "quotes inside strings",
+      `{"t":"\\"model\\":\\"x\\\\","model":"a"}`,
+      `{"t":"\\"model\\":\\"x\\\\","model":"b"}`,
+    ],
+    [
+      "every duplicate",
+      `{"model":"a","model":"c"}`,
+      `{"model":"b","model":"b"}`,
+    ],
+    [
+      "an escaped key is the same key",
+      `{"mod\\u0065l":"a"}`,
+      `{"mod\\u0065l":"b"}`,
+    ],
+    [
+      "a value that is an object",
+      `{"model":{"x":[1,2]},"y":2}`,
+      `{"model":"b","y":2}`,
+    ],
+    [
+      "a key as a value",
+      `{"x":"model","model":"a"}`,
+      `{"x":"model","model":"b"}`,
+    ],
+    ["absent", `{"x":1}`, `{"x":1,"model":"b"}`],
+    ["absent from nothing", `{ }`, `{ "model":"b"}`],
+    [
+      "big numbers",
+      `{"n":12345678901234567890,"model":"a"}`,
+      `{"n":12345678901234567890,"model":"b"}`,
+    ],
+  ];
+  for (const [name, before, after] of rows) {
+    await t.step(
+      name,
+      () => assert.equal(splice(before, { model: "b" }), after),
+    );
+  }
+});
+
+Deno.test("spliceFields() sets several fields at once", () => {
+  assert.equal(
+    splice(`{"model":"a","stream":true}`, {
+      model: "b",
+      stream_options: { include_usage: true },
+    }),
+    `{"model":"b","stream":true,"stream_options":{"include_usage":true}}`,
+  );
+});
+
+Deno.test("spliceFields() equals assignment for any object", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string(),
+      (object, model) => {
+        for (const blanks of [0, 2]) {
+          const spliced = JSON.parse(
+            splice(JSON.stringify(object, null, blanks), { model }),
+          );
+          assert.deepEqual(
+            spliced,
+            JSON.parse(JSON.stringify({ ...object, model })),
+          );
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { withModel } from "./model_splice.ts";
+
+function spliced(frame: string): string {
+  return new TextDecoder().decode(
+    withModel(new TextEncoder().encode(frame), new TextEncoder().encode('"m"')),
+  );
+}
+
+Deno.test("withModel() replaces a top-level model at any position", async (t) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['data: {"id":"1","model":"x"}\n\n', 'data: {"id":"1","model":"m"}\n\n'],
+    ['data:{"model" : "x\\"y"}', 'data:{"model" : "m"}'],
+    [
+      'data: {"choices":[{"delta":{"content":"\\"model\\":\\"x\\""}}],"model":"x"}',
+      'data: {"choices":[{"delta":{"content":"\\"model\\":\\"x\\""}}],"model":"m"}',
+    ],
+    [
+      'data: {"object":"model","choices":[{"model":"x"}],"model":"x"}',
+      'data: {"object":"model","choices":[{"model":"x"}],"model":"m"}',
+    ],
+    [
+      'data: {"id":"1",\r\ndata: "model":"x"}',
+      'data: {"id":"1",\r\ndata: "model":"m"}',
+    ],
+    [
+      'event: message_start\ndata: {"type":"message_start","message":{"id":"1","usage":{"model":"x"},"model":"x"}}',
+      'event: message_start\ndata: {"type":"message_start","message":{"id":"1","usage":{"model":"x"},"model":"m"}}',
+    ],
+  ];
+  for (const [frame, wanted] of rows) {
+    await t.step(frame, () => assert.equal(spliced(frame), wanted));
+  }
+});
+
+Deno.test("withModel() leaves other keys called model unchanged", async (t) => {
+  for (
+    const frame of [
+      'data: {"model":""}',
+      'data: {"model":null,"id":"x"}',
+      'data: {"type":"content_block_start","content_block":{"input":{"model":"x"}}}',
+      'data: {"type":"content_block_start","content_block":{"model":"x"}}',
+      'data: {"model',
+      "data: [DONE]\n\n",
+    ]
+  ) await t.step(frame, () => assert.equal(spliced(frame), frame));
+});

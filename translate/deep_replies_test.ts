@@ -1,0 +1,76 @@
+/** Replies nested deeper than V8 can write again end as upstream errors, whole and streamed. */
+import assert from "node:assert/strict";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import { type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
+import { ApiError } from "./model/error.ts";
+import { upstreamDialect } from "./dialects.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+import type { DialectName } from "./model/request.ts";
+import { responses } from "./formats/responses/mod.ts";
+
+const ENCODE: EncodeContext = {
+  model: "m",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: false,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+// Numeric keys make V8 write recursively.
+const DEEP = `${'{"5":'.repeat(9_000)}1${"}".repeat(9_000)}`;
+const WHOLE: Readonly<Record<DialectName, string>> = {
+  messages:
+    `{"type":"message","content":[{"type":"tool_use","id":"a","name":"f","input":${DEEP}}],"stop_reason":"tool_use"}`,
+  chat_completions:
+    `{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${DEEP}}}]},"finish_reason":"stop"}]}`,
+  generate_content:
+    `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${DEEP}}}]},"finishReason":"STOP"}]}`,
+  responses:
+    `{"status":"completed","output":[{"type":"function_call","call_id":"a","name":"f","arguments":${DEEP}}]}`,
+};
+const FRAMES: Readonly<Record<DialectName, string>> = {
+  messages:
+    `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":${DEEP}}}\n\ndata: {"type":"content_block_stop","index":0}\n\n`,
+  chat_completions:
+    `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${DEEP}}}]}}]}\n\n`,
+  generate_content: `data: ${WHOLE.generate_content}\n\n`,
+  responses:
+    `data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"a","name":"f","arguments":${DEEP}}}\n\n`,
+};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+for (
+  const upstream of [
+    "messages",
+    "chat_completions",
+    "generate_content",
+    "responses",
+  ] as const
+) {
+  for (const caller of [messages, chatCompletions, responses]) {
+    Deno.test(`a call that nests too deep, from ${upstream} to ${caller.name}`, () => {
+      assert.throws(
+        () =>
+          wholeReply(
+            caller,
+            upstreamDialect(upstream),
+            PLAIN_CONTEXT,
+            ENCODE,
+            bytes(WHOLE[upstream]),
+          ),
+        (error) => error instanceof ApiError && error.kind === "upstream",
+      );
+      const relay = streamRelay(
+        caller,
+        upstreamDialect(upstream),
+        PLAIN_CONTEXT,
+        ENCODE,
+      );
+      relay.push(bytes(FRAMES[upstream]));
+      relay.end();
+      assert.equal(relay.progress().error?.kind, "upstream");
+    });
+  }
+}

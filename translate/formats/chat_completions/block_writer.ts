@@ -1,0 +1,284 @@
+/**
+ * Orders the pieces of a reply. The chat format sends text, reasoning, refusal and several calls
+ * interleaved; this writer produces a sequence of blocks with at most one open at a time. While
+ * the arguments of the open call are incomplete, all other pieces wait in a queue, so each piece
+ * ends up in its own block. Used for streams and for whole replies.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import type { ReplyEvent } from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { type JsonScan, jsonScan } from "./json_scan.ts";
+
+/** The kinds of block that hold plain text, as opposed to a call. */
+export type TextKind = "text" | "reasoning" | "refusal";
+
+/**
+ * A piece of a tool call. An absent field was not in the chunk; `id` and `name` are never empty.
+ */
+export interface CallPiece {
+  /** The upstream's `index` of the call. */
+  readonly index?: number;
+  /** The id of the call. */
+  readonly id?: string;
+  /** The function's name in the upstream request, possibly shortened from the caller's. */
+  readonly name?: string;
+  /** The next fragment of the arguments, possibly empty. */
+  readonly text: string;
+  /** The complete signature of the call. */
+  readonly signature?: Signature;
+  /**
+   * True for the deprecated `function_call` form, which has no ids: the writer then does not wait
+   * for one.
+   */
+  readonly withoutId?: boolean;
+}
+
+/** Accepts pieces in the order of arrival and returns events in the order of blocks. */
+export interface BlockWriter {
+  /** Appends text to a block of this kind. An empty text opens no block. */
+  addText(kind: TextKind, text: string): void;
+  /**
+   * Signs the preceding reasoning block. Without such a block, or for redacted reasoning, the
+   * signature gets a block of its own.
+   */
+  sign(signature: Signature): void;
+  /** Appends a piece to the call that it continues, or begins a new call. */
+  addCall(piece: CallPiece): void;
+  /** Appends text to the open block, whatever its kind. */
+  extendOpen(text: string): void;
+  /**
+   * Opens and closes the blocks that are still queued; no piece may follow.
+   *
+   * @throws {ApiError} `upstream` for a call without a name
+   */
+  finish(): void;
+  /** Removes and returns the events produced since the last call of `take()`. */
+  take(): ReplyEvent[];
+  /** Whether any block was begun, including queued ones. */
+  began(): boolean;
+  /** Whether a refusal was begun. */
+  refused(): boolean;
+}
+
+interface Prose {
+  readonly kind: TextKind;
+  readonly texts: string[];
+  signature?: Signature;
+}
+
+interface Call {
+  readonly kind: "call";
+  readonly scan: JsonScan;
+  readonly texts: string[];
+  id?: string;
+  name?: string;
+  signature?: Signature;
+  withoutId: boolean;
+  /** Whether any argument text has arrived. */
+  fed: boolean;
+}
+
+/** Creates the writer for one reply. */
+export function blockWriter(context: DecodeContext): BlockWriter {
+  let events: ReplyEvent[] = [];
+  let open: Prose | Call | undefined;
+  const queue: (Prose | Call)[] = [];
+  let started = false;
+  let sawRefusal = false;
+  const calls: Call[] = [];
+  const byIndex = new Map<number, Call>();
+
+  const emit = (text: string): void => {
+    if (text !== "") events.push({ type: "delta", text });
+  };
+  const sealed = (signature: Signature): void => {
+    events.push({ type: "sign", signature });
+  };
+  const close = (): void => {
+    if (open === undefined) return;
+    events.push({ type: "close" });
+    open = undefined;
+  };
+  const start = (item: Prose | Call): void => {
+    close();
+    open = item;
+    if (item.kind !== "call") {
+      events.push({ type: "open", kind: item.kind });
+      for (const text of item.texts) emit(text);
+      if (item.signature !== undefined) sealed(item.signature);
+      return;
+    }
+    if (item.name !== undefined && item.name === context.formatTool) {
+      events.push({ type: "open", kind: "text" });
+    } else {
+      const name = item.name ?? "";
+      events.push({
+        type: "open",
+        kind: "tool",
+        ...(item.id === undefined ? {} : { id: item.id }),
+        name: context.toolNames.get(name) ?? name,
+      });
+      if (item.signature !== undefined) sealed(item.signature);
+    }
+    for (const text of item.texts) emit(text);
+  };
+  /** Opens queued blocks until one has to wait for the open call. With `force`, opens all. */
+  const drain = (force: boolean): void => {
+    let taken = 0;
+    for (const next of queue) {
+      if (!force && open?.kind === "call" && !open.scan.complete()) break;
+      if (next.kind === "call" && !force && !isReady(next)) break;
+      taken += 1;
+      if (next.kind === "call" && next.name === undefined) {
+        if (next.id === undefined && !next.fed) continue;
+        throw new ApiError(
+          "upstream",
+          "the upstream sent a tool call without a name",
+        );
+      }
+      start(next);
+    }
+    queue.splice(0, taken);
+  };
+  const busy = (): boolean =>
+    queue.length > 0 || (open?.kind === "call" && !open.scan.complete());
+  const add = (call: Call, piece: CallPiece): void => {
+    if (piece.id !== undefined) call.id ??= piece.id;
+    if (piece.name !== undefined) call.name ??= piece.name;
+    call.withoutId ||= piece.withoutId === true;
+    if (piece.text !== "") {
+      call.fed = true;
+      call.scan.feed(piece.text);
+    }
+    if (call !== open) {
+      // Kept until the call opens. Text for a call that was already closed is ignored, since its
+      // arguments were complete.
+      if (piece.text !== "") call.texts.push(piece.text);
+      if (piece.signature !== undefined) call.signature ??= piece.signature;
+      return;
+    }
+    if (piece.signature !== undefined && call.signature === undefined) {
+      call.signature = piece.signature;
+      if (call.name !== context.formatTool) sealed(piece.signature);
+    }
+    emit(piece.text);
+  };
+  return {
+    addText(kind, text) {
+      if (text === "") return;
+      started = true;
+      sawRefusal ||= kind === "refusal";
+      if (!busy()) {
+        const more = open !== undefined && open.kind === kind &&
+          open.signature === undefined;
+        if (more) emit(text);
+        else start({ kind, texts: [text] });
+        return;
+      }
+      const last = queue.at(-1);
+      if (
+        last !== undefined && last.kind === kind && last.signature === undefined
+      ) last.texts.push(text);
+      else queue.push({ kind, texts: [text] });
+    },
+    sign(signature) {
+      started = true;
+      const last = busy() ? queue.at(-1) : open;
+      const fits = last?.kind === "reasoning" &&
+        last.signature === undefined && signature.redacted !== true;
+      if (!fits) {
+        const block: Prose = { kind: "reasoning", texts: [], signature };
+        if (busy()) queue.push(block);
+        else start(block);
+        return;
+      }
+      last.signature = signature;
+      if (last === open) sealed(signature);
+    },
+    addCall(piece) {
+      started = true;
+      const known = findCall(piece, calls, byIndex);
+      const call = known ?? {
+        kind: "call",
+        scan: jsonScan(),
+        texts: [],
+        withoutId: false,
+        fed: false,
+      };
+      if (known === undefined) {
+        calls.push(call);
+        queue.push(call);
+      }
+      if (piece.index !== undefined) byIndex.set(piece.index, call);
+      add(call, piece);
+      drain(false);
+    },
+    extendOpen(text) {
+      if (open?.kind === "call") {
+        open.fed = true;
+        open.scan.feed(text);
+      }
+      emit(text);
+      if (queue.length > 0) drain(false);
+    },
+    finish() {
+      drain(true);
+      close();
+    },
+    take() {
+      const taken = events;
+      events = [];
+      return taken;
+    },
+    began: () => started,
+    refused: () => sawRefusal,
+  };
+}
+
+/**
+ * A call opens once its name and its id are known. The id may come late or never, so the call
+ * also opens when its arguments begin.
+ */
+function isReady(call: Call): boolean {
+  return call.name !== undefined &&
+    (call.id !== undefined || call.withoutId || call.fed);
+}
+
+/** The call that a piece continues; undefined if the piece begins a new call. */
+function findCall(
+  piece: CallPiece,
+  calls: readonly Call[],
+  byIndex: ReadonlyMap<number, Call>,
+): Call | undefined {
+  const { id, index } = piece;
+  const likely = index === undefined ? calls.at(-1) : byIndex.get(index);
+  if (likely !== undefined && continues(likely, piece)) return likely;
+  // A new index together with a name begins a new call, even if the vendor repeats an id.
+  const fresh = index !== undefined && likely === undefined &&
+    piece.name !== undefined;
+  return id === undefined || fresh
+    ? undefined
+    : calls.findLast((call) => call.id === id);
+}
+
+/**
+ * Some upstreams send index 0 for every call, or no index. Then a different id or name, or a name
+ * after complete arguments, begins a new call.
+ */
+function continues(call: Call, piece: CallPiece): boolean {
+  if (piece.id !== undefined && call.id !== undefined) {
+    return piece.id === call.id;
+  }
+  if (piece.name === undefined || call.name === undefined) return true;
+  if (piece.name !== call.name) return false;
+  const more = piece.text.trim() !== "";
+  // Without an index, a name that is repeated before any arguments begins another call of the
+  // same function.
+  if (piece.index === undefined) {
+    return more && call.fed && !call.scan.complete();
+  }
+  return !more || !call.scan.complete();
+}

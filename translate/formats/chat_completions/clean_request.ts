@@ -1,0 +1,82 @@
+/**
+ * Removes from a passed-through request the signatures of other formats that the gateway added to
+ * earlier replies, the reasoning that they belong to, and the fields that the model refuses.
+ * Everything else stays as the caller wrote it.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { CleanRequest } from "../../dialect.ts";
+import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+import { isOwnDetail, readCallSignature } from "./signatures.ts";
+
+/** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
+const REASONING = "messages[].reasoning_content";
+
+/**
+ * The messages without foreign signatures, and without reasoning if the model refuses it.
+ * Undefined if no message changes, so that the caller's bytes can be sent unchanged.
+ */
+export function cleanRequest(
+  body: JsonObject,
+  can: Capabilities,
+): CleanRequest | undefined {
+  const messages = body["messages"];
+  if (!Array.isArray(messages)) return undefined;
+  const losses = new Set<string>();
+  let changed = false;
+  const cleaned = messages.map((message: unknown) => {
+    const clean = isObject(message)
+      ? cleanMessage(message, can, losses)
+      : undefined;
+    if (clean === undefined) return message;
+    changed = true;
+    return clean;
+  });
+  return changed
+    ? { fields: { messages: cleaned }, removed: [...losses] }
+    : undefined;
+}
+
+function cleanMessage(
+  message: JsonObject,
+  can: Capabilities,
+  losses: Set<string>,
+): JsonObject | undefined {
+  if (message["role"] !== "assistant") return undefined;
+  const details = message["reasoning_details"];
+  const calls = message["tool_calls"];
+  const withDetails = Array.isArray(details) && details.some(isOwnDetail);
+  const withCalls = Array.isArray(calls) && calls.some(isSigned);
+  const marked = withDetails || withCalls;
+  // Reasoning beside a foreign signature comes from the same foreign model.
+  const withThoughts = message["reasoning_content"] !== undefined &&
+    (!can.takesReasoning || (marked && !can.replayReasoning));
+  if (!marked && !withThoughts) return undefined;
+  if (withThoughts && !marked) losses.add(REASONING);
+  const copy: JsonDraft = { ...message };
+  if (withThoughts) delete copy["reasoning_content"];
+  if (withDetails) {
+    const others = details.filter((entry: unknown) => !isOwnDetail(entry));
+    if (others.length > 0) copy["reasoning_details"] = others;
+    else delete copy["reasoning_details"];
+  }
+  if (withCalls) copy["tool_calls"] = calls.map(withoutSignature);
+  return copy;
+}
+
+function isSigned(call: unknown): call is JsonObject {
+  return isObject(call) &&
+    readCallSignature(call["extra_content"]) !== undefined;
+}
+
+function withoutSignature(call: unknown): unknown {
+  if (!isSigned(call)) return call;
+  const { extra_content: extra, ...copy } = call;
+  const { google, ...others } = isObject(extra) ? extra : {};
+  const { thought_signature: _, ...rest } = isObject(google) ? google : {};
+  const left = Object.keys(rest).length > 0
+    ? { ...others, google: rest }
+    : others;
+  return Object.keys(left).length > 0 ? { ...copy, extra_content: left } : copy;
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
+import { cleanRequest } from "./clean_request.ts";
+
+const REPLAYING = {
+  ...DEFAULT_CAPABILITIES.chat_completions,
+  replayReasoning: true,
+};
+
+const DETAIL = {
+  type: "reasoning.text",
+  text: "a",
+  signature: "S",
+  format: "anthropic-claude-v1",
+};
+const FOREIGN = { type: "reasoning.encrypted", data: "x", format: "openai" };
+
+function call(extra?: unknown) {
+  return {
+    id: "a",
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+Deno.test("cleanRequest() does not change a request without foreign signatures", async (t) => {
+  const rows: [string, Record<string, unknown>][] = [
+    ["no messages", {}],
+    ["messages of another kind", { messages: "x" }],
+    ["plain", { messages: [{ role: "user", content: "x" }, null, 5] }],
+    ["other vendors' details", {
+      messages: [{ role: "assistant", reasoning_details: [FOREIGN] }],
+    }],
+    ["a user's field", {
+      messages: [{ role: "user", reasoning_details: [DETAIL] }],
+    }],
+    ["other extra content", {
+      messages: [{
+        role: "assistant",
+        tool_calls: [call({ google: { other: 1 } }), call()],
+      }],
+    }],
+  ];
+  for (const [name, body] of rows) {
+    await t.step(
+      name,
+      () => assert.equal(cleanRequest(body, REPLAYING), undefined),
+    );
+  }
+});
+
+Deno.test("cleanRequest() removes the signatures that the gateway added and nothing else", () => {
+  const user = { role: "user", content: "x" };
+  const body = {
+    model: "m",
+    messages: [
+      user,
+      {
+        role: "assistant",
+        content: "y",
+        reasoning_content: "a",
+        reasoning_details: [DETAIL, FOREIGN],
+        tool_calls: [
+          call({ google: { thought_signature: "G" } }),
+          call({ google: { thought_signature: "G", other: 1 }, vendor: 2 }),
+          call(),
+        ],
+      },
+      { role: "assistant", content: "z", reasoning_details: [DETAIL] },
+    ],
+    strange: { kept: true },
+  };
+  const before = structuredClone(body);
+  const clean = cleanRequest(body, REPLAYING);
+  const marked = {
+    role: "assistant",
+    content: "y",
+    reasoning_details: [FOREIGN],
+    tool_calls: [
+      call(),
+      call({ vendor: 2, google: { other: 1 } }),
+      call(),
+    ],
+  };
+  const plain = { role: "assistant", content: "z" };
+  assert.deepEqual(clean, {
+    fields: {
+      messages: [user, { ...marked, reasoning_content: "a" }, plain],
+    },
+    removed: [],
+  });
+  assert.deepEqual(body, before);
+  assert.equal(
+    cleanRequest({ ...body, ...clean?.fields }, REPLAYING),
+    undefined,
+  );
+  assert.deepEqual(
+    cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
+    { fields: { messages: [user, marked, plain] }, removed: [] },
+    "thoughts go with the marks beside them where the model wants none back",
+  );
+});
+
+Deno.test("cleanRequest() keeps reasoning without a gateway signature", () => {
+  const body = {
+    messages: [
+      { role: "user", content: "x", reasoning_content: "kept" },
+      { role: "assistant", content: "y", reasoning_content: "a" },
+      { role: "assistant", content: "y", reasoning: "a" },
+      { role: "assistant", content: "y", reasoning_details: [FOREIGN] },
+    ],
+  };
+  assert.equal(
+    cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
+    undefined,
+  );
+  assert.equal(cleanRequest(body, REPLAYING), undefined);
+});
+
+Deno.test("cleanRequest() reports reasoning that it removes because the model refuses it", () => {
+  const user = { role: "user", content: "x", reasoning_content: "kept" };
+  const refusing = {
+    ...DEFAULT_CAPABILITIES.chat_completions,
+    takesReasoning: false,
+  };
+  const body = {
+    messages: [
+      user,
+      { role: "assistant", content: "y", reasoning_content: "a" },
+      { role: "assistant", content: "z", reasoning_content: "b" },
+    ],
+  };
+  assert.deepEqual(cleanRequest(body, refusing), {
+    fields: {
+      messages: [
+        user,
+        { role: "assistant", content: "y" },
+        { role: "assistant", content: "z" },
+      ],
+    },
+    removed: ["messages[].reasoning_content"],
+  });
+  const marked = {
+    role: "assistant",
+    content: "y",
+    reasoning_content: "a",
+    reasoning_details: [DETAIL],
+  };
+  assert.deepEqual(cleanRequest({ messages: [marked] }, refusing), {
+    fields: { messages: [{ role: "assistant", content: "y" }] },
+    removed: [],
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * Decodes the content of a caller's messages into neutral parts. Bytes arrive as `data:` URLs; an
+ * http(s) URL is passed on and never fetched. Messages and calls are decoded in
+ * `decode_messages.ts`.
+ *
+ * @module
+ */
+import { base64Text, parseDataUrl } from "../../bytes/data_url.ts";
+import { invalidField } from "../../model/error.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  textIn,
+} from "../../bytes/json.ts";
+import type {
+  AudioPart,
+  DocumentPart,
+  ImagePart,
+  OpaquePart,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+} from "../../model/request.ts";
+import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  type ChatContent,
+  type ChatPart,
+  type ChatUnknown,
+  isKnownPart,
+} from "./wire.ts";
+
+/** A neutral part that content can decode to. */
+export type ContentPart =
+  | TextPart
+  | ImagePart
+  | DocumentPart
+  | AudioPart
+  | OpaquePart
+  | RefusalPart
+  | ReasoningPart;
+
+const PREFIX = "messages[].content[].";
+
+const PART_FIELDS: Readonly<Record<ChatPart["type"], ReadonlySet<string>>> = {
+  text: new Set(["type", "text"]),
+  image_url: new Set(["type", "image_url"]),
+  input_audio: new Set(["type", "input_audio"]),
+  file: new Set(["type", "file"]),
+  refusal: new Set(["type", "refusal"]),
+};
+const IMAGE_FIELDS: ReadonlySet<string> = new Set(["url"]);
+/** `detail: "auto"` means the same as no `detail`, so only then it is not reported as dropped. */
+const AUTO_IMAGE_FIELDS: ReadonlySet<string> = new Set(["url", "detail"]);
+const AUDIO_FIELDS: ReadonlySet<string> = new Set(["data", "format"]);
+const FILE_FIELDS: ReadonlySet<string> = new Set([
+  "file_data",
+  "file_id",
+  "filename",
+]);
+
+/**
+ * Decodes the content of one message.
+ *
+ * @throws {ApiError} `invalid_request` naming the field with a malformed URL or malformed base64
+ */
+export function decodeContent(
+  content: ChatContent | null | undefined,
+  path: string,
+  unread: UnmappedFields,
+): readonly ContentPart[] {
+  if (content === null || content === undefined) return [];
+  if (typeof content === "string") {
+    return content === "" ? [] : [{ type: "text", text: content }];
+  }
+  return content.map((part, index) => {
+    const at = `${path}[${index}]`;
+    if (!isKnownPart(part)) return decodeUnknown(part, at);
+    noteUnknown(part, PART_FIELDS[part.type], PREFIX, unread);
+    return decodePart(part, at, unread);
+  });
+}
+
+function decodePart(
+  part: ChatPart,
+  path: string,
+  unread: UnmappedFields,
+): ContentPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "refusal":
+      return { type: "refusal", text: part.refusal };
+    case "input_audio":
+      noteUnknown(
+        part.input_audio,
+        AUDIO_FIELDS,
+        `${PREFIX}input_audio.`,
+        unread,
+      );
+      return {
+        type: "audio",
+        format: part.input_audio.format.toLowerCase(),
+        data: part.input_audio.data,
+        at: path,
+      };
+    case "image_url": {
+      const image = part.image_url;
+      noteUnknown(
+        image,
+        image.detail === "auto" ? AUTO_IMAGE_FIELDS : IMAGE_FIELDS,
+        `${PREFIX}image_url.`,
+        unread,
+      );
+      return { type: "image", source: address(image.url, path), at: path };
+    }
+    case "file":
+      noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unread);
+      return decodeFile(part, path);
+  }
+}
+
+function address(url: string, path: string): ImagePart["source"] {
+  const at = `${path}.image_url.url`;
+  const bytes = parseDataUrl(url);
+  if (bytes !== undefined) return { type: "base64", ...bytes };
+  if (/^data:/i.test(url)) {
+    throw invalidField(at, "could not read the data: address");
+  }
+  if (!/^https?:\/\//i.test(url)) {
+    throw invalidField(at, "expected a data:, http: or https: address");
+  }
+  return { type: "url", url };
+}
+
+function decodeFile(
+  part: ChatPart & { readonly type: "file" },
+  path: string,
+): DocumentPart | OpaquePart {
+  const { file_data: data, file_id: id, filename } = part.file;
+  const title = textIn(filename);
+  const named = { ...(title === undefined ? {} : { title }), at: path };
+  if (typeof data === "string") {
+    const bytes = fileBytes(data, `${path}.file.file_data`);
+    if (bytes.mediaType.startsWith("text/")) {
+      const text = base64Text(bytes.data);
+      return { type: "document", source: { type: "text", text }, ...named };
+    }
+    return { type: "document", source: { type: "base64", ...bytes }, ...named };
+  }
+  if (typeof id === "string") {
+    return opaque("file", `${path}.file.file_id`, asJson(part));
+  }
+  throw invalidField(`${path}.file`, "file_data or file_id is required");
+}
+
+function fileBytes(
+  data: string,
+  path: string,
+): { readonly mediaType: string; readonly data: string } {
+  const bytes = parseDataUrl(data);
+  if (bytes !== undefined) return bytes;
+  if (!/^[A-Za-z0-9+/_=\s-]+$/.test(data)) {
+    throw invalidField(path, "expected a data: address or base64");
+  }
+  // Bare base64 declares no media type; the format allows it for PDF only.
+  return { mediaType: "application/pdf", data };
+}
+
+function decodeUnknown(
+  part: ChatUnknown,
+  path: string,
+): OpaquePart | ReasoningPart {
+  if (part.type !== "thinking") return opaque(part.type, path, part);
+  // Mistral's reasoning models put their reasoning into the content, as a list of texts.
+  const thoughts = part["thinking"];
+  const text = typeof thoughts === "string"
+    ? thoughts
+    : arrayOr(thoughts).map((thought) =>
+      isObject(thought) ? textIn(thought["text"]) ?? "" : ""
+    ).join("");
+  return { type: "reasoning", text };
+}
+
+function opaque(kind: string, path: string, value: JsonObject): OpaquePart {
+  return {
+    type: "opaque",
+    from: "chat_completions",
+    kind,
+    path,
+    value,
+    essential: true,
+  };
+}

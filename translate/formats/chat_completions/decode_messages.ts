@@ -1,0 +1,236 @@
+/**
+ * Decodes a caller's messages into the opening system prompt and neutral turns. Each message
+ * becomes one turn; an encoder merges turns if its format requires it.
+ *
+ * @module
+ */
+import { textIn } from "../../bytes/json.ts";
+import type {
+  OpaquePart,
+  Part,
+  ResultPart,
+  TextPart,
+  ToolCallPart,
+  Turn,
+} from "../../model/request.ts";
+import { readCallSignature } from "./signatures.ts";
+import { type ContentPart, decodeContent } from "./decode_content.ts";
+import { readReasoning, withReasoning } from "./decode_reasoning.ts";
+import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  type ChatMessage,
+  type ChatToolCall,
+  type ChatUnknown,
+  isKnownCall,
+} from "./wire.ts";
+
+/** The decoded messages. */
+export interface Conversation {
+  /** Texts of the leading system and developer messages. */
+  readonly system: readonly TextPart[];
+  /** One turn for each message after the leading system and developer messages. */
+  readonly turns: readonly Turn[];
+}
+
+type AssistantMessage = ChatMessage & { readonly role: "assistant" };
+
+const MESSAGE_FIELDS: Readonly<
+  Record<ChatMessage["role"], ReadonlySet<string>>
+> = {
+  system: new Set(["role", "content"]),
+  developer: new Set(["role", "content"]),
+  user: new Set(["role", "content"]),
+  assistant: new Set([
+    "role",
+    "content",
+    "refusal",
+    "tool_calls",
+    "function_call",
+    "audio",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+  ]),
+  tool: new Set(["role", "content", "tool_call_id"]),
+  function: new Set(["role", "content", "name"]),
+};
+/** Clients that assemble a message from a stream leave `index` in the call. */
+const CALL_FIELDS: ReadonlySet<string> = new Set([
+  "id",
+  "type",
+  "index",
+  "function",
+  "custom",
+]);
+const CALLED_FIELDS: ReadonlySet<string> = new Set(["name", "arguments"]);
+
+/**
+ * Decodes the messages.
+ *
+ * @throws {ApiError} `invalid_request` naming the malformed field
+ */
+export function decodeMessages(
+  messages: readonly ChatMessage[],
+  unread: UnmappedFields,
+): Conversation {
+  const system: TextPart[] = [];
+  const turns: Turn[] = [];
+  /**
+   * Generated ids of deprecated `function_call`s by function name, since a `function` message
+   * names only the function.
+   */
+  const oldCalls = new Map<string, string>();
+  messages.forEach((message, index) => {
+    const path = `messages[${index}]`;
+    noteUnknown(message, MESSAGE_FIELDS[message.role], "messages[].", unread);
+    switch (message.role) {
+      case "system":
+      case "developer": {
+        const texts = instructions(message.content, path, unread);
+        if (turns.length > 0) turns.push({ role: "system", parts: texts });
+        else for (const text of texts) system.push(text);
+        break;
+      }
+      case "user":
+        turns.push({
+          role: "user",
+          parts: decodeContent(message.content, `${path}.content`, unread),
+        });
+        break;
+      case "assistant": {
+        const parts = assistantParts(message, path, unread);
+        if (message.function_call) {
+          const id = `call_${index}`;
+          oldCalls.set(message.function_call.name, id);
+          parts.push({
+            type: "tool_call",
+            id,
+            name: message.function_call.name,
+            arguments: message.function_call.arguments,
+            at: `${path}.function_call`,
+          });
+        }
+        turns.push({ role: "assistant", parts });
+        break;
+      }
+      case "tool":
+        turns.push(toolResult(
+          message.tool_call_id,
+          decodeContent(message.content, `${path}.content`, unread),
+          `${path}.tool_call_id`,
+        ));
+        break;
+      case "function":
+        turns.push(toolResult(
+          oldCalls.get(message.name) ?? `call_${index}`,
+          decodeContent(message.content, `${path}.content`, unread),
+          `${path}.name`,
+        ));
+        break;
+    }
+  });
+  return { system, turns };
+}
+
+/**
+ * Instructions are text. Other parts cannot be expressed in another format, so they are recorded
+ * as essential.
+ */
+function instructions(
+  content: (ChatMessage & { readonly role: "system" | "developer" })["content"],
+  path: string,
+  unread: UnmappedFields,
+): readonly TextPart[] {
+  const texts: TextPart[] = [];
+  decodeContent(content, `${path}.content`, unread).forEach((part, index) => {
+    if (part.type === "text") texts.push(part);
+    else unread.essential.add(`${path}.content[${index}]`);
+  });
+  return texts;
+}
+
+function assistantParts(
+  message: AssistantMessage,
+  path: string,
+  unread: UnmappedFields,
+): Part[] {
+  const content = decodeContent(message.content, `${path}.content`, unread);
+  const calls = (message.tool_calls ?? []).map((call, index) =>
+    toolCall(call, `${path}.tool_calls[${index}]`, unread)
+  );
+  const parts: Part[] = [];
+  const refusal = textIn(message.refusal);
+  if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
+  if (message.audio) {
+    parts.push(opaque("audio", `${path}.audio`, message.audio));
+  }
+  const arranged = withReasoning(
+    readReasoning(message, unread),
+    [...content, ...parts],
+    calls,
+  );
+  if (arranged !== undefined) return arranged;
+  unread.unmapped.add("messages[].reasoning_details");
+  return [...content, ...parts, ...calls];
+}
+
+function toolCall(
+  call: ChatToolCall | ChatUnknown,
+  path: string,
+  unread: UnmappedFields,
+): ToolCallPart | OpaquePart {
+  if (!isKnownCall(call)) return opaque(call.type, path, call);
+  if (call.type === "custom") return opaque("custom", path, call);
+  const signature = readCallSignature(call.extra_content);
+  noteUnknown(
+    call,
+    signature === undefined
+      ? CALL_FIELDS
+      : new Set([...CALL_FIELDS, "extra_content"]),
+    "messages[].tool_calls[].",
+    unread,
+  );
+  noteUnknown(
+    call.function,
+    CALLED_FIELDS,
+    "messages[].tool_calls[].function.",
+    unread,
+  );
+  return {
+    type: "tool_call",
+    id: call.id,
+    name: call.function.name,
+    arguments: call.function.arguments,
+    ...(signature === undefined ? {} : { signature }),
+    at: `${path}.id`,
+  };
+}
+
+function toolResult(
+  id: string,
+  content: readonly ContentPart[],
+  at: string,
+): Turn {
+  const parts: ResultPart[] = [];
+  for (const part of content) {
+    // A neutral tool result cannot hold reasoning or a refusal; their text is kept.
+    if (part.type === "reasoning" || part.type === "refusal") {
+      parts.push({ type: "text", text: part.text });
+    } else parts.push(part);
+  }
+  return {
+    role: "user",
+    parts: [{ type: "tool_result", id, content: parts, at }],
+  };
+}
+
+function opaque(kind: string, path: string, value: object): OpaquePart {
+  return {
+    type: "opaque",
+    from: "chat_completions",
+    kind,
+    path,
+    value: asJson(value),
+    essential: true,
+  };
+}

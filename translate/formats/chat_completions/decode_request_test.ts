@@ -1,0 +1,843 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { ApiError } from "../../model/error.ts";
+import type { GenerationRequest } from "../../model/request.ts";
+import { withoutPaths } from "../../testing/sample_request.ts";
+import { chatCompletions, chatCompletionsRequest } from "./mod.ts";
+
+const USER = { role: "user", content: "Hi" };
+
+function decode(fields: Record<string, unknown>): GenerationRequest {
+  return chatCompletions.decodeRequest({
+    model: "m",
+    messages: [USER],
+    ...fields,
+  });
+}
+
+function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
+  return decode({ messages }).turns;
+}
+
+function fault(body: unknown): ApiError {
+  try {
+    chatCompletions.decodeRequest(body);
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return error;
+  }
+  throw new Error("the request was accepted");
+}
+
+Deno.test("decodeRequest() decodes the smallest request", () => {
+  const { fieldNames: _, ...request } = decode({});
+  assert.deepEqual(request, {
+    model: "m",
+    stream: false,
+    system: [],
+    turns: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
+    wantUsage: false,
+    unmapped: [],
+    essential: [],
+  });
+});
+
+Deno.test("decodeRequest() decodes every setting", () => {
+  const { fieldNames: _, turns: __, system: ___, ...request } = decode({
+    stream: true,
+    stream_options: { include_usage: true },
+    max_tokens: 5,
+    max_completion_tokens: 7,
+    temperature: 0,
+    top_p: 0,
+    top_k: 40,
+    n: 1,
+    stop: "END",
+    parallel_tool_calls: false,
+    reasoning_effort: "low",
+    seed: 0,
+    presence_penalty: 0,
+    frequency_penalty: -1,
+    logprobs: true,
+    top_logprobs: 3,
+    user: "u-1",
+    service_tier: "default",
+    response_format: { type: "json_object" },
+    modalities: ["text"],
+  });
+  assert.deepEqual(request, {
+    model: "m",
+    stream: true,
+    wantUsage: true,
+    maxTokens: 7,
+    temperature: 0,
+    topP: 0,
+    topK: 40,
+    candidates: 1,
+    stop: ["END"],
+    parallelTools: false,
+    reasoning: { mode: "on", effort: "low" },
+    seed: 0,
+    presencePenalty: 0,
+    frequencyPenalty: -1,
+    logprobs: 3,
+    user: "u-1",
+    serviceTier: "default",
+    format: { type: "json" },
+    unmapped: [],
+    essential: [],
+  });
+});
+
+Deno.test("decodeRequest() treats null as absent in every optional field", () => {
+  const names = Object.keys(
+    z.toJSONSchema(chatCompletionsRequest, { unrepresentable: "any" })
+      .properties ?? {},
+  ).filter((name) => name !== "model" && name !== "messages");
+  assert.ok(names.length > 35);
+  const nulls = Object.fromEntries(names.map((name) => [name, null]));
+  assert.deepEqual(decode(nulls), decode({}));
+});
+
+Deno.test("decodeRequest() names the invalid field", async (t) => {
+  const base = { model: "m", messages: [USER] };
+  const message = (value: unknown) => ({ model: "m", messages: [value] });
+  const part = (value: unknown) => message({ role: "user", content: [value] });
+  const rows: [unknown, string][] = [
+    [{ ...base, system: "x" }, "system"],
+    [{ ...base, system: null }, "system"],
+    [{ messages: [USER] }, "model"],
+    [{ ...base, model: "" }, "model"],
+    [{ ...base, model: 5 }, "model"],
+    [{ model: "m" }, "messages"],
+    [{ model: "m", messages: [] }, "messages"],
+    [{ model: "m", messages: "Hi" }, "messages"],
+    [message({ content: "x" }), "messages[0].role"],
+    [message({ role: "robot", content: "x" }), "messages[0].role"],
+    [message({ role: "user" }), "messages[0].content"],
+    [message({ role: "user", content: null }), "messages[0].content"],
+    [part({ type: "text" }), "messages[0].content[0].text"],
+    [part({ type: "image_url" }), "messages[0].content[0].image_url"],
+    [
+      part({ type: "image_url", image_url: { url: "ftp://x/y.png" } }),
+      "messages[0].content[0].image_url.url",
+    ],
+    [
+      part({ type: "image_url", image_url: { url: "data:image/png" } }),
+      "messages[0].content[0].image_url.url",
+    ],
+    [part({ type: "file", file: {} }), "messages[0].content[0].file"],
+    [
+      part({ type: "file", file: { file_data: "https://x/y.pdf" } }),
+      "messages[0].content[0].file.file_data",
+    ],
+    [
+      message({ role: "tool", content: "x" }),
+      "messages[0].tool_call_id",
+    ],
+    [
+      message({
+        role: "assistant",
+        tool_calls: [{ id: "a", type: "function", function: { name: "f" } }],
+      }),
+      "messages[0].tool_calls[0].function.arguments",
+    ],
+    [{ ...base, max_tokens: 0 }, "max_tokens"],
+    [{ ...base, max_tokens: 1.5 }, "max_tokens"],
+    [{ ...base, max_completion_tokens: 0 }, "max_completion_tokens"],
+    [{ ...base, temperature: 2.1 }, "temperature"],
+    [{ ...base, temperature: -0.1 }, "temperature"],
+    [{ ...base, top_p: 1.1 }, "top_p"],
+    [{ ...base, n: 0 }, "n"],
+    [{ ...base, n: 129 }, "n"],
+    [{ ...base, stop: [1] }, "stop[0]"],
+    [{ ...base, stream: "true" }, "stream"],
+    [{ ...base, tools: [{ type: "function" }] }, "tools[0].function"],
+    [
+      { ...base, tools: [{ type: "function", function: { name: "" } }] },
+      "tools[0].function.name",
+    ],
+    [{ ...base, tool_choice: "always" }, "tool_choice"],
+    [{ ...base, reasoning_effort: "huge" }, "reasoning_effort"],
+    [
+      { ...base, response_format: { type: "json_schema" } },
+      "response_format.json_schema",
+    ],
+    [
+      { ...base, functions: [{ name: "f" }], tools: [] },
+      "functions",
+    ],
+  ];
+  for (const [body, param] of rows) {
+    await t.step(param, () => {
+      const error = fault(body);
+      assert.equal(error.kind, "invalid_request");
+      assert.equal(error.details.param, param);
+      assert.ok(error.message.startsWith(`${param}: `), error.message);
+    });
+  }
+});
+
+Deno.test("decodeRequest() refuses a body that is not an object without naming a field", () => {
+  for (const body of [null, 5, "x", []]) {
+    assert.equal(fault(body).details.param, undefined);
+  }
+});
+
+Deno.test("decodeRequest() reports where a system prompt belongs", () => {
+  assert.match(
+    fault({ model: "m", messages: [USER], system: "Be kind." }).message,
+    /first entry of messages, with role "system"/,
+  );
+});
+
+Deno.test("decodeRequest() decodes leading instructions as the system prompt and later ones as turns", () => {
+  const request = decode({
+    messages: [
+      { role: "system", content: "A" },
+      { role: "developer", content: [{ type: "text", text: "B" }] },
+      USER,
+      { role: "system", content: "C" },
+    ],
+  });
+  assert.deepEqual(request.system, [
+    { type: "text", text: "A" },
+    { type: "text", text: "B" },
+  ]);
+  assert.deepEqual(request.turns, [
+    { role: "user", parts: [{ type: "text", text: "Hi" }] },
+    { role: "system", parts: [{ type: "text", text: "C" }] },
+  ]);
+});
+
+Deno.test("decodeRequest() decodes every kind of part", () => {
+  const [turn] = turnsOf({
+    role: "user",
+    content: [
+      { type: "text", text: "T" },
+      {
+        type: "image_url",
+        image_url: { url: "DATA:image/JPG;charset=x;BASE64,AAAA" },
+      },
+      { type: "image_url", image_url: { url: "https://x/y.png" } },
+      { type: "input_audio", input_audio: { data: "BBBB", format: "wav" } },
+      {
+        type: "file",
+        file: {
+          filename: "a.pdf",
+          file_data: "data:application/pdf;base64,CCCC",
+        },
+      },
+      {
+        type: "file",
+        file: {
+          filename: "n.txt",
+          file_data: "data:text/plain;base64,w6RiYw==",
+        },
+      },
+      { type: "file", file: { file_data: "JVBERi0=" } },
+    ],
+  });
+  assert.deepEqual(withoutPaths(turn?.parts), [
+    { type: "text", text: "T" },
+    {
+      type: "image",
+      source: { type: "base64", mediaType: "image/jpeg", data: "AAAA" },
+    },
+    { type: "image", source: { type: "url", url: "https://x/y.png" } },
+    { type: "audio", format: "wav", data: "BBBB" },
+    {
+      type: "document",
+      source: { type: "base64", mediaType: "application/pdf", data: "CCCC" },
+      title: "a.pdf",
+    },
+    {
+      type: "document",
+      source: { type: "text", text: "äbc" },
+      title: "n.txt",
+    },
+    {
+      type: "document",
+      source: {
+        type: "base64",
+        mediaType: "application/pdf",
+        data: "JVBERi0=",
+      },
+    },
+  ]);
+});
+
+Deno.test("decodeRequest() keeps file ids and unknown parts unchanged and marks them essential", () => {
+  const file = { type: "file", file: { file_id: "file-1" } };
+  const video = { type: "video_url", video_url: { url: "https://x" } };
+  const [turn] = turnsOf({ role: "user", content: [file, video] });
+  assert.deepEqual(turn?.parts, [
+    {
+      type: "opaque",
+      from: "chat_completions",
+      kind: "file",
+      path: "messages[0].content[0].file.file_id",
+      value: file,
+      essential: true,
+    },
+    {
+      type: "opaque",
+      from: "chat_completions",
+      kind: "video_url",
+      path: "messages[0].content[1]",
+      value: video,
+      essential: true,
+    },
+  ]);
+});
+
+Deno.test("decodeRequest() decodes calls and results and keeps malformed arguments unchanged", () => {
+  const turns = turnsOf(
+    USER,
+    {
+      role: "assistant",
+      content: "Looking.",
+      tool_calls: [
+        {
+          id: "a",
+          type: "function",
+          function: { name: "f", arguments: '{"x":' },
+        },
+        { id: "b", function: { name: "g", arguments: "" }, index: 1 },
+      ],
+    },
+    { role: "tool", tool_call_id: "a", content: "one" },
+    {
+      role: "tool",
+      tool_call_id: "b",
+      content: [{ type: "text", text: "two" }],
+    },
+    { role: "tool", tool_call_id: "c", content: "" },
+  );
+  assert.deepEqual(withoutPaths(turns.slice(1)), [
+    {
+      role: "assistant",
+      parts: [
+        { type: "text", text: "Looking." },
+        { type: "tool_call", id: "a", name: "f", arguments: '{"x":' },
+        { type: "tool_call", id: "b", name: "g", arguments: "" },
+      ],
+    },
+    {
+      role: "user",
+      parts: [{
+        type: "tool_result",
+        id: "a",
+        content: [{ type: "text", text: "one" }],
+      }],
+    },
+    {
+      role: "user",
+      parts: [{
+        type: "tool_result",
+        id: "b",
+        content: [{ type: "text", text: "two" }],
+      }],
+    },
+    { role: "user", parts: [{ type: "tool_result", id: "c", content: [] }] },
+  ]);
+});
+
+Deno.test("decodeRequest() pairs results of the deprecated form with their calls by name", () => {
+  const request = decode({
+    messages: [
+      USER,
+      {
+        role: "assistant",
+        content: null,
+        function_call: { name: "f", arguments: "{}" },
+      },
+      { role: "function", name: "f", content: "one" },
+      { role: "function", name: "g", content: null },
+    ],
+    functions: [{ name: "f", parameters: { type: "object" } }],
+    function_call: { name: "f" },
+  });
+  assert.deepEqual(
+    withoutPaths(request.turns.slice(1).map((turn) => turn.parts)),
+    [
+      [{ type: "tool_call", id: "call_1", name: "f", arguments: "{}" }],
+      [{
+        type: "tool_result",
+        id: "call_1",
+        content: [{ type: "text", text: "one" }],
+      }],
+      [{ type: "tool_result", id: "call_3", content: [] }],
+    ],
+  );
+  assert.deepEqual(request.tools, [
+    { type: "function", name: "f", parameters: { type: "object" } },
+  ]);
+  assert.deepEqual(request.toolChoice, { type: "tool", name: "f" });
+  assert.equal(request.legacyFunctions, true);
+  assert.equal(request.parallelTools, false);
+  assert.equal(request.fieldNames.tools, "functions");
+});
+
+Deno.test("decodeRequest() keeps schemas by reference and tools of other types unchanged", () => {
+  const parameters = { type: "object", properties: { a: {} }, anyOf: [] };
+  const custom = { type: "custom", custom: { name: "sql" } };
+  const search = { type: "openrouter:web_search", parameters: {} };
+  const request = decode({
+    tools: [
+      {
+        type: "function",
+        function: { name: "f", description: "d", parameters, strict: null },
+        cache_control: { type: "ephemeral" },
+      },
+      custom,
+      search,
+    ],
+  });
+  const [tool] = request.tools ?? [];
+  assert.deepEqual(request.tools, [
+    { type: "function", name: "f", description: "d", parameters },
+    {
+      type: "opaque",
+      from: "chat_completions",
+      kind: "custom",
+      name: "sql",
+      path: "tools[1]",
+      value: custom,
+    },
+    {
+      type: "opaque",
+      from: "chat_completions",
+      kind: "openrouter:web_search",
+      path: "tools[2]",
+      value: search,
+    },
+  ]);
+  assert.ok(tool?.type === "function" && tool.parameters === parameters);
+  assert.deepEqual(request.unmapped, ["tools[].cache_control"]);
+});
+
+Deno.test("decodeRequest() decodes every tool choice", async (t) => {
+  const rows: [unknown, unknown][] = [
+    ["none", { type: "none" }],
+    ["auto", { type: "auto" }],
+    ["required", { type: "required" }],
+    ["any", { type: "required" }],
+    [{ type: "auto" }, { type: "auto" }],
+    [{ type: "none" }, { type: "none" }],
+    [{ type: "any" }, { type: "required" }],
+    [{ type: "tool", name: "f" }, { type: "tool", name: "f" }],
+    [{ type: "function", function: { name: "f" } }, {
+      type: "tool",
+      name: "f",
+    }],
+    [
+      {
+        type: "allowed_tools",
+        allowed_tools: {
+          mode: "required",
+          tools: [{ type: "function", function: { name: "f" } }, {
+            type: "function",
+            name: "g",
+          }],
+        },
+      },
+      { type: "allowed", required: true, names: ["f", "g"] },
+    ],
+  ];
+  for (const [choice, expected] of rows) {
+    await t.step(JSON.stringify(choice), () => {
+      assert.deepEqual(decode({ tool_choice: choice }).toolChoice, expected);
+    });
+  }
+});
+
+Deno.test("decodeRequest() decodes every response format", async (t) => {
+  const schema = { type: "object" };
+  const rows: [unknown, unknown][] = [
+    [{ type: "text" }, { type: "text" }],
+    [{ type: "json_object" }, { type: "json" }],
+    [
+      {
+        type: "json_schema",
+        json_schema: { name: "n", description: "d", schema, strict: false },
+      },
+      { type: "schema", name: "n", description: "d", schema, strict: false },
+    ],
+    [
+      { type: "json_schema", json_schema: { name: "n", schema, strict: null } },
+      { type: "schema", name: "n", schema },
+    ],
+    [{ type: "json_schema", json_schema: { name: "n" } }, { type: "json" }],
+    [{ type: "json_object", schema }, { type: "schema", schema }],
+    [{ type: "json_object", schema: "x" }, { type: "json" }],
+    [
+      { type: "json_object", json_schema: { name: "n", schema } },
+      { type: "schema", name: "n", schema },
+    ],
+  ];
+  for (const [format, expected] of rows) {
+    await t.step(JSON.stringify(format), () => {
+      assert.deepEqual(decode({ response_format: format }).format, expected);
+    });
+  }
+});
+
+Deno.test("decodeRequest() switches reasoning off if the effort is none", () => {
+  assert.deepEqual(decode({ reasoning_effort: "none" }).reasoning, {
+    mode: "off",
+  });
+});
+
+Deno.test("decodeRequest() records fields that only upstreams of this format support as essential", async (t) => {
+  const rows: [Record<string, unknown>, string[]][] = [
+    [{ n: 2 }, ["n"]],
+    [{ modalities: ["text", "audio"], audio: { voice: "ash" } }, [
+      "modalities",
+      "audio",
+    ]],
+    [{ web_search_options: {} }, ["web_search_options"]],
+    [{ tool_choice: { type: "custom", custom: { name: "sql" } } }, [
+      "tool_choice",
+    ]],
+    [{ tool_choice: { type: "newest" } }, ["tool_choice"]],
+    [{ tool_choice: { type: "tool" } }, ["tool_choice"]],
+    [{ response_format: { type: "grammar", grammar: "x" } }, [
+      "response_format",
+    ]],
+    [
+      {
+        messages: [{
+          role: "system",
+          content: [{ type: "image_url", image_url: { url: "https://x" } }],
+        }],
+      },
+      ["messages[0].content[0]"],
+    ],
+  ];
+  for (const [fields, expected] of rows) {
+    await t.step(expected.join(), () => {
+      assert.deepEqual(decode(fields).essential, expected);
+    });
+  }
+});
+
+Deno.test("decodeRequest() records fields without a neutral counterpart, each path once", () => {
+  const request = decode({
+    messages: [
+      {
+        role: "user",
+        name: "ann",
+        content: [
+          { type: "text", text: "a", cache_control: { type: "ephemeral" } },
+          { type: "text", text: "b", cache_control: { type: "ephemeral" } },
+          {
+            type: "image_url",
+            image_url: { url: "https://x", detail: "high" },
+          },
+          {
+            type: "image_url",
+            image_url: { url: "https://x", detail: "auto" },
+          },
+        ],
+      },
+      { role: "assistant", content: "c", annotations: [], name: null },
+      { role: "user", name: "bob", content: "d" },
+    ],
+    stream: true,
+    stream_options: { include_obfuscation: false },
+    metadata: { a: "b" },
+    store: false,
+    logit_bias: { "50256": -100 },
+    verbosity: "low",
+    thinking: { type: "enabled" },
+    service_tier: "flex",
+    top_logprobs: 2,
+    user: "u",
+    safety_identifier: "s",
+  });
+  assert.deepEqual(
+    new Set(request.unmapped),
+    new Set([
+      "messages[].name",
+      "messages[].content[].cache_control",
+      "messages[].content[].image_url.detail",
+      "stream_options.include_obfuscation",
+      "metadata",
+      "store",
+      "logit_bias",
+      "verbosity",
+      "thinking",
+      "service_tier",
+      "top_logprobs",
+      "user",
+    ]),
+  );
+  assert.equal(
+    request.unmapped.length,
+    new Set(request.unmapped).size,
+  );
+  assert.equal(request.user, "s");
+  assert.equal(request.fieldNames.user, "safety_identifier");
+  assert.equal(request.serviceTier, undefined);
+});
+
+// Several blocks, each with its own signature.
+Deno.test("decodeRequest() restores signed reasoning from reasoning_details", () => {
+  const [turn] = turnsOf({
+    role: "assistant",
+    content: "x",
+    reasoning_content: "ab",
+    reasoning_details: [
+      {
+        type: "reasoning.text",
+        text: "a",
+        format: "anthropic-claude-v1",
+        index: 0,
+      },
+      {
+        type: "reasoning.text",
+        text: "b",
+        signature: "S1",
+        format: "anthropic-claude-v1",
+        index: 0,
+      },
+      {
+        type: "reasoning.encrypted",
+        data: "E1",
+        format: "anthropic-claude-v1",
+        index: 1,
+      },
+      {
+        type: "reasoning.text",
+        text: "",
+        signature: "S2",
+        format: "anthropic-claude-v1",
+        index: 2,
+      },
+    ],
+  });
+  assert.deepEqual(turn?.parts, [
+    {
+      type: "reasoning",
+      text: "ab",
+      signature: { from: "messages", value: "S1" },
+    },
+    {
+      type: "reasoning",
+      text: "",
+      signature: { from: "messages", value: "E1", redacted: true },
+    },
+    {
+      type: "reasoning",
+      text: "",
+      signature: { from: "messages", value: "S2" },
+    },
+    { type: "text", text: "x" },
+  ]);
+});
+
+Deno.test("decodeRequest() separates signed blocks with the same index", () => {
+  const detail = (text: string, signature: string) => ({
+    type: "reasoning.text",
+    text,
+    signature,
+    format: "anthropic-claude-v1",
+    index: 0,
+  });
+  const [turn] = turnsOf({
+    role: "assistant",
+    reasoning_details: [detail("a", "S"), detail("b", "T")],
+  });
+  assert.deepEqual(turn?.parts, [
+    {
+      type: "reasoning",
+      text: "a",
+      signature: { from: "messages", value: "S" },
+    },
+    {
+      type: "reasoning",
+      text: "b",
+      signature: { from: "messages", value: "T" },
+    },
+  ]);
+});
+
+Deno.test("decodeRequest() does not sign unsigned reasoning", async (t) => {
+  const rows: [Record<string, unknown>, string][] = [
+    [{ reasoning_content: "r" }, "r"],
+    [{ reasoning: "r" }, "r"],
+    [{
+      reasoning_content: "r",
+      reasoning_details: [{
+        type: "reasoning.encrypted",
+        data: "E",
+        format: "openai-responses-v1",
+      }],
+    }, "r"],
+  ];
+  for (const [fields, text] of rows) {
+    await t.step(Object.keys(fields).join(), () => {
+      const [turn] = turnsOf({ role: "assistant", content: null, ...fields });
+      assert.deepEqual(turn?.parts, [{ type: "reasoning", text }]);
+    });
+  }
+});
+
+Deno.test("decodeRequest() restores a call's signature from extra_content", () => {
+  const [turn] = turnsOf({
+    role: "assistant",
+    content: null,
+    tool_calls: [{
+      id: "a",
+      type: "function",
+      function: { name: "f", arguments: "{}" },
+      extra_content: { google: { thought_signature: "G" } },
+    }],
+  });
+  assert.deepEqual(withoutPaths(turn?.parts), [{
+    type: "tool_call",
+    id: "a",
+    name: "f",
+    arguments: "{}",
+    signature: { from: "generate_content", value: "G" },
+  }]);
+});
+
+Deno.test("decodeRequest() never writes to the caller's request", () => {
+  const body = {
+    model: "m",
+    messages: [USER, {
+      role: "assistant",
+      content: null,
+      tool_calls: [{
+        id: "a",
+        type: "function",
+        function: { name: "f", arguments: "{}" },
+      }],
+    }],
+    tools: [{ type: "function", function: { name: "f", parameters: {} } }],
+  };
+  const before = structuredClone(body);
+  chatCompletions.decodeRequest(body);
+  assert.deepEqual(body, before);
+});
+
+Deno.test("decodeRequest() handles deep nesting", () => {
+  let deep: unknown = {};
+  for (let n = 0; n < 100_000; n++) deep = [deep];
+  const request = decode({
+    metadata: { deep },
+    strange: deep,
+    tools: [{
+      type: "function",
+      function: { name: "f", parameters: { deep } },
+    }],
+  });
+  assert.deepEqual(
+    request.unmapped,
+    ["metadata", "strange"],
+  );
+});
+
+Deno.test("chatCompletionsRequest converts to JSON Schema", () => {
+  const schema = z.toJSONSchema(chatCompletionsRequest, {
+    unrepresentable: "any",
+  });
+  assert.deepEqual(schema.required, ["model", "messages"]);
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    assert.ok(
+      typeof field === "object" && typeof field.description === "string",
+      `${name} is not described`,
+    );
+  }
+});
+
+Deno.test("decodeRequest() accepts a system prompt of any number of parts", () => {
+  const content = Array.from(
+    { length: 200_000 },
+    () => ({ type: "text", text: "a" }),
+  );
+  const { system } = decode({ messages: [{ role: "system", content }] });
+  assert.equal(system.length, 200_000);
+});
+
+Deno.test("decodeRequest() accepts variants with an unambiguous meaning", () => {
+  const typed = { type: "function", function: { name: "f" } };
+  const bare = { function: { name: "f" } };
+  const { tools, toolChoice } = decode({ tools: [typed], tool_choice: typed });
+  const untyped = decode({ tools: [bare], tool_choice: bare });
+  assert.deepEqual(untyped.tools, tools);
+  assert.deepEqual(untyped.toolChoice, toolChoice);
+  assert.deepEqual(untyped.toolChoice, { type: "tool", name: "f" });
+  assert.equal(decode({ reasoning_effort: "default" }).reasoning, undefined);
+  for (const name of [undefined, null, ""]) {
+    const format = {
+      type: "json_schema",
+      json_schema: { name, schema: { type: "object" } },
+    };
+    assert.deepEqual(decode({ response_format: format }).format, {
+      type: "schema",
+      schema: { type: "object" },
+    });
+  }
+});
+
+Deno.test("decodeRequest() records unknown fields of a schema beside json_object", () => {
+  const named = (format: Record<string, unknown>) =>
+    decode({ response_format: { type: "json_object", ...format } }).unmapped;
+  assert.deepEqual(named({ schema: {} }), []);
+  assert.deepEqual(named({ schema: "x" }), ["response_format.schema"]);
+  assert.deepEqual(named({ odd: 1 }), ["response_format.odd"]);
+});
+
+Deno.test("decodeRequest() records the paths of essential parts and of the ids of calls and results", () => {
+  const image = {
+    type: "image_url",
+    image_url: { url: "data:image/png;base64,AA" },
+  };
+  const request = decode({
+    messages: [
+      USER,
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "T" },
+          image,
+          { type: "input_audio", input_audio: { data: "BBBB", format: "wav" } },
+          { type: "file", file: { file_data: "data:text/plain,a" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "a", type: "function", function: { name: "f", arguments: "" } },
+          { id: "b", type: "function", function: { name: "f", arguments: "" } },
+        ],
+      },
+      { role: "tool", tool_call_id: "a", content: [image] },
+      {
+        role: "assistant",
+        function_call: { name: "g", arguments: "" },
+      },
+      { role: "function", name: "g", content: null },
+    ],
+  });
+  const places: string[] = [];
+  JSON.stringify(request.turns, (key, value) => {
+    if (key === "at") places.push(value);
+    return value;
+  });
+  assert.deepEqual(places, [
+    "messages[1].content[1]",
+    "messages[1].content[2]",
+    "messages[1].content[3]",
+    "messages[2].tool_calls[0].id",
+    "messages[2].tool_calls[1].id",
+    "messages[3].content[0]",
+    "messages[3].tool_call_id",
+    "messages[4].function_call",
+    "messages[5].name",
+  ]);
+});

@@ -1,0 +1,173 @@
+/**
+ * Decodes a caller's tools, in the current and the deprecated form, and the tool choice.
+ *
+ * @module
+ */
+import { invalidField } from "../../model/error.ts";
+import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
+import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  type ChatFunction,
+  type ChatRequest,
+  isKnownChoice,
+  isKnownTool,
+} from "./wire.ts";
+
+/** The decoded tools and tool choice. */
+export interface ToolSet {
+  /** Absent if the caller sent no list of tools. */
+  readonly tools?: readonly Tool[];
+  /** Absent if the caller sent no tool choice. */
+  readonly toolChoice?: ToolChoice;
+  /** True if the caller used the deprecated form. */
+  readonly legacy: boolean;
+}
+
+const TOOL_FIELDS: ReadonlySet<string> = new Set(["type", "function"]);
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "parameters",
+  "strict",
+]);
+
+/**
+ * Decodes tools and tool choice.
+ *
+ * @throws {ApiError} `invalid_request` if both forms are used at once
+ */
+export function decodeTools(
+  request: ChatRequest,
+  unread: UnmappedFields,
+): ToolSet {
+  const legacy = Boolean(request.functions) || Boolean(request.function_call);
+  if (!legacy) {
+    const toolChoice = decodeChoice(request, unread);
+    return {
+      ...(request.tools
+        ? {
+          tools: request.tools.map((tool, index) =>
+            decodeTool(tool, `tools[${index}]`, unread)
+          ),
+        }
+        : {}),
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      legacy,
+    };
+  }
+  if (request.tools || request.tool_choice) {
+    throw invalidField(
+      request.functions ? "functions" : "function_call",
+      "cannot be given together with tools or tool_choice",
+    );
+  }
+  const call = request.function_call;
+  return {
+    ...(request.functions
+      ? {
+        tools: request.functions.map((defined) =>
+          decodeFunction(defined, "functions[].", unread)
+        ),
+      }
+      : {}),
+    ...(call
+      ? {
+        toolChoice: typeof call === "string"
+          ? { type: call }
+          : { type: "tool", name: call.name },
+      }
+      : {}),
+    legacy,
+  };
+}
+
+function decodeTool(
+  tool: NonNullable<ChatRequest["tools"]>[number],
+  path: string,
+  unread: UnmappedFields,
+): Tool {
+  if (isKnownTool(tool) && tool.type !== "custom") {
+    noteUnknown(tool, TOOL_FIELDS, "tools[].", unread);
+    return decodeFunction(tool.function, "tools[].function.", unread);
+  }
+  const value = asJson(tool);
+  const name = stringIn(objectOr(value["custom"])["name"]) ??
+    stringIn(value["name"]);
+  return {
+    type: "opaque",
+    from: "chat_completions",
+    kind: tool.type,
+    ...(name === undefined ? {} : { name }),
+    path,
+    value,
+  };
+}
+
+function decodeFunction(
+  defined: ChatFunction,
+  prefix: string,
+  unread: UnmappedFields,
+): FunctionTool {
+  noteUnknown(defined, FUNCTION_FIELDS, prefix, unread);
+  const { description, parameters, strict } = defined;
+  return {
+    type: "function",
+    name: defined.name,
+    ...(typeof description === "string" ? { description } : {}),
+    ...(parameters ? { parameters } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+/**
+ * Tool choices that are a single word. Clients that support several formats send "any", and send
+ * a word as the type of an object.
+ */
+const WORDS: ReadonlyMap<string, ToolChoice> = new Map([
+  ["auto", { type: "auto" }],
+  ["none", { type: "none" }],
+  ["required", { type: "required" }],
+  ["any", { type: "required" }],
+]);
+
+function namedTool(name: unknown): ToolChoice | undefined {
+  const text = textIn(name);
+  return text === undefined ? undefined : { type: "tool", name: text };
+}
+
+function decodeChoice(
+  request: ChatRequest,
+  unread: UnmappedFields,
+): ToolChoice | undefined {
+  const choice = request.tool_choice;
+  if (choice === null || choice === undefined) return undefined;
+  if (typeof choice === "string") return WORDS.get(choice);
+  if (!isKnownChoice(choice)) {
+    const meant = choice.type === "tool"
+      ? namedTool(choice["name"])
+      : WORDS.get(choice.type);
+    if (meant === undefined) unread.essential.add("tool_choice");
+    return meant;
+  }
+  switch (choice.type) {
+    case undefined:
+    case "function":
+      return { type: "tool", name: choice.function.name };
+    case "custom":
+      unread.essential.add("tool_choice");
+      return { type: "tool", name: choice.custom.name };
+    case "allowed_tools":
+      return {
+        type: "allowed",
+        required: choice.allowed_tools.mode === "required",
+        names: choice.allowed_tools.tools.flatMap((tool) => {
+          const inner = tool["function"] ?? tool["custom"];
+          const name = isObject(inner)
+            ? stringIn(inner["name"])
+            : stringIn(tool["name"]);
+          return name === undefined ? [] : [name];
+        }),
+      };
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Collects the request fields that this format cannot express, by the caller's paths: each path
+ * once, in order of discovery. They become the dropped fields of the call.
+ *
+ * @module
+ */
+import { type ApiError, invalidField } from "../../model/error.ts";
+import type {
+  AudioPart,
+  DocumentPart,
+  GenerationRequest,
+  ImagePart,
+  NeutralField,
+} from "../../model/request.ts";
+
+/** The dropped fields found so far. */
+export interface DroppedFields {
+  /** Records a path. */
+  path(path: string): void;
+  /** Records a neutral field by the caller's name for it. */
+  field(field: NeutralField): void;
+  /** Makes the error for a field that this format cannot express and that must not be dropped. */
+  refusal(field: NeutralField, problem: string): ApiError;
+  /** Makes the error for an image, document or audio part that cannot be sent. */
+  partRefusal(
+    part: ImagePart | DocumentPart | AudioPart,
+    problem: string,
+  ): ApiError;
+  /** All recorded paths. */
+  all(): readonly string[];
+}
+
+/** Starts with the request's own unmapped fields. */
+export function droppedFieldsOf(request: GenerationRequest): DroppedFields {
+  const paths = new Set(request.unmapped);
+  return {
+    path: (path) => void paths.add(path),
+    field: (field) => void paths.add(request.fieldNames[field]),
+    refusal: (field, problem) =>
+      invalidField(request.fieldNames[field], problem),
+    partRefusal: (part, problem) =>
+      invalidField(
+        part.at ?? request.fieldNames.messages,
+        `${request.fieldNames[part.type]} ${problem}`,
+      ),
+    all: () => [...paths],
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * Encodes the opening system prompt and the neutral turns as messages for an upstream. The format
+ * requires the results of calls directly after the calls, so among the turns between two
+ * assistant turns the results come first.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import { compact, type JsonObject } from "../../bytes/json.ts";
+import { wireCallId, wireToolName } from "../../model/names.ts";
+import type {
+  GenerationRequest,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../../model/request.ts";
+import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
+import {
+  contentOf,
+  type ContentSource,
+  documentText,
+  encodeParts,
+  keepOpaque,
+  textPart,
+} from "./encode_content.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
+
+/**
+ * Encodes the conversation.
+ *
+ * @throws {ApiError} `invalid_request` for a part that this format or the model does not support
+ */
+export function encodeMessages(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): readonly JsonObject[] {
+  // A list of lists, because a long conversation would exceed the argument limit of
+  // `push(...messages)`.
+  const messages: (readonly JsonObject[])[] = [encodeSystem(request)];
+  const turns = can.systemAnywhere
+    ? request.turns
+    : systemTurnsAsUser(request.turns);
+  let between: Turn[] = [];
+  for (const turn of turns) {
+    if (turn.role !== "assistant") {
+      between.push(turn);
+      continue;
+    }
+    messages.push(encodeBetween(between, can, losses));
+    between = [];
+    messages.push(encodeAssistant(turn, can, losses));
+  }
+  messages.push(encodeBetween(between, can, losses));
+  if (!can.prefill && turns.at(-1)?.role === "assistant") {
+    losses.field("messages");
+    messages.push([{ role: "user", content: "Continue." }]);
+  }
+  const all = messages.flat();
+  if (all.length === 0) {
+    throw losses.refusal("messages", "holds nothing to answer");
+  }
+  return all;
+}
+
+function encodeSystem(request: GenerationRequest): readonly JsonObject[] {
+  const texts = request.system.map((part) => withoutBillingLine(part.text))
+    .filter((text) => text !== "");
+  return texts.length === 0
+    ? []
+    : [{ role: "system", content: texts.join("\n\n") }];
+}
+
+function encodeBetween(
+  turns: readonly Turn[],
+  can: Capabilities,
+  losses: DroppedFields,
+): readonly JsonObject[] {
+  const messages: JsonObject[] = [];
+  const media: (readonly JsonObject[])[] = [];
+  for (const turn of turns) {
+    for (const part of turn.parts) {
+      if (part.type !== "tool_result") continue;
+      const result = encodeResult(part, can, losses);
+      messages.push(result.message);
+      if (result.media.length > 0) media.push(result.media);
+    }
+  }
+  if (media.length > 0) messages.push({ role: "user", content: media.flat() });
+  for (const turn of turns) {
+    const parts = encodeParts(turn.parts.flatMap(contentSources), can, losses);
+    if (parts.length > 0) {
+      messages.push({ role: turn.role, content: contentOf(parts) });
+    }
+  }
+  return messages;
+}
+
+/**
+ * The content of a system or user turn apart from tool results. Reasoning and calls occur only in
+ * assistant turns and are left out.
+ */
+function contentSources(part: Part): readonly ContentSource[] {
+  switch (part.type) {
+    case "text":
+    case "image":
+    case "document":
+    case "audio":
+    case "opaque":
+      return [part];
+    case "refusal":
+      return [{ type: "text", text: part.text }];
+    case "tool_call":
+    case "tool_result":
+    case "reasoning":
+      return [];
+  }
+}
+
+interface EncodedResult {
+  readonly message: JsonObject;
+  /** Labelled media that must follow in a user message. */
+  readonly media: readonly JsonObject[];
+}
+
+function encodeResult(
+  result: ToolResultPart,
+  can: Capabilities,
+  losses: DroppedFields,
+): EncodedResult {
+  const id = wireCallId(result.id, can.maxToolCallId);
+  const texts: string[] = [];
+  const others: ContentSource[] = [];
+  for (const part of result.content) {
+    const text = part.type === "text"
+      ? part.text
+      : part.type === "document"
+      ? documentText(part)
+      : undefined;
+    if (text === undefined) others.push(part);
+    else if (text !== "") texts.push(text);
+  }
+  const joined = texts.join("\n");
+  const text = result.failed !== true
+    ? joined
+    : joined === ""
+    ? "Error"
+    : `Error: ${joined}`;
+  const media = encodeParts(others, can, losses);
+  const inside = can.imagesInToolResult && media.length > 0;
+  return {
+    message: {
+      role: "tool",
+      tool_call_id: id,
+      content: inside
+        ? [...(text === "" ? [] : [textPart(text)]), ...media]
+        : text,
+    },
+    media: inside || media.length === 0
+      ? []
+      : [textPart(`Content of tool result ${id}:`), ...media],
+  };
+}
+
+function encodeAssistant(
+  turn: Turn,
+  can: Capabilities,
+  losses: DroppedFields,
+): readonly JsonObject[] {
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  const refusals: string[] = [];
+  const calls: JsonObject[] = [];
+  const fields: { [key: string]: unknown } = {};
+  const opaque: JsonObject[] = [];
+  for (const part of turn.parts) {
+    switch (part.type) {
+      case "text":
+        texts.push(part.text);
+        break;
+      case "reasoning":
+        thoughts.push(part.text);
+        break;
+      case "refusal":
+        refusals.push(part.text);
+        break;
+      case "tool_call":
+        calls.push(encodeCall(part, can));
+        break;
+      case "opaque":
+        if (!keepOpaque(part, losses)) break;
+        if (part.path.includes(".tool_calls[")) calls.push(part.value);
+        else if (part.kind === "audio") fields["audio"] = part.value;
+        else opaque.push(part.value);
+        break;
+      case "image":
+      case "document":
+      case "audio":
+        // No vendor of this format accepts media in an assistant message.
+        if (part.at === undefined) losses.field("messages");
+        else losses.path(part.at);
+        break;
+      case "tool_result":
+        break;
+    }
+  }
+  const text = texts.join("");
+  const thought = can.replayReasoning ? thoughts.join("") : "";
+  const refusal = refusals.join("");
+  const silent = text === "" && opaque.length === 0;
+  if (
+    silent && calls.length === 0 && thought === "" && refusal === "" &&
+    fields["audio"] === undefined
+  ) return [];
+  return [compact({
+    role: "assistant",
+    content: opaque.length > 0
+      ? [...(text === "" ? [] : [textPart(text)]), ...opaque]
+      : text !== ""
+      ? text
+      : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined
+      ? null
+      : "",
+    reasoning_content: thought === "" ? undefined : thought,
+    refusal: refusal === "" ? undefined : refusal,
+    ...fields,
+    tool_calls: calls.length === 0 ? undefined : calls,
+  })];
+}
+
+function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
+  return {
+    id: wireCallId(call.id, can.maxToolCallId),
+    type: "function",
+    function: {
+      name: wireToolName(call.name, can.maxToolName),
+      arguments: call.arguments.trim() === "" ? "{}" : call.arguments,
+    },
+  };
+}

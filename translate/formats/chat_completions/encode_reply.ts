@@ -1,0 +1,145 @@
+/**
+ * Encodes a whole reply by folding events.
+ *
+ * @module
+ */
+import type { EncodeContext } from "../../dialect.ts";
+import {
+  arrayOr,
+  compact,
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  type Block,
+  foldReply,
+  type Reply,
+  type ReplyEvent,
+  settleStop,
+} from "../../model/reply.ts";
+import {
+  detailWriter,
+  isDetailSignature,
+  writeCallSignature,
+} from "./signatures.ts";
+import { firstChoice } from "./reply_reader.ts";
+import { encodeFinishReason } from "./stop_reason.ts";
+import { encodeUsage } from "./usage.ts";
+
+/**
+ * Encodes events as a whole reply.
+ *
+ * @throws {ApiError} the error of an `error` event
+ */
+export function encodeReply(
+  events: Iterable<ReplyEvent>,
+  context: EncodeContext,
+): JsonObject {
+  const reply = foldReply(events);
+  const sawTool = reply.blocks.some((block) => block.kind === "tool");
+  const reason = settleStop(reply.stop?.reason ?? "end", sawTool);
+  return {
+    id: replyId(reply.id, context),
+    object: "chat.completion",
+    created: context.created,
+    model: context.model,
+    choices: [{
+      index: 0,
+      message: encodeMessage(reply, context),
+      logprobs: null,
+      finish_reason: encodeFinishReason(reason, context.legacyFunctions),
+    }],
+    usage: encodeUsage(reply.usage, context.inputEstimate),
+  };
+}
+
+/** Adds a finish reason to a whole reply that has none. */
+export function withStop(
+  body: JsonObject,
+  events: readonly ReplyEvent[],
+): JsonObject {
+  const { blocks, stop } = foldReply(events);
+  const sawTool = blocks.some((block) => block.kind === "tool");
+  const reason = settleStop(stop?.reason ?? "end", sawTool);
+  const first = firstChoice(body, "whole");
+  const legacy = isObject(objectOr(first["message"])["function_call"]);
+  return {
+    ...body,
+    choices: arrayOr(body["choices"]).map((choice) =>
+      choice === first
+        ? { ...first, finish_reason: encodeFinishReason(reason, legacy) }
+        : choice
+    ),
+  };
+}
+
+/** The upstream's id with this format's prefix, so that the two ids can be matched. */
+export function replyId(
+  id: string | undefined,
+  context: EncodeContext,
+): string {
+  const bare = id?.replace(/^(?:msg_|chatcmpl-)/, "") ?? "";
+  return `chatcmpl-${bare === "" ? context.idSeed : bare}`;
+}
+
+function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
+  const text = textOf(reply.blocks, "text");
+  const refusal = textOf(reply.blocks, "refusal");
+  const thought = textOf(reply.blocks, "reasoning");
+  const details = detailsOf(reply.blocks);
+  const calls = reply.blocks.filter((block) => block.kind === "tool");
+  const first = calls[0];
+  return compact({
+    role: "assistant",
+    content: text === "" && (first !== undefined || refusal !== "")
+      ? null
+      : text,
+    refusal: refusal === "" ? null : refusal,
+    reasoning_content: thought === "" ? undefined : thought,
+    reasoning_details: details.length === 0 ? undefined : details,
+    ...(first === undefined ? {} : context.legacyFunctions
+      ? {
+        function_call: { name: first.name, arguments: argumentsOf(first.text) },
+      }
+      : {
+        tool_calls: calls.map((call, n) =>
+          compact({
+            id: call.id ?? generatedCallId("call_", context.idSeed, n),
+            type: "function",
+            function: { name: call.name, arguments: argumentsOf(call.text) },
+            extra_content: writeCallSignature(call.signature),
+          })
+        ),
+      }),
+  });
+}
+
+/**
+ * The reasoning blocks as `reasoning_details`, each with its position; empty if no block is
+ * signed.
+ */
+function detailsOf(blocks: readonly Block[]): readonly JsonObject[] {
+  if (!blocks.some(({ signature }) => isDetailSignature(signature))) return [];
+  const writer = detailWriter();
+  return blocks.flatMap((block) => {
+    if (block.kind === "reasoning") {
+      return [writer.detail(block.text, block.signature)];
+    }
+    writer.began(block.kind);
+    if (block.kind === "text") writer.text(block.text);
+    return [];
+  });
+}
+
+function textOf(blocks: readonly Block[], kind: Block["kind"]): string {
+  return blocks.filter((block) => block.kind === kind).map((block) =>
+    block.text
+  ).join("");
+}
+
+/** A call without arguments gets `{}`: clients parse the text, and an empty text is not JSON. */
+function argumentsOf(text: string): string {
+  return text.trim() === "" ? "{}" : text;
+}

@@ -1,0 +1,221 @@
+/**
+ * Encodes events as frames for a caller. The finish reason, the usage chunk and `[DONE]` are
+ * written only at `end`. An error is the last frame, without a `[DONE]` after it.
+ *
+ * @module
+ */
+import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
+import { compact, type JsonObject } from "../../bytes/json.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  type BlockKind,
+  mergeUsage,
+  type ReplyEvent,
+  settleStop,
+  type StopReason,
+  type Usage,
+} from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { dataFrame } from "../../stream/sse.ts";
+import {
+  detailWriter,
+  isDetailSignature,
+  writeCallSignature,
+} from "./signatures.ts";
+import { errorObject } from "./error.ts";
+import { replyId } from "./encode_reply.ts";
+import { encodeFinishReason } from "./stop_reason.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** The field of a delta that holds each kind of text block. */
+const PROSE_FIELDS: Readonly<Record<Exclude<BlockKind, "tool">, string>> = {
+  text: "content",
+  reasoning: "reasoning_content",
+  refusal: "refusal",
+};
+
+type Open =
+  | { readonly kind: "text" | "refusal" }
+  | {
+    readonly kind: "reasoning";
+    readonly texts: string[];
+  }
+  | {
+    readonly kind: "tool";
+    readonly index: number;
+    readonly id: string;
+    readonly name: string;
+    /**
+     * False while the start of the call is held back for a signature that may follow immediately.
+     */
+    started: boolean;
+    /** Whether any argument text has been written. */
+    fed: boolean;
+  };
+
+type OpenTool = Open & { readonly kind: "tool" };
+
+/** Creates the encoder for one stream. */
+export function streamEncoder(context: EncodeContext): StreamEncoder {
+  const chunkTail = context.wantUsage ? `,"usage":null}` : "}";
+  const tail = `,"logprobs":null,"finish_reason":null}]${chunkTail}`;
+  let head = "";
+  let open: Open | undefined;
+  let tools = 0;
+  const details = detailWriter();
+  let usage: Usage = {};
+  let reason: StopReason = "end";
+  let ended = false;
+
+  /** Writes the first chunk. All chunks share its id, since clients merge chunks by id. */
+  const begin = (id: string | undefined): string => {
+    if (head !== "") return "";
+    head = JSON.stringify({
+      id: replyId(id, context),
+      object: "chat.completion.chunk",
+      created: context.created,
+      model: context.model,
+    }).slice(0, -1);
+    return chunk('{"role":"assistant","content":""}');
+  };
+  const chunk = (delta: string): string =>
+    `data: ${head},"choices":[{"index":0,"delta":${delta}${tail}\n\n`;
+  const toolChunk = (fields: JsonObject): string =>
+    chunk(JSON.stringify({ tool_calls: [fields] }));
+  const argumentsChunk = (tool: OpenTool, text: string): string => {
+    if (!context.legacyFunctions) {
+      return chunk(
+        `{"tool_calls":[{"index":${tool.index},"function":{"arguments":${
+          JSON.stringify(text)
+        }}}]}`,
+      );
+    }
+    // The deprecated form allows one call per reply.
+    return tool.index > 0
+      ? ""
+      : chunk(`{"function_call":{"arguments":${JSON.stringify(text)}}}`);
+  };
+  const startTool = (tool: OpenTool, signature?: Signature): string => {
+    const extra = writeCallSignature(signature);
+    const wasStarted = tool.started;
+    tool.started = true;
+    if (context.legacyFunctions) {
+      return wasStarted || tool.index > 0 ? "" : chunk(
+        JSON.stringify({ function_call: { name: tool.name, arguments: "" } }),
+      );
+    }
+    // Strict clients require `function` in every delta of a call, including one that only carries
+    // the signature.
+    if (wasStarted) {
+      return extra === undefined ? "" : toolChunk({
+        index: tool.index,
+        function: { arguments: "" },
+        extra_content: extra,
+      });
+    }
+    return toolChunk(compact({
+      index: tool.index,
+      id: tool.id,
+      type: "function",
+      function: { name: tool.name, arguments: "" },
+      extra_content: extra,
+    }));
+  };
+  const delta = (text: string): string => {
+    if (open === undefined || text === "") return "";
+    if (open.kind !== "tool") {
+      if (open.kind === "reasoning") open.texts.push(text);
+      else if (open.kind === "text") details.text(text);
+      return chunk(`{"${PROSE_FIELDS[open.kind]}":${JSON.stringify(text)}}`);
+    }
+    open.fed ||= text.trim() !== "";
+    return startTool(open) + argumentsChunk(open, text);
+  };
+  const sign = (signature: Signature): string => {
+    if (open?.kind === "tool") return startTool(open, signature);
+    if (open?.kind !== "reasoning" || !isDetailSignature(signature)) return "";
+    const detail = details.detail(open.texts.join(""), signature);
+    return chunk(JSON.stringify({ reasoning_details: [detail] }));
+  };
+  const close = (): string => {
+    const block = open;
+    open = undefined;
+    if (block?.kind !== "tool") return "";
+    return startTool(block) + (block.fed ? "" : argumentsChunk(block, "{}"));
+  };
+  const begun = (event: ReplyEvent & { readonly type: "open" }): Open => {
+    if (event.kind !== "reasoning") details.began(event.kind);
+    switch (event.kind) {
+      case "text":
+      case "refusal":
+        return { kind: event.kind };
+      case "reasoning":
+        return { kind: "reasoning", texts: [] };
+      case "tool": {
+        const index = tools++;
+        return {
+          kind: "tool",
+          index,
+          id: event.id ?? generatedCallId("call_", context.idSeed, index),
+          name: event.name,
+          started: false,
+          fed: false,
+        };
+      }
+    }
+  };
+  const end = (): string => {
+    const settled = settleStop(reason, tools > 0);
+    const word = encodeFinishReason(settled, context.legacyFunctions);
+    const last =
+      `data: ${head},"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${word}"}]${chunkTail}\n\n`;
+    const bill = context.wantUsage
+      ? `data: ${head},"choices":[],"usage":${
+        JSON.stringify(encodeUsage(usage, context.inputEstimate))
+      }}\n\n`
+      : "";
+    return `${last}${bill}${dataFrame("[DONE]")}`;
+  };
+  return {
+    push(event) {
+      if (ended) return "";
+      switch (event.type) {
+        case "start":
+          usage = mergeUsage(usage, event.usage ?? {});
+          return begin(event.id);
+        case "open": {
+          const before = begin(undefined) + close();
+          open = begun(event);
+          return before;
+        }
+        case "delta":
+          return delta(event.text);
+        case "sign":
+          return sign(event.signature);
+        case "close":
+          return close();
+        case "usage":
+          usage = mergeUsage(usage, event.usage);
+          return "";
+        case "stop":
+          reason = event.reason;
+          return "";
+        case "end": {
+          const before = begin(undefined) + close();
+          ended = true;
+          return before + end();
+        }
+        case "error":
+          ended = true;
+          return dataFrame(
+            JSON.stringify({ error: errorObject(event.error) }),
+          );
+      }
+    },
+    ping() {
+      if (head === "" || ended) return "";
+      const held = open?.kind === "tool" ? startTool(open) : "";
+      return `${held}: keep-alive\n\n`;
+    },
+  };
+}

@@ -1,0 +1,255 @@
+/**
+ * Encodes neutral tools, tool choice and output format as fields of an upstream request. For a
+ * model without structured output, a forced tool replaces the schema, and the reply's decoder
+ * receives the name of that tool.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { DecodeContext } from "../../dialect.ts";
+import { invalidField } from "../../model/error.ts";
+import { compact, type JsonObject } from "../../bytes/json.ts";
+import { changedToolNames, wireToolName } from "../../model/names.ts";
+import type {
+  FunctionTool,
+  GenerationRequest,
+  OpaqueTool,
+  OutputFormat,
+  ToolChoice,
+} from "../../model/request.ts";
+import { calledNames } from "../../model/turns.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
+
+/** The fields, and the context that the reply's decoder needs. */
+export interface EncodedTools {
+  /** Top-level fields of the upstream request. */
+  readonly fields: JsonObject;
+  /** The changed tool names, and the name of the tool that replaces a schema. */
+  readonly context: DecodeContext;
+}
+
+type SchemaFormat = OutputFormat & { readonly type: "schema" };
+
+/** Name of a schema that the caller did not name, since the format requires one. */
+const DEFAULT_SCHEMA_NAME = "response";
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+/**
+ * Encodes `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`.
+ *
+ * @throws {ApiError} `invalid_request` if the only tools, or the chosen tool, belong to another
+ * format
+ */
+export function encodeTools(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): EncodedTools {
+  const kept = encodableTools(request, losses);
+  const names = kept.flatMap((tool) =>
+    tool.type === "function" ? [tool.name] : []
+  );
+  const toolNames = changedToolNames(
+    [...names, ...calledNames(request.turns)],
+    can.maxToolName,
+  );
+  const tools = kept.map((tool) =>
+    tool.type === "opaque" ? tool.value : encodeFunction(tool, can)
+  );
+  const format = request.format;
+  if (format?.type === "schema" && !can.structuredOutput) {
+    const taken = new Set(names.map((name) => wireName(name, can)));
+    const formatTool = freeName(wireName(schemaName(format), can), taken);
+    return {
+      fields: addFormatTool(request, format, formatTool, tools, can),
+      context: { toolNames, formatTool },
+    };
+  }
+  const responseFormat = format === undefined
+    ? undefined
+    : encodeFormat(format);
+  return {
+    fields: compact({
+      ...(tools.length === 0
+        ? without(request, losses)
+        : withTools(request, tools, can, losses)),
+      response_format: responseFormat,
+    }),
+    context: { toolNames },
+  };
+}
+
+/**
+ * The tools that this format can express. Tools of another format are dropped if others remain;
+ * if none remain, they are essential and the request is refused.
+ */
+function encodableTools(
+  request: GenerationRequest,
+  losses: DroppedFields,
+): readonly (FunctionTool | OpaqueTool)[] {
+  const all = request.tools ?? [];
+  const foreign = all.filter((tool): tool is OpaqueTool =>
+    tool.type === "opaque" && tool.from !== "chat_completions"
+  );
+  const kept = all.filter((tool) =>
+    tool.type === "function" || tool.from === "chat_completions"
+  );
+  const first = foreign[0];
+  if (first === undefined) return kept;
+  if (kept.length === 0) {
+    throw invalidField(
+      first.path,
+      `a tool of type "${first.kind}" cannot be offered to this model`,
+    );
+  }
+  const choice = request.toolChoice;
+  const keptNames = new Set(kept.map((tool) => tool.name));
+  const chosen = choice?.type === "tool"
+    ? foreign.find((tool) =>
+      tool.name === choice.name && !keptNames.has(choice.name)
+    )
+    : undefined;
+  if (chosen !== undefined) {
+    throw losses.refusal(
+      "toolChoice",
+      `a tool of type "${chosen.kind}" cannot be offered to this model`,
+    );
+  }
+  for (const tool of foreign) losses.path(tool.path);
+  return kept;
+}
+
+/**
+ * The three fields are sent together or not at all: upstreams answer a choice without tools with
+ * 400.
+ */
+function without(
+  request: GenerationRequest,
+  losses: DroppedFields,
+): JsonObject {
+  const choice = request.toolChoice;
+  if (
+    choice !== undefined && choice.type !== "auto" && choice.type !== "none"
+  ) {
+    losses.field("toolChoice");
+  }
+  return {};
+}
+
+function withTools(
+  request: GenerationRequest,
+  tools: readonly JsonObject[],
+  can: Capabilities,
+  losses: DroppedFields,
+): JsonObject {
+  const single = request.parallelTools === false;
+  if (single && !can.parallelToggle) losses.field("parallelTools");
+  return {
+    tools,
+    tool_choice: request.toolChoice === undefined
+      ? undefined
+      : encodeChoice(request.toolChoice, can),
+    parallel_tool_calls: single && can.parallelToggle ? false : undefined,
+  };
+}
+
+function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
+  return {
+    type: "function",
+    function: compact({
+      name: wireName(tool.name, can),
+      description: tool.description,
+      parameters: tool.parameters ?? NO_PARAMETERS,
+      strict: tool.strict,
+    }),
+  };
+}
+
+function encodeChoice(choice: ToolChoice, can: Capabilities): unknown {
+  switch (choice.type) {
+    case "auto":
+    case "required":
+    case "none":
+      return choice.type;
+    case "tool":
+      return namedFunction(wireName(choice.name, can));
+    case "allowed":
+      return {
+        type: "allowed_tools",
+        allowed_tools: {
+          mode: choice.required ? "required" : "auto",
+          tools: choice.names.map((name) => namedFunction(wireName(name, can))),
+        },
+      };
+  }
+}
+
+function namedFunction(name: string): JsonObject {
+  return { type: "function", function: { name } };
+}
+
+function encodeFormat(format: OutputFormat): JsonObject | undefined {
+  switch (format.type) {
+    case "text":
+      return undefined;
+    case "json":
+      return { type: "json_object" };
+    case "schema":
+      return {
+        type: "json_schema",
+        json_schema: compact({
+          name: schemaName(format),
+          description: format.description,
+          schema: format.schema,
+          strict: format.strict ?? true,
+        }),
+      };
+  }
+}
+
+/**
+ * Adds a tool whose arguments are the reply. The model must call it, or any tool if the caller
+ * left the choice open.
+ */
+function addFormatTool(
+  request: GenerationRequest,
+  format: SchemaFormat,
+  name: string,
+  tools: readonly JsonObject[],
+  can: Capabilities,
+): JsonObject {
+  const choice = request.toolChoice;
+  const alone = tools.length === 0 || choice?.type === "none";
+  return compact({
+    tools: [...tools, {
+      type: "function",
+      function: compact({
+        name,
+        description: format.description ??
+          "Gives the answer. Call this when the answer is ready.",
+        parameters: format.schema,
+        strict: format.strict,
+      }),
+    }],
+    tool_choice: alone
+      ? namedFunction(name)
+      : choice?.type === "tool"
+      ? encodeChoice(choice, can)
+      : "required",
+    parallel_tool_calls: can.parallelToggle ? false : undefined,
+  });
+}
+
+function schemaName(format: SchemaFormat): string {
+  return format.name ?? DEFAULT_SCHEMA_NAME;
+}
+
+function wireName(name: string, can: Capabilities): string {
+  return wireToolName(name, can.maxToolName);
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free); n += 1) free = `${name}_${n}`;
+  return free;
+}

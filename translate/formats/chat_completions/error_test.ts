@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { ApiError, ERROR_STATUS, type ErrorKind } from "../../model/error.ts";
+import { decodeError, encodeError, inBandError } from "./error.ts";
+
+const KINDS: Readonly<Record<ErrorKind, [number, string, string | null]>> = {
+  invalid_request: [400, "invalid_request_error", null],
+  authentication: [401, "authentication_error", "invalid_api_key"],
+  billing: [402, "insufficient_quota", "insufficient_quota"],
+  permission: [403, "permission_error", null],
+  not_found: [404, "invalid_request_error", null],
+  method_not_allowed: [405, "invalid_request_error", null],
+  request_timeout: [408, "invalid_request_error", null],
+  conflict: [409, "invalid_request_error", null],
+  too_large: [413, "invalid_request_error", null],
+  unsupported_media: [415, "invalid_request_error", null],
+  rate_limit: [429, "requests", "rate_limit_exceeded"],
+  internal: [500, "server_error", null],
+  upstream: [502, "server_error", null],
+  unavailable: [503, "server_error", null],
+  timeout: [504, "server_error", null],
+  overloaded: [503, "server_error", null],
+};
+
+Deno.test("encodeError() encodes every kind with this format's type and code", async (t) => {
+  const kinds = Object.entries(KINDS);
+  assert.equal(kinds.length, Object.keys(ERROR_STATUS).length);
+  for (const [kind, [status, type, code]] of kinds) {
+    await t.step(kind, () => {
+      // The type of KINDS guarantees that its keys are error kinds.
+      const error = new ApiError(kind as ErrorKind, "Words.");
+      assert.deepEqual(encodeError(error, "req_1"), {
+        status,
+        headers: {},
+        body: {
+          type: "error",
+          error: { type, message: "Words.", code, param: null },
+          request_id: "req_1",
+        },
+      });
+    });
+  }
+});
+
+Deno.test("encodeError() sends the known code, field and headers", () => {
+  const error = new ApiError("method_not_allowed", "No.", {
+    code: "c",
+    param: "messages[0]",
+    retryAfterSeconds: 7,
+    retryable: false,
+    allow: ["GET", "HEAD"],
+    upstreamStatus: 500,
+  });
+  const { headers, body } = encodeError(error, "r");
+  assert.deepEqual(headers, {
+    "retry-after": "7",
+    "x-should-retry": "false",
+    allow: "GET, HEAD",
+  });
+  assert.deepEqual(body["error"], {
+    type: "invalid_request_error",
+    message: "No.",
+    code: "c",
+    param: "messages[0]",
+  });
+  assert.equal(
+    encodeError(new ApiError("timeout", "x", { retryable: true }), "r")
+      .headers["x-should-retry"],
+    "true",
+  );
+});
+
+Deno.test("encodeError() keeps codes that clients act on", async (t) => {
+  const rows: [ErrorKind, string, string][] = [
+    ["not_found", "model_not_found", "invalid_request_error"],
+    ["permission", "insufficient_balance", "permission_error"],
+    ["invalid_request", "context_length_exceeded", "invalid_request_error"],
+    ["rate_limit", "insufficient_quota", "insufficient_quota"],
+  ];
+  for (const [kind, code, type] of rows) {
+    await t.step(code, () => {
+      const { body } = encodeError(new ApiError(kind, "x", { code }), "r");
+      assert.deepEqual(body["error"], {
+        type,
+        message: "x",
+        code,
+        param: null,
+      });
+    });
+  }
+});
+
+Deno.test("decodeError() decodes errors of any shape", async (t) => {
+  const rows: [string, number, string, ErrorKind, string, object][] = [
+    [
+      "openai",
+      400,
+      '{"error":{"message":"bad","type":"invalid_request_error","param":"messages","code":"x"}}',
+      "invalid_request",
+      "bad",
+      { upstreamStatus: 400, code: "x", param: "messages" },
+    ],
+    [
+      "mistral",
+      422,
+      '{"detail":"nope"}',
+      "invalid_request",
+      "nope",
+      { upstreamStatus: 422 },
+    ],
+    [
+      "azure",
+      429,
+      '{"error":{"code":"RateLimitReached","message":"slow"}}',
+      "rate_limit",
+      "slow",
+      { upstreamStatus: 429, code: "RateLimitReached" },
+    ],
+    [
+      "openrouter",
+      429,
+      '{"error":{"code":429,"message":"slow","metadata":{"raw":"x"}}}',
+      "rate_limit",
+      "slow",
+      { upstreamStatus: 429 },
+    ],
+    [
+      "quota",
+      429,
+      '{"error":{"message":"pay","type":"insufficient_quota","code":"insufficient_quota"}}',
+      "rate_limit",
+      "pay",
+      { upstreamStatus: 429, code: "insufficient_quota", retryable: false },
+    ],
+    [
+      "model",
+      404,
+      '{"error":{"message":"no model","code":"model_not_found"}}',
+      "not_found",
+      "no model",
+      { upstreamStatus: 404, code: "model_not_found" },
+    ],
+    [
+      "overflow",
+      400,
+      '{"error":{"message":"maximum context length is 8 tokens"}}',
+      "invalid_request",
+      "maximum context length is 8 tokens",
+      { upstreamStatus: 400, code: "context_length_exceeded" },
+    ],
+    [
+      "our key",
+      401,
+      '{"error":{"message":"bad key sk-abc"}}',
+      "upstream",
+      "the upstream refused the gateway's own credentials or account; the operator must look into it",
+      { upstreamStatus: 401, retryable: false },
+    ],
+    [
+      "html",
+      502,
+      "<html><title>502 Bad Gateway</title></html>",
+      "upstream",
+      "502 Bad Gateway",
+      { upstreamStatus: 502 },
+    ],
+    ["text", 503, "busy", "unavailable", "busy", { upstreamStatus: 503 }],
+    [
+      "nothing",
+      500,
+      "",
+      "internal",
+      "the upstream failed",
+      { upstreamStatus: 500 },
+    ],
+    [
+      "array",
+      400,
+      '[{"error":{"message":"bad"}}]',
+      "invalid_request",
+      "bad",
+      { upstreamStatus: 400 },
+    ],
+  ];
+  for (const [name, status, body, kind, message, details] of rows) {
+    await t.step(name, () => {
+      const error = decodeError(status, new Headers(), body);
+      assert.equal(error.kind, kind);
+      assert.equal(error.message, message);
+      assert.deepEqual(error.details, details);
+    });
+  }
+});
+
+Deno.test("inBandError() decodes an error whose code, type and status are objects", () => {
+  const odd = { toString: 1, valueOf: 1 };
+  for (const field of ["status_code", "code", "type", "status"]) {
+    const error = inBandError({ error: { message: "m", [field]: odd } });
+    assert.deepEqual([error.kind, error.message], ["upstream", "m"]);
+  }
+});

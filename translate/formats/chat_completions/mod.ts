@@ -1,0 +1,49 @@
+/**
+ * The chat-completion format (`POST /v1/chat/completions`), assembled from the modules in this
+ * folder.
+ *
+ * @module
+ */
+import type { Dialect } from "../../dialect.ts";
+import { checkPassable } from "./check_passable.ts";
+import { cleanRequest } from "./clean_request.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { streamEnding } from "./stream_ending.ts";
+import { decodeError, encodeError } from "./error.ts";
+import { isUnrequestedUsage, passThroughFields } from "./include_usage.ts";
+import { decodeReply } from "./decode_reply.ts";
+import { encodeReply, withStop } from "./encode_reply.ts";
+import { streamDecoder } from "./decode_stream.ts";
+import { streamEncoder } from "./encode_stream.ts";
+
+export { chatCompletionsRequest } from "./wire.ts";
+
+/** The chat-completion format. */
+export const chatCompletions: Dialect = {
+  name: "chat_completions",
+  decodeRequest,
+  checkPassable,
+  encodeRequest,
+  cleanRequest,
+  passThroughFields,
+  withStop,
+  isUnrequestedFrame: isUnrequestedUsage,
+  streamEnding,
+  decodeReply,
+  encodeReply,
+  variableKeys: {
+    texts: new Set([
+      "content",
+      "reasoning_content",
+      "reasoning",
+      "refusal",
+      "arguments",
+    ]),
+    padding: new Set(["obfuscation"]),
+  },
+  streamDecoder,
+  streamEncoder,
+  decodeError,
+  encodeError,
+};

@@ -1,0 +1,295 @@
+/**
+ * Reads one chunk of a stream, or a whole reply as a stream of one chunk: both have the same
+ * fields, under `delta` or `message`. Reading is lenient: a field that a vendor omits, repeats or
+ * adds never fails a reply. Frames and the end of the stream are handled in `decode_stream.ts`.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { upstreamJson } from "../../bytes/exact_json.ts";
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
+import { blockWriter } from "./block_writer.ts";
+import { readCallSignature, readDetails } from "./signatures.ts";
+import { errorFromBaseResp, inBandError } from "./error.ts";
+import { decodeFinishReason } from "./stop_reason.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** Converts chunks to events. After a failure it returns no more events. */
+export interface ReplyReader {
+  /** The events of one chunk. */
+  read(chunk: JsonObject): readonly ReplyEvent[];
+  /**
+   * The events of a chunk that differs from the previous one, a single delta of the open block,
+   * only in its text.
+   */
+  more(text: string): readonly ReplyEvent[];
+  /** The events at the regular end of a reply. */
+  finish(): readonly ReplyEvent[];
+  /** Whether a finish reason was read. */
+  finished(): boolean;
+  /** Whether any content was read. */
+  began(): boolean;
+}
+
+/** Creates the reader for one reply, in chunks or as a whole. */
+export function replyReader(
+  context: DecodeContext,
+  form: "stream" | "whole" = "stream",
+): ReplyReader {
+  const blocks = blockWriter(context);
+  const contentOf = form === "whole" ? replyContent : chunkContent;
+  let started = false;
+  let stopWord: string | undefined;
+  let sawCall = false;
+  let plainThoughts = false;
+  let sawDelta = false;
+  let usageSoFar: Usage = {};
+
+  const thoughts = (delta: JsonObject): void => {
+    const plain = textIn(delta["reasoning_content"]) ??
+      textIn(delta["reasoning"]) ?? "";
+    const details = readDetails(delta["reasoning_details"]);
+    const signed = details.some((detail) => detail.signature !== undefined);
+    // Both fields hold the same reasoning. The details separate its blocks, so their text is used
+    // if they are signed and no plain text preceded them.
+    if (plain !== "" && (plainThoughts || !signed)) {
+      plainThoughts = true;
+      blocks.addText("reasoning", plain);
+    }
+    for (const detail of details) {
+      if (!plainThoughts) blocks.addText("reasoning", detail.text);
+      if (detail.signature !== undefined) blocks.sign(detail.signature);
+    }
+  };
+  const content = (value: unknown): void => {
+    if (typeof value === "string") return blocks.addText("text", value);
+    for (const part of isObject(value) ? [value] : arrayOr(value)) {
+      if (typeof part === "string") blocks.addText("text", part);
+      if (!isObject(part)) continue;
+      const text = stringIn(part["text"]) ??
+        stringIn(objectOr(part["text"])["value"]) ?? "";
+      switch (part["type"]) {
+        case "thinking":
+          blocks.addText("reasoning", thinkingText(part["thinking"]));
+          break;
+        case "reasoning":
+          blocks.addText("reasoning", text);
+          break;
+        case "refusal":
+          blocks.addText("refusal", stringIn(part["refusal"]) ?? text);
+          break;
+        default:
+          blocks.addText("text", text);
+      }
+    }
+  };
+  const calls = (delta: JsonObject, whole: boolean): void => {
+    for (const [place, call] of arrayOr(delta["tool_calls"]).entries()) {
+      if (!isObject(call)) continue;
+      sawCall = true;
+      const called = objectOr(call["function"] ?? call["custom"]);
+      // In a whole message each entry is a separate call, even if a vendor repeats an id.
+      const index = whole ? place : call["index"];
+      const id = textIn(call["id"]);
+      const name = textIn(called["name"]);
+      const signature = readCallSignature(call["extra_content"]);
+      blocks.addCall({
+        ...(typeof index === "number" ? { index } : {}),
+        ...(id === undefined ? {} : { id }),
+        ...(name === undefined ? {} : { name }),
+        text: argumentsText(called["arguments"] ?? called["input"]),
+        ...(signature === undefined ? {} : { signature }),
+      });
+    }
+    const old = delta["function_call"];
+    if (!isObject(old)) return;
+    sawCall = true;
+    const name = textIn(old["name"]);
+    blocks.addCall({
+      index: -1,
+      ...(name === undefined ? {} : { name }),
+      text: argumentsText(old["arguments"]),
+      withoutId: true,
+    });
+  };
+  const stop = (choice: JsonObject): readonly ReplyEvent[] => {
+    const reasonGiven = choice["finish_reason"];
+    const word = typeof reasonGiven === "number"
+      ? String(reasonGiven)
+      : textIn(reasonGiven);
+    // Some vendors send the finish reason twice.
+    if (word === undefined || word === stopWord) return [];
+    stopWord = word;
+    const reason = decodeFinishReason(word);
+    if (reason !== "end") return [{ type: "stop", reason, raw: word }];
+    if (blocks.refused()) {
+      return [{ type: "stop", reason: "refusal", raw: word }];
+    }
+    // vLLM reports the matched stop string here; a stop token is reported as a number.
+    const sequence = textIn(choice["stop_reason"]);
+    return [
+      sequence === undefined
+        ? { type: "stop", reason, raw: word }
+        : { type: "stop", reason: "stop_sequence", raw: word, sequence },
+    ];
+  };
+  const head = (chunk: JsonObject): readonly ReplyEvent[] => {
+    if (started) return [];
+    const id = textIn(chunk["id"]);
+    const model = textIn(chunk["model"]);
+    // Azure OpenAI opens with a frame about the prompt that has neither id nor content; the next
+    // frame has them.
+    const about = id === undefined && arrayOr(chunk["choices"]).length === 0 &&
+      !isObject(chunk["usage"]);
+    if (about) return [];
+    started = true;
+    return [{
+      type: "start",
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+    }];
+  };
+  return {
+    read(chunk) {
+      const choice = firstChoice(chunk, form);
+      const failure = failureOf(chunk, choice);
+      if (failure !== undefined) {
+        return [{ type: "error", error: inBandError(failure) }];
+      }
+      const start = head(chunk);
+      const { content: given, whole } = contentOf(choice);
+      // A message that follows deltas repeats their content.
+      const delta = whole && sawDelta ? {} : given;
+      sawDelta ||= !whole && hasContent(given);
+      thoughts(delta);
+      content(delta["content"]);
+      blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
+      calls(delta, whole);
+      const usageEvents: ReplyEvent[] = [];
+      const usage = decodeUsage(chunk["usage"], usageSoFar) ??
+        decodeUsage(objectOr(chunk["x_groq"])["usage"], usageSoFar) ??
+        decodeUsage(choice["usage"], usageSoFar);
+      if (usage !== undefined) {
+        usageSoFar = mergeUsage(usageSoFar, usage);
+        usageEvents.push({ type: "usage", usage });
+      }
+      return [...start, ...blocks.take(), ...stop(choice), ...usageEvents];
+    },
+    more(text) {
+      blocks.extendOpen(text);
+      return blocks.take();
+    },
+    finish() {
+      blocks.finish();
+      const events = blocks.take();
+      if (stopWord === undefined) {
+        const reason = sawCall
+          ? "tool_use"
+          : blocks.refused()
+          ? "refusal"
+          : "end";
+        events.push({ type: "stop", reason, raw: "" });
+      }
+      events.push({ type: "end" });
+      return events;
+    },
+    finished: () => stopWord !== undefined,
+    began: () => blocks.began(),
+  };
+}
+
+/** The message or delta of a choice, and which of the two it is. */
+interface ChoiceContent {
+  readonly content: JsonObject;
+  readonly whole: boolean;
+}
+
+/** In a stream the delta is read: some vendors add a message with all content so far. */
+function chunkContent(choice: JsonObject): ChoiceContent {
+  const { delta, message } = choice;
+  if (isObject(delta)) return { content: delta, whole: false };
+  if (isObject(message)) return { content: message, whole: true };
+  return { content: legacyText(choice), whole: false };
+}
+
+/**
+ * In a whole reply the message is read. Some hosts send a delta beside an empty or missing
+ * message, or the reverse.
+ */
+function replyContent(choice: JsonObject): ChoiceContent {
+  const forms = [choice["message"], choice["delta"], legacyText(choice)]
+    .filter(isObject);
+  return { content: forms.find(hasContent) ?? forms[0] ?? {}, whole: true };
+}
+
+/** The text of the legacy completions format, as a message. */
+function legacyText(choice: JsonObject): JsonObject {
+  const text = textIn(choice["text"]);
+  return text === undefined ? {} : { content: text };
+}
+
+/** Whether a message or delta has any field with content beside its role. */
+export function hasContent(message: JsonObject): boolean {
+  return Object.entries(message).some(([key, value]) =>
+    key !== "role" &&
+    (isObject(value)
+      ? Object.keys(value).length > 0
+      : Array.isArray(value)
+      ? value.length > 0
+      : textIn(value) !== undefined)
+  );
+}
+
+/** The first choice. A translated request never asks for more, so other choices are ignored. */
+export function firstChoice(
+  chunk: JsonObject,
+  form: "stream" | "whole",
+): JsonObject {
+  const choices = arrayOr(chunk["choices"]).filter(isObject);
+  const first = choices.find((choice) => (choice["index"] ?? 0) === 0);
+  return first ?? (form === "whole" ? choices[0] : undefined) ?? {};
+}
+
+/** The error inside a reply with status 200: beside the choices, or instead of them. */
+function failureOf(
+  chunk: JsonObject,
+  choice: JsonObject,
+): JsonObject | undefined {
+  if (isFailure(chunk["error"])) return chunk;
+  if (isFailure(choice["error"])) return choice;
+  if (choice["finish_reason"] === "error") return {};
+  // MiniMax replies with 200 to everything and reports failures beside an empty list of choices.
+  const baseResp = objectOr(chunk["base_resp"]);
+  const empty = !isObject(choice["delta"]) && !isObject(choice["message"]);
+  if (empty && (countIn(baseResp["status_code"]) ?? 0) > 0) {
+    return errorFromBaseResp(baseResp);
+  }
+  return chunk["object"] === "error" || chunk["type"] === "error"
+    ? chunk
+    : undefined;
+}
+
+function isFailure(error: unknown): boolean {
+  return isObject(error) || textIn(error) !== undefined;
+}
+
+function thinkingText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return arrayOr(value).map((part) => stringIn(objectOr(part)["text"]) ?? "")
+    .join("");
+}
+
+/** The arguments as JSON text. Some vendors send an object instead. */
+function argumentsText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isObject(value) ? upstreamJson(value) : "";
+}

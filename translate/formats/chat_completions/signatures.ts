@@ -1,0 +1,210 @@
+/**
+ * Fields that carry signatures of other formats: `reasoning_details` for the messages and
+ * Responses formats (the shape that OpenRouter uses) and `extra_content.google.thought_signature`
+ * for generate content (the shape that Google uses). The encoders write them, the decoders read
+ * them, and `clean_request.ts` removes them before the request goes upstream.
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
+import type { Signature } from "../../model/request.ts";
+import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
+
+/** The `format` of entries with a signature of the messages format. */
+export const MESSAGES_FORMAT = "anthropic-claude-v1";
+
+/**
+ * The `format` of entries with a signature of the Responses format. Its data is tagged, because
+ * vendors of this format also send such entries.
+ */
+const RESPONSES_FORMAT = "openai-responses-v1";
+
+/** One entry of `reasoning_details`, decoded. */
+export interface ReasoningDetail {
+  /** A fragment of the reasoning, possibly empty. */
+  readonly text: string;
+  /** The signature that the entry carries. */
+  readonly signature?: Signature;
+  /** Entries with the same index belong to the same block. */
+  readonly index?: number;
+  /** What precedes the block in the message. Absent if the entry has no such field. */
+  readonly position?: Position;
+}
+
+/**
+ * How much of an assistant message precedes a block of reasoning. Recorded because the format
+ * keeps reasoning apart from text and calls.
+ */
+export interface Position {
+  /** Length of the preceding `content` in UTF-16 code units. */
+  readonly content: number;
+  /** Number of preceding entries of `tool_calls`. */
+  readonly calls: number;
+}
+
+/**
+ * The readable entries of a `reasoning_details` value, in order. Encrypted entries of other
+ * vendors are skipped.
+ */
+export function readDetails(value: unknown): readonly ReasoningDetail[] {
+  const details: ReasoningDetail[] = [];
+  for (const entry of arrayOr(value)) {
+    if (!isObject(entry)) continue;
+    const signature = readSignature(entry);
+    const text = textIn(entry["text"]) ?? textIn(entry["summary"]) ?? "";
+    if (text === "" && signature === undefined) continue;
+    const index = entry["index"];
+    const position = isOwnDetail(entry)
+      ? readPosition(entry["position"])
+      : undefined;
+    details.push({
+      text,
+      ...(signature === undefined ? {} : { signature }),
+      ...(typeof index === "number" ? { index } : {}),
+      ...(position === undefined ? {} : { position }),
+    });
+  }
+  return details;
+}
+
+function readSignature(entry: JsonObject): Signature | undefined {
+  if (isTaggedDetail(entry)) {
+    const tagged = untagged(entry.data);
+    return tagged === undefined ? undefined : { ...tagged, redacted: true };
+  }
+  if (entry["format"] !== MESSAGES_FORMAT) return undefined;
+  const value = textIn(entry["signature"]) ?? textIn(entry["data"]);
+  if (value === undefined) return undefined;
+  return {
+    from: "messages",
+    value,
+    ...(entry["type"] === "reasoning.encrypted" ? { redacted: true } : {}),
+  };
+}
+
+function readPosition(value: unknown): Position | undefined {
+  if (!isObject(value)) return undefined;
+  const content = countIn(value["content"]);
+  const calls = countIn(value["tool_calls"]);
+  return content === undefined || calls === undefined
+    ? undefined
+    : { content, calls };
+}
+
+/** Whether the gateway wrote this entry of `reasoning_details`. */
+export function isOwnDetail(entry: unknown): boolean {
+  return isObject(entry) &&
+    (entry["format"] === MESSAGES_FORMAT || isTaggedDetail(entry));
+}
+
+function isTaggedDetail(
+  entry: JsonObject,
+): entry is JsonObject & { readonly data: string } {
+  return entry["format"] === RESPONSES_FORMAT && isTagged(entry["data"]);
+}
+
+/** Whether `reasoning_details` can carry this signature. */
+export function isDetailSignature(signature: Signature | undefined): boolean {
+  return signature?.from === "messages" || signature?.from === "responses";
+}
+
+/**
+ * Encodes one block of reasoning as an entry of `reasoning_details`. `index` counts all preceding
+ * blocks of the message, including texts and calls, so that a gap shows that the block was not
+ * first even if a client removes `position`.
+ */
+function writeDetail(
+  text: string,
+  signature: Signature | undefined,
+  index: number,
+  position: Position | undefined,
+): JsonObject {
+  const place = {
+    index,
+    ...(position === undefined ? {} : {
+      position: { content: position.content, tool_calls: position.calls },
+    }),
+  };
+  if (signature?.from === "responses") {
+    const { redacted: _, ...proof } = signature;
+    return {
+      type: "reasoning.encrypted",
+      data: taggedValue(proof),
+      format: RESPONSES_FORMAT,
+      ...place,
+    };
+  }
+  return signature?.redacted === true
+    ? {
+      type: "reasoning.encrypted",
+      data: signature.value,
+      format: MESSAGES_FORMAT,
+      ...place,
+    }
+    : {
+      type: "reasoning.text",
+      text,
+      ...(signature === undefined ? {} : { signature: signature.value }),
+      format: MESSAGES_FORMAT,
+      ...place,
+    };
+}
+
+/** Counts the blocks of a reply, so that each entry of reasoning can record its position. */
+export function detailWriter(): {
+  /** Records that a text, refusal or call begins. */
+  began(kind: "text" | "refusal" | "tool"): void;
+  /** Records more text of the open text block. */
+  text(text: string): void;
+  /** Encodes a block of reasoning. The signature is left out if entries cannot carry it. */
+  detail(text: string, signature: Signature | undefined): JsonObject;
+} {
+  let blocks = 0;
+  let written = 0;
+  let content = 0;
+  let calls = 0;
+  return {
+    began(kind) {
+      blocks++;
+      if (kind === "tool") calls++;
+    },
+    text: (text) => void (content += text.length),
+    detail(text, signature) {
+      const first = blocks === written;
+      written++;
+      return writeDetail(
+        text,
+        isDetailSignature(signature) ? signature : undefined,
+        blocks++,
+        first ? undefined : { content, calls },
+      );
+    },
+  };
+}
+
+/** The signature in a tool call's `extra_content`. */
+export function readCallSignature(
+  extraContent: unknown,
+): Signature | undefined {
+  const google = objectOr(objectOr(extraContent)["google"]);
+  const value = textIn(google["thought_signature"]);
+  return value === undefined ? undefined : { from: "generate_content", value };
+}
+
+/**
+ * Encodes a tool call's signature as its `extra_content`. Undefined if the field cannot carry it.
+ */
+export function writeCallSignature(
+  signature: Signature | undefined,
+): JsonObject | undefined {
+  return signature?.from === "generate_content"
+    ? { google: { thought_signature: signature.value } }
+    : undefined;
+}

@@ -1,0 +1,61 @@
+/**
+ * Maps finish reasons of this format to neutral stop reasons and back, for streams and whole
+ * replies.
+ *
+ * @module
+ */
+import type { StopReason } from "../../model/reply.ts";
+
+/**
+ * Keys are in lower case. A Map, because a vendor's word may be `constructor`. From `eos` on the
+ * words are vendor-specific, or words of another format that a proxy left unchanged. A reply that
+ * ended for lack of resources does not count as complete.
+ */
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["stop", "end"],
+  ["length", "max_tokens"],
+  ["tool_calls", "tool_use"],
+  ["function_call", "tool_use"],
+  ["content_filter", "refusal"],
+  ["eos", "end"],
+  ["end_turn", "end"],
+  ["max_tokens", "max_tokens"],
+  ["model_length", "context_window"],
+  ["tool_use", "tool_use"],
+  ["max_output_tokens", "max_tokens"],
+  ["insufficient_system_resource", "max_tokens"],
+  ["model_context_window_exceeded", "context_window"],
+  ["stop_sequence", "stop_sequence"],
+  ["refusal", "refusal"],
+  ["safety", "refusal"],
+  ["recitation", "refusal"],
+  ["blocklist", "refusal"],
+  ["prohibited_content", "refusal"],
+  ["spii", "refusal"],
+]);
+
+const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
+  end: "stop",
+  max_tokens: "length",
+  stop_sequence: "stop",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+  pause: "stop",
+  context_window: "length",
+  other: "stop",
+};
+
+/** The neutral stop reason for an upstream's finish reason; an unknown word becomes `other`. */
+export function decodeFinishReason(word: string): StopReason {
+  return STOP_REASONS.get(word.toLowerCase()) ?? "other";
+}
+
+/** The finish reason to send. The deprecated form uses another word for calls. */
+export function encodeFinishReason(
+  reason: StopReason,
+  legacy: boolean,
+): string {
+  return legacy && reason === "tool_use"
+    ? "function_call"
+    : FINISH_REASONS[reason];
+}

@@ -1,0 +1,43 @@
+/**
+ * Collects the fields of a caller's request that the neutral request cannot hold: optional ones,
+ * which a translation drops and reports, and essential ones, for which it refuses the request.
+ * The decoding modules decide which fields are which.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../bytes/json.ts";
+
+/** Paths as the caller wrote them, each once, in order of discovery. */
+export interface UnmappedFields {
+  /** Dropped if the request is translated to another format. */
+  readonly unmapped: Set<string>;
+  /** Like `unmapped`, but dropping them would change the meaning. */
+  readonly essential: Set<string>;
+}
+
+/** Creates an empty collection. */
+export function newUnmappedFields(): UnmappedFields {
+  return { unmapped: new Set(), essential: new Set() };
+}
+
+/**
+ * Records the fields of an object that are not in `known`. Null and `[]` are skipped, because
+ * client libraries send them for absent values.
+ */
+export function noteUnknown(
+  object: object,
+  known: ReadonlySet<string>,
+  prefix: string,
+  unread: UnmappedFields,
+): void {
+  for (const [key, value] of Object.entries(object)) {
+    if (known.has(key) || value === null || value === undefined) continue;
+    if (Array.isArray(value) && value.length === 0) continue;
+    unread.unmapped.add(`${prefix}${key}`);
+  }
+}
+
+/** A checked object as plain JSON, to read fields that its type does not declare. */
+export function asJson(object: object): JsonObject {
+  return { ...object };
+}

@@ -1,0 +1,37 @@
+/**
+ * Decodes the frames of a stream. This format names no events and has no last frame: the end of the
+ * body ends the reply, provided that there was a finish reason. Older models send one in every
+ * frame, so the first finish reason does not end the reply.
+ *
+ * @module
+ */
+import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import { exactJson } from "../../bytes/exact_json.ts";
+import { replyReader } from "./reply_reader.ts";
+
+/**
+ * Makes the decoder of one stream; frames that hold a JSON array (a stream without `alt=sse`) are
+ * decoded element by element.
+ */
+export function streamDecoder(context: DecodeContext): StreamDecoder {
+  const reader = replyReader(context);
+  return {
+    push(frame) {
+      const data = frame.data.trim();
+      // Proxies in front of the vendor add the chat format's last frame; it has no meaning here.
+      if (data === "" || data === "[DONE]") return [];
+      const value = exactJson(data);
+      return value === undefined
+        ? reader.fail(
+          new ApiError(
+            "upstream",
+            "could not read the upstream's stream: a frame is not JSON",
+          ),
+        )
+        : reader.read(value);
+    },
+    pushMatched: reader.readMatched,
+    end: () => reader.finish(false),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * Encodes the reasoning settings as `thinkingConfig`: a level for newer models or a budget for
+ * older ones, never both, because the two together are refused.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import type { Effort, Reasoning } from "../../model/request.ts";
+import {
+  BUDGET_EFFORTS,
+  DYNAMIC_THINKING_BUDGET,
+  EFFORT_BUDGETS,
+  MIN_THINKING_BUDGET,
+  THINKING_LEVELS,
+} from "./wire.ts";
+
+/** The config, and whether part of the request was dropped. */
+export interface EncodedThinking {
+  /** Absent where nothing is sent. */
+  readonly config?: JsonObject;
+  /** True where the client gets other settings than it asked for. */
+  readonly dropped: boolean;
+}
+
+const EFFORTS: readonly Effort[] = [
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+];
+
+/** Encodes the config; none where the client gave no reasoning settings. */
+export function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  can: Capabilities,
+): EncodedThinking {
+  if (reasoning === undefined) return { dropped: false };
+  switch (can.reasoning) {
+    case "level":
+    case "budget":
+      break;
+    case "none":
+    case "effort":
+    case "adaptive":
+      // `effort` and `adaptive` are ways of other formats. Switching reasoning off for a model that
+      // cannot reason drops nothing.
+      return { dropped: reasoning.mode !== "off" };
+  }
+  if (reasoning.mode === "off") return off(can);
+  const includeThoughts = reasoning.visible !== false;
+  if (can.reasoning === "budget") {
+    return {
+      config: { thinkingBudget: budget(reasoning, can), includeThoughts },
+      dropped: false,
+    };
+  }
+  const effort = reasoning.effort ?? effortOf(reasoning.budgetTokens);
+  const level = effort === undefined ? undefined : nearestLevel(effort, can);
+  return {
+    config: {
+      ...(level === undefined ? {} : { thinkingLevel: level }),
+      includeThoughts,
+    },
+    dropped: effort !== undefined && level === undefined,
+  };
+}
+
+/**
+ * Switches reasoning off where the model can; otherwise sets its minimum, which is reported as
+ * dropped. Reasoning is not requested in the reply.
+ */
+function off(can: Capabilities): EncodedThinking {
+  if (can.reasoningOff) {
+    return { config: { thinkingBudget: 0 }, dropped: false };
+  }
+  if (can.reasoning === "budget") {
+    return { config: { thinkingBudget: MIN_THINKING_BUDGET }, dropped: true };
+  }
+  const level = nearestLevel("minimal", can);
+  return level === undefined
+    ? { dropped: true }
+    : { config: { thinkingLevel: level }, dropped: true };
+}
+
+function budget(reasoning: Reasoning, can: Capabilities): number {
+  const wanted = reasoning.budgetTokens ??
+    (reasoning.effort === undefined
+      ? undefined
+      : EFFORT_BUDGETS[reasoning.effort]);
+  if (wanted === undefined) return DYNAMIC_THINKING_BUDGET;
+  return Math.max(
+    MIN_THINKING_BUDGET,
+    Math.min(wanted, can.maxReasoningBudget),
+  );
+}
+
+function effortOf(budgetTokens: number | undefined): Effort | undefined {
+  if (budgetTokens === undefined) return undefined;
+  return BUDGET_EFFORTS.find(([below]) => budgetTokens < below)?.[1] ?? "high";
+}
+
+/**
+ * The model's nearest level; of two equally near the higher one, because too little reasoning costs
+ * more than too much.
+ */
+function nearestLevel(effort: Effort, can: Capabilities): Effort | undefined {
+  let nearest: Effort | undefined;
+  let distance = Infinity;
+  for (const level of can.efforts) {
+    if (!THINKING_LEVELS.has(level)) continue;
+    const away = Math.abs(EFFORTS.indexOf(level) - EFFORTS.indexOf(effort));
+    if (away <= distance) {
+      nearest = level;
+      distance = away;
+    }
+  }
+  return nearest;
+}

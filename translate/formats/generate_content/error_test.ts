@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { overflowNumbers } from "../../model/context_overflow.ts";
+import type { ApiError } from "../../model/error.ts";
+import { decodeError } from "./error.ts";
+
+function decoded(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): ApiError {
+  return decodeError(
+    status,
+    new Headers(headers),
+    typeof body === "string" ? body : JSON.stringify(body),
+  );
+}
+
+const EXHAUSTED = {
+  error: {
+    code: 429,
+    message: "You exceeded your current quota.",
+    status: "RESOURCE_EXHAUSTED",
+    details: [
+      { "@type": "type.googleapis.com/google.rpc.QuotaFailure" },
+      {
+        "@type": "type.googleapis.com/google.rpc.RetryInfo",
+        retryDelay: "48.9s",
+      },
+    ],
+  },
+};
+
+Deno.test("decodeError() takes the kind from the status and keeps the message", async (t) => {
+  const cases: readonly (readonly [number, string, string])[] = [
+    [400, "INVALID_ARGUMENT", "invalid_request"],
+    [400, "FAILED_PRECONDITION", "invalid_request"],
+    [404, "NOT_FOUND", "not_found"],
+    [429, "RESOURCE_EXHAUSTED", "rate_limit"],
+    [500, "INTERNAL", "internal"],
+    [503, "UNAVAILABLE", "unavailable"],
+    [504, "DEADLINE_EXCEEDED", "timeout"],
+  ];
+  for (const [code, status, kind] of cases) {
+    await t.step(`${code} ${status}`, () => {
+      for (
+        const body of [
+          { error: { code, message: "message", status } },
+          [{ error: { code, message: "message", status } }],
+        ]
+      ) {
+        const error = decoded(code, body);
+        assert.equal(error.kind, kind);
+        assert.equal(error.message, "message");
+        assert.equal(error.details.upstreamStatus, code);
+        assert.equal(error.details.code, undefined);
+      }
+    });
+  }
+});
+
+Deno.test("decodeError() reads the delay of a RetryInfo in whole seconds, after a header", () => {
+  assert.equal(decoded(429, EXHAUSTED).details.retryAfterSeconds, 49);
+  assert.equal(decoded(429, [EXHAUSTED]).details.retryAfterSeconds, 49);
+  assert.equal(
+    decoded(429, EXHAUSTED, { "retry-after": "7" }).details.retryAfterSeconds,
+    7,
+  );
+  for (const retryDelay of ["0s", "7s"]) {
+    const body = { error: { message: "m", details: [{ retryDelay }] } };
+    assert.equal(
+      decoded(429, body).details.retryAfterSeconds,
+      Number(retryDelay.slice(0, 1)),
+    );
+  }
+  for (const retryDelay of ["soon", 7, "", null]) {
+    const body = { error: { message: "m", details: [null, { retryDelay }] } };
+    assert.equal(decoded(429, body).details.retryAfterSeconds, undefined);
+  }
+});
+
+Deno.test("decodeError() reports a refusal of the gateway's own key without the vendor's message", async (t) => {
+  const cases: readonly (readonly [string, number, unknown])[] = [
+    ["a bad key, which is a 400", 400, {
+      error: {
+        code: 400,
+        message: "SECRET",
+        status: "INVALID_ARGUMENT",
+        details: [{ reason: "API_KEY_INVALID" }],
+      },
+    }],
+    ["a bad key without details", 400, {
+      error: {
+        message: "API key not valid. SECRET",
+        status: "INVALID_ARGUMENT",
+      },
+    }],
+    ["a country that our account may not call from", 400, {
+      error: {
+        message: "User location is not supported for the API use. SECRET",
+        status: "FAILED_PRECONDITION",
+      },
+    }],
+    ["401", 401, { error: { message: "SECRET", status: "UNAUTHENTICATED" } }],
+    ["403", 403, [{
+      error: { message: "SECRET", status: "PERMISSION_DENIED" },
+    }]],
+  ];
+  for (const [name, status, body] of cases) {
+    await t.step(name, () => {
+      const error = decoded(status, body);
+      assert.equal(error.kind, "upstream");
+      assert.equal(error.details.upstreamStatus, status);
+      assert.equal(error.details.retryable, false);
+      assert.doesNotMatch(error.message, /SECRET|API key/);
+    });
+  }
+});
+
+Deno.test("decodeError() recognizes a context overflow by its wording", () => {
+  for (
+    const message of [
+      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+      "Unable to submit request because the input token count is 1200000 but model only supports up to 1048576. Reduce the input token count and try again.",
+    ]
+  ) {
+    const error = decoded(400, {
+      error: { code: 400, message, status: "INVALID_ARGUMENT" },
+    });
+    assert.equal(error.kind, "invalid_request");
+    assert.equal(error.details.code, "context_length_exceeded");
+    assert.equal(error.message, message);
+    assert.deepEqual(overflowNumbers(message), {
+      tokens: 1200000,
+      maximum: 1048576,
+    });
+  }
+});
+
+Deno.test("decodeError() never throws, whatever the body", async (t) => {
+  const cases: readonly (readonly [number, string, string, string])[] = [
+    [502, "", "upstream", "the upstream failed"],
+    [503, "busy", "unavailable", "busy"],
+    [404, "<html><title>Error 404</title></html>", "not_found", "Error 404"],
+    [400, "[]", "invalid_request", "the upstream refused the request"],
+    [400, '{"error":"plain"}', "invalid_request", "plain"],
+    [
+      400,
+      '{"error":{"details":7}}',
+      "invalid_request",
+      "the upstream refused the request",
+    ],
+    [400, "null", "invalid_request", "null"],
+  ];
+  for (const [status, body, kind, message] of cases) {
+    await t.step(`${status} ${body}`, () => {
+      const error = decoded(status, body);
+      assert.equal(error.kind, kind);
+      assert.equal(error.message, message);
+    });
+  }
+});

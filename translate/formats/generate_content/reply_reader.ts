@@ -1,0 +1,343 @@
+/**
+ * Decodes response objects one at a time: a whole reply is one object, a stream many.
+ * `decode_reply.ts` and `decode_stream.ts` provide the objects; `error.ts` decodes errors.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import type { MatchedFrame } from "../../stream/frame_template.ts";
+import { upstreamJson } from "../../bytes/exact_json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
+import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
+import { inBandError } from "./error.ts";
+import { type PartialArgs, partialArgs } from "./partial_args.ts";
+import { decodeUsage, sameUsage } from "./usage.ts";
+import {
+  BLOCK_REASON_NUMBERS,
+  FINISH_REASON_NUMBERS,
+  FINISH_REASONS,
+  UNSPECIFIED_REASONS,
+} from "./wire.ts";
+
+/** Decodes the response objects of one reply. */
+export interface ReplyReader {
+  /**
+   * The events of one response object, or of each element of an array of them. None after `end` or
+   * `error`.
+   */
+  read(value: unknown): readonly ReplyEvent[];
+  /** See {@linkcode StreamDecoder.pushMatched}. */
+  readMatched(matched: MatchedFrame): readonly ReplyEvent[];
+  /**
+   * Ends the reply: gives `end`, or `error` where the answer was not complete; nothing after
+   * either. `whole`: it came as one document, so a missing finish reason does not mean a cut.
+   */
+  finish(whole: boolean): readonly ReplyEvent[];
+  /** Ends the reply with the error, unless it has ended already. */
+  fail(error: ApiError): readonly ReplyEvent[];
+}
+
+interface PendingCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly signature?: string;
+  readonly args: PartialArgs;
+  continues: boolean;
+}
+
+/** Makes a {@linkcode ReplyReader}. */
+export function replyReader(context: DecodeContext): ReplyReader {
+  let events: ReplyEvent[] = [];
+  let started = false;
+  let over = false;
+  let open: "text" | "reasoning" | undefined;
+  let pending: PendingCall | undefined;
+  let sawCandidate = false;
+  let sawTool = false;
+  let sawText = false;
+  let sawAnswer = false;
+  let finishReason: string | undefined;
+  /** Whether the last candidate is finished for an unspecified reason. */
+  let unspecified = false;
+  let finishMessage: string | undefined;
+  let blockReason: string | undefined;
+  /** Whether the prompt was refused without a reason. */
+  let blocked = false;
+  let usage: ReturnType<typeof decodeUsage>;
+  /** The `usageMetadata` of the last object. */
+  let counts: unknown;
+
+  const take = (): readonly ReplyEvent[] => {
+    const taken = events;
+    events = [];
+    return taken;
+  };
+  const close = (): void => {
+    if (open === undefined) return;
+    events.push({ type: "close" });
+    open = undefined;
+  };
+  const giveUp = (error: ApiError): void => {
+    if (over) return;
+    over = true;
+    events.push({ type: "error", error });
+  };
+  const fail = (error: ApiError): readonly ReplyEvent[] => {
+    giveUp(error);
+    return take();
+  };
+
+  const pushText = (kind: "text" | "reasoning", text: string): void => {
+    completeCall();
+    if (open !== kind) {
+      close();
+      events.push({ type: "open", kind });
+      open = kind;
+    }
+    events.push({ type: "delta", text });
+    if (kind === "text") sawText = true;
+  };
+  const call = (
+    name: string,
+    id: string | undefined,
+    args: string,
+    signature: string | undefined,
+  ): void => {
+    close();
+    if (name === context.formatTool) {
+      // The answer itself: a second one would make two JSON texts in a row.
+      if (sawAnswer) return;
+      sawAnswer = true;
+      pushText("text", args);
+      close();
+      return;
+    }
+    sawTool = true;
+    events.push({
+      type: "open",
+      kind: "tool",
+      ...(id === undefined ? {} : { id }),
+      name: context.toolNames.get(name) ?? name,
+    }, { type: "delta", text: args });
+    if (signature !== undefined) {
+      events.push({
+        type: "sign",
+        signature: { from: "generate_content", value: signature },
+      });
+    }
+    events.push({ type: "close" });
+  };
+  /** Emits a call that came in pieces, once it is complete. */
+  const completeCall = (): void => {
+    if (pending === undefined) return;
+    const { name, id, args, signature } = pending;
+    pending = undefined;
+    call(name, id, upstreamJson(args.whole()), signature);
+  };
+  const readCall = (
+    given: JsonObject,
+    signature: string | undefined,
+  ): void => {
+    const name = textIn(given["name"]);
+    const goesOn = pending !== undefined &&
+      (name === undefined || (pending.continues && name === pending.name));
+    if (!goesOn) completeCall();
+    if (name !== undefined && !goesOn) {
+      const id = textIn(given["id"]);
+      const args = given["args"];
+      if (args !== undefined && given["willContinue"] !== true) {
+        call(name, id, argumentsText(args), signature);
+        return;
+      }
+      pending = {
+        ...(id === undefined ? {} : { id }),
+        name,
+        ...(signature === undefined ? {} : { signature }),
+        args: partialArgs(),
+        continues: true,
+      };
+    }
+    if (pending === undefined) return;
+    for (const piece of arrayOr(given["partialArgs"])) pending.args.add(piece);
+    pending.continues = given["willContinue"] === true;
+    // `functionCall: {}` only marks the end of a call.
+    if (Object.keys(given).length === 0) completeCall();
+  };
+  const readPart = (part: unknown): void => {
+    if (!isObject(part)) return;
+    const signature = textIn(part["thoughtSignature"]);
+    if (isObject(part["functionCall"])) {
+      readCall(part["functionCall"], signature);
+      return;
+    }
+    // Other parts (code that the vendor ran, its server tools, images) have no neutral counterpart
+    // and are ignored.
+    const text = textIn(part["text"]);
+    if (part["thought"] === true) {
+      if (text !== undefined) pushText("reasoning", text);
+      if (signature !== undefined && open === "reasoning") {
+        events.push({
+          type: "sign",
+          signature: { from: "generate_content", value: signature },
+        });
+        close();
+      }
+    } else if (text !== undefined) pushText("text", text);
+  };
+  const takeCounts = (metadata: unknown): void => {
+    counts = metadata;
+    const read = decodeUsage(metadata);
+    if (read === undefined) return;
+    // Zero counts are left out in this format, so a count that was reported before and is missing
+    // now is zero.
+    const reported: Usage = {
+      ...read,
+      ...(read.input !== undefined && read.cacheRead === undefined &&
+          usage?.cacheRead !== undefined
+        ? { cacheRead: 0 }
+        : {}),
+    };
+    if (sameUsage(reported, usage)) return;
+    usage = reported;
+    if (started) events.push({ type: "usage", usage: reported });
+  };
+  const readResponse = (response: JsonObject): void => {
+    const error = response["error"];
+    if (isObject(error) || typeof error === "string") {
+      giveUp(inBandError(response));
+      return;
+    }
+    takeCounts(response["usageMetadata"]);
+    if (!started) {
+      started = true;
+      const id = textIn(response["responseId"]);
+      const model = textIn(response["modelVersion"]);
+      events.push({
+        type: "start",
+        ...(id === undefined ? {} : { id }),
+        ...(model === undefined ? {} : { model }),
+        ...(usage === undefined ? {} : { usage }),
+      });
+    }
+    const feedback = objectOr(response["promptFeedback"]);
+    blockReason = reasonWord(feedback["blockReason"], BLOCK_REASON_NUMBERS) ??
+      blockReason;
+    blocked ||= UNSPECIFIED_REASONS.has(textIn(feedback["blockReason"]) ?? "");
+    const candidate = arrayOr(response["candidates"]).find(isFirstCandidate);
+    if (candidate === undefined) return;
+    sawCandidate = true;
+    for (const part of arrayOr(objectOr(candidate["content"])["parts"])) {
+      readPart(part);
+    }
+    // The last one counts: older models send STOP in every frame.
+    finishReason =
+      reasonWord(candidate["finishReason"], FINISH_REASON_NUMBERS) ??
+        finishReason;
+    unspecified = UNSPECIFIED_REASONS.has(
+      textIn(candidate["finishReason"]) ?? "",
+    );
+    finishMessage = textIn(candidate["finishMessage"]) ?? finishMessage;
+  };
+
+  return {
+    read(value) {
+      for (const response of Array.isArray(value) ? value : [value]) {
+        if (!over && isObject(response)) readResponse(response);
+      }
+      return take();
+    },
+    readMatched(matched) {
+      if (over) return [];
+      if (isObject(counts)) {
+        const recounted: JsonDraft = { ...counts };
+        matched.eachCount((key, count) => {
+          if (Object.hasOwn(recounted, key)) recounted[key] = count;
+        });
+        takeCounts(recounted);
+      }
+      const text = matched.text();
+      if (text !== "") events.push({ type: "delta", text });
+      return take();
+    },
+    finish(whole) {
+      if (over) return [];
+      const raw = finishReason ?? blockReason;
+      const refused = blockReason !== undefined || (blocked && !sawCandidate);
+      const finished = raw !== undefined || unspecified || refused ||
+        (whole && sawCandidate);
+      if (!finished) {
+        return fail(
+          new ApiError(
+            "upstream",
+            whole
+              ? "the upstream's reply holds no answer"
+              : "the upstream's stream ended before its answer was finished",
+          ),
+        );
+      }
+      completeCall();
+      close();
+      const meaning = finishReason === undefined
+        ? (refused ? "refusal" : "end")
+        : FINISH_REASONS.get(finishReason.toUpperCase()) ?? "other";
+      if (meaning === "failed" && !sawText && !sawTool) {
+        return fail(failedCall(raw ?? "", finishMessage));
+      }
+      const reason: StopReason = meaning === "failed"
+        ? "end"
+        : meaning === "end" && sawTool
+        ? "tool_use"
+        : meaning;
+      over = true;
+      events.push({ type: "stop", reason, raw: raw ?? "" }, { type: "end" });
+      return take();
+    },
+    fail,
+  };
+}
+
+/**
+ * Whether this is the first candidate: the gateway asks for one only, but an upstream may number
+ * several.
+ */
+function isFirstCandidate(candidate: unknown): candidate is JsonObject {
+  return isObject(candidate) &&
+    (candidate["index"] === undefined || candidate["index"] === null ||
+      candidate["index"] === 0);
+}
+
+/**
+ * A finish or block reason as its word, whether sent as a word or a number; undefined where there
+ * is none.
+ */
+function reasonWord(
+  value: unknown,
+  numbers: readonly (string | undefined)[],
+): string | undefined {
+  if (typeof value === "number") {
+    return value === 0 ? undefined : numbers[value] ?? String(value);
+  }
+  const word = textIn(value);
+  return word === undefined || UNSPECIFIED_REASONS.has(word) ? undefined : word;
+}
+
+function argumentsText(args: unknown): string {
+  return typeof args === "string" ? args : upstreamJson(objectOr(args));
+}
+
+function failedCall(raw: string, message: string | undefined): ApiError {
+  return new ApiError(
+    "upstream",
+    `the model's answer was lost: ${raw}${
+      message === undefined ? "" : ` (${message.slice(0, 500)})`
+    }`,
+  );
+}

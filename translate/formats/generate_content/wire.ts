@@ -1,0 +1,200 @@
+/**
+ * Constants of the generate-content format: its finish reasons, block reasons and error statuses,
+ * and the shapes that are encoded. `decode_reply.ts`, `encode_request.ts` and `error.ts` translate
+ * them. From ai.google.dev/api/generate-content and the Vertex `v1` protos (2026-11).
+ *
+ * @module
+ */
+import type { JsonObject } from "../../bytes/json.ts";
+import type { StopReason } from "../../model/reply.ts";
+import type { Effort } from "../../model/request.ts";
+
+/** One turn in this format. */
+export interface WireContent {
+  /** The turn's role; tool results are in `user` turns. */
+  readonly role: "user" | "model";
+  /** Never empty: the format refuses that. */
+  readonly parts: readonly JsonObject[];
+}
+
+/**
+ * The neutral stop reason of each finish reason. `failed`: the model's tool call was unusable, so a
+ * reply with nothing else is an error that a client may retry, not an empty success that ends an
+ * agent.
+ */
+export const FINISH_REASONS: ReadonlyMap<string, StopReason | "failed"> =
+  new Map<string, StopReason | "failed">([
+    ["STOP", "end"],
+    ["MAX_TOKENS", "max_tokens"],
+    ["SAFETY", "refusal"],
+    ["RECITATION", "refusal"],
+    ["BLOCKLIST", "refusal"],
+    ["PROHIBITED_CONTENT", "refusal"],
+    ["SPII", "refusal"],
+    ["MODEL_ARMOR", "refusal"],
+    ["IMAGE_SAFETY", "refusal"],
+    ["IMAGE_PROHIBITED_CONTENT", "refusal"],
+    ["IMAGE_RECITATION", "refusal"],
+    ["LANGUAGE", "other"],
+    ["OTHER", "other"],
+    ["MALFORMED_FUNCTION_CALL", "failed"],
+    ["UNEXPECTED_TOOL_CALL", "failed"],
+    ["TOO_MANY_TOOL_CALLS", "failed"],
+    ["MISSING_THOUGHT_SIGNATURE", "failed"],
+  ]);
+
+/**
+ * Finish reasons without a meaning. In the last frame of a stream such a reason still marks the end
+ * of the answer.
+ */
+export const UNSPECIFIED_REASONS: ReadonlySet<string> = new Set([
+  "FINISH_REASON_UNSPECIFIED",
+  "BLOCK_REASON_UNSPECIFIED",
+  "BLOCKED_REASON_UNSPECIFIED",
+]);
+
+/**
+ * Finish reasons by number, as sent with `enum-encoding=int`. The numbers are Vertex's, the only
+ * ones in the recordings; from 10 on its versions disagree on the word, but up to 12 all of them
+ * are refusals.
+ */
+export const FINISH_REASON_NUMBERS: readonly (string | undefined)[] = [
+  undefined,
+  "STOP",
+  "MAX_TOKENS",
+  "SAFETY",
+  "RECITATION",
+  "OTHER",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "MALFORMED_FUNCTION_CALL",
+  "MODEL_ARMOR",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+];
+
+/**
+ * Block reasons by number, 0 having no meaning; the words need no table, because each of them is a
+ * refusal.
+ */
+export const BLOCK_REASON_NUMBERS: readonly (string | undefined)[] = [
+  undefined,
+  "SAFETY",
+  "OTHER",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+];
+
+/**
+ * HTTP status of each `google.rpc.Code` word, for errors that arrive after the status line
+ * (google/rpc/code.proto).
+ */
+export const RPC_STATUSES: ReadonlyMap<string, number> = new Map([
+  ["INVALID_ARGUMENT", 400],
+  ["FAILED_PRECONDITION", 400],
+  ["OUT_OF_RANGE", 400],
+  ["UNAUTHENTICATED", 401],
+  ["PERMISSION_DENIED", 403],
+  ["NOT_FOUND", 404],
+  ["ABORTED", 409],
+  ["ALREADY_EXISTS", 409],
+  ["RESOURCE_EXHAUSTED", 429],
+  ["CANCELLED", 502],
+  ["UNIMPLEMENTED", 502],
+  ["INTERNAL", 500],
+  ["UNKNOWN", 500],
+  ["DATA_LOSS", 500],
+  ["UNAVAILABLE", 503],
+  ["DEADLINE_EXCEEDED", 504],
+]);
+
+/**
+ * `google.rpc.ErrorInfo` reasons that concern the gateway's own key or account, whatever the status
+ * (an invalid key is a 400).
+ */
+export const ACCOUNT_REASONS: ReadonlySet<string> = new Set([
+  "API_KEY_INVALID",
+  "API_KEY_EXPIRED",
+  "API_KEY_SERVICE_BLOCKED",
+  "API_KEY_HTTP_REFERRER_BLOCKED",
+  "API_KEY_IP_ADDRESS_BLOCKED",
+  "BILLING_DISABLED",
+  "CONSUMER_INVALID",
+  "CONSUMER_SUSPENDED",
+  "SERVICE_DISABLED",
+]);
+
+/** Media types by file extension, for URLs whose type the client's format has no field for. */
+export const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["jpeg", "image/jpeg"],
+  ["webp", "image/webp"],
+  ["gif", "image/gif"],
+  ["heic", "image/heic"],
+  ["heif", "image/heif"],
+  ["pdf", "application/pdf"],
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["html", "text/html"],
+  ["csv", "text/csv"],
+  ["xml", "text/xml"],
+  ["json", "application/json"],
+  ["wav", "audio/wav"],
+  ["mp3", "audio/mp3"],
+  ["aiff", "audio/aiff"],
+  ["aac", "audio/aac"],
+  ["ogg", "audio/ogg"],
+  ["flac", "audio/flac"],
+  ["mp4", "video/mp4"],
+  ["mpeg", "video/mpeg"],
+  ["mov", "video/mov"],
+  ["webm", "video/webm"],
+]);
+
+/** Media types that a function response may contain; others follow it in a user turn. */
+export const RESPONSE_MEDIA_TYPES: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "application/pdf",
+  "text/plain",
+]);
+
+/** The thinking levels of this format. */
+export const THINKING_LEVELS: ReadonlySet<Effort> = new Set<Effort>([
+  "minimal",
+  "low",
+  "medium",
+  "high",
+]);
+
+/** Thinking budgets for efforts, where the model accepts only a budget. */
+export const EFFORT_BUDGETS: Readonly<Record<Effort, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 24576,
+  xhigh: 32768,
+  max: 32768,
+};
+
+/** Efforts for budgets below a bound, first match; larger budgets are `high`. */
+export const BUDGET_EFFORTS: readonly (readonly [number, Effort])[] = [
+  [4096, "low"],
+  [16384, "medium"],
+];
+
+/** The smallest budget of the models that cannot switch reasoning off. */
+export const MIN_THINKING_BUDGET = 128;
+
+/** The budget with which the model decides how much to reason. */
+export const DYNAMIC_THINKING_BUDGET: number = -1;
+
+/**
+ * The documented placeholder for the signature of a call that another model made
+ * (ai.google.dev/gemini-api/docs/thought-signatures): Gemini 3 answers 400 where the first call of
+ * a turn has no signature. It is not a forged signature; it declares that there is none.
+ */
+export const FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator";

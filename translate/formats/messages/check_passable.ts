@@ -1,0 +1,61 @@
+/**
+ * Validates a request that passes through: only what the gateway itself reads (model, cap,
+ * streaming, attribution) and what its own specification bounds. The upstream validates the rest.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { invalidField } from "../../model/error.ts";
+import { checked } from "../../model/schema.ts";
+
+const content = z.union([z.string(), z.array(z.unknown())]);
+
+const message = z.discriminatedUnion("role", [
+  z.looseObject({ role: z.enum(["user", "assistant"]), content }),
+  z.looseObject({ role: z.literal("system"), content: content.optional() }),
+], {
+  error: (issue) =>
+    issue.code === "invalid_union"
+      ? "expected user, assistant or system"
+      : undefined,
+});
+
+const shared = {
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  system: content.nullish(),
+  tools: z.array(z.unknown()).nullish(),
+};
+
+const countable = z.looseObject(shared);
+
+const passable = z.looseObject({
+  ...shared,
+  max_tokens: z.int().min(0),
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  stop_sequences: z.array(z.string()).nullish(),
+  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+});
+
+/**
+ * Validates a body of `POST /v1/messages`.
+ *
+ * @throws {ApiError} `invalid_request` with the field's path
+ */
+export function checkPassable(body: unknown): void {
+  const { temperature, top_p } = checked(passable, body);
+  if (typeof temperature === "number" && typeof top_p === "number") {
+    throw invalidField("top_p", "cannot be used together with temperature");
+  }
+}
+
+/**
+ * Validates a body of `POST /v1/messages/count_tokens`.
+ *
+ * @throws {ApiError} `invalid_request` with the field's path
+ */
+export function checkCountable(body: unknown): void {
+  checked(countable, body);
+}

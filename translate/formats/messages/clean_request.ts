@@ -1,0 +1,77 @@
+/**
+ * Removes what the gateway's own replies added to a conversation, because upstreams of the messages
+ * format refuse it.
+ *
+ * @module
+ */
+import type { CleanRequest } from "../../dialect.ts";
+import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
+import { isTagged } from "../../model/signature_tags.ts";
+
+/** The path that is reported for removed reasoning that the gateway did not mark. */
+const THINKING = "messages[].content[].thinking";
+
+/**
+ * The messages without other dialects' signatures and without unsigned reasoning; undefined where
+ * there is nothing to remove. An empty signature is the gateway's own mark; removed reasoning
+ * without any signature is reported, because it may be the client's.
+ */
+export function cleanRequest(body: JsonObject): CleanRequest | undefined {
+  const messages = body["messages"];
+  if (!Array.isArray(messages)) return undefined;
+  let changed = false;
+  let unmarked = false;
+  const cleaned: unknown[] = [];
+  for (const message of messages) {
+    const content = isObject(message) ? message["content"] : undefined;
+    if (
+      !isObject(message) || !Array.isArray(content) ||
+      !content.some((block) => isUnsigned(block) || isCarrier(block))
+    ) {
+      cleaned.push(message);
+      continue;
+    }
+    changed = true;
+    unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
+    const kept = content.filter((block) => !isUnsigned(block)).map(unladen);
+    // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
+    if (kept.length > 0) cleaned.push({ ...message, content: kept });
+  }
+  return changed
+    ? { fields: { messages: cleaned }, removed: unmarked ? [THINKING] : [] }
+    : undefined;
+}
+
+/** Whether a block is reasoning that another dialect's model made, see `encode_stream.ts`. */
+function isUnsigned(block: unknown): block is JsonObject {
+  return isMarked(block) ||
+    (isObject(block) && block["type"] === "thinking" &&
+      (block["signature"] ?? "") === "");
+}
+
+/** Whether the gateway's own replies wrote it so. */
+function isMarked(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  const { type, signature, data } = block;
+  return (type === "thinking" && (signature === "" || isTagged(signature))) ||
+    (type === "redacted_thinking" && isTagged(data));
+}
+
+function isCarrier(block: unknown): block is JsonObject {
+  return isObject(block) && block["type"] === "tool_use" &&
+    objectOr(objectOr(block["extra_content"])["google"])[
+        "thought_signature"
+      ] !== undefined;
+}
+
+/** A call without the gateway's signature in it; its other fields are the client's and stay. */
+function unladen(block: unknown): unknown {
+  if (!isCarrier(block)) return block;
+  const { extra_content: extra, ...rest } = block;
+  const { google, ...others } = objectOr(extra);
+  const { thought_signature: _, ...more } = objectOr(google);
+  const left = Object.keys(more).length > 0
+    ? { ...others, google: more }
+    : others;
+  return Object.keys(left).length > 0 ? { ...rest, extra_content: left } : rest;
+}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { cleanRequest } from "./clean_request.ts";
+
+Deno.test("cleanRequest() changes nothing from this dialect's own upstreams", () => {
+  for (
+    const body of [
+      {},
+      { messages: "x" },
+      { messages: [null, { role: "user", content: "x" }] },
+      {
+        messages: [{
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "", signature: "S" },
+            { type: "redacted_thinking", data: "R" },
+            { type: "tool_use", id: "a", name: "f", input: {} },
+          ],
+        }],
+      },
+    ]
+  ) assert.equal(cleanRequest(body), undefined);
+});
+
+Deno.test("cleanRequest() removes only other dialects' signatures and unsigned reasoning", () => {
+  const kept = { role: "user", content: [{ type: "text", text: "a", x: 1 }] };
+  const body = {
+    model: "m",
+    unknown: { y: 1 },
+    messages: [
+      kept,
+      {
+        role: "assistant",
+        extra: 1,
+        content: [
+          { type: "thinking", thinking: "hm", signature: "" },
+          { type: "thinking", thinking: "hm" },
+          { type: "thinking", thinking: "", signature: "S" },
+          {
+            type: "tool_use",
+            id: "a",
+            name: "f",
+            input: { extra_content: 1 },
+            extra_content: { google: { thought_signature: "G" } },
+          },
+          {
+            type: "tool_use",
+            id: "b",
+            name: "f",
+            input: {},
+            extra_content: {
+              google: { thought_signature: "G", other: 1 },
+              vendor: 2,
+            },
+          },
+          {
+            type: "tool_use",
+            id: "c",
+            name: "f",
+            input: {},
+            extra_content: { vendor: 2 },
+          },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [{ type: "thinking", thinking: "hm", signature: null }],
+      },
+    ],
+  };
+  const before = structuredClone(body);
+  const cleaned = cleanRequest(body);
+  assert.deepEqual(cleaned, {
+    fields: {
+      messages: [
+        kept,
+        {
+          role: "assistant",
+          extra: 1,
+          content: [
+            { type: "thinking", thinking: "", signature: "S" },
+            {
+              type: "tool_use",
+              id: "a",
+              name: "f",
+              input: { extra_content: 1 },
+            },
+            {
+              type: "tool_use",
+              id: "b",
+              name: "f",
+              input: {},
+              extra_content: { vendor: 2, google: { other: 1 } },
+            },
+            {
+              type: "tool_use",
+              id: "c",
+              name: "f",
+              input: {},
+              extra_content: { vendor: 2 },
+            },
+          ],
+        },
+      ],
+    },
+    removed: ["messages[].content[].thinking"],
+  });
+  assert.deepEqual(body, before, "the caller's body was written to");
+});
+
+Deno.test("cleanRequest() names reasoning without a signature only where the gateway did not mark it", () => {
+  const turn = (block: Record<string, unknown>) => ({
+    messages: [{
+      role: "assistant",
+      content: [{ type: "text", text: "a" }, {
+        type: "thinking",
+        thinking: "hm",
+        ...block,
+      }],
+    }],
+  });
+  const left = [{ role: "assistant", content: [{ type: "text", text: "a" }] }];
+  assert.deepEqual(cleanRequest(turn({ signature: "" })), {
+    fields: { messages: left },
+    removed: [],
+  });
+  for (const block of [{}, { signature: null }]) {
+    assert.deepEqual(cleanRequest(turn(block)), {
+      fields: { messages: left },
+      removed: ["messages[].content[].thinking"],
+    });
+  }
+});

@@ -1,0 +1,340 @@
+/**
+ * Decodes the turns of a request in the messages format: blocks → parts. `decode_request.ts`
+ * decodes the rest of the request; `encode_messages.ts` is the inverse.
+ *
+ * @module
+ */
+import { objectOr, textIn } from "../../bytes/json.ts";
+import type {
+  DocumentPart,
+  Media,
+  OpaquePart,
+  Part,
+  ResultPart,
+  Signature,
+  TextPart,
+  Turn,
+} from "../../model/request.ts";
+import { isTagged, untagged } from "../../model/signature_tags.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
+import {
+  isKnownBlock,
+  isKnownResultBlock,
+  type WireBase64,
+  type WireBlock,
+  type WireDocument,
+  type WireImage,
+  type WireMessage,
+  type WireOther,
+  type WireResultBlock,
+  type WireSearchResult,
+  type WireToolResult,
+  type WireToolUse,
+} from "./wire.ts";
+
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {
+  text: new Set(["type", "text"]),
+  image: new Set(["type", "source"]),
+  document: new Set(["type", "source", "title", "context"]),
+  search_result: new Set(["type", "title", "source", "content"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted_thinking: new Set(["type", "data"]),
+  tool_use: new Set(["type", "id", "name", "input", "extra_content"]),
+  tool_result: new Set(["type", "tool_use_id", "content", "is_error"]),
+};
+const REFERENCE_FIELDS: ReadonlySet<string> = new Set(["type", "tool_name"]);
+const BLOCK_PREFIX = "messages[].content[].";
+const RESULT_PREFIX = "messages[].content[].content[].";
+
+/**
+ * The decoded block types that each role may contain; in another role's turn they have no neutral
+ * meaning.
+ */
+const BLOCKS_OF: Readonly<
+  Record<WireMessage["role"], ReadonlySet<WireBlock["type"]>>
+> = {
+  user: new Set(["text", "image", "document", "search_result", "tool_result"]),
+  assistant: new Set([
+    "text",
+    "image",
+    "document",
+    "search_result",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+  ]),
+  system: new Set(["text"]),
+};
+
+/** Opaque assistant blocks that another dialect must not drop. */
+const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
+  // Replaces the whole conversation before it.
+  "compaction",
+  "container_upload",
+]);
+
+/** Decodes the turns of a request that has passed its schema. */
+export function decodeMessages(
+  messages: readonly WireMessage[],
+  unmapped: DroppedFields,
+): readonly Turn[] {
+  return messages.map((message, index) => {
+    unmapped.note(message, MESSAGE_FIELDS, "messages[].");
+    const { content } = message;
+    if (typeof content === "string" || content === undefined) {
+      return { role: message.role, parts: textParts(content) };
+    }
+    return {
+      role: message.role,
+      parts: content.flatMap((block, at): readonly Part[] => {
+        const path = `messages[${index}].content[${at}]`;
+        if (!isKnownBlock(block)) {
+          const essential = message.role !== "assistant" ||
+            ESSENTIAL_IN_ASSISTANT.has(block.type);
+          return [opaque(block, path, essential)];
+        }
+        // The schema does not validate a block's fields in a role that may not contain it.
+        return BLOCKS_OF[message.role].has(block.type)
+          ? decodeBlock(block, path, unmapped)
+          : [opaque(block, path, true)];
+      }),
+    };
+  });
+}
+
+function textParts(text: string | undefined): readonly TextPart[] {
+  return text === undefined || text === "" ? [] : [{ type: "text", text }];
+}
+
+/**
+ * Opaque client blocks are essential; opaque model blocks may be dropped where another dialect
+ * cannot express them.
+ */
+function opaque(
+  block: WireOther,
+  path: string,
+  essential: boolean,
+): OpaquePart {
+  return {
+    type: "opaque",
+    from: "messages",
+    kind: block.type,
+    path,
+    value: objectOr(block),
+    essential,
+  };
+}
+
+function decodeBlock(
+  block: WireBlock,
+  path: string,
+  unmapped: DroppedFields,
+): readonly Part[] {
+  unmapped.note(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX);
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }];
+    case "image":
+      return [decodeImage(block, path)];
+    case "document":
+      return decodeDocument(block, path);
+    case "search_result":
+      return [searchResultText(block)];
+    case "thinking":
+      return [{
+        type: "reasoning",
+        text: block.thinking,
+        ...signed(textIn(block.signature)),
+      }];
+    case "redacted_thinking":
+      return [{
+        type: "reasoning",
+        text: "",
+        ...signed(block.data, true),
+      }];
+    case "tool_use":
+      return [{
+        type: "tool_call",
+        id: block.id,
+        name: block.name,
+        arguments: block.input === undefined ? "" : JSON.stringify(block.input),
+        ...carriedSignature(block),
+        at: `${path}.id`,
+      }];
+    case "tool_result":
+      return [{
+        type: "tool_result",
+        id: block.tool_use_id,
+        content: resultParts(block, path, unmapped),
+        ...(block.is_error === true ? { failed: true } : {}),
+        at: `${path}.tool_use_id`,
+      }];
+  }
+}
+
+/** A signature of this dialect's own models, or a tagged one of another dialect's. */
+function signed(
+  value: string | undefined,
+  redacted = false,
+): { signature?: Signature } {
+  if (value === undefined) return {};
+  const signature: Signature | undefined = isTagged(value)
+    ? untagged(value)
+    : { from: "messages", value };
+  if (signature === undefined) return {};
+  return { signature: redacted ? { ...signature, redacted } : signature };
+}
+
+/**
+ * Another dialect's signature of a call, from the field where the gateway's replies put it (see
+ * `encode_reply.ts`).
+ */
+function carriedSignature(block: WireToolUse): { signature?: Signature } {
+  const google = objectOr(objectOr(block.extra_content)["google"]);
+  const value = textIn(google["thought_signature"]);
+  return value === undefined
+    ? {}
+    : { signature: { from: "generate_content", value } };
+}
+
+function base64Media(source: WireBase64): Media {
+  const mediaType = source.media_type.toLowerCase();
+  return {
+    type: "base64",
+    mediaType: mediaType === "image/jpg" ? "image/jpeg" : mediaType,
+    data: source.data,
+  };
+}
+
+function decodeImage(
+  block: WireImage,
+  path: string,
+): Extract<ResultPart, { type: "image" | "opaque" }> {
+  const { source } = block;
+  switch (source.type) {
+    case "base64":
+      return { type: "image", source: base64Media(source), at: path };
+    case "url":
+      return {
+        type: "image",
+        source: { type: "url", url: source.url },
+        at: path,
+      };
+    case "file":
+      return opaque(block, `${path}.source.file_id`, true);
+  }
+}
+
+function decodeDocument(
+  block: WireDocument,
+  path: string,
+): readonly (
+  | DocumentPart
+  | Extract<ResultPart, { type: "image" | "opaque" }>
+)[] {
+  const { source } = block;
+  const about = {
+    ...(textIn(block.title) === undefined ? {} : { title: block.title ?? "" }),
+    ...(textIn(block.context) === undefined
+      ? {}
+      : { context: block.context ?? "" }),
+    at: path,
+  };
+  switch (source.type) {
+    case "base64":
+      return [{ type: "document", source: base64Media(source), ...about }];
+    case "url":
+      return [{
+        type: "document",
+        source: { type: "url", url: source.url },
+        ...about,
+      }];
+    case "text":
+      return [{
+        type: "document",
+        source: { type: "text", text: source.data },
+        ...about,
+      }];
+    case "file":
+      return [opaque(block, `${path}.source.file_id`, true)];
+    case "content": {
+      if (typeof source.content === "string") {
+        return [{
+          type: "document",
+          source: { type: "text", text: source.content },
+          ...about,
+        }];
+      }
+      const parts: (DocumentPart | ReturnType<typeof decodeImage>)[] = [];
+      let texts: string[] = [];
+      const flush = (): void => {
+        if (texts.length === 0) return;
+        parts.push({
+          type: "document",
+          source: { type: "text", text: texts.join("\n") },
+          ...about,
+        });
+        texts = [];
+      };
+      source.content.forEach((inner, at) => {
+        if (inner.type === "text") texts.push(inner.text);
+        else {
+          flush();
+          parts.push(decodeImage(inner, `${path}.source.content[${at}]`));
+        }
+      });
+      flush();
+      return parts;
+    }
+  }
+}
+
+function searchResultText(block: WireSearchResult): TextPart {
+  const lines = [
+    block.title,
+    block.source,
+    ...block.content.map((inner) => inner.text),
+  ];
+  return { type: "text", text: lines.filter((line) => line !== "").join("\n") };
+}
+
+function resultParts(
+  block: WireToolResult,
+  path: string,
+  unmapped: DroppedFields,
+): readonly ResultPart[] {
+  const { content } = block;
+  if (typeof content === "string" || content === undefined) {
+    return textParts(content);
+  }
+  return content.flatMap((inner, at) => {
+    const innerPath = `${path}.content[${at}]`;
+    return isKnownResultBlock(inner)
+      ? resultPart(inner, innerPath, unmapped)
+      : [opaque(inner, innerPath, true)];
+  });
+}
+
+function resultPart(
+  block: WireResultBlock,
+  path: string,
+  unmapped: DroppedFields,
+): readonly ResultPart[] {
+  const known: ReadonlySet<string> = block.type === "tool_reference"
+    ? REFERENCE_FIELDS
+    : BLOCK_FIELDS[block.type];
+  unmapped.note(block, known, RESULT_PREFIX);
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }];
+    case "image":
+      return [decodeImage(block, path)];
+    case "document":
+      return decodeDocument(block, path);
+    case "search_result":
+      return [searchResultText(block)];
+    case "tool_reference":
+      return [{ type: "text", text: `Loaded tool: ${block.tool_name}` }];
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Decodes a whole reply into the events that a stream would have had.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import { isObject, textIn } from "../../bytes/json.ts";
+import { type ReplyEvent } from "../../model/reply.ts";
+import { isErrorBody } from "./error.ts";
+import { replyReader } from "./reply_reader.ts";
+
+/** Decodes a whole reply. */
+export function decodeReply(
+  body: unknown,
+  context: DecodeContext,
+): readonly ReplyEvent[] {
+  const reader = replyReader(context);
+  if (isObject(body) && isErrorBody(body)) {
+    return reader.read({ ...body, type: "error" });
+  }
+  const content = isObject(body) ? body["content"] : undefined;
+  if (!isObject(body) || !(Array.isArray(content) || textIn(content))) {
+    return reader.fail(
+      new ApiError(
+        "upstream",
+        "could not read the upstream's reply: it is no message",
+      ),
+    );
+  }
+  const { stop_reason, stop_sequence, usage } = body;
+  return [
+    ...reader.read({
+      type: "message_start",
+      message: typeof content === "string"
+        ? { ...body, content: [{ type: "text", text: content }] }
+        : body,
+    }),
+    ...reader.read({
+      type: "message_delta",
+      delta: { stop_reason, stop_sequence },
+      usage,
+    }),
+    ...reader.read({ type: "message_stop" }),
+  ];
+}

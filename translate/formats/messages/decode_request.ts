@@ -1,0 +1,322 @@
+/**
+ * Decodes a request in the messages format. Its schema is in `wire.ts`, `decode_messages.ts`
+ * decodes its turns, `encode_request.ts` is the inverse.
+ *
+ * @module
+ */
+import { invalidField } from "../../model/error.ts";
+import { isObject, objectOr, textIn } from "../../bytes/json.ts";
+import { refuseChatShapes } from "../../model/other_format.ts";
+import type {
+  Effort,
+  FieldNames,
+  GenerationRequest,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from "../../model/request.ts";
+import { checked } from "../../model/schema.ts";
+import { withoutBillingLine } from "../../model/turns.ts";
+import { decodeMessages } from "./decode_messages.ts";
+import { type DroppedFields, droppedFields } from "./dropped_fields.ts";
+import {
+  type CountTokensRequest,
+  countTokensRequest,
+  isFunctionTool,
+  messagesRequest,
+  type WireThinkingConfig,
+  type WireToolChoice,
+} from "./wire.ts";
+
+/**
+ * This dialect's names of the neutral fields. The last ones are other formats' names: no request in
+ * this format contains those fields.
+ */
+const WORDS: FieldNames = {
+  messages: "messages",
+  image: "image",
+  document: "document",
+  audio: "input_audio",
+  arguments: "messages[].content[].input",
+  system: "system",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelTools: "tool_choice.disable_parallel_tool_use",
+  maxTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop_sequences",
+  format: "output_config.format",
+  reasoning: "thinking",
+  user: "metadata.user_id",
+  serviceTier: "service_tier",
+  candidates: "n",
+  seed: "seed",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+  logprobs: "logprobs",
+};
+
+const TOP_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "max_tokens",
+  "system",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "metadata",
+  "service_tier",
+]);
+const SYSTEM_FIELDS: ReadonlySet<string> = new Set(["type", "text"]);
+const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
+const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
+const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
+const THINKING_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "budget_tokens",
+  "display",
+]);
+const TOOL_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+]);
+const CHOICE_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "disable_parallel_tool_use",
+]);
+
+/**
+ * Decodes the body of `POST /v1/messages`.
+ *
+ * @throws {ApiError} `invalid_request` with the path of the first field at fault
+ */
+export function decodeRequest(body: unknown): GenerationRequest {
+  refuseChatShapes(body);
+  const wire = checked(messagesRequest, body);
+  if (wire.temperature !== undefined && wire.top_p !== undefined) {
+    throw invalidField("top_p", "cannot be used together with temperature");
+  }
+  if (
+    wire.thinking?.type === "enabled" &&
+    wire.thinking.budget_tokens >= wire.max_tokens
+  ) {
+    throw invalidField(
+      "thinking.budget_tokens",
+      "must be less than max_tokens",
+    );
+  }
+  const unmapped = droppedFields();
+  unmapped.note(wire.metadata, METADATA_FIELDS, "metadata.");
+  const user = textIn(wire.metadata?.user_id);
+  const stop = wire.stop_sequences;
+  return {
+    ...decodeShared(wire, unmapped),
+    stream: wire.stream ?? false,
+    maxTokens: wire.max_tokens,
+    ...(wire.temperature === undefined
+      ? {}
+      : { temperature: wire.temperature }),
+    ...(wire.top_p === undefined ? {} : { topP: wire.top_p }),
+    ...(wire.top_k === undefined ? {} : { topK: wire.top_k }),
+    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
+    ...(user === undefined ? {} : { user }),
+    ...(wire.service_tier === undefined ? {} : {
+      serviceTier: wire.service_tier === "auto" ? "auto" : "default",
+    }),
+    unmapped: unmapped.paths(),
+  };
+}
+
+/**
+ * Decodes the body of `POST /v1/messages/count_tokens`: a request without the fields that only
+ * generation needs.
+ *
+ * @throws {ApiError} `invalid_request` with the path of the first field at fault
+ */
+export function decodeCountTokens(body: unknown): GenerationRequest {
+  refuseChatShapes(body);
+  const wire = checked(countTokensRequest, body);
+  const unmapped = droppedFields();
+  const request = decodeShared(wire, unmapped);
+  return { ...request, unmapped: unmapped.paths() };
+}
+
+function decodeShared(
+  wire: CountTokensRequest,
+  unmapped: DroppedFields,
+): GenerationRequest {
+  const continued = continuesThread(wire);
+  unmapped.note(
+    wire,
+    continued ? new Set([...TOP_FIELDS, "thread"]) : TOP_FIELDS,
+    "",
+  );
+  unmapped.note(wire.output_config, OUTPUT_FIELDS, "output_config.");
+  unmapped.note(wire.thinking, THINKING_FIELDS, "thinking.");
+  unmapped.note(wire.tool_choice, CHOICE_FIELDS, "tool_choice.");
+  const older = wire.output_config?.format === undefined ||
+    wire.output_config.format === null;
+  const format = decodeFormat(wire, older, unmapped);
+  const effort = wire.output_config?.effort ?? undefined;
+  const reasoning = decodeReasoning(wire.thinking, effort);
+  const words: FieldNames = {
+    ...WORDS,
+    ...(older && format !== undefined ? { format: "output_format" } : {}),
+    ...(wire.thinking === undefined && effort !== undefined
+      ? { reasoning: "output_config.effort" }
+      : {}),
+  };
+  const tools = decodeTools(wire, unmapped);
+  const parallelOff = wire.tool_choice !== undefined &&
+    wire.tool_choice.type !== "none" &&
+    wire.tool_choice.disable_parallel_tool_use === true;
+  return {
+    model: wire.model,
+    stream: false,
+    system: decodeSystem(wire.system, unmapped),
+    turns: decodeMessages(wire.messages, unmapped),
+    ...(tools === undefined ? {} : { tools }),
+    ...(wire.tool_choice === undefined
+      ? {}
+      : { toolChoice: decodeChoice(wire.tool_choice) }),
+    ...(parallelOff ? { parallelTools: false } : {}),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    wantUsage: false,
+    fieldNames: words,
+    unmapped: [],
+    essential: continued ? ["thread"] : [],
+  };
+}
+
+/**
+ * Whether the vendor holds the conversation before this request: no other upstream can answer it.
+ */
+function continuesThread(wire: unknown): boolean {
+  return isObject(wire) && objectOr(wire["thread"])["type"] === "continue";
+}
+
+function decodeSystem(
+  system: CountTokensRequest["system"],
+  unmapped: DroppedFields,
+): readonly TextPart[] {
+  if (system === undefined) return [];
+  if (typeof system === "string") {
+    const text = withoutBillingLine(system);
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+  const parts: TextPart[] = [];
+  for (const block of system) {
+    const text = withoutBillingLine(block.text);
+    if (text === "" && block.text !== "") continue;
+    unmapped.note(block, SYSTEM_FIELDS, "system[].");
+    parts.push({ type: "text", text });
+  }
+  return parts;
+}
+
+function decodeTools(
+  wire: CountTokensRequest,
+  unmapped: DroppedFields,
+): readonly Tool[] | undefined {
+  return wire.tools?.map((tool, at): Tool => {
+    if (!isFunctionTool(tool)) {
+      return {
+        type: "opaque",
+        from: "messages",
+        kind: tool.type,
+        ...(tool.name === undefined ? {} : { name: tool.name }),
+        path: `tools[${at}]`,
+        value: objectOr(tool),
+      };
+    }
+    unmapped.note(tool, TOOL_FIELDS, "tools[].");
+    return {
+      type: "function",
+      name: tool.name,
+      ...(tool.description === undefined
+        ? {}
+        : { description: tool.description }),
+      parameters: tool.input_schema,
+      ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+    };
+  });
+}
+
+function decodeChoice(choice: WireToolChoice): ToolChoice {
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { type: choice.type };
+    case "any":
+      return { type: "required" };
+    case "tool":
+      return { type: "tool", name: choice.name };
+  }
+}
+
+function decodeFormat(
+  wire: CountTokensRequest,
+  older: boolean,
+  unmapped: DroppedFields,
+): OutputFormat | undefined {
+  const format = older ? wire.output_format : wire.output_config?.format;
+  if (format === undefined || format === null) return undefined;
+  unmapped.note(
+    format,
+    FORMAT_FIELDS,
+    older ? "output_format." : "output_config.format.",
+  );
+  return { type: "schema", schema: format.schema };
+}
+
+/**
+ * `between_tools` leaves it to the model where to reason; an effort alone does not decide whether
+ * to reason.
+ */
+function decodeReasoning(
+  thinking: WireThinkingConfig | undefined,
+  effort: Effort | undefined,
+): Reasoning | undefined {
+  if (thinking === undefined && effort === undefined) return undefined;
+  const given = effort === undefined ? {} : { effort };
+  switch (thinking?.type) {
+    case undefined:
+    case "between_tools":
+      return { mode: "auto", ...given };
+    case "disabled":
+      return { mode: "off", ...given };
+    case "adaptive":
+      return { mode: "auto", ...given, ...shown(thinking.display) };
+    case "enabled":
+      return {
+        mode: "on",
+        ...given,
+        budgetTokens: thinking.budget_tokens,
+        ...shown(thinking.display),
+      };
+  }
+}
+
+function shown(
+  display: string | null | undefined,
+): { readonly visible?: boolean } {
+  return display === undefined || display === null
+    ? {}
+    : { visible: display !== "omitted" };
+}

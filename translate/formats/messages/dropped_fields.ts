@@ -1,0 +1,33 @@
+/**
+ * Collects the fields of a request that have no neutral counterpart: they are dropped wherever the
+ * dialect changes, and their paths reported.
+ *
+ * @module
+ */
+import { isObject, objectOr } from "../../bytes/json.ts";
+
+/** Collects paths of fields without a neutral counterpart, each once. */
+export interface DroppedFields {
+  /** Records the fields of the object that are set but not in `known`. */
+  note(object: unknown, known: ReadonlySet<string>, prefix: string): void;
+  /** The paths, in order of discovery. */
+  paths(): readonly string[];
+}
+
+/** Makes an {@linkcode DroppedFields} for one request. */
+export function droppedFields(): DroppedFields {
+  const found = new Set<string>();
+  return {
+    note(object, known, prefix) {
+      if (!isObject(object)) return;
+      for (const [key, value] of Object.entries(object)) {
+        if (value === null || value === undefined || known.has(key)) continue;
+        // Newer replies state in every call that the model itself made it; only other values of
+        // `caller` carry information.
+        if (key === "caller" && objectOr(value)["type"] === "direct") continue;
+        found.add(prefix + key);
+      }
+    },
+    paths: () => [...found],
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * Encodes the reasoning settings for the messages format: a token budget, adaptive, by effort, or
+ * none, depending on the model.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import type { Effort, Reasoning } from "../../model/request.ts";
+import { MIN_BUDGET_TOKENS } from "./wire.ts";
+
+/** The reasoning fields of a request. */
+export interface EncodedReasoning {
+  /** The `thinking` field. */
+  readonly thinking?: JsonObject;
+  /** `output_config.effort`. */
+  readonly effort?: Effort;
+  /** The cap on generated tokens: raised by the budget where the client gave none. */
+  readonly maxTokens: number;
+  /** True where the request could not be expressed exactly. */
+  readonly dropped: boolean;
+  /** True where the model will reason, so that the restrictions on reasoning requests apply. */
+  readonly thinks: boolean;
+}
+
+/** Bounds of a budget. */
+export interface TokenCap {
+  /** The cap before any budget is added. */
+  readonly maxTokens: number;
+  /** False where the client gave no cap and `maxTokens` is the model's default. */
+  readonly given: boolean;
+  /** Most tokens that the model generates. */
+  readonly ceiling: number;
+}
+
+/** Budgets for models without efforts. */
+const EFFORT_BUDGETS: Readonly<Record<Effort, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16384,
+  xhigh: 32000,
+  max: 32000,
+};
+
+/** Efforts for models without budgets: the first row whose bound is above the budget. */
+const BUDGET_EFFORTS: readonly (readonly [number, Effort])[] = [
+  [4096, "low"],
+  [16384, "medium"],
+  [32768, "high"],
+  [Infinity, "max"],
+];
+
+/** The dialect's efforts, lowest first. */
+const EFFORT_ORDER: readonly Effort[] = [
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+];
+
+/**
+ * Encodes the reasoning settings. `allowed` is false where the rest of the request forbids
+ * reasoning (a forced call, or a call in progress whose reasoning is unsigned).
+ */
+export function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  can: Capabilities,
+  cap: TokenCap,
+  allowed: boolean,
+): EncodedReasoning {
+  const nothing: EncodedReasoning = {
+    maxTokens: cap.maxTokens,
+    dropped: false,
+    thinks: false,
+  };
+  if (reasoning === undefined) return nothing;
+  if (reasoning.mode === "off") {
+    if (can.reasoning === "none") return nothing;
+    return can.reasoningOff
+      ? { ...nothing, thinking: { type: "disabled" } }
+      : { ...nothing, dropped: true };
+  }
+  // `auto` leaves the choice to the model, so nothing is dropped where the model does not reason.
+  const lost = reasoning.mode === "on" || reasoning.effort !== undefined;
+  switch (can.reasoning) {
+    case "none":
+      return { ...nothing, dropped: lost };
+    case "budget":
+      return allowed
+        ? withBudget(reasoning, can, cap)
+        : { ...nothing, dropped: lost };
+    case "adaptive":
+      return {
+        ...nothing,
+        ...withEffort(reasoning, can),
+        ...(allowed
+          ? {
+            thinking: { type: "adaptive", ...display(reasoning) },
+            thinks: true,
+          }
+          : { dropped: lost }),
+      };
+    case "effort":
+    case "level": {
+      const written = withEffort(reasoning, can);
+      return {
+        ...nothing,
+        ...written,
+        dropped: written.effort === undefined && reasoning.mode === "on",
+      };
+    }
+  }
+}
+
+function withBudget(
+  reasoning: Reasoning,
+  can: Capabilities,
+  cap: TokenCap,
+): EncodedReasoning {
+  const asked = reasoning.budgetTokens ??
+    EFFORT_BUDGETS[reasoning.effort ?? "medium"];
+  const wanted = Math.min(asked, can.maxReasoningBudget);
+  const maxTokens = cap.given
+    ? cap.maxTokens
+    : Math.min(cap.maxTokens + wanted, cap.ceiling);
+  if (maxTokens <= MIN_BUDGET_TOKENS) {
+    return { maxTokens, dropped: true, thinks: false };
+  }
+  // A budget that the gateway chose leaves room for the answer; the client's own is lowered only
+  // where it must be.
+  const room = reasoning.budgetTokens === undefined
+    ? maxTokens - MIN_BUDGET_TOKENS
+    : maxTokens - 1;
+  const budget = Math.max(MIN_BUDGET_TOKENS, Math.min(wanted, room));
+  return {
+    thinking: {
+      type: "enabled",
+      budget_tokens: budget,
+      ...display(reasoning),
+    },
+    maxTokens,
+    dropped: reasoning.budgetTokens !== undefined && budget !== asked,
+    thinks: true,
+  };
+}
+
+/** Asks for visible reasoning only on request: it costs time on some models. */
+function display(reasoning: Reasoning): JsonObject {
+  return reasoning.visible === undefined
+    ? {}
+    : { display: reasoning.visible ? "summarized" : "omitted" };
+}
+
+function withEffort(
+  reasoning: Reasoning,
+  can: Capabilities,
+): { readonly effort?: Effort } {
+  const asked = reasoning.effort ??
+    (reasoning.budgetTokens === undefined
+      ? undefined
+      : effortOfBudget(reasoning.budgetTokens));
+  if (asked === undefined) return {};
+  const effort = nearest(asked, can.efforts);
+  return effort === undefined ? {} : { effort };
+}
+
+function effortOfBudget(budget: number): Effort {
+  return BUDGET_EFFORTS.find(([bound]) => budget < bound)?.[1] ?? "max";
+}
+
+/** The closest supported effort, the higher one of two. This dialect has no `minimal`. */
+function nearest(
+  asked: Effort,
+  known: readonly Effort[],
+): Effort | undefined {
+  const place = EFFORT_ORDER.indexOf(asked);
+  let best: Effort | undefined;
+  let distance = Infinity;
+  for (const effort of known) {
+    if (effort === "minimal") continue;
+    const away = Math.abs(EFFORT_ORDER.indexOf(effort) - place);
+    if (away <= distance) [best, distance] = [effort, away];
+  }
+  return best;
+}

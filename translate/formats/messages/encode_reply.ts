@@ -1,0 +1,113 @@
+/**
+ * Encodes a whole reply by folding events.
+ *
+ * @module
+ */
+import type { EncodeContext } from "../../dialect.ts";
+import { exactJson } from "../../bytes/exact_json.ts";
+import {
+  isObject,
+  type JsonObject,
+  MAX_LEVELS,
+  nestsWithin,
+} from "../../bytes/json.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  type Block,
+  foldReply,
+  type ReplyEvent,
+  settleStop,
+} from "../../model/reply.ts";
+import { replyId } from "./reply_id.ts";
+import { signatureField, thinkingSignature } from "./signatures.ts";
+import { WIRE_STOP_REASONS } from "./stop_reason.ts";
+import { encodeUsage } from "./usage.ts";
+
+/**
+ * Encodes a whole reply.
+ *
+ * @throws {ApiError} the error that the events contain
+ */
+export function encodeReply(
+  events: Iterable<ReplyEvent>,
+  context: EncodeContext,
+): JsonObject {
+  const reply = foldReply(events);
+  let madeIds = 0;
+  const content = reply.blocks.flatMap((block) =>
+    block.kind === "tool"
+      ? [callBlock(
+        block,
+        block.id ?? generatedCallId("toolu_", context.idSeed, madeIds++),
+      )]
+      : textBlock(block)
+  );
+  const refused = reply.blocks.some((block) => block.kind === "refusal");
+  const sawTool = reply.blocks.some((block) => block.kind === "tool");
+  const reason = settleStop(reply.stop?.reason ?? "end", sawTool);
+  return {
+    id: replyId(reply.id, context),
+    type: "message",
+    role: "assistant",
+    model: context.model,
+    content,
+    stop_reason: WIRE_STOP_REASONS[refused ? "refusal" : reason],
+    stop_sequence: reply.stop?.sequence ?? null,
+    usage: encodeUsage(reply.usage, context),
+  };
+}
+
+/** Adds a stop reason to a whole reply that has none. */
+export function withStop(
+  body: JsonObject,
+  events: readonly ReplyEvent[],
+): JsonObject {
+  const { blocks, stop } = foldReply(events);
+  const sawTool = blocks.some((block) => block.kind === "tool");
+  return {
+    ...body,
+    stop_reason: WIRE_STOP_REASONS[settleStop(stop?.reason ?? "end", sawTool)],
+  };
+}
+
+/** An empty text gives no block: upstreams would refuse it in the next request. */
+function textBlock(block: Block): readonly JsonObject[] {
+  const { text, signature } = block;
+  if (block.kind !== "reasoning") {
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+  const own = thinkingSignature(signature);
+  if (own?.redacted === true && text === "") {
+    return [{ type: "redacted_thinking", data: own.value }];
+  }
+  if (text === "" && own === undefined) return [];
+  return [{
+    type: "thinking",
+    thinking: text,
+    signature: own === undefined || own.redacted === true ? "" : own.value,
+  }];
+}
+
+function callBlock(block: Block & { kind: "tool" }, id: string): JsonObject {
+  return {
+    type: "tool_use",
+    id,
+    name: block.name,
+    input: callInput(block.text).input,
+    ...signatureField(block.signature),
+  };
+}
+
+/**
+ * The `input` of a call, which must be an object. Other arguments are wrapped in one, so that the
+ * client still sees them.
+ */
+export function callInput(
+  text: string,
+): { readonly input: JsonObject; readonly wrapped: boolean } {
+  if (text.trim() === "") return { input: {}, wrapped: false };
+  const input = exactJson(text);
+  return isObject(input) && nestsWithin(input, MAX_LEVELS)
+    ? { input, wrapped: false }
+    : { input: { __raw_arguments: text }, wrapped: true };
+}

@@ -1,0 +1,536 @@
+import assert from "node:assert/strict";
+import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import type { ReplyEvent, StopReason } from "../../model/reply.ts";
+import { decodeReply } from "./decode_reply.ts";
+import { encodeReply } from "./encode_reply.ts";
+import { ENCODE_CONTEXT } from "./sample_models.ts";
+
+const START = { type: "start" } as const;
+const CLOSE = { type: "close" } as const;
+const END = { type: "end" } as const;
+
+function wire(over: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude",
+    content: [{ type: "text", text: "hi" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 5 },
+    ...over,
+  };
+}
+
+function between(
+  content: readonly unknown[],
+  context: DecodeContext = PLAIN_CONTEXT,
+): readonly ReplyEvent[] {
+  return decodeReply(wire({ content, stop_reason: null, usage: null }), context)
+    .slice(1, -1);
+}
+
+Deno.test("decodeReply() returns the events of a stream", () => {
+  assert.deepEqual(decodeReply(wire(), PLAIN_CONTEXT), [
+    {
+      type: "start",
+      id: "msg_1",
+      model: "claude",
+      usage: { input: 3, output: 5 },
+    },
+    { type: "open", kind: "text" },
+    { type: "delta", text: "hi" },
+    CLOSE,
+    { type: "stop", reason: "end", raw: "end_turn" },
+    { type: "usage", usage: { input: 3, output: 5 } },
+    END,
+  ]);
+});
+
+Deno.test("decodeReply() reads every kind of block", async (t) => {
+  const rows: readonly [string, unknown, readonly ReplyEvent[]][] = [
+    [
+      "reasoning",
+      { type: "thinking", thinking: "hm", signature: "S" },
+      [
+        { type: "open", kind: "reasoning" },
+        { type: "delta", text: "hm" },
+        { type: "sign", signature: { from: "messages", value: "S" } },
+        CLOSE,
+      ],
+    ],
+    [
+      "redacted reasoning",
+      { type: "redacted_thinking", data: "R" },
+      [
+        { type: "open", kind: "reasoning" },
+        {
+          type: "sign",
+          signature: { from: "messages", value: "R", redacted: true },
+        },
+        CLOSE,
+      ],
+    ],
+    [
+      "a call",
+      { type: "tool_use", id: "a", name: "f", input: { x: 1 } },
+      [
+        { type: "open", kind: "tool", id: "a", name: "f" },
+        { type: "delta", text: '{"x":1}' },
+        CLOSE,
+      ],
+    ],
+    [
+      "a call without arguments",
+      { type: "tool_use", name: "f", input: {} },
+      [
+        { type: "open", kind: "tool", name: "f" },
+        { type: "delta", text: "{}" },
+        CLOSE,
+      ],
+    ],
+    ["a server tool's call", {
+      type: "server_tool_use",
+      id: "s",
+      name: "w",
+      input: { q: 1 },
+    }, []],
+    ["a server tool's result", {
+      type: "web_search_tool_result",
+      content: [{ text: "x" }],
+    }, []],
+    ["what is newer", { type: "hologram", text: "x" }, []],
+    ["no object", "x", []],
+    [
+      "cited text",
+      { type: "text", text: "t", citations: [{ type: "char_location" }] },
+      [{ type: "open", kind: "text" }, { type: "delta", text: "t" }, CLOSE],
+    ],
+  ];
+  for (const [name, block, expected] of rows) {
+    await t.step(name, () => assert.deepEqual(between([block]), expected));
+  }
+});
+
+Deno.test("decodeReply() restores the names of tools", () => {
+  assert.deepEqual(
+    between([{ type: "tool_use", id: "a", name: "short", input: {} }], {
+      toolNames: new Map([["short", "the long one"]]),
+    })[0],
+    { type: "open", kind: "tool", id: "a", name: "the long one" },
+  );
+});
+
+Deno.test("decodeReply() turns the format tool's arguments back into text", () => {
+  const context = { toolNames: new Map<string, string>(), formatTool: "out" };
+  const form = { type: "tool_use", id: "a", name: "out", input: { n: 1 } };
+  const events = decodeReply(
+    wire({ content: [form], stop_reason: "tool_use" }),
+    context,
+  );
+  assert.deepEqual(events.slice(1, 5), [
+    { type: "open", kind: "text" },
+    { type: "delta", text: '{"n":1}' },
+    CLOSE,
+    { type: "stop", reason: "end", raw: "tool_use" },
+  ]);
+  const call = { type: "tool_use", id: "b", name: "f", input: {} };
+  const both = decodeReply(
+    wire({ content: [form, call], stop_reason: "tool_use" }),
+    context,
+  );
+  assert.deepEqual(both.find((event) => event.type === "stop"), {
+    type: "stop",
+    reason: "tool_use",
+    raw: "tool_use",
+  });
+});
+
+const STOPS: readonly [string, StopReason][] = [
+  ["end_turn", "end"],
+  ["max_tokens", "max_tokens"],
+  ["stop_sequence", "stop_sequence"],
+  ["tool_use", "tool_use"],
+  ["pause_turn", "pause"],
+  ["refusal", "refusal"],
+  ["model_context_window_exceeded", "context_window"],
+  ["compaction", "other"],
+  ["something_newer", "other"],
+];
+
+Deno.test("decodeReply() reads the chat format's stop reasons, which some proxies do not translate", async (t) => {
+  const rows: readonly (readonly [string, StopReason])[] = [
+    ["stop", "end"],
+    ["length", "max_tokens"],
+    ["tool_calls", "tool_use"],
+    ["content_filter", "refusal"],
+    ["MAX_TOKENS", "max_tokens"],
+    ["FINISH_REASON_UNSPECIFIED", "other"],
+  ];
+  for (const [raw, reason] of rows) {
+    await t.step(raw, () => {
+      const events = decodeReply(wire({ stop_reason: raw }), PLAIN_CONTEXT);
+      assert.deepEqual(
+        events.find((event) => event.type === "stop"),
+        { type: "stop", reason, raw },
+      );
+    });
+  }
+});
+
+Deno.test("decodeReply() ignores an empty stop reason", () => {
+  const events = decodeReply(wire({ stop_reason: "" }), PLAIN_CONTEXT);
+  assert.equal(events.some((event) => event.type === "stop"), false);
+  assert.deepEqual(events.at(-1), END);
+});
+
+Deno.test("decodeReply() reads content that is a string", () => {
+  assert.deepEqual(
+    decodeReply(wire({ content: "hi" }), PLAIN_CONTEXT),
+    decodeReply(wire(), PLAIN_CONTEXT),
+  );
+});
+
+Deno.test("decodeReply() maps stop reasons", async (t) => {
+  for (const [raw, reason] of STOPS) {
+    await t.step(raw, () => {
+      const events = decodeReply(wire({ stop_reason: raw }), PLAIN_CONTEXT);
+      assert.deepEqual(events.find((event) => event.type === "stop"), {
+        type: "stop",
+        reason,
+        raw,
+      });
+      assert.deepEqual(events.at(-1), END);
+    });
+  }
+  await t.step("the matched stop sequence", () => {
+    const events = decodeReply(
+      wire({ stop_reason: "stop_sequence", stop_sequence: "```" }),
+      PLAIN_CONTEXT,
+    );
+    assert.deepEqual(events.find((event) => event.type === "stop"), {
+      type: "stop",
+      reason: "stop_sequence",
+      raw: "stop_sequence",
+      sequence: "```",
+    });
+  });
+});
+
+Deno.test("decodeReply() leaves unreported usage absent", async (t) => {
+  const rows: readonly [string, unknown, unknown][] = [
+    [
+      "all",
+      {
+        input_tokens: 1,
+        cache_read_input_tokens: 2,
+        cache_creation_input_tokens: 3,
+        output_tokens: 4,
+        output_tokens_details: { thinking_tokens: 5 },
+      },
+      { input: 1, cacheRead: 2, cacheWrite: 3, output: 4, reasoning: 5 },
+    ],
+    [
+      "nulls and nonsense",
+      {
+        input_tokens: null,
+        cache_read_input_tokens: "2",
+        output_tokens: 4,
+        output_tokens_details: null,
+      },
+      { output: 4 },
+    ],
+    ["zero", { input_tokens: 0, output_tokens: 0 }, { input: 0, output: 0 }],
+  ];
+  for (const [name, usage, expected] of rows) {
+    await t.step(name, () => {
+      const events = decodeReply(wire({ usage }), PLAIN_CONTEXT);
+      assert.deepEqual(events.find((event) => event.type === "usage"), {
+        type: "usage",
+        usage: expected,
+      });
+    });
+  }
+});
+
+Deno.test("decodeReply() returns an error for a body that is not a message", async (t) => {
+  const rows: readonly [string, unknown][] = [
+    ["text", "hi"],
+    ["null", null],
+    ["an array", [wire()]],
+    ["an object without content", { type: "message" }],
+  ];
+  for (const [name, body] of rows) {
+    await t.step(name, () => {
+      const events = decodeReply(body, PLAIN_CONTEXT);
+      assert.equal(events.length, 1);
+      const [event] = events;
+      assert.ok(event?.type === "error");
+      assert.equal(event.error.kind, "upstream");
+      assert.equal(
+        event.error.message,
+        "could not read the upstream's reply: it is no message",
+      );
+    });
+  }
+});
+
+Deno.test("decodeReply() returns the error in place of a message", () => {
+  for (
+    const body of [
+      {
+        type: "error",
+        error: { type: "overloaded_error", message: "Overloaded" },
+      },
+      { error: { type: "overloaded_error", message: "Overloaded" } },
+    ]
+  ) {
+    const [event, ...more] = decodeReply(body, PLAIN_CONTEXT);
+    assert.ok(event?.type === "error");
+    assert.equal(event.error.kind, "overloaded");
+    assert.equal(event.error.message, "Overloaded");
+    assert.deepEqual(more, []);
+  }
+});
+
+Deno.test("encodeReply() writes all documented fields", () => {
+  assert.deepEqual(
+    encodeReply([
+      { type: "start", id: "chatcmpl-9", model: "gpt" },
+      { type: "open", kind: "text" },
+      { type: "delta", text: "a" },
+      { type: "delta", text: "b" },
+      CLOSE,
+      { type: "stop", reason: "stop_sequence", raw: "stop", sequence: "x" },
+      {
+        type: "usage",
+        usage: { input: 1, cacheRead: 2, output: 4, reasoning: 3 },
+      },
+      END,
+    ], ENCODE_CONTEXT),
+    {
+      id: "msg_9",
+      type: "message",
+      role: "assistant",
+      model: "asked-for",
+      content: [{ type: "text", text: "ab" }],
+      stop_reason: "stop_sequence",
+      stop_sequence: "x",
+      usage: {
+        input_tokens: 1,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 2,
+        output_tokens: 4,
+        output_tokens_details: { thinking_tokens: 3 },
+      },
+    },
+  );
+});
+
+Deno.test("encodeReply() writes an empty reply", () => {
+  assert.deepEqual(encodeReply([START, END], ENCODE_CONTEXT), {
+    id: "msg_0123456789abcdefghijABCD",
+    type: "message",
+    role: "assistant",
+    model: "asked-for",
+    content: [],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: {
+      input_tokens: 7,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 0,
+    },
+  });
+});
+
+Deno.test("encodeReply() writes every kind of block", async (t) => {
+  const rows: readonly [string, readonly ReplyEvent[], readonly unknown[]][] = [
+    ["an empty text", [{ type: "open", kind: "text" }, CLOSE], []],
+    [
+      "a refusal",
+      [{ type: "open", kind: "refusal" }, { type: "delta", text: "no" }, CLOSE],
+      [{ type: "text", text: "no" }],
+    ],
+    [
+      "reasoning that another dialect made",
+      [
+        { type: "open", kind: "reasoning" },
+        { type: "delta", text: "hm" },
+        { type: "sign", signature: { from: "generate_content", value: "G" } },
+        CLOSE,
+      ],
+      [{ type: "thinking", thinking: "hm", signature: "" }],
+    ],
+    [
+      "reasoning without text that another dialect made",
+      [
+        { type: "open", kind: "reasoning" },
+        { type: "sign", signature: { from: "generate_content", value: "G" } },
+        CLOSE,
+      ],
+      [],
+    ],
+    [
+      "signed reasoning without text",
+      [
+        { type: "open", kind: "reasoning" },
+        { type: "sign", signature: { from: "messages", value: "S" } },
+        CLOSE,
+      ],
+      [{ type: "thinking", thinking: "", signature: "S" }],
+    ],
+    [
+      "redacted reasoning",
+      [
+        { type: "open", kind: "reasoning" },
+        {
+          type: "sign",
+          signature: { from: "messages", value: "R", redacted: true },
+        },
+        CLOSE,
+      ],
+      [{ type: "redacted_thinking", data: "R" }],
+    ],
+    [
+      "calls without ids and arguments",
+      [
+        { type: "open", kind: "tool", name: "f" },
+        CLOSE,
+        { type: "open", kind: "tool", id: "x", name: "g" },
+        { type: "delta", text: '{"a":' },
+        { type: "delta", text: "1}" },
+        CLOSE,
+        { type: "open", kind: "tool", name: "f" },
+        CLOSE,
+      ],
+      [
+        {
+          type: "tool_use",
+          id: "toolu_0123456789abcdefghijABCD",
+          name: "f",
+          input: {},
+        },
+        { type: "tool_use", id: "x", name: "g", input: { a: 1 } },
+        {
+          type: "tool_use",
+          id: "toolu_0123456789abcdefghijABCD1",
+          name: "f",
+          input: {},
+        },
+      ],
+    ],
+    [
+      "a call with blank arguments",
+      [
+        { type: "open", kind: "tool", id: "x", name: "g" },
+        { type: "delta", text: " " },
+        CLOSE,
+      ],
+      [{ type: "tool_use", id: "x", name: "g", input: {} }],
+    ],
+    [
+      "a call cut in its arguments",
+      [
+        { type: "open", kind: "tool", id: "x", name: "g" },
+        { type: "delta", text: '{"a":' },
+        CLOSE,
+      ],
+      [{
+        type: "tool_use",
+        id: "x",
+        name: "g",
+        input: { __raw_arguments: '{"a":' },
+      }],
+    ],
+    [
+      "a call that another dialect signed",
+      [
+        { type: "open", kind: "tool", id: "x", name: "g" },
+        { type: "delta", text: "{}" },
+        { type: "sign", signature: { from: "generate_content", value: "G" } },
+        CLOSE,
+      ],
+      [{
+        type: "tool_use",
+        id: "x",
+        name: "g",
+        input: {},
+        extra_content: { google: { thought_signature: "G" } },
+      }],
+    ],
+  ];
+  for (const [name, events, content] of rows) {
+    await t.step(name, () =>
+      assert.deepEqual(
+        encodeReply([START, ...events, END], ENCODE_CONTEXT)["content"],
+        content,
+      ));
+  }
+});
+
+Deno.test("encodeReply() writes the stop reason", async (t) => {
+  const call: readonly ReplyEvent[] = [
+    { type: "open", kind: "tool", id: "x", name: "g" },
+    CLOSE,
+  ];
+  const refusal: readonly ReplyEvent[] = [
+    { type: "open", kind: "refusal" },
+    { type: "delta", text: "no" },
+    CLOSE,
+  ];
+  const rows: readonly [string, readonly ReplyEvent[], StopReason, string][] = [
+    ["a call under a plain end", call, "end", "tool_use"],
+    ["a phantom call", [], "tool_use", "end_turn"],
+    ["a call cut short", call, "max_tokens", "max_tokens"],
+    ["a refusal", refusal, "end", "refusal"],
+    ["a refusal without words", [], "refusal", "refusal"],
+    ["a pause", [], "pause", "pause_turn"],
+    [
+      "a full window",
+      [],
+      "context_window",
+      "model_context_window_exceeded",
+    ],
+    ["anything else", [], "other", "end_turn"],
+  ];
+  for (const [name, events, reason, word] of rows) {
+    await t.step(name, () => {
+      const reply = encodeReply([
+        START,
+        ...events,
+        { type: "stop", reason, raw: "x" },
+        END,
+      ], ENCODE_CONTEXT);
+      assert.equal(reply["stop_reason"], word);
+      assert.equal(reply["stop_sequence"], null);
+    });
+  }
+});
+
+Deno.test("encodeReply() makes the id from the upstream's", async (t) => {
+  const rows: readonly [string | undefined, string][] = [
+    ["msg_1", "msg_1"],
+    ["chatcmpl-1", "msg_1"],
+    ["resp", "msg_resp"],
+    ["msg_", "msg_0123456789abcdefghijABCD"],
+    [undefined, "msg_0123456789abcdefghijABCD"],
+  ];
+  for (const [id, expected] of rows) {
+    await t.step(String(id), () => {
+      const start = id === undefined ? START : { ...START, id };
+      assert.equal(encodeReply([start, END], ENCODE_CONTEXT)["id"], expected);
+    });
+  }
+});
+
+Deno.test("encodeReply() throws the events' own error", () => {
+  const error = new ApiError("overloaded", "full");
+  assert.throws(
+    () => encodeReply([START, { type: "error", error }], ENCODE_CONTEXT),
+    (thrown) => thrown === error,
+  );
+});

@@ -1,0 +1,223 @@
+/**
+ * Encodes streams in the messages format for a client. `decode_stream.ts` is the inverse;
+ * `encode_reply.ts` handles whole replies.
+ *
+ * @module
+ */
+import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  mergeUsage,
+  type ReplyEvent,
+  settleStop,
+  type Usage,
+} from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { namedFrame } from "../../stream/sse.ts";
+import { errorBody } from "./error.ts";
+import { replyId } from "./reply_id.ts";
+import { signatureField, thinkingSignature } from "./signatures.ts";
+import { WIRE_STOP_REASONS } from "./stop_reason.ts";
+import { encodeFinalUsage, encodeUsage } from "./usage.ts";
+
+const PING = 'event: ping\ndata: {"type": "ping"}\n\n';
+
+/**
+ * The open block. `written` is false while its first frame is held back, until its content is
+ * known.
+ */
+interface Open {
+  readonly kind: "text" | "reasoning" | "tool";
+  /** Id and name of a call. */
+  readonly call?: { readonly id: string; readonly name: string };
+  /** The start of every delta's frame; the text follows as a JSON string. */
+  prefix: string;
+  written: boolean;
+  /** The first arguments of a call, held back with its first frame. */
+  held: string;
+  signature?: Signature;
+}
+
+const DELTA_FIELDS: Readonly<Record<Open["kind"], string>> = {
+  text: '"type":"text_delta","text":',
+  reasoning: '"type":"thinking_delta","thinking":',
+  tool: '"type":"input_json_delta","partial_json":',
+};
+
+/** Makes the encoder of one stream. */
+export function streamEncoder(context: EncodeContext): StreamEncoder {
+  let started = false;
+  let done = false;
+  let index = -1;
+  let madeIds = 0;
+  let sawTool = false;
+  let refused = false;
+  let open: Open | undefined;
+  let usage: Usage = {};
+  let stop: (ReplyEvent & { type: "stop" }) | undefined;
+
+  const frame = (type: string, fields: JsonObject): string =>
+    namedFrame(type, JSON.stringify({ type, ...fields }));
+  const start = (id?: string): string => {
+    if (started) return "";
+    started = true;
+    // Some clients add the start's output to the end's, so it is 0 whatever the upstream reported.
+    const { output: _, reasoning: __, ...prompt } = usage;
+    return frame("message_start", {
+      message: {
+        id: replyId(id, context),
+        type: "message",
+        role: "assistant",
+        model: context.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: encodeUsage(prompt, context),
+      },
+    });
+  };
+  const blockStart = (block: Open, content_block: JsonObject): string => {
+    block.written = true;
+    index++;
+    block.prefix =
+      `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{${
+        DELTA_FIELDS[block.kind]
+      }`;
+    return frame("content_block_start", { index, content_block });
+  };
+  const more = (block: Open, text: string): string =>
+    text === "" ? "" : `${block.prefix}${JSON.stringify(text)}}}\n\n`;
+  /** Writes the held-back frames of the open block, if there are any. */
+  const release = (): string => {
+    if (open === undefined || open.written) return "";
+    if (open.call !== undefined) {
+      return blockStart(open, {
+        type: "tool_use",
+        ...open.call,
+        input: {},
+        ...signatureField(open.signature),
+      }) + more(open, open.held);
+    }
+    return blockStart(
+      open,
+      open.kind === "text"
+        ? { type: "text", text: "" }
+        : { type: "thinking", thinking: "", signature: "" },
+    );
+  };
+  const close = (): string => {
+    if (open === undefined) return "";
+    const block = open;
+    const own = block.kind === "reasoning"
+      ? thinkingSignature(block.signature)
+      : undefined;
+    let out = "";
+    if (!block.written) {
+      if (block.kind !== "reasoning") out += release();
+      else if (own?.redacted === true) {
+        out += blockStart(block, {
+          type: "redacted_thinking",
+          data: own.value,
+        });
+      } else if (own !== undefined) out += release();
+    }
+    open = undefined;
+    if (!block.written) return out;
+    if (own !== undefined && own.redacted !== true) {
+      out += frame("content_block_delta", {
+        index,
+        delta: { type: "signature_delta", signature: own.value },
+      });
+    }
+    return out + frame("content_block_stop", { index });
+  };
+
+  const opened = (event: ReplyEvent & { type: "open" }): string => {
+    const out = close();
+    switch (event.kind) {
+      case "tool": {
+        sawTool = true;
+        const id = event.id ??
+          generatedCallId("toolu_", context.idSeed, madeIds++);
+        // Held back until its second delta: a signature may follow, and only the first frame has a
+        // field for it.
+        open = {
+          kind: "tool",
+          call: { id, name: event.name },
+          prefix: "",
+          written: false,
+          held: "",
+        };
+        return out;
+      }
+      case "refusal":
+        refused = true;
+        open = { kind: "text", prefix: "", written: false, held: "" };
+        return out + release();
+      case "text":
+        open = { kind: "text", prefix: "", written: false, held: "" };
+        return out + release();
+      case "reasoning":
+        // Held back until there is text: without any, the block may be redacted or empty.
+        open = { kind: "reasoning", prefix: "", written: false, held: "" };
+        return out;
+    }
+  };
+  const added = (text: string): string => {
+    if (open === undefined || text === "") return "";
+    if (open.kind === "tool" && !open.written && open.held === "") {
+      open.held = text;
+      return "";
+    }
+    return release() + more(open, text);
+  };
+  const end = (): string => {
+    const reason = settleStop(stop?.reason ?? "end", sawTool);
+    return start() + close() + frame("message_delta", {
+      delta: {
+        stop_reason: WIRE_STOP_REASONS[refused ? "refusal" : reason],
+        stop_sequence: stop?.sequence ?? null,
+      },
+      usage: encodeFinalUsage(usage),
+    }) + frame("message_stop", {});
+  };
+
+  return {
+    push(event) {
+      if (done) return "";
+      switch (event.type) {
+        case "start":
+          usage = mergeUsage(usage, event.usage ?? {});
+          return start(event.id);
+        case "open":
+          return start() + opened(event);
+        case "delta":
+          return added(event.text);
+        case "sign":
+          if (open === undefined) return "";
+          open.signature = event.signature;
+          return open.kind === "tool" ? release() : "";
+        case "close":
+          return close();
+        case "usage":
+          usage = mergeUsage(usage, event.usage);
+          return "";
+        case "stop":
+          stop = event;
+          return "";
+        case "end":
+          done = true;
+          return end();
+        case "error":
+          done = true;
+          return namedFrame("error", JSON.stringify(errorBody(event.error)));
+      }
+    },
+    flush: () => open?.kind === "tool" ? release() : "",
+    ping() {
+      if (!started || done) return "";
+      return open?.kind === "tool" ? release() + PING : PING;
+    },
+  };
+}

@@ -1,0 +1,287 @@
+/**
+ * Encodes tools, the tool choice and the output format for an upstream of the messages format. They
+ * are in one file because a model without structured output gets a forced tool instead.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import { invalidField } from "../../model/error.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import { changedToolNames, wireToolName } from "../../model/names.ts";
+import type {
+  FunctionTool,
+  GenerationRequest,
+  OutputFormat,
+  Tool,
+  ToolChoice,
+} from "../../model/request.ts";
+import { calledNames } from "../../model/turns.ts";
+import { strictSchema } from "./strict_schema.ts";
+
+/** Records the client's path of a dropped field. */
+export type Drop = (path: string) => void;
+
+/** The tool fields of a request. */
+export interface EncodedTools {
+  /** The `tools` field. */
+  readonly tools?: readonly JsonObject[];
+  /** The `tool_choice` field. */
+  readonly toolChoice?: JsonObject;
+  /** The `output_config.format` field. */
+  readonly format?: JsonObject;
+  /** Name of the tool that replaces structured output. */
+  readonly formatTool?: string;
+  /** Wire name → the client's name. */
+  readonly toolNames: ReadonlyMap<string, string>;
+  /** True where the model must call a tool. */
+  readonly forced: boolean;
+}
+
+const EMPTY_SCHEMA: JsonObject = { type: "object", properties: {} };
+const FORMAT_TOOL = "structured_output";
+
+/**
+ * Encodes tools, choice and output format.
+ *
+ * @throws {ApiError} `invalid_request` where all tools, or the required one, belong to another
+ * dialect
+ */
+export function encodeTools(
+  request: GenerationRequest,
+  can: Capabilities,
+  drop: Drop,
+): EncodedTools {
+  const name = (own: string): string => wireToolName(own, can.maxToolName);
+  const used = calledNames(request.turns);
+  const offered = offeredTools(request, drop);
+  const toolNames = changedToolNames(
+    [
+      ...used,
+      ...offered.flatMap((tool) => tool.type === "function" ? [tool.name] : []),
+    ],
+    can.maxToolName,
+  );
+  const written = offered.map((tool) => writtenTool(tool, name, can, drop));
+  const choice = offered.length === 0
+    ? undefined
+    : request.toolChoice ?? { type: "auto" };
+  if (offered.length === 0) dropChoice(request, drop);
+  const form = request.format?.type === "schema" ? request.format : undefined;
+  if (form !== undefined && can.structuredOutput) {
+    const format = {
+      type: "json_schema",
+      schema: can.schema === "strict_subset"
+        ? strictSchema(form.schema)
+        : form.schema,
+    };
+    return {
+      ...withStubs(written, choice, used, request, can, drop, name),
+      format,
+      toolNames,
+    };
+  }
+  const callsForSure = choice?.type === "required" || choice?.type === "tool" ||
+    (choice?.type === "allowed" && choice.required);
+  if (form === undefined || callsForSure) {
+    return {
+      ...withStubs(written, choice, used, request, can, drop, name),
+      toolNames,
+    };
+  }
+  const formatTool = unusedName(offered, used);
+  const free = choice !== undefined && choice.type !== "none";
+  return {
+    tools: [...written, formatToolOf(formatTool, form, request)],
+    toolChoice: free
+      ? { type: "any", ...parallelSwitch(request, can, drop) }
+      : {
+        type: "tool",
+        name: formatTool,
+        ...(can.parallelToggle ? { disable_parallel_tool_use: true } : {}),
+      },
+    formatTool,
+    toolNames,
+    forced: true,
+  };
+}
+
+/**
+ * The tools that this dialect can express, limited to the allowed ones where the choice lists some.
+ */
+function offeredTools(
+  request: GenerationRequest,
+  drop: Drop,
+): readonly Tool[] {
+  const { toolChoice: choice, fieldNames: words } = request;
+  const all = request.tools ?? [];
+  const offered: Tool[] = [];
+  for (const tool of all) {
+    if (tool.type === "function" || tool.from === "messages") {
+      offered.push(tool);
+      continue;
+    }
+    if (choice?.type === "tool" && choice.name === tool.name) {
+      throw invalidField(
+        words.toolChoice,
+        `the tool ${tool.name} is not available with this model`,
+      );
+    }
+    drop(tool.path);
+  }
+  const first = all[0];
+  if (first !== undefined && offered.length === 0) {
+    throw invalidField(
+      first.type === "opaque" ? first.path : words.tools,
+      first.type === "opaque"
+        ? `a tool of type "${first.kind}" is not available with this model`
+        : "tools of this type are not available with this model",
+    );
+  }
+  if (choice?.type !== "allowed") return offered;
+  const allowed = offered.filter((tool) =>
+    tool.name !== undefined && choice.names.includes(tool.name)
+  );
+  return allowed.length === 0 ? offered : allowed;
+}
+
+function writtenTool(
+  tool: Tool,
+  name: (own: string) => string,
+  can: Capabilities,
+  drop: Drop,
+): JsonObject {
+  if (tool.type === "opaque") return tool.value;
+  const strict = tool.strict === true && can.structuredOutput;
+  if (tool.strict === true && !strict) drop("tools[].strict");
+  const schema = objectSchema(tool);
+  return {
+    name: name(tool.name),
+    ...(tool.description === undefined
+      ? {}
+      : { description: tool.description }),
+    input_schema: strict && can.schema === "strict_subset"
+      ? strictSchema(schema)
+      : schema,
+    ...(strict ? { strict } : {}),
+  };
+}
+
+/**
+ * The dialect requires `type: "object"` at the top. A client schema that has it is used by
+ * reference.
+ */
+function objectSchema(tool: FunctionTool): JsonObject {
+  const { parameters } = tool;
+  if (parameters === undefined) return EMPTY_SCHEMA;
+  if (parameters["type"] === "object") return parameters;
+  return Object.keys(parameters).length === 0
+    ? EMPTY_SCHEMA
+    : { ...parameters, type: "object" };
+}
+
+/**
+ * The dialect requires definitions of all tools in the history. Stubs must not be called, so the
+ * tool choice excludes them.
+ */
+function withStubs(
+  written: readonly JsonObject[],
+  choice: ToolChoice | undefined,
+  used: readonly string[],
+  request: GenerationRequest,
+  can: Capabilities,
+  drop: Drop,
+  name: (own: string) => string,
+): Omit<EncodedTools, "toolNames"> {
+  if (choice !== undefined) {
+    const toolChoice = writtenChoice(choice, request, can, drop, name);
+    return {
+      tools: written,
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      forced: toolChoice?.["type"] === "any" || toolChoice?.["type"] === "tool",
+    };
+  }
+  if (used.length === 0) return { forced: false };
+  return {
+    tools: used.map((own) => ({
+      name: name(own),
+      input_schema: EMPTY_SCHEMA,
+    })),
+    toolChoice: { type: "none" },
+    forced: false,
+  };
+}
+
+function writtenChoice(
+  choice: ToolChoice,
+  request: GenerationRequest,
+  can: Capabilities,
+  drop: Drop,
+  name: (own: string) => string,
+): JsonObject | undefined {
+  if (choice.type === "none") return { type: "none" };
+  const parallel = parallelSwitch(request, can, drop);
+  switch (choice.type) {
+    case "auto":
+      return request.toolChoice === undefined &&
+          parallel["disable_parallel_tool_use"] === undefined
+        ? undefined
+        : { type: "auto", ...parallel };
+    case "required":
+      return { type: "any", ...parallel };
+    case "tool":
+      return { type: "tool", name: name(choice.name), ...parallel };
+    case "allowed":
+      return { type: choice.required ? "any" : "auto", ...parallel };
+  }
+}
+
+function parallelSwitch(
+  request: GenerationRequest,
+  can: Capabilities,
+  drop: Drop,
+): JsonObject {
+  if (request.parallelTools !== false) return {};
+  if (can.parallelToggle) return { disable_parallel_tool_use: true };
+  drop(request.fieldNames.parallelTools);
+  return {};
+}
+
+/** Without tools there is nothing to choose; only a required call is reported as dropped. */
+function dropChoice(request: GenerationRequest, drop: Drop): void {
+  const { toolChoice: choice } = request;
+  if (choice?.type === "required" || choice?.type === "tool") {
+    drop(request.fieldNames.toolChoice);
+  }
+}
+
+function formatToolOf(
+  name: string,
+  form: OutputFormat & { type: "schema" },
+  request: GenerationRequest,
+): JsonObject {
+  const type = form.schema["type"];
+  if (type !== undefined && type !== "object") {
+    throw invalidField(
+      request.fieldNames.format,
+      "this model can bind its reply to a schema of type object only",
+    );
+  }
+  return {
+    name,
+    description: form.description ??
+      "Give the final answer by calling this tool.",
+    input_schema: type === "object"
+      ? form.schema
+      : { ...form.schema, type: "object" },
+  };
+}
+
+function unusedName(
+  offered: readonly Tool[],
+  used: readonly string[],
+): string {
+  const taken = new Set([...used, ...offered.map((tool) => tool.name)]);
+  let name = FORMAT_TOOL;
+  while (taken.has(name)) name += "_";
+  return name;
+}

@@ -1,0 +1,44 @@
+/**
+ * The messages format (`POST /v1/messages`), assembled from the files of this folder.
+ *
+ * @module
+ */
+import type { Dialect } from "../../dialect.ts";
+import { checkPassable } from "./check_passable.ts";
+import { cleanRequest } from "./clean_request.ts";
+import { streamEnding } from "./stream_ending.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { decodeError, encodeError } from "./error.ts";
+import { decodeReply } from "./decode_reply.ts";
+import { encodeReply, withStop } from "./encode_reply.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { streamDecoder } from "./decode_stream.ts";
+import { streamEncoder } from "./encode_stream.ts";
+
+export { checkCountable } from "./check_passable.ts";
+export { decodeCountTokens } from "./decode_request.ts";
+export { countTokensRequest, messagesRequest } from "./wire.ts";
+
+/** The messages format. */
+export const messages: Dialect = {
+  name: "messages",
+  decodeRequest,
+  checkPassable,
+  encodeRequest,
+  cleanRequest,
+  // Replies of this dialect always report their usage.
+  passThroughFields: () => ({}),
+  withStop,
+  isUnrequestedFrame: () => false,
+  streamEnding,
+  decodeReply,
+  encodeReply,
+  variableKeys: {
+    texts: new Set(["text", "thinking", "partial_json"]),
+    padding: new Set(),
+  },
+  streamDecoder,
+  streamEncoder,
+  decodeError,
+  encodeError,
+};

@@ -1,0 +1,331 @@
+/**
+ * Decodes a reply in the messages format, event by event, for streams (`decode_stream.ts`) and
+ * whole replies (`encode_reply.ts`): a whole reply is decoded as a start with content and an end.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import { upstreamJson } from "../../bytes/exact_json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
+import { inBandError, isErrorBody } from "./error.ts";
+import { readStopReason } from "./stop_reason.ts";
+import { readUsage } from "./usage.ts";
+
+/** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
+export interface ReplyReader {
+  /** The neutral events of one wire event; `name` is its type where the data has none. */
+  read(data: JsonObject, name?: string): readonly ReplyEvent[];
+  /** The events at the end of the body. */
+  end(): readonly ReplyEvent[];
+  /** Ends the reply with an error. */
+  fail(error: ApiError): readonly ReplyEvent[];
+}
+
+/** The open block. A `skipped` one has no neutral counterpart; its deltas are ignored. */
+interface Open {
+  readonly kind: "text" | "reasoning" | "tool" | "skipped";
+  /** Its index on the wire. */
+  readonly index: number | undefined;
+  /** The events' arguments where no deltas follow: the whole input of a call. */
+  readonly input?: JsonObject;
+  /** True after its first delta. */
+  hasDelta: boolean;
+}
+
+/** Makes a {@linkcode ReplyReader} for one reply. */
+export function replyReader(context: DecodeContext): ReplyReader {
+  let events: ReplyEvent[] = [];
+  let started = false;
+  let finished = false;
+  let done = false;
+  let open: Open | undefined;
+  let usage: Usage = {};
+  let calls = 0;
+  let formatCalls = 0;
+  // Events of blocks that started before the open one ended, by block index. No known vendor
+  // interleaves blocks.
+  const waiting = new Map<number, JsonObject[]>();
+
+  const begin = (): void => {
+    if (started) return;
+    started = true;
+    events.push({ type: "start" });
+  };
+  const delta = (text: unknown): void => {
+    if (typeof text !== "string" || text === "") return;
+    if (open !== undefined) open.hasDelta = true;
+    events.push({ type: "delta", text });
+  };
+  const close = (): void => {
+    if (open === undefined) return;
+    const { kind, input, hasDelta } = open;
+    if (!hasDelta && input !== undefined && Object.keys(input).length > 0) {
+      delta(upstreamJson(input));
+    }
+    open = undefined;
+    if (kind !== "skipped") events.push({ type: "close" });
+  };
+  const openText = (
+    kind: "text" | "reasoning",
+    index: number | undefined,
+  ): void => {
+    events.push({ type: "open", kind });
+    open = { kind, index, hasDelta: false };
+  };
+  const sign = (value: unknown, redacted: boolean): void => {
+    const text = textIn(value);
+    if (text === undefined) return;
+    events.push({
+      type: "sign",
+      signature: {
+        from: "messages",
+        value: text,
+        ...(redacted ? { redacted } : {}),
+      },
+    });
+  };
+
+  const startBlock = (block: JsonObject, index: number | undefined): void => {
+    close();
+    switch (block["type"]) {
+      case "text":
+        openText("text", index);
+        delta(block["text"]);
+        return;
+      case "thinking":
+        openText("reasoning", index);
+        delta(block["thinking"]);
+        sign(block["signature"], false);
+        return;
+      case "redacted_thinking":
+        openText("reasoning", index);
+        sign(block["data"], true);
+        return;
+      case "tool_use": {
+        const name = stringIn(block["name"]) ?? "";
+        if (name === "") {
+          fail(
+            new ApiError(
+              "upstream",
+              "the upstream sent a tool call without a name",
+            ),
+          );
+          return;
+        }
+        const id = textIn(block["id"]);
+        const input = objectOr(block["input"]);
+        if (name === context.formatTool) {
+          formatCalls++;
+          events.push({ type: "open", kind: "text" });
+          open = { kind: "tool", index, input, hasDelta: false };
+          return;
+        }
+        calls++;
+        events.push({
+          type: "open",
+          kind: "tool",
+          ...(id === undefined ? {} : { id }),
+          name: context.toolNames.get(name) ?? name,
+        });
+        open = { kind: "tool", index, input, hasDelta: false };
+        return;
+      }
+      default:
+        // Server tools, their results, and types newer than this file.
+        open = { kind: "skipped", index, hasDelta: false };
+    }
+  };
+
+  const moreText = (
+    kind: "text" | "reasoning",
+    text: unknown,
+    index: number | undefined,
+  ): void => {
+    if (open?.kind === "skipped") return;
+    if (typeof text !== "string" || text === "") return;
+    if (open?.kind !== kind) {
+      close();
+      openText(kind, index);
+    }
+    delta(text);
+  };
+
+  /** Handles an event of the open block, or of one that may open now. */
+  const step = (data: JsonObject, index: number | undefined): void => {
+    if (data["type"] === "content_block_start") {
+      startBlock(objectOr(data["content_block"]), index);
+      return;
+    }
+    if (data["type"] === "content_block_stop") {
+      close();
+      return;
+    }
+    const change = objectOr(data["delta"]);
+    switch (change["type"]) {
+      case undefined:
+      case "text_delta":
+        moreText("text", change["text"], index);
+        return;
+      case "thinking_delta":
+        moreText("reasoning", change["thinking"], index);
+        return;
+      case "signature_delta":
+        if (open?.kind === "reasoning") sign(change["signature"], false);
+        return;
+      case "input_json_delta":
+        if (open?.kind === "tool") delta(change["partial_json"]);
+        return;
+      default:
+        // Citations, and types newer than this file.
+        return;
+    }
+  };
+  /** Handles the events of blocks that waited for the open one. */
+  const admit = (): void => {
+    while (open === undefined) {
+      const first = waiting.entries().next();
+      if (first.done === true) return;
+      const [index, held] = first.value;
+      waiting.delete(index);
+      for (const data of held) step(data, index);
+    }
+  };
+  const route = (data: JsonObject): void => {
+    begin();
+    const number = data["index"];
+    const index = typeof number === "number" ? number : undefined;
+    if (
+      open?.index !== undefined && index !== undefined && open.index !== index
+    ) {
+      const held = waiting.get(index);
+      if (held === undefined) waiting.set(index, [data]);
+      else held.push(data);
+      return;
+    }
+    step(data, index);
+    admit();
+  };
+  const closeAll = (): void => {
+    while (open !== undefined || waiting.size > 0) {
+      close();
+      admit();
+    }
+  };
+
+  const start = (message: JsonObject): void => {
+    const reported = readUsage(message["usage"], usage);
+    usage = mergeUsage(usage, reported);
+    if (started) {
+      // A second start comes from a fallback inside the upstream: the reply continues.
+      closeAll();
+      if (Object.keys(reported).length > 0) {
+        events.push({ type: "usage", usage: reported });
+      }
+      return;
+    }
+    started = true;
+    const id = textIn(message["id"]);
+    const model = textIn(message["model"]);
+    events.push({
+      type: "start",
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+      ...(Object.keys(reported).length === 0 ? {} : { usage: reported }),
+    });
+    for (const block of arrayOr(message["content"])) {
+      if (!isObject(block)) continue;
+      startBlock(block, undefined);
+      // A block of a whole reply has all its input, even an empty one.
+      if (open?.kind === "tool" && block["input"] !== undefined) {
+        delta(upstreamJson(block["input"]));
+      }
+      close();
+    }
+  };
+  const finish = (data: JsonObject): void => {
+    begin();
+    const change = objectOr(data["delta"]);
+    const raw = textIn(change["stop_reason"]);
+    if (raw !== undefined) {
+      closeAll();
+      finished = true;
+      const reason = readStopReason(raw);
+      const sequence = stringIn(change["stop_sequence"]);
+      events.push({
+        type: "stop",
+        reason: reason === "tool_use" && formatCalls > 0 && calls === 0
+          ? "end"
+          : reason,
+        raw,
+        ...(sequence === undefined ? {} : { sequence }),
+      });
+    }
+    const reported = readUsage(data["usage"], usage);
+    if (Object.keys(reported).length === 0) return;
+    usage = mergeUsage(usage, reported);
+    events.push({ type: "usage", usage: reported });
+  };
+  const fail = (error: ApiError): void => {
+    done = true;
+    events.push({ type: "error", error });
+  };
+  const end = (): void => {
+    if (!started) {
+      fail(cutShort());
+      return;
+    }
+    closeAll();
+    done = true;
+    events.push({ type: "end" });
+  };
+
+  const collected = (work: () => void): readonly ReplyEvent[] => {
+    if (done) return [];
+    events = [];
+    work();
+    return events;
+  };
+  return {
+    read: (data, name) =>
+      collected(() => {
+        const type = stringIn(data["type"]) ?? name;
+        switch (type) {
+          case "message_start":
+            return start(objectOr(data["message"]));
+          case "content_block_start":
+          case "content_block_delta":
+          case "content_block_stop":
+            return route(data);
+          case "message_delta":
+            return finish(data);
+          case "message_stop":
+            return end();
+          case "error":
+            return fail(inBandError(data));
+          default:
+            // Pings, and types newer than this file. A proxy's error may have no type.
+            if (type === undefined && isErrorBody(data)) {
+              fail(inBandError(data));
+            }
+        }
+      }),
+    end: () => collected(() => finished ? end() : fail(cutShort())),
+    fail: (error) => collected(() => fail(error)),
+  };
+}
+
+function cutShort(): ApiError {
+  return new ApiError(
+    "upstream",
+    "the upstream's stream ended before its answer was finished",
+  );
+}

@@ -1,0 +1,41 @@
+/**
+ * Stop reasons of replies in the messages format.
+ *
+ * @module
+ */
+import type { StopReason } from "../../model/reply.ts";
+
+/**
+ * The dialect's stop reason → the neutral one; the last four are the chat format's, which some
+ * proxies do not translate.
+ */
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["end_turn", "end"],
+  ["max_tokens", "max_tokens"],
+  ["stop_sequence", "stop_sequence"],
+  ["tool_use", "tool_use"],
+  ["pause_turn", "pause"],
+  ["refusal", "refusal"],
+  ["model_context_window_exceeded", "context_window"],
+  ["stop", "end"],
+  ["length", "max_tokens"],
+  ["tool_calls", "tool_use"],
+  ["content_filter", "refusal"],
+]);
+
+/** The neutral stop reason for an upstream's; an unknown one is `other`. */
+export function readStopReason(word: string): StopReason {
+  return STOP_REASONS.get(word.toLowerCase()) ?? "other";
+}
+
+/** The neutral stop reason → the dialect's. */
+export const WIRE_STOP_REASONS: Readonly<Record<StopReason, string>> = {
+  end: "end_turn",
+  max_tokens: "max_tokens",
+  stop_sequence: "stop_sequence",
+  tool_use: "tool_use",
+  refusal: "refusal",
+  pause: "pause_turn",
+  context_window: "model_context_window_exceeded",
+  other: "end_turn",
+};

@@ -1,0 +1,146 @@
+/**
+ * The subset of JSON Schema that the messages format supports for structured output and strict
+ * tools. Works on a copy and at schema positions only: a property may be called `pattern`.
+ *
+ * @module
+ */
+import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+
+/**
+ * Supported formats of strings (from the vendor's client library, `lib/transform-json-schema`,
+ * 2026-11).
+ */
+const STRING_FORMATS: ReadonlySet<unknown> = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
+/**
+ * Keywords that are kept. Keywords in none of these tables move into the description for the model.
+ */
+const KEPT: ReadonlySet<string> = new Set([
+  "type",
+  "title",
+  "required",
+  "description",
+]);
+/** Keywords that do not constrain the value. */
+const DROPPED: ReadonlySet<string> = new Set(["$schema", "$id", "$comment"]);
+/** Keywords that hold schemas by name. */
+const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  "$defs",
+  "definitions",
+  "properties",
+]);
+/** Keywords that hold a list of schemas, and their name in the subset. */
+const SCHEMA_LISTS: ReadonlyMap<string, string> = new Map([
+  ["anyOf", "anyOf"],
+  ["oneOf", "anyOf"],
+  ["allOf", "allOf"],
+]);
+
+/**
+ * Deeper schemas are not converted, so that the recursion cannot exhaust the stack; no real schema
+ * is this deep.
+ */
+const MAX_DEPTH = 200;
+
+/**
+ * A copy of the schema within the subset; constraints that the subset lacks move into descriptions.
+ */
+export function strictSchema(schema: JsonObject): JsonObject {
+  return walked(schema, 0);
+}
+
+function walked(schema: JsonObject, depth: number): JsonObject {
+  if (depth > MAX_DEPTH) return schema;
+  const inner = (value: unknown): unknown =>
+    isObject(value) ? walked(value, depth + 1) : value;
+  const out: JsonDraft = {};
+  const constraints: string[] = [];
+  const isReference = schema["$ref"] !== undefined;
+  for (const [key, value] of Object.entries(schema)) {
+    if (SCHEMA_MAPS.has(key) && isObject(value)) {
+      out[key] = Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, inner(one)]),
+      );
+      continue;
+    }
+    const list = SCHEMA_LISTS.get(key);
+    if (list !== undefined && Array.isArray(value) && out[list] === undefined) {
+      out[list] = value.map(inner);
+    } else if (key === "items" && isObject(value)) {
+      out[key] = inner(value);
+    } else if (isKept(key, value)) {
+      out[key] = value;
+    } else if (!DROPPED.has(key) && !isOpenness(key, value)) {
+      constraints.push(`${key}: ${JSON.stringify(value)}`);
+    }
+  }
+  if (isReference) return referenceOnly(out);
+  if (isObjectSchema(schema)) {
+    out["type"] ??= "object";
+    out["properties"] ??= {};
+    out["additionalProperties"] = false;
+  }
+  if (constraints.length > 0) {
+    const before = schema["description"];
+    out["description"] = `${
+      typeof before === "string" && before !== "" ? `${before}\n\n` : ""
+    }{${constraints.join(", ")}}`;
+  }
+  return out;
+}
+
+function isKept(key: string, value: unknown): boolean {
+  switch (key) {
+    case "$ref":
+      return true;
+    case "enum":
+      return Array.isArray(value) && value.length > 0 &&
+        value.every(isPrimitive);
+    case "const":
+      return isPrimitive(value);
+    case "format":
+      return STRING_FORMATS.has(value);
+    case "minItems":
+      return value === 0 || value === 1;
+    default:
+      return KEPT.has(key);
+  }
+}
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || typeof value !== "object";
+}
+
+/**
+ * Whether a keyword only restates that further properties are allowed or not: the subset forbids
+ * them and adds the keyword itself.
+ */
+function isOpenness(key: string, value: unknown): boolean {
+  return key === "additionalProperties" && typeof value === "boolean";
+}
+
+function isObjectSchema(schema: JsonObject): boolean {
+  const type = schema["type"];
+  return type === "object" ||
+    (Array.isArray(type) && type.includes("object")) ||
+    (type === undefined && isObject(schema["properties"]));
+}
+
+/** The subset allows only definitions beside a reference. */
+function referenceOnly(out: JsonDraft): JsonObject {
+  const kept = ["$defs", "definitions", "$ref"] as const;
+  return Object.fromEntries(
+    kept.filter((key) => out[key] !== undefined).map((key) => [key, out[key]]),
+  );
+}

@@ -1,0 +1,480 @@
+/**
+ * The request bodies of the messages format (`POST /v1/messages` and its `count_tokens`), as
+ * schemas for the decoder and the OpenAPI document. Objects are loose, because newer fields must be
+ * able to pass through. `decode_request.ts` translates the fields.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonObject } from "../../bytes/json.ts";
+import { opaqueObject } from "../../model/schema.ts";
+
+/** A text block. */
+export type WireText = {
+  readonly type: "text";
+  readonly text: string;
+};
+/** Base64 bytes. */
+export type WireBase64 = {
+  readonly type: "base64";
+  readonly media_type: string;
+  readonly data: string;
+};
+/** The URL of media. */
+export type WireUrl = {
+  readonly type: "url";
+  readonly url: string;
+};
+/** A file uploaded to the vendor. */
+export type WireFile = {
+  readonly type: "file";
+  readonly file_id: string;
+};
+export type WireImage = {
+  readonly type: "image";
+  readonly source: WireBase64 | WireUrl | WireFile;
+};
+export type WireDocument = {
+  readonly type: "document";
+  readonly source:
+    | WireBase64
+    | WireUrl
+    | WireFile
+    | { readonly type: "text"; readonly data: string }
+    | {
+      readonly type: "content";
+      readonly content: string | readonly (WireText | WireImage)[];
+    };
+  readonly title?: string | null | undefined;
+  readonly context?: string | null | undefined;
+};
+/** A search result that the client provides. */
+export type WireSearchResult = {
+  readonly type: "search_result";
+  readonly title: string;
+  readonly source: string;
+  readonly content: readonly WireText[];
+};
+/**
+ * The model's reasoning. An empty or missing signature marks reasoning that another dialect's model
+ * made.
+ */
+export type WireThinking = {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature?: string | null | undefined;
+};
+/** The model's reasoning, encrypted. */
+export type WireRedactedThinking = {
+  readonly type: "redacted_thinking";
+  readonly data: string;
+};
+/** A call. `extra_content` is where the gateway carries another dialect's signature. */
+export type WireToolUse = {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input?: unknown;
+  readonly extra_content?: unknown;
+};
+/** A reference to a tool's definition. */
+export type WireToolReference = {
+  readonly type: "tool_reference";
+  readonly tool_name: string;
+};
+/** A block of a type that only this dialect has, or one newer than this file. */
+export type WireOther = {
+  readonly type: string;
+};
+/** The blocks of a tool result. */
+export type WireResultBlock =
+  | WireText
+  | WireImage
+  | WireDocument
+  | WireSearchResult
+  | WireToolReference;
+/** The result of a call. */
+export type WireToolResult = {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content?:
+    | string
+    | readonly (WireResultBlock | WireOther)[]
+    | undefined;
+  readonly is_error?: boolean | undefined;
+};
+/** The block types that are decoded. */
+export type WireBlock =
+  | WireText
+  | WireImage
+  | WireDocument
+  | WireSearchResult
+  | WireThinking
+  | WireRedactedThinking
+  | WireToolUse
+  | WireToolResult;
+/** One turn. */
+export type WireMessage = {
+  readonly role: "user" | "assistant" | "system";
+  readonly content?: string | readonly (WireBlock | WireOther)[] | undefined;
+};
+/** A function that the client runs. */
+export type WireFunctionTool = {
+  readonly type?: "custom" | null | undefined;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly input_schema: JsonObject;
+  readonly strict?: boolean | undefined;
+};
+/** A tool that the vendor defines. */
+export type WireVendorTool = {
+  readonly type: string;
+  readonly name?: string | undefined;
+};
+/** Which tool the model must or may call. */
+export type WireToolChoice =
+  | {
+    readonly type: "auto" | "any";
+    readonly disable_parallel_tool_use?: boolean | null | undefined;
+  }
+  | {
+    readonly type: "tool";
+    readonly name: string;
+    readonly disable_parallel_tool_use?: boolean | null | undefined;
+  }
+  | { readonly type: "none" };
+/** The reasoning settings. */
+export type WireThinkingConfig =
+  | {
+    readonly type: "enabled";
+    readonly budget_tokens: number;
+    readonly display?: string | null | undefined;
+  }
+  | { readonly type: "adaptive"; readonly display?: string | null | undefined }
+  | { readonly type: "disabled" | "between_tools" };
+/** A reasoning effort, in this dialect's names. */
+export type WireEffort = "low" | "medium" | "high" | "xhigh" | "max";
+/** The required form of the reply's text. */
+export type WireFormat = {
+  readonly type: "json_schema";
+  readonly schema: JsonObject;
+};
+/** The body of `POST /v1/messages/count_tokens`. */
+export type CountTokensRequest = {
+  readonly model: string;
+  readonly messages: readonly WireMessage[];
+  readonly system?: string | readonly WireText[] | undefined;
+  readonly tools?: readonly (WireFunctionTool | WireVendorTool)[] | undefined;
+  readonly tool_choice?: WireToolChoice | undefined;
+  readonly thinking?: WireThinkingConfig | undefined;
+  readonly output_config?: {
+    readonly effort?: WireEffort | null | undefined;
+    readonly format?: WireFormat | null | undefined;
+  } | undefined;
+  readonly output_format?: WireFormat | null | undefined;
+};
+/** The body of `POST /v1/messages`. */
+export type MessagesRequest = CountTokensRequest & {
+  readonly max_tokens: number;
+  readonly stream?: boolean | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly top_k?: number | undefined;
+  readonly stop_sequences?: readonly string[] | undefined;
+  readonly metadata?:
+    | { readonly user_id?: string | null | undefined }
+    | undefined;
+  readonly service_tier?: "auto" | "standard_only" | undefined;
+};
+
+/** The smallest reasoning budget. */
+export const MIN_BUDGET_TOKENS: number = 1024;
+
+const KNOWN_BLOCKS: ReadonlySet<string> = new Set([
+  "text",
+  "image",
+  "document",
+  "search_result",
+  "thinking",
+  "redacted_thinking",
+  "tool_use",
+  "tool_result",
+]);
+const KNOWN_RESULT_BLOCKS: ReadonlySet<string> = new Set([
+  "text",
+  "image",
+  "document",
+  "search_result",
+  "tool_reference",
+]);
+
+/** Whether a block's type is decoded; others pass as they are. */
+export function isKnownBlock(block: WireBlock | WireOther): block is WireBlock {
+  return KNOWN_BLOCKS.has(block.type);
+}
+
+/** Like {@linkcode isKnownBlock}, for blocks of a tool result. */
+export function isKnownResultBlock(
+  block: WireResultBlock | WireOther,
+): block is WireResultBlock {
+  return KNOWN_RESULT_BLOCKS.has(block.type);
+}
+
+/** Whether a tool is a function that the client runs rather than a tool that the vendor defines. */
+export function isFunctionTool(
+  tool: WireFunctionTool | WireVendorTool,
+): tool is WireFunctionTool {
+  return tool.type === undefined || tool.type === null ||
+    tool.type === "custom";
+}
+
+/** The error text of a discriminated union: the values that its discriminator may have. */
+function oneOf(
+  words: string,
+): { error: (issue: { code?: string }) => string | undefined } {
+  return {
+    error: (issue) =>
+      issue.code === "invalid_union" ? `expected ${words}` : undefined,
+  };
+}
+
+/** A block of any other type, passed as it is. */
+function otherBlock(known: ReadonlySet<string>) {
+  return z.looseObject({
+    type: z.string().refine((type) => !known.has(type), { abort: true }),
+  }).describe(
+    "A block of another type (server tools and their results, newer features). Supported only by models whose upstream has this format.",
+  );
+}
+
+const text = z.looseObject({
+  type: z.literal("text"),
+  text: z.string().describe("The text."),
+}).describe("Text.");
+const base64Source = z.looseObject({
+  type: z.literal("base64"),
+  media_type: z.string().min(1).describe("Media type, e.g. `image/png`."),
+  data: z.string().min(1).describe("The bytes in base64."),
+});
+const urlSource = z.looseObject({
+  type: z.literal("url"),
+  url: z.string().min(1).describe("URL; the gateway does not fetch it."),
+});
+const fileSource = z.looseObject({
+  type: z.literal("file"),
+  file_id: z.string().min(1).describe("Id of a file at the model's vendor."),
+});
+const image = z.looseObject({
+  type: z.literal("image"),
+  source: z.discriminatedUnion(
+    "type",
+    [base64Source, urlSource, fileSource],
+    oneOf("base64, url or file"),
+  ),
+}).describe("A picture.");
+const document = z.looseObject({
+  type: z.literal("document"),
+  source: z.discriminatedUnion("type", [
+    base64Source,
+    z.looseObject({ type: z.literal("text"), data: z.string() }),
+    z.looseObject({
+      type: z.literal("content"),
+      content: z.union([
+        z.string(),
+        z.array(
+          z.discriminatedUnion("type", [text, image], oneOf("text or image")),
+        ),
+      ]),
+    }),
+    urlSource,
+    fileSource,
+  ], oneOf("base64, text, content, url or file")),
+  title: z.string().nullish(),
+  context: z.string().nullish(),
+}).describe("A document: PDF bytes, text, or blocks of content.");
+const searchResult = z.looseObject({
+  type: z.literal("search_result"),
+  title: z.string(),
+  source: z.string(),
+  content: z.array(text),
+}).describe("A search result that the client provides.");
+const thinking = z.looseObject({
+  type: z.literal("thinking"),
+  thinking: z.string(),
+  signature: z.string().nullish(),
+}).describe("The model's reasoning, unchanged from the reply.");
+const redactedThinking = z.looseObject({
+  type: z.literal("redacted_thinking"),
+  data: z.string(),
+}).describe("The model's reasoning, encrypted, unchanged from the reply.");
+const toolUse = z.looseObject({
+  type: z.literal("tool_use"),
+  id: z.string().min(1),
+  name: z.string().min(1),
+  input: z.unknown().optional().describe("The arguments, an object."),
+  extra_content: z.unknown().optional().describe(
+    "Return it as it was in the gateway's reply.",
+  ),
+}).describe("A call that the model made.");
+const toolReference = z.looseObject({
+  type: z.literal("tool_reference"),
+  tool_name: z.string(),
+});
+const toolResult = z.looseObject({
+  type: z.literal("tool_result"),
+  tool_use_id: z.string().min(1),
+  content: z.union([
+    z.string(),
+    z.array(z.union([
+      z.discriminatedUnion("type", [
+        text,
+        image,
+        document,
+        searchResult,
+        toolReference,
+      ]),
+      otherBlock(KNOWN_RESULT_BLOCKS),
+    ])),
+  ]).optional(),
+  is_error: z.boolean().optional().describe("True where the tool failed."),
+}).describe("The result of a call.");
+const block = z.union([
+  z.discriminatedUnion("type", [
+    text,
+    image,
+    document,
+    searchResult,
+    thinking,
+    redactedThinking,
+    toolUse,
+    toolResult,
+  ]),
+  otherBlock(KNOWN_BLOCKS),
+]);
+const content = z.union([z.string(), z.array(block)]).describe(
+  "Text, or blocks in order.",
+);
+const message = z.discriminatedUnion("role", [
+  z.looseObject({ role: z.literal("user"), content }),
+  z.looseObject({ role: z.literal("assistant"), content }),
+  z.looseObject({
+    role: z.literal("system"),
+    content: z.union([
+      z.string(),
+      z.array(
+        z.union([text, otherBlock(new Set(["text"]))]),
+      ),
+    ]).optional(),
+  }).describe("An instruction inside the conversation."),
+], oneOf("user, assistant or system"));
+
+const functionTool = z.looseObject({
+  type: z.literal("custom").nullish(),
+  name: z.string().min(1).describe("Name of the function."),
+  description: z.string().optional().describe("What it does, for the model."),
+  input_schema: opaqueObject().describe("JSON Schema of the arguments."),
+  strict: z.boolean().optional(),
+}).describe("A function that the client runs.");
+const vendorTool = z.looseObject({
+  type: z.string().refine((type) => type !== "custom", { abort: true }),
+  name: z.string().optional(),
+}).describe(
+  "A tool that the vendor defines or runs. Only for models whose upstream has this format.",
+);
+const noParallel = z.boolean().nullish().describe(
+  "True: at most one call per reply.",
+);
+const toolChoice = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("auto"),
+    disable_parallel_tool_use: noParallel,
+  }),
+  z.looseObject({
+    type: z.literal("any"),
+    disable_parallel_tool_use: noParallel,
+  }),
+  z.looseObject({
+    type: z.literal("tool"),
+    name: z.string().min(1),
+    disable_parallel_tool_use: noParallel,
+  }),
+  z.looseObject({ type: z.literal("none") }),
+], oneOf("auto, any, tool or none"));
+const display = z.string().nullish().describe(
+  "`summarized` or `omitted`: whether the reply shows the reasoning.",
+);
+const thinkingConfig = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("enabled"),
+    budget_tokens: z.int().min(MIN_BUDGET_TOKENS).describe(
+      "Tokens for reasoning; less than `max_tokens`.",
+    ),
+    display,
+  }),
+  z.looseObject({ type: z.literal("adaptive"), display }),
+  z.looseObject({ type: z.literal("disabled") }),
+  z.looseObject({ type: z.literal("between_tools") }),
+], oneOf("enabled, adaptive, disabled or between_tools"));
+const format = z.looseObject({
+  type: z.literal("json_schema"),
+  schema: opaqueObject().describe("JSON Schema of the reply's text."),
+});
+
+const shared = {
+  model: z.string().min(1).describe("Model id, as `GET /v1/models` lists it."),
+  messages: z.array(message).min(1).describe("The turns, oldest first."),
+  system: z.union([z.string(), z.array(text)]).optional().describe(
+    "System prompt.",
+  ),
+  tools: z.array(z.union([functionTool, vendorTool])).optional().describe(
+    "Tools that the model may call.",
+  ),
+  tool_choice: toolChoice.optional().describe(
+    "Which tool the model must or may call.",
+  ),
+  thinking: thinkingConfig.optional().describe("The reasoning settings."),
+  output_config: z.looseObject({
+    effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
+    format: format.nullish(),
+  }).optional().describe(
+    "Reasoning effort, and the required form of the reply's text.",
+  ),
+  output_format: format.nullish().describe(
+    "Older name of `output_config.format`.",
+  ),
+};
+
+/** Schema of the body of `POST /v1/messages/count_tokens`. */
+export const countTokensRequest: z.ZodType<CountTokensRequest> = z.looseObject(
+  shared,
+).describe("A request whose input tokens are to be counted.");
+
+/**
+ * Schema of the body of `POST /v1/messages`. {@linkcode decodeRequest} in `decode_request.ts`
+ * checks two more rules.
+ */
+export const messagesRequest: z.ZodType<MessagesRequest> = z.looseObject({
+  ...shared,
+  max_tokens: z.int().min(0).describe(
+    "Most tokens to generate, reasoning included.",
+  ),
+  stream: z.boolean().optional().describe("True: server-sent events."),
+  temperature: z.number().min(0).max(1).optional().describe(
+    "0 to 1. Not together with `top_p`.",
+  ),
+  top_p: z.number().min(0).max(1).optional().describe(
+    "Nucleus sampling, 0 to 1. Not together with `temperature`.",
+  ),
+  top_k: z.int().min(0).optional().describe("Sample from the k likeliest."),
+  stop_sequences: z.array(z.string()).optional().describe(
+    "Generation stops when one of them is produced.",
+  ),
+  metadata: z.looseObject({
+    user_id: z.string().nullish().describe(
+      "The client's own id of its user.",
+    ),
+  }).optional().describe("The client's own attribution."),
+  service_tier: z.enum(["auto", "standard_only"]).optional().describe(
+    "Whether capacity reserved for the account may be used.",
+  ),
+}).describe("A request for a message.");

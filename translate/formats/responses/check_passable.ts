@@ -1,0 +1,103 @@
+/**
+ * Checks a request that is passed through: the fields that the gateway itself reads (model, cap,
+ * streaming, attribution), and that the request does not refer to stored state. The upstream
+ * checks everything else.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { invalidField } from "../../model/error.ts";
+import { isObject, textIn } from "../../bytes/json.ts";
+import { checked } from "../../model/schema.ts";
+
+const ROLES = ["user", "assistant", "system", "developer"] as const;
+const content = z.union([z.string(), z.array(z.unknown())]);
+const message = z.looseObject({
+  type: z.literal("message").nullish(),
+  role: z.enum(ROLES, `expected one of ${ROLES.join(", ")}`),
+  content,
+});
+const item = z.union([
+  message,
+  z.looseObject({
+    type: z.string().refine((type) => type !== "message"),
+  }),
+]);
+
+const passable = z.looseObject({
+  model: z.string().min(1),
+  input: z.union([z.string(), z.array(item)]),
+  stream: z.boolean().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  tools: z.array(z.unknown()).nullish(),
+  include: z.array(z.unknown()).nullish(),
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+});
+
+/** Where to send what is not kept here. */
+const SEND_ALL =
+  "send the whole conversation in input (AI SDK: providerOptions.openai.store = false)";
+
+/**
+ * Checks the body of a request that is passed through.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function checkPassable(body: unknown): void {
+  refuseOther(body);
+  checked(passable, body);
+  refuseState(body);
+}
+
+/**
+ * A body of another endpoint is refused before its fields are looked at.
+ *
+ * @throws {ApiError} `invalid_request` where it is one
+ */
+export function refuseOther(body: unknown): void {
+  if (
+    !isObject(body) || body["input"] !== undefined ||
+    body["messages"] === undefined
+  ) return;
+  throw invalidField(
+    "messages",
+    "is not a field of this endpoint; put the conversation in input",
+  );
+}
+
+/**
+ * Nothing is kept between requests, here or upstream, so what refers to something kept cannot be honoured.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function refuseState(body: unknown): void {
+  if (!isObject(body)) return;
+  const refuse = (field: string, problem: string): never => {
+    throw invalidField(field, problem, "unsupported_parameter");
+  };
+  if (textIn(body["previous_response_id"]) !== undefined) {
+    refuse("previous_response_id", `replies are not stored here; ${SEND_ALL}`);
+  }
+  if (body["background"] === true) {
+    refuse("background", "replies cannot be generated in the background here");
+  }
+  if (body["conversation"] !== null && body["conversation"] !== undefined) {
+    refuse(
+      "conversation",
+      "conversations are not stored here; send the whole conversation in input",
+    );
+  }
+  if (body["prompt"] !== null && body["prompt"] !== undefined) {
+    refuse("prompt", "stored prompts are not supported; send instructions");
+  }
+  if (!Array.isArray(body["input"])) return;
+  body["input"].forEach((item: unknown, index) => {
+    if (!isObject(item) || item["type"] !== "item_reference") return;
+    refuse(
+      `input[${index}]`,
+      `replies are not stored here, so an item_reference refers to nothing; ${SEND_ALL}`,
+    );
+  });
+}

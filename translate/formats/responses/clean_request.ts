@@ -1,0 +1,97 @@
+/**
+ * The changes to requests and whole replies that pass through unchanged otherwise. The upstream
+ * never stores anything, whatever the caller requests, and therefore has to send the signatures
+ * of reasoning. Streams are handled in `stream_ending.ts`.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { CleanRequest, EncodeContext } from "../../dialect.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  textIn,
+} from "../../bytes/json.ts";
+import { replyId, storedState } from "./reply_config.ts";
+import { isTagged } from "../../model/signature_tags.ts";
+
+/** The value of `include` that requests the signatures of reasoning. */
+export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+
+/**
+ * A copy of the input without reasoning signed in another format, and without the ids of unsigned
+ * reasoning, since no upstream stores the items that they refer to. Undefined if the input has
+ * neither.
+ */
+export function cleanRequest(body: JsonObject): CleanRequest | undefined {
+  const input = body["input"];
+  if (!Array.isArray(input)) return undefined;
+  if (!input.some((item) => isForeignItem(item) || isUnproven(item))) {
+    return undefined;
+  }
+  const cleaned = input.filter((item) => !isForeignItem(item)).map(withoutId);
+  return { fields: { input: cleaned }, removed: [] };
+}
+
+function isForeignItem(item: unknown): boolean {
+  return isObject(item) && item["type"] === "reasoning" &&
+    isTagged(item["encrypted_content"]);
+}
+
+function isUnproven(item: unknown): item is JsonObject {
+  return isObject(item) && item["type"] === "reasoning" &&
+    item["id"] !== undefined &&
+    textIn(item["encrypted_content"]) === undefined;
+}
+
+function withoutId(item: unknown): unknown {
+  if (!isUnproven(item)) return item;
+  const { id: _, ...rest } = item;
+  return rest;
+}
+
+/**
+ * A copy of the input without signed reasoning and without item ids. An item with an id would be
+ * refused if the reasoning before it is missing.
+ */
+export function withoutProofs(body: JsonObject): JsonObject {
+  const input = body["input"];
+  if (!Array.isArray(input)) return {};
+  const kept = input.filter((item) =>
+    !isObject(item) || item["type"] !== "reasoning" ||
+    textIn(item["encrypted_content"]) === undefined
+  );
+  return {
+    input: kept.map((item: unknown) => {
+      if (!isObject(item)) return item;
+      const { id: _, ...rest } = item;
+      return rest;
+    }),
+  };
+}
+
+/** Top-level fields to set in the caller's request beside `model`. */
+export function passThroughFields(
+  body: JsonObject,
+  can: Capabilities,
+): Readonly<Record<string, unknown>> {
+  const include = arrayOr(body["include"]);
+  const isAsked = !can.encryptedReasoning ||
+    include.includes(ENCRYPTED_REASONING);
+  return {
+    ...(body["store"] === false ? {} : { store: false }),
+    ...(isAsked ? {} : { include: [...include, ENCRYPTED_REASONING] }),
+  };
+}
+
+/** Fields of a reply that the gateway replaces. */
+export function replyFields(
+  context: EncodeContext,
+): Readonly<Record<string, unknown>> {
+  return {
+    id: replyId(context),
+    model: context.model,
+    ...storedState(),
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * Decodes the content of a caller's messages and tool outputs into neutral parts. Bytes arrive as
+ * `data:` URLs; an http(s) URL is passed on and never fetched. Items and turns are decoded in
+ * `decode_messages.ts`.
+ *
+ * @module
+ */
+import { base64Text, parseDataUrl } from "../../bytes/data_url.ts";
+import { invalidField } from "../../model/error.ts";
+import { type JsonObject, textIn } from "../../bytes/json.ts";
+import type {
+  AudioPart,
+  DocumentPart,
+  ImagePart,
+  OpaquePart,
+  RefusalPart,
+  TextPart,
+} from "../../model/request.ts";
+import { noteUnknown, type UnmappedFields } from "./dropped_fields.ts";
+import {
+  type Content,
+  type ContentPart as WirePart,
+  isKnownPart,
+} from "./wire.ts";
+
+/** A neutral part that content can decode to. */
+export type DecodedPart =
+  | TextPart
+  | ImagePart
+  | DocumentPart
+  | AudioPart
+  | RefusalPart
+  | OpaquePart;
+
+const PREFIX = "input[].content[].";
+
+/** Annotations and probabilities of earlier replies are accepted and ignored. */
+const PART_FIELDS: Readonly<Record<WirePart["type"], ReadonlySet<string>>> = {
+  input_text: new Set(["type", "text"]),
+  text: new Set(["type", "text"]),
+  output_text: new Set(["type", "text", "annotations", "logprobs"]),
+  input_image: new Set(["type", "image_url", "file_id"]),
+  input_file: new Set([
+    "type",
+    "file_data",
+    "file_url",
+    "file_id",
+    "filename",
+  ]),
+  input_audio: new Set(["type", "input_audio"]),
+  refusal: new Set(["type", "refusal"]),
+};
+/** `detail: "auto"` means the same as no `detail`, so only then it is not reported as dropped. */
+const AUTO_IMAGE_FIELDS: ReadonlySet<string> = new Set([
+  ...PART_FIELDS.input_image,
+  "detail",
+]);
+
+/**
+ * Decodes the content of one message or tool output.
+ *
+ * @throws {ApiError} `invalid_request` naming the field with a malformed URL or malformed base64
+ */
+export function decodeContent(
+  content: Content,
+  path: string,
+  unread: UnmappedFields,
+): readonly DecodedPart[] {
+  if (typeof content === "string") {
+    return content === "" ? [] : [{ type: "text", text: content }];
+  }
+  return content.map((part, index) => {
+    const at = `${path}[${index}]`;
+    if (!isKnownPart(part)) return opaque(part.type, at, part);
+    const known = part.type === "input_image" && part.detail === "auto"
+      ? AUTO_IMAGE_FIELDS
+      : PART_FIELDS[part.type];
+    noteUnknown(part, known, PREFIX, unread);
+    return decodePart(part, at);
+  });
+}
+
+function decodePart(part: WirePart, path: string): DecodedPart {
+  switch (part.type) {
+    case "input_text":
+    case "output_text":
+    case "text":
+      return { type: "text", text: part.text };
+    case "refusal":
+      return { type: "refusal", text: part.refusal };
+    case "input_audio":
+      return {
+        type: "audio",
+        format: part.input_audio.format.toLowerCase(),
+        data: part.input_audio.data,
+        at: path,
+      };
+    case "input_image": {
+      const url = textIn(part.image_url);
+      if (url !== undefined) {
+        return {
+          type: "image",
+          source: address(url, `${path}.image_url`),
+          at: path,
+        };
+      }
+      if (textIn(part.file_id) !== undefined) {
+        return opaque("input_image", `${path}.file_id`, { ...part });
+      }
+      throw invalidField(path, "image_url or file_id is required");
+    }
+    case "input_file":
+      return decodeFile(part, path);
+  }
+}
+
+function address(url: string, path: string): ImagePart["source"] {
+  const bytes = parseDataUrl(url);
+  if (bytes !== undefined) return { type: "base64", ...bytes };
+  if (/^data:/i.test(url)) {
+    throw invalidField(path, "could not read the data: address");
+  }
+  if (!/^https?:\/\//i.test(url)) {
+    throw invalidField(path, "expected a data:, http: or https: address");
+  }
+  return { type: "url", url };
+}
+
+function decodeFile(
+  part: WirePart & { readonly type: "input_file" },
+  path: string,
+): DocumentPart | OpaquePart {
+  const title = textIn(part.filename);
+  const named = { ...(title === undefined ? {} : { title }), at: path };
+  const data = textIn(part.file_data);
+  if (data !== undefined) {
+    const bytes = fileBytes(data, `${path}.file_data`);
+    const source: DocumentPart["source"] = bytes.mediaType.startsWith("text/")
+      ? { type: "text", text: base64Text(bytes.data) }
+      : { type: "base64", ...bytes };
+    return { type: "document", source, ...named };
+  }
+  const url = textIn(part.file_url);
+  if (url !== undefined) {
+    return {
+      type: "document",
+      source: address(url, `${path}.file_url`),
+      ...named,
+    };
+  }
+  if (textIn(part.file_id) !== undefined) {
+    return opaque("input_file", `${path}.file_id`, { ...part });
+  }
+  throw invalidField(path, "file_data, file_url or file_id is required");
+}
+
+function fileBytes(
+  data: string,
+  path: string,
+): { readonly mediaType: string; readonly data: string } {
+  const bytes = parseDataUrl(data);
+  if (bytes !== undefined) return bytes;
+  if (!/^[A-Za-z0-9+/_=\s-]+$/.test(data)) {
+    throw invalidField(path, "expected a data: address or base64");
+  }
+  // Bare base64 declares no media type; the format allows it for PDF only.
+  return { mediaType: "application/pdf", data };
+}
+
+function opaque(kind: string, path: string, value: JsonObject): OpaquePart {
+  return {
+    type: "opaque",
+    from: "responses",
+    kind,
+    path,
+    value,
+    essential: true,
+  };
+}

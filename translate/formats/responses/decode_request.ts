@@ -1,0 +1,274 @@
+/**
+ * Decodes a caller's request into the neutral request: checks it against the schema in `wire.ts`,
+ * decodes the fields beside input and tools, and records the fields that have no neutral
+ * counterpart.
+ *
+ * @module
+ */
+import { objectOr, textIn } from "../../bytes/json.ts";
+import type {
+  FieldNames,
+  GenerationRequest,
+  OutputFormat,
+  Reasoning,
+} from "../../model/request.ts";
+import { checked } from "../../model/schema.ts";
+import { refuseOther, refuseState } from "./check_passable.ts";
+import { decodeMessages } from "./decode_messages.ts";
+import { decodeTools } from "./decode_tools.ts";
+import {
+  newUnmappedFields,
+  noteUnknown,
+  type UnmappedFields,
+} from "./dropped_fields.ts";
+import { toolNames } from "./tool_names.ts";
+import {
+  isKnownFormat,
+  isKnownTool,
+  type ResponsesRequest,
+  responsesRequest,
+} from "./wire.ts";
+
+const WORDS: FieldNames = {
+  messages: "input",
+  image: "input_image",
+  document: "input_file",
+  audio: "input_audio",
+  arguments: "input[].arguments",
+  system: "instructions",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelTools: "parallel_tool_calls",
+  maxTokens: "max_output_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop",
+  format: "text.format",
+  reasoning: "reasoning",
+  user: "user",
+  serviceTier: "service_tier",
+  candidates: "n",
+  seed: "seed",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+  logprobs: "top_logprobs",
+};
+
+/**
+ * Fields that this module or the modules for input and tools decode, and fields that other
+ * formats can ignore: cache hints, labels, padding.
+ */
+const READ_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "max_tool_calls",
+  "max_output_tokens",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "presence_penalty",
+  "frequency_penalty",
+  "text",
+  "reasoning",
+  "include",
+  "store",
+  "background",
+  "previous_response_id",
+  "conversation",
+  "prompt",
+  "truncation",
+  "metadata",
+  "client_metadata",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "safety_identifier",
+  "user",
+  "service_tier",
+]);
+const TEXT_FIELDS: ReadonlySet<string> = new Set(["format", "verbosity"]);
+const FORMAT_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "schema",
+  "strict",
+]);
+const REASONING_FIELDS: ReadonlySet<string> = new Set([
+  "effort",
+  "summary",
+  "generate_summary",
+  "context",
+  "mode",
+]);
+/** Values of `reasoning.context` that are the default, so they need not be reported as dropped. */
+const DEFAULT_CONTEXTS: ReadonlySet<string> = new Set(["auto", "current_turn"]);
+/** Values of `include` whose data is in every reply if the upstream sends it. */
+const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
+  "reasoning.encrypted_content",
+]);
+
+/**
+ * Decodes a caller's request strictly.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function decodeRequest(body: unknown): GenerationRequest {
+  refuseOther(body);
+  const request = checked(responsesRequest, body);
+  refuseState(body);
+  const unread = newUnmappedFields();
+  const names = toolNames(objectOr(body));
+  const { system, turns } = decodeMessages(
+    typeof request.input === "string"
+      ? [{ role: "user", content: request.input }]
+      : request.input,
+    names,
+    unread,
+  );
+  const instructions = textIn(request.instructions);
+  const toolSet = decodeTools(request, names, unread);
+  const settings = decodeSettings(request, unread);
+  noteUnknown(request, READ_FIELDS, "", unread);
+  noteUnmapped(request, unread);
+  return {
+    model: request.model,
+    stream: request.stream === true,
+    system: [
+      ...(instructions === undefined
+        ? []
+        : [{ type: "text", text: instructions } as const]),
+      ...system,
+    ],
+    turns,
+    ...toolSet,
+    ...settings,
+    wantUsage: true,
+    fieldNames: request.safety_identifier
+      ? { ...WORDS, user: "safety_identifier" }
+      : WORDS,
+    unmapped: [...unread.unmapped],
+    essential: [...unread.essential],
+  };
+}
+
+type Settings = Partial<
+  Omit<GenerationRequest, "model" | "stream" | "system" | "turns" | "words">
+>;
+
+function decodeSettings(
+  request: ResponsesRequest,
+  unread: UnmappedFields,
+): Settings {
+  const user = textIn(request.safety_identifier) ?? textIn(request.user);
+  const tier = request.service_tier;
+  const format = decodeFormat(request, unread);
+  const reasoning = decodeReasoning(request);
+  const parallel = request.parallel_tool_calls;
+  return {
+    ...numbers(request),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
+    ...(user === undefined ? {} : { user }),
+    ...(tier === "auto" || tier === "default" ? { serviceTier: tier } : {}),
+  };
+}
+
+function numbers(request: ResponsesRequest): Settings {
+  const {
+    max_output_tokens: maxTokens,
+    temperature,
+    top_p: topP,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+  } = request;
+  return {
+    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
+    ...(typeof temperature === "number" ? { temperature } : {}),
+    ...(typeof topP === "number" ? { topP } : {}),
+    // Replies of this format repeat zero as the default, and clients send it back.
+    ...(presencePenalty ? { presencePenalty } : {}),
+    ...(frequencyPenalty ? { frequencyPenalty } : {}),
+  };
+}
+
+/** Maps an effort to the neutral one; `none` switches reasoning off. */
+function decodeReasoning(request: ResponsesRequest): Reasoning | undefined {
+  const { effort, summary, generate_summary } = request.reasoning ?? {};
+  const shown = textIn(summary) ?? textIn(generate_summary);
+  const visible = shown === undefined || shown === "none"
+    ? {}
+    : { visible: true };
+  if (effort === "none") return { mode: "off" };
+  if (effort) return { mode: "on", effort, ...visible };
+  return "visible" in visible ? { mode: "auto", ...visible } : undefined;
+}
+
+function decodeFormat(
+  request: ResponsesRequest,
+  unread: UnmappedFields,
+): OutputFormat | undefined {
+  const format = request.text?.format;
+  if (format === null || format === undefined) return undefined;
+  if (!isKnownFormat(format)) {
+    unread.essential.add("text.format");
+    return undefined;
+  }
+  noteUnknown(format, FORMAT_FIELDS, "text.format.", unread);
+  switch (format.type) {
+    case "text":
+      return { type: "text" };
+    case "json_object":
+      return { type: "json" };
+    case "json_schema": {
+      const { name, description, schema, strict } = format;
+      if (!schema) return { type: "json" };
+      return {
+        type: "schema",
+        name,
+        ...(typeof description === "string" ? { description } : {}),
+        schema,
+        ...(typeof strict === "boolean" ? { strict } : {}),
+      };
+    }
+  }
+}
+
+/** Records optional fields that no other format can express, unless they repeat a default. */
+function noteUnmapped(request: ResponsesRequest, unread: UnmappedFields): void {
+  const { unmapped } = unread;
+  const { text, reasoning, truncation, service_tier: tier } = request;
+  if (request.user && request.safety_identifier) unmapped.add("user");
+  if (tier && tier !== "auto" && tier !== "default") {
+    unmapped.add("service_tier");
+  }
+  if (truncation && truncation !== "disabled") unmapped.add("truncation");
+  if (text) {
+    noteUnknown(text, TEXT_FIELDS, "text.", unread);
+    if (text.verbosity && text.verbosity !== "medium") {
+      unmapped.add("text.verbosity");
+    }
+  }
+  if (reasoning) {
+    noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unread);
+    const { mode, context } = reasoning;
+    if (mode && mode !== "standard") unmapped.add("reasoning.mode");
+    if (context && !DEFAULT_CONTEXTS.has(context)) {
+      unmapped.add("reasoning.context");
+    }
+  }
+  if (request.include?.some((wish) => !ALWAYS_INCLUDED.has(wish)) === true) {
+    unmapped.add("include");
+  }
+  if (request.top_logprobs) unmapped.add("top_logprobs");
+  const hosted = request.tools?.some((tool) => !isKnownTool(tool)) === true;
+  if (request.max_tool_calls && hosted) unmapped.add("max_tool_calls");
+}

@@ -1,0 +1,34 @@
+/**
+ * Decodes the frames of an upstream's stream into events. A stream is complete only if it had a
+ * terminal event. Frames after that event, such as the `[DONE]` of one vendor, are ignored.
+ *
+ * @module
+ */
+import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import { exactJson } from "../../bytes/exact_json.ts";
+import { isObject } from "../../bytes/json.ts";
+import { replyReader } from "./reply_reader.ts";
+
+/** Creates the decoder for one stream. */
+export function streamDecoder(context: DecodeContext): StreamDecoder {
+  const reader = replyReader(context);
+  return {
+    push(frame) {
+      const text = frame.data.trim();
+      if (text === "" || text === "[DONE]") return [];
+      const data = exactJson(text);
+      if (data === undefined) {
+        return reader.fail(
+          new ApiError(
+            "upstream",
+            "could not read the upstream's stream: a frame is not JSON",
+          ),
+        );
+      }
+      return isObject(data) ? reader.read(data, frame.event) : [];
+    },
+    pushMatched: (like) => reader.more(like.text()),
+    end: () => reader.end(),
+  };
+}

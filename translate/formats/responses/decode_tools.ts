@@ -1,0 +1,219 @@
+/**
+ * Decodes a caller's tools and tool choice. Grouped tools and free-text tools become neutral
+ * functions, with the names that `tool_names.ts` assigns.
+ *
+ * @module
+ */
+import {
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
+import { noteUnknown, type UnmappedFields } from "./dropped_fields.ts";
+import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
+import {
+  type CustomTool,
+  type FunctionTool as WireFunction,
+  isKnownChoice,
+  isKnownItem,
+  isKnownTool,
+  isMessage,
+  type ResponsesRequest,
+  type Tool as WireTool,
+  type UnknownObject,
+} from "./wire.ts";
+
+/** The decoded tools and tool choice. */
+export interface ToolSet {
+  /** Absent if the caller sent no list of tools. */
+  readonly tools?: readonly Tool[];
+  /** Absent if the caller sent no tool choice. */
+  readonly toolChoice?: ToolChoice;
+}
+
+/**
+ * `defer_loading` belongs to tool search, which other formats do not have. They offer all tools
+ * at once, so the field is ignored.
+ */
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "parameters",
+  "strict",
+  "defer_loading",
+]);
+const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "format",
+  "defer_loading",
+]);
+
+/** Decodes the tools of `tools` and of input items, and the tool choice. */
+export function decodeTools(
+  request: ResponsesRequest,
+  names: ToolNames,
+  unread: UnmappedFields,
+): ToolSet {
+  const tools: Tool[] = [];
+  const add = (list: readonly (WireTool | UnknownObject)[], path: string) => {
+    list.forEach((tool, index) =>
+      tools.push(...decodeTool(tool, `${path}[${index}]`, names, unread))
+    );
+  };
+  add(request.tools ?? [], "tools");
+  let brought = false;
+  if (typeof request.input !== "string") {
+    request.input.forEach((item, index) => {
+      if (isMessage(item) || !isKnownItem(item)) return;
+      if (item.type !== "additional_tools") return;
+      brought = true;
+      add(item.tools, `input[${index}].tools`);
+    });
+  }
+  const toolChoice = decodeChoice(request, names, unread);
+  return {
+    ...(request.tools || brought ? { tools } : {}),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+  };
+}
+
+function decodeTool(
+  tool: WireTool | UnknownObject,
+  path: string,
+  names: ToolNames,
+  unread: UnmappedFields,
+): readonly Tool[] {
+  if (!isKnownTool(tool)) return [opaque(tool, path)];
+  if (tool.type !== "namespace") {
+    return [decodeFunction(tool, undefined, names, unread)];
+  }
+  return tool.tools.map((inner, index) =>
+    isNamed(inner)
+      ? decodeFunction(inner, tool.name, names, unread)
+      : opaque(inner, `${path}.tools[${index}]`)
+  );
+}
+
+function isNamed(
+  tool: WireFunction | CustomTool | UnknownObject,
+): tool is WireFunction | CustomTool {
+  return tool.type === "function" || tool.type === "custom";
+}
+
+function opaque(tool: UnknownObject, path: string): Tool {
+  return {
+    type: "opaque",
+    from: "responses",
+    kind: tool.type,
+    name: textIn(tool["name"]) ?? tool.type,
+    path,
+    value: tool,
+  };
+}
+
+function decodeFunction(
+  tool: WireFunction | CustomTool,
+  namespace: string | undefined,
+  names: ToolNames,
+  unread: UnmappedFields,
+): FunctionTool {
+  const name = names.nameOf(tool.name, namespace);
+  const description = textIn(tool.description);
+  if (tool.type === "custom") {
+    noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unread);
+    return {
+      type: "function",
+      name,
+      description: freeTextDescription(description, objectOr(tool.format)),
+      parameters: FREE_TEXT_PARAMETERS,
+    };
+  }
+  noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unread);
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(tool.parameters ? { parameters: tool.parameters } : {}),
+    ...(typeof tool.strict === "boolean" ? { strict: tool.strict } : {}),
+  };
+}
+
+const FREE_TEXT_PARAMETERS: JsonObject = {
+  type: "object",
+  properties: {
+    [FREE_TEXT_FIELD]: {
+      type: "string",
+      description: "The whole input of the tool, as plain text",
+    },
+  },
+  required: [FREE_TEXT_FIELD],
+  additionalProperties: false,
+};
+
+/** Adds the grammar to the description, since a function cannot have a grammar. */
+function freeTextDescription(
+  description: string | undefined,
+  format: JsonObject,
+): string {
+  const syntax = stringIn(format["syntax"]) ?? "";
+  const grammar = textIn(format["definition"]);
+  return [
+    ...(description === undefined ? [] : [description]),
+    ...(grammar === undefined ? [] : [
+      `The value of "${FREE_TEXT_FIELD}" must match this ${
+        syntax === "" ? "" : `${syntax} `
+      }grammar:\n${grammar}`,
+    ]),
+  ].join("\n\n");
+}
+
+function decodeChoice(
+  request: ResponsesRequest,
+  names: ToolNames,
+  unread: UnmappedFields,
+): ToolChoice | undefined {
+  const choice = request.tool_choice;
+  if (choice === null || choice === undefined) return undefined;
+  if (typeof choice === "string") return { type: choice };
+  if (!isKnownChoice(choice)) {
+    // A tool that only vendors of this format run.
+    unread.essential.add("tool_choice");
+    return undefined;
+  }
+  if (choice.type !== "allowed_tools") {
+    return {
+      type: "tool",
+      name: names.nameOf(choice.name, textIn(choice.namespace)),
+    };
+  }
+  return {
+    type: "allowed",
+    required: choice.mode === "required",
+    names: choice.tools.flatMap((tool) => allowedNames(tool, names, request)),
+  };
+}
+
+/** The names of the allowed tools. An allowed group allows all of its tools. */
+function allowedNames(
+  tool: JsonObject,
+  names: ToolNames,
+  request: ResponsesRequest,
+): readonly string[] {
+  const name = textIn(tool["name"]);
+  if (name === undefined) return [];
+  if (tool["type"] !== "namespace") {
+    return [names.nameOf(name, textIn(tool["namespace"]))];
+  }
+  return (request.tools ?? []).flatMap((group) =>
+    isKnownTool(group) && group.type === "namespace" && group.name === name
+      ? group.tools.flatMap((inner) =>
+        isNamed(inner) ? [names.nameOf(inner.name, name)] : []
+      )
+      : []
+  );
+}

@@ -1,0 +1,278 @@
+/**
+ * Encodes the opening system prompt and the neutral turns as `instructions` and input items for
+ * an upstream. The items have no ids, because the upstream stores nothing that an id could refer
+ * to.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import { dataUrl } from "../../bytes/data_url.ts";
+import { invalidField } from "../../model/error.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import { wireToolName } from "../../model/names.ts";
+import type {
+  DocumentPart,
+  GenerationRequest,
+  ImagePart,
+  Media,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  ToolResultPart,
+  Turn,
+} from "../../model/request.ts";
+import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
+import { type CallIds, callIds } from "../../model/call_ids.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
+
+/** The encoded conversation. */
+export interface EncodedMessages {
+  /** Absent without a system prompt. */
+  readonly instructions?: string;
+  /** At least one item. */
+  readonly input: readonly JsonObject[];
+}
+
+interface Writing {
+  readonly can: Capabilities;
+  readonly losses: DroppedFields;
+  readonly ids: CallIds;
+}
+
+/** Filename of a document without a title, since the format requires one. */
+const DEFAULT_FILENAME = "document.pdf";
+
+/**
+ * Encodes the conversation.
+ *
+ * @throws {ApiError} `invalid_request` for a part that this format or the model does not support
+ */
+export function encodeMessages(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): EncodedMessages {
+  const writing = { can, losses, ids: callIds(can.maxToolCallId) };
+  const turns = can.systemAnywhere
+    ? request.turns
+    : systemTurnsAsUser(request.turns);
+  const input = turns.flatMap((turn) =>
+    turn.role === "assistant"
+      ? encodeAssistant(turn, writing)
+      : encodeOther(turn, writing)
+  );
+  if (input.length === 0) {
+    throw losses.refusal("messages", "holds nothing to answer");
+  }
+  const instructions = request.system
+    .map((part) => withoutBillingLine(part.text))
+    .filter((text) => text !== "").join("\n\n");
+  return { ...(instructions === "" ? {} : { instructions }), input };
+}
+
+/** Encodes a user or system turn. Each output of a call becomes an item of its own. */
+function encodeOther(turn: Turn, writing: Writing): readonly JsonObject[] {
+  const items: JsonObject[] = [];
+  let content: JsonObject[] = [];
+  const flush = (): void => {
+    if (content.length === 0) return;
+    items.push({
+      type: "message",
+      role: turn.role === "system" ? "developer" : "user",
+      content,
+    });
+    content = [];
+  };
+  for (const part of turn.parts) {
+    if (part.type === "tool_result") {
+      flush();
+      items.push(encodeOutput(part, writing));
+    } else content.push(...contentItems(part, writing));
+  }
+  flush();
+  return items;
+}
+
+/**
+ * The content of a user or system turn apart from tool results. Reasoning and calls occur only in
+ * assistant turns and are left out.
+ */
+function contentItems(part: Part, writing: Writing): readonly JsonObject[] {
+  switch (part.type) {
+    case "text":
+    case "image":
+    case "document":
+    case "audio":
+    case "opaque":
+      return inputPart(part, writing);
+    case "refusal":
+      return inputPart({ type: "text", text: part.text }, writing);
+    case "tool_call":
+    case "tool_result":
+    case "reasoning":
+      return [];
+  }
+}
+
+function inputPart(part: ResultPart, writing: Writing): readonly JsonObject[] {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [inputText(part.text)];
+    case "image":
+      return [{
+        type: "input_image",
+        detail: "auto",
+        image_url: address(part, part.source, writing),
+      }];
+    case "document":
+      return encodeDocument(part, writing);
+    case "audio":
+      throw writing.losses.partRefusal(part, "cannot be sent to this model");
+    case "opaque":
+      return keepOpaque(part, writing.losses) ? [part.value] : [];
+  }
+}
+
+function inputText(text: string): JsonObject {
+  return { type: "input_text", text };
+}
+
+function address(
+  part: ImagePart | DocumentPart,
+  source: Media,
+  { can, losses }: Writing,
+): string {
+  if (source.type === "base64") return dataUrl(source.mediaType, source.data);
+  if (can.mediaUrls) return source.url;
+  throw losses.partRefusal(
+    part,
+    "cannot be sent to this model by its address; send its bytes",
+  );
+}
+
+/** Encodes a document. A text document becomes plain text, preceded by its title and context. */
+function encodeDocument(
+  part: DocumentPart,
+  writing: Writing,
+): readonly JsonObject[] {
+  const { source, title, context } = part;
+  if (source.type === "text") {
+    const text = [title, context, source.text].filter((piece) =>
+      piece !== undefined && piece !== ""
+    ).join("\n");
+    return text === "" ? [] : [inputText(text)];
+  }
+  const about = context === undefined || context === ""
+    ? []
+    : [inputText(context)];
+  const where = address(part, source, writing);
+  return [
+    ...about,
+    source.type === "url" ? { type: "input_file", file_url: where } : {
+      type: "input_file",
+      filename: title ?? DEFAULT_FILENAME,
+      file_data: where,
+    },
+  ];
+}
+
+function encodeOutput(result: ToolResultPart, writing: Writing): JsonObject {
+  const parts = result.content.flatMap((part) => inputPart(part, writing));
+  const texts = parts.flatMap((part) =>
+    part["type"] === "input_text" ? [String(part["text"])] : []
+  );
+  const failure = result.failed === true ? ["Error"] : [];
+  const isText = texts.length === parts.length;
+  return {
+    type: "function_call_output",
+    call_id: writing.ids.ofResult(result.id),
+    output: isText
+      ? [...failure, ...(texts.length === 0 ? [] : [texts.join("\n")])]
+        .join(": ")
+      : [...failure.map((word) => inputText(`${word}:`)), ...parts],
+  };
+}
+
+function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
+  const { can, losses, ids } = writing;
+  const items: JsonObject[] = [];
+  let content: JsonObject[] = [];
+  const flush = (): void => {
+    if (content.length === 0) return;
+    items.push({ type: "message", role: "assistant", content });
+    content = [];
+  };
+  for (const part of turn.parts) {
+    switch (part.type) {
+      case "text":
+        if (part.text !== "") {
+          content.push({ type: "output_text", text: part.text });
+        }
+        break;
+      case "refusal":
+        if (part.text !== "") {
+          content.push({ type: "refusal", refusal: part.text });
+        }
+        break;
+      case "reasoning":
+        flush();
+        items.push(...encodeReasoningItem(part));
+        break;
+      case "tool_call":
+        flush();
+        items.push({
+          type: "function_call",
+          call_id: ids.ofCall(part.id),
+          name: wireToolName(part.name, can.maxToolName),
+          arguments: part.arguments.trim() === "" ? "{}" : part.arguments,
+        });
+        break;
+      case "opaque":
+        flush();
+        if (keepOpaque(part, losses)) items.push(part.value);
+        break;
+      case "image":
+      case "document":
+      case "audio":
+        if (part.at === undefined) losses.field("messages");
+        else losses.path(part.at);
+        break;
+      case "tool_result":
+        break;
+    }
+  }
+  flush();
+  // The format refuses a reasoning item that no other item follows.
+  while (items.at(-1)?.["type"] === "reasoning") items.pop();
+  return items;
+}
+
+/** Encodes reasoning that a model of this format signed. Reasoning of other models is left out. */
+function encodeReasoningItem(part: ReasoningPart): readonly JsonObject[] {
+  if (part.signature?.from !== "responses") return [];
+  return [{
+    type: "reasoning",
+    summary: part.text === ""
+      ? []
+      : [{ type: "summary_text", text: part.text }],
+    encrypted_content: part.signature.value,
+  }];
+}
+
+/**
+ * Whether an opaque part belongs to this format. A part of another format is recorded as dropped.
+ *
+ * @throws {ApiError} `invalid_request` if dropping the part would change the meaning
+ */
+function keepOpaque(part: OpaquePart, losses: DroppedFields): boolean {
+  if (part.from === "responses") return true;
+  if (part.essential) {
+    throw invalidField(
+      part.path,
+      `"${part.kind}" is not available with this model`,
+    );
+  }
+  losses.path(part.path);
+  return false;
+}

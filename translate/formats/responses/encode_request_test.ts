@@ -1,0 +1,371 @@
+import assert from "node:assert/strict";
+import {
+  type Capabilities,
+  DEFAULT_CAPABILITIES,
+} from "../../model/capabilities.ts";
+import type { EncodedRequest } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import type { GenerationRequest } from "../../model/request.ts";
+import { sampleRequest, turn } from "../../testing/sample_request.ts";
+import { encodeRequest } from "./encode_request.ts";
+
+const CAN = DEFAULT_CAPABILITIES.responses;
+
+const encoded = (
+  over: Partial<GenerationRequest> = {},
+  can: Partial<Capabilities> = {},
+): EncodedRequest => encodeRequest(sampleRequest(over), { ...CAN, ...can });
+
+function refused(
+  over: Partial<GenerationRequest>,
+  can: Partial<Capabilities> = {},
+): ApiError {
+  try {
+    encoded(over, can);
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return error;
+  }
+  throw new Error("was not refused");
+}
+
+Deno.test("encodeRequest() asks the upstream to store nothing and to sign reasoning", () => {
+  assert.deepEqual(encoded().body, {
+    model: "m",
+    input: [{
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: "hi" }],
+    }],
+    store: false,
+    include: ["reasoning.encrypted_content"],
+  });
+  assert.equal(encoded({ stream: true }).body["stream"], true);
+  assert.equal(
+    encoded({}, { encryptedReasoning: false }).body["include"],
+    undefined,
+  );
+});
+
+Deno.test("encodeRequest() encodes the conversation as items without ids", () => {
+  const { body, dropped: losses } = encoded({
+    system: [{ type: "text", text: "one" }, { type: "text", text: "two" }],
+    turns: [
+      turn("user", { type: "text", text: "go" }),
+      turn(
+        "assistant",
+        {
+          type: "reasoning",
+          text: "hm",
+          signature: { from: "responses", value: "enc" },
+        },
+        {
+          type: "reasoning",
+          text: "theirs",
+          signature: { from: "messages", value: "sig" },
+        },
+        { type: "reasoning", text: "plain" },
+        { type: "text", text: "calling" },
+        { type: "tool_call", id: "call_0", name: "f", arguments: "" },
+      ),
+      turn("user", {
+        type: "tool_result",
+        id: "call_0",
+        content: [{ type: "text", text: "a" }, { type: "text", text: "b" }],
+        failed: true,
+      }, { type: "text", text: "well?" }),
+      turn("system", { type: "text", text: "note" }),
+      turn("assistant", {
+        type: "tool_call",
+        id: "call_0",
+        name: "f",
+        arguments: "{}",
+      }),
+      turn("user", { type: "tool_result", id: "call_0", content: [] }),
+      turn("assistant", {
+        type: "reasoning",
+        text: "",
+        signature: { from: "responses", value: "nothing behind" },
+      }),
+    ],
+  });
+  const text = (role: string, type: string, content: string) => ({
+    type: "message",
+    role,
+    content: [{ type, text: content }],
+  });
+  assert.equal(body["instructions"], "one\n\ntwo");
+  assert.deepEqual(body["input"], [
+    text("user", "input_text", "go"),
+    {
+      type: "reasoning",
+      summary: [{ type: "summary_text", text: "hm" }],
+      encrypted_content: "enc",
+    },
+    text("assistant", "output_text", "calling"),
+    { type: "function_call", call_id: "call_0", name: "f", arguments: "{}" },
+    {
+      type: "function_call_output",
+      call_id: "call_0",
+      output: "Error: a\nb",
+    },
+    text("user", "input_text", "well?"),
+    text("developer", "input_text", "note"),
+    { type: "function_call", call_id: "call_0_1", name: "f", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_0_1", output: "" },
+  ]);
+  assert.deepEqual(losses, []);
+});
+
+Deno.test("encodeRequest() shortens the id of a call and of its output in the same way", () => {
+  const id = "x".repeat(300);
+  const { body } = encoded({
+    turns: [
+      turn("assistant", { type: "tool_call", id, name: "f", arguments: "{}" }),
+      turn("user", { type: "tool_result", id, content: [] }),
+    ],
+  });
+  const [call, output] = JSON.parse(JSON.stringify(body["input"]));
+  assert.ok(call.call_id.length <= 64);
+  assert.equal(output.call_id, call.call_id);
+});
+
+Deno.test("encodeRequest() encodes images and files, also in outputs of calls", () => {
+  const png = { type: "base64", mediaType: "image/png", data: "AAAA" } as const;
+  const { body } = encoded({
+    turns: [
+      turn("user", {
+        type: "tool_result",
+        id: "a",
+        content: [
+          { type: "text", text: "see" },
+          { type: "image", source: png },
+        ],
+      }, {
+        type: "document",
+        source: { type: "base64", mediaType: "application/pdf", data: "BB" },
+      }, {
+        type: "document",
+        source: { type: "text", text: "words" },
+        title: "t",
+      }, {
+        type: "document",
+        source: { type: "url", url: "https://x.example/a.pdf" },
+      }),
+    ],
+  });
+  assert.deepEqual(body["input"], [
+    {
+      type: "function_call_output",
+      call_id: "a",
+      output: [
+        { type: "input_text", text: "see" },
+        {
+          type: "input_image",
+          detail: "auto",
+          image_url: "data:image/png;base64,AAAA",
+        },
+      ],
+    },
+    {
+      type: "message",
+      role: "user",
+      content: [
+        {
+          type: "input_file",
+          filename: "document.pdf",
+          file_data: "data:application/pdf;base64,BB",
+        },
+        { type: "input_text", text: "t\nwords" },
+        { type: "input_file", file_url: "https://x.example/a.pdf" },
+      ],
+    },
+  ]);
+  const sound = turn("user", { type: "audio", format: "wav", data: "AA" });
+  assert.equal(refused({ turns: [sound] }).details.param, "MESSAGES");
+});
+
+Deno.test("encodeRequest() encodes tools as not strict unless requested, and the tool choice", () => {
+  const long = "n".repeat(80);
+  const { body, context } = encoded({
+    tools: [
+      { type: "function", name: "f", description: "d" },
+      {
+        type: "function",
+        name: long,
+        strict: true,
+        parameters: { type: "object" },
+      },
+    ],
+    toolChoice: { type: "allowed", required: false, names: ["f", long] },
+    parallelTools: false,
+  });
+  const [first, second] = JSON.parse(JSON.stringify(body["tools"]));
+  assert.deepEqual(first, {
+    type: "function",
+    name: "f",
+    description: "d",
+    parameters: { type: "object", properties: {} },
+    strict: false,
+  });
+  assert.equal(second.strict, true);
+  assert.equal(context.toolNames.get(second.name), long);
+  assert.deepEqual(body["tool_choice"], {
+    type: "allowed_tools",
+    mode: "auto",
+    tools: [
+      { type: "function", name: "f" },
+      { type: "function", name: second.name },
+    ],
+  });
+  assert.equal(body["parallel_tool_calls"], false);
+});
+
+Deno.test("encodeRequest() sends no tool choice without tools", () => {
+  const { body, dropped: losses } = encoded({
+    toolChoice: { type: "required" },
+    parallelTools: false,
+  });
+  assert.equal(body["tool_choice"], undefined);
+  assert.equal(body["parallel_tool_calls"], undefined);
+  assert.deepEqual(losses, ["TOOL_CHOICE"]);
+});
+
+Deno.test("encodeRequest() drops and reports other formats' own tools, and refuses a request with no other tools", () => {
+  const own = {
+    type: "opaque",
+    from: "messages",
+    kind: "bash_20250124",
+    name: "bash",
+    path: "tools[0]",
+    value: {},
+  } as const;
+  const tools = [own, { type: "function", name: "f" } as const];
+  assert.deepEqual(encoded({ tools }).dropped, ["tools[0]"]);
+  assert.equal(refused({ tools: [own] }).details.param, "tools[0]");
+  assert.equal(
+    refused({ tools, toolChoice: { type: "tool", name: "bash" } }).details
+      .param,
+    "TOOL_CHOICE",
+  );
+});
+
+Deno.test("encodeRequest() requests reasoning by effort, with summaries unless they are unwanted", () => {
+  const asked = (
+    reasoning: GenerationRequest["reasoning"],
+    can: Partial<Capabilities> = {},
+  ) => encoded(reasoning === undefined ? {} : { reasoning }, can);
+  assert.equal(asked(undefined).body["reasoning"], undefined);
+  assert.deepEqual(asked({ mode: "on", effort: "low" }).body["reasoning"], {
+    effort: "low",
+    summary: "auto",
+  });
+  assert.deepEqual(
+    asked({ mode: "on", budgetTokens: 9000, visible: false })
+      .body["reasoning"],
+    { effort: "medium" },
+  );
+  assert.deepEqual(asked({ mode: "auto" }).body["reasoning"], {
+    summary: "auto",
+  });
+  assert.deepEqual(asked({ mode: "off" }).body["reasoning"], {
+    effort: "none",
+  });
+  const never = asked({ mode: "off" }, {
+    reasoningOff: false,
+    efforts: ["low"],
+  });
+  assert.deepEqual(never.body["reasoning"], { effort: "low" });
+  assert.deepEqual(never.dropped, ["REASONING"]);
+  assert.deepEqual(
+    asked({ mode: "on" }, { reasoning: "none" }).dropped,
+    ["REASONING"],
+  );
+});
+
+Deno.test("encodeRequest() encodes the text format, strict if the schema allows it", () => {
+  const closed = {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+  const format = (schema: typeof closed | object, strict?: boolean) =>
+    JSON.parse(JSON.stringify(
+      encoded({
+        format: {
+          type: "schema",
+          schema: { ...schema },
+          ...(strict === undefined ? {} : { strict }),
+        },
+      }).body["text"],
+    )).format;
+  assert.deepEqual(format(closed), {
+    type: "json_schema",
+    name: "response",
+    schema: closed,
+    strict: true,
+  });
+  assert.equal(format({ ...closed, required: [] }).strict, false);
+  assert.equal(
+    format({ type: "object", properties: { a: closed } }).strict,
+    false,
+  );
+  assert.equal(format(closed, false).strict, false);
+  assert.deepEqual(encoded({ format: { type: "json" } }).body["text"], {
+    format: { type: "json_object" },
+  });
+  assert.equal(encoded({ format: { type: "text" } }).body["text"], undefined);
+});
+
+Deno.test("encodeRequest() reports fields that the format cannot express", () => {
+  const { body, dropped: losses } = encoded({
+    stop: ["x"],
+    topK: 1,
+    seed: 2,
+    presencePenalty: 1,
+    frequencyPenalty: 1,
+    logprobs: 1,
+    temperature: 0.5,
+    topP: 0.5,
+    maxTokens: 5,
+    user: "u".repeat(99),
+    unmapped: ["own"],
+  });
+  assert.deepEqual(losses.toSorted(), [
+    "FREQUENCY",
+    "LOGPROBS",
+    "MAX_TOKENS",
+    "PRESENCE",
+    "SEED",
+    "STOP",
+    "TOP_K",
+    "own",
+  ]);
+  assert.equal(body["max_output_tokens"], 16);
+  assert.equal(body["temperature"], 0.5);
+  assert.match(String(body["safety_identifier"]), /^[0-9a-f]{64}$/);
+  assert.deepEqual(
+    encoded({ temperature: 1, topP: 1 }, { sampling: "none" }).dropped,
+    ["TEMPERATURE", "TOP_P"],
+  );
+});
+
+Deno.test("encodeRequest() refuses essential fields that it cannot express", () => {
+  assert.equal(refused({ candidates: 2 }).details.param, "CANDIDATES");
+  assert.equal(refused({ essential: ["audio"] }).details.param, "audio");
+  assert.equal(refused({ turns: [] }).details.param, "MESSAGES");
+  assert.equal(
+    refused({
+      turns: [turn("user", {
+        type: "opaque",
+        from: "messages",
+        kind: "x",
+        path: "messages[0].content[0]",
+        value: {},
+        essential: true,
+      })],
+    }).details.param,
+    "messages[0].content[0]",
+  );
+});

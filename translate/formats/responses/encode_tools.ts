@@ -1,0 +1,226 @@
+/**
+ * Encodes neutral tools, tool choice and output format as fields of an upstream request.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { DecodeContext } from "../../dialect.ts";
+import { invalidField } from "../../model/error.ts";
+import {
+  arrayOr,
+  compact,
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
+import { changedToolNames, wireToolName } from "../../model/names.ts";
+import type {
+  FunctionTool,
+  GenerationRequest,
+  OpaqueTool,
+  OutputFormat,
+  ToolChoice,
+} from "../../model/request.ts";
+import { calledNames } from "../../model/turns.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
+
+/** The fields, and the context that the reply's decoder needs. */
+export interface EncodedTools {
+  /** Top-level fields of the upstream request. */
+  readonly fields: JsonObject;
+  /** The tool names that had to change. */
+  readonly context: DecodeContext;
+}
+
+/** Name of a schema that the caller did not name, since the format requires one. */
+const DEFAULT_SCHEMA_NAME = "response";
+const SCHEMA_NAME_CHARS = 64;
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+/**
+ * Encodes `tools`, `tool_choice`, `parallel_tool_calls` and `text`.
+ *
+ * @throws {ApiError} `invalid_request` if the only tools, or the chosen tool, belong to another
+ * format
+ */
+export function encodeTools(
+  request: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): EncodedTools {
+  const kept = encodableTools(request, losses);
+  const names = kept.flatMap((tool) =>
+    tool.type === "function" ? [tool.name] : []
+  );
+  const toolNames = changedToolNames(
+    [...names, ...calledNames(request.turns)],
+    can.maxToolName,
+  );
+  const tools = kept.map((tool) =>
+    tool.type === "opaque" ? tool.value : encodeFunction(tool, can)
+  );
+  const format = request.format === undefined
+    ? undefined
+    : encodeFormat(request.format, can);
+  return {
+    fields: compact({
+      ...(tools.length === 0
+        ? without(request, losses)
+        : withTools(request, tools, can, losses)),
+      text: format === undefined ? undefined : { format },
+    }),
+    context: { toolNames },
+  };
+}
+
+/**
+ * The tools that this format can express. Tools of another format are dropped if others remain;
+ * if none remain, they are essential and the request is refused.
+ */
+function encodableTools(
+  request: GenerationRequest,
+  losses: DroppedFields,
+): readonly (FunctionTool | OpaqueTool)[] {
+  const all = request.tools ?? [];
+  const isOwn = (tool: FunctionTool | OpaqueTool): boolean =>
+    tool.type === "function" || tool.from === "responses";
+  const kept = all.filter(isOwn);
+  const foreign = all.filter((tool): tool is OpaqueTool =>
+    tool.type === "opaque" && !isOwn(tool)
+  );
+  const first = foreign[0];
+  if (first === undefined) return kept;
+  if (kept.length === 0) {
+    throw invalidField(
+      first.path,
+      `a tool of type "${first.kind}" cannot be offered to this model`,
+    );
+  }
+  const choice = request.toolChoice;
+  const chosen = choice?.type === "tool" &&
+      !kept.some((tool) => tool.name === choice.name)
+    ? foreign.find((tool) => tool.name === choice.name)
+    : undefined;
+  if (chosen !== undefined) {
+    throw losses.refusal(
+      "toolChoice",
+      `a tool of type "${chosen.kind}" cannot be offered to this model`,
+    );
+  }
+  for (const tool of foreign) losses.path(tool.path);
+  return kept;
+}
+
+/** The three fields are sent together or not at all: upstreams refuse a choice without tools. */
+function without(
+  request: GenerationRequest,
+  losses: DroppedFields,
+): JsonObject {
+  const choice = request.toolChoice;
+  if (
+    choice !== undefined && choice.type !== "auto" && choice.type !== "none"
+  ) {
+    losses.field("toolChoice");
+  }
+  return {};
+}
+
+function withTools(
+  request: GenerationRequest,
+  tools: readonly JsonObject[],
+  can: Capabilities,
+  losses: DroppedFields,
+): JsonObject {
+  const single = request.parallelTools === false;
+  if (single && !can.parallelToggle) losses.field("parallelTools");
+  return {
+    tools,
+    tool_choice: request.toolChoice === undefined
+      ? undefined
+      : encodeChoice(request.toolChoice, can),
+    parallel_tool_calls: single && can.parallelToggle ? false : undefined,
+  };
+}
+
+function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
+  return compact({
+    type: "function",
+    name: wireToolName(tool.name, can.maxToolName),
+    description: tool.description,
+    parameters: tool.parameters ?? NO_PARAMETERS,
+    // An absent `strict` means true in this format and false in the format of the caller's
+    // request.
+    strict: tool.strict ?? false,
+  });
+}
+
+function encodeChoice(choice: ToolChoice, can: Capabilities): unknown {
+  switch (choice.type) {
+    case "auto":
+    case "required":
+    case "none":
+      return choice.type;
+    case "tool":
+      return namedFunction(choice.name, can);
+    case "allowed":
+      return {
+        type: "allowed_tools",
+        mode: choice.required ? "required" : "auto",
+        tools: choice.names.map((name) => namedFunction(name, can)),
+      };
+  }
+}
+
+function namedFunction(name: string, can: Capabilities): JsonObject {
+  return { type: "function", name: wireToolName(name, can.maxToolName) };
+}
+
+function encodeFormat(
+  format: OutputFormat,
+  can: Capabilities,
+): JsonObject | undefined {
+  switch (format.type) {
+    case "text":
+      return undefined;
+    case "json":
+      return { type: "json_object" };
+    case "schema":
+      return compact({
+        type: "json_schema",
+        name: wireToolName(
+          format.name ?? DEFAULT_SCHEMA_NAME,
+          Math.min(can.maxToolName, SCHEMA_NAME_CHARS),
+        ),
+        description: format.description,
+        schema: format.schema,
+        strict: format.strict ?? isStrict(format.schema),
+      });
+  }
+}
+
+/**
+ * Whether a schema follows the rules of strict output: every object is closed and every property
+ * is required.
+ */
+function isStrict(schema: unknown): boolean {
+  if (!isObject(schema)) return true;
+  const properties = objectOr(schema["properties"]);
+  const names = Object.keys(properties);
+  const isObjectType = schema["type"] === "object" ||
+    schema["properties"] !== undefined;
+  if (isObjectType) {
+    const required = new Set(arrayOr(schema["required"]));
+    if (schema["additionalProperties"] !== false) return false;
+    if (names.some((name) => !required.has(name))) return false;
+  }
+  if (schema["oneOf"] !== undefined || schema["allOf"] !== undefined) {
+    return false;
+  }
+  const inner = [
+    ...Object.values(properties),
+    ...Object.values(objectOr(schema["$defs"])),
+    ...arrayOr(schema["anyOf"]),
+    schema["items"],
+  ];
+  return inner.every(isStrict);
+}

@@ -1,0 +1,358 @@
+/**
+ * Decodes the items of an upstream's reply into neutral events, in the order in which the items
+ * begin. Items are identified by `output_index`, because their ids may change from frame to
+ * frame. If items overlap, the events of the later one wait until the earlier one is complete.
+ * Content that only a later frame contains (the `done` event of a part or item, or the whole
+ * reply) is emitted when that frame arrives. `reply_reader.ts` handles the beginning and the end
+ * of the reply.
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import type { ReplyEvent, StopReason } from "../../model/reply.ts";
+import {
+  argumentsOf,
+  DELTAS,
+  DONES,
+  isCall,
+  ITEM_KINDS,
+  type ItemKind,
+  type ItemState,
+  keyOf,
+  newItemState,
+  partKey,
+} from "./item_state.ts";
+import { plainName } from "./tool_names.ts";
+
+/** Receives the decoded events. */
+export interface EventSink {
+  /** Called before the first event of an item. */
+  begin(): void;
+  /** Receives the next event. */
+  push(event: ReplyEvent): void;
+  /** Receives the error that makes the reply unreadable. */
+  fail(error: ApiError): void;
+}
+
+/** Decodes the items of one reply. */
+export interface ItemReader {
+  /**
+   * Reads an event about a part of an item. `type` is the event's type without `response.`.
+   * Returns false if the event is not about a part.
+   */
+  part(type: string, data: JsonObject): boolean;
+  /** Reads a delta that differs from the previous one only in its text. */
+  more(text: string): void;
+  /** Reads `output_item.added`. */
+  added(data: JsonObject): void;
+  /** Reads `output_item.done`. */
+  done(data: JsonObject): void;
+  /** Reads the items of the whole reply, and emits what no earlier frame contained. */
+  reconcile(output: readonly unknown[]): void;
+  /** Whether a call has begun whose arguments are not known to be complete. */
+  hasCutCall(): boolean;
+  /** Closes all items. */
+  close(): void;
+  /** Whether the reply had no items. */
+  isEmpty(): boolean;
+  /** Why the model stopped, unless the upstream reported a reason of its own. */
+  stopReason(): StopReason;
+}
+
+/** Creates the reader for the items of one reply. */
+export function itemReader(
+  context: DecodeContext,
+  sink: EventSink,
+): ItemReader {
+  const items = new Map<number, ItemState>();
+  /**
+   * The items that are not closed, in the order in which they began. The first one emits its
+   * events; the others collect theirs.
+   */
+  const queue: ItemState[] = [];
+  let last: ItemState | undefined;
+  /** Generated index for items without one. Negative, so that it never equals a real index. */
+  let unplaced = 0;
+  let sawCall = false;
+  let sawRefusal = false;
+
+  const emit = (item: ItemState, event: ReplyEvent): void => {
+    if (queue[0] === item) sink.push(event);
+    else item.waiting.push(event);
+  };
+  const itemAt = (data: JsonObject, kind: ItemKind): ItemState | undefined => {
+    const index = countIn(data["output_index"]);
+    const found = index === undefined
+      ? last?.closed === false ? last : undefined
+      : items.get(index);
+    if (found !== undefined) return found.kind === kind ? found : undefined;
+    return newItem(index ?? --unplaced, kind);
+  };
+  const newItem = (index: number, kind: ItemKind): ItemState => {
+    sink.begin();
+    const item = newItemState(kind);
+    items.set(index, item);
+    queue.push(item);
+    last = item;
+    return item;
+  };
+  const closeBlock = (item: ItemState): void => {
+    if (!item.open) return;
+    item.open = false;
+    emit(item, { type: "close" });
+  };
+  /** Opens the block that the part belongs to. Returns false if a call has no name yet. */
+  const openBlock = (item: ItemState, part: string, key: string): boolean => {
+    switch (item.kind) {
+      case "message": {
+        if (item.open && item.part === key) return true;
+        closeBlock(item);
+        const kind = part === "refusal" ? "refusal" : "text";
+        sawRefusal ||= kind === "refusal";
+        emit(item, { type: "open", kind });
+        break;
+      }
+      case "reasoning":
+        if (!item.open) emit(item, { type: "open", kind: "reasoning" });
+        else if (item.part !== key) {
+          emit(item, { type: "delta", text: "\n\n" });
+        }
+        break;
+      case "call":
+      case "free call":
+        if (item.open) return true;
+        if (item.name === undefined) return false;
+        sawCall = true;
+        emit(item, {
+          type: "open",
+          kind: "tool",
+          ...(item.callId === undefined ? {} : { id: item.callId }),
+          name: nameOf(item.name, item.namespace),
+        });
+        break;
+      case "other":
+        return false;
+    }
+    item.open = true;
+    item.part = key;
+    return true;
+  };
+  const nameOf = (name: string, namespace: string | undefined): string => {
+    const plain = plainName(name, namespace);
+    return context.toolNames.get(plain) ?? plain;
+  };
+  const add = (
+    item: ItemState,
+    part: string,
+    key: string,
+    text: string,
+  ): void => {
+    if (text === "" || item.closed) return;
+    if (part === "summary" || part === "content") {
+      item.source ??= part;
+      if (item.source !== part) return;
+    }
+    const before = item.partTexts.get(key) ?? "";
+    item.partTexts.set(key, before + text);
+    if (isCall(item) && !item.open) return openCall(item);
+    if (!openBlock(item, part, key)) return;
+    const written = item.freeText?.push(text) ?? text;
+    if (written !== "") emit(item, { type: "delta", text: written });
+  };
+  /** Emits the rest of a part whose complete text is known. */
+  const complete = (
+    item: ItemState,
+    part: string,
+    key: string,
+    whole: string,
+  ): void => {
+    const known = item.partTexts.get(key) ?? "";
+    if (whole.length > known.length && whole.startsWith(known)) {
+      add(item, part, key, whole.slice(known.length));
+    }
+  };
+  const describe = (item: ItemState, raw: JsonObject): void => {
+    if (!isCall(item) || item.closed) return;
+    item.name ??= textIn(raw["name"]);
+    item.namespace ??= textIn(raw["namespace"]);
+    item.callId ??= textIn(raw["call_id"]);
+    if (item.open || item.name === undefined || item.callId === undefined) {
+      return;
+    }
+    openCall(item);
+  };
+  /** Opens a call and emits the arguments that arrived before its name. */
+  const openCall = (item: ItemState): void => {
+    const key = item.kind === "call" ? "arguments:0" : "input:0";
+    if (item.open || !openBlock(item, "", key)) return;
+    const text = item.partTexts.get(key) ?? "";
+    const written = item.freeText?.push(text) ?? text;
+    if (written !== "") emit(item, { type: "delta", text: written });
+  };
+  /** Emits everything in a complete item that was not emitted before. */
+  const completeItem = (item: ItemState, raw: JsonObject): void => {
+    describe(item, raw);
+    switch (item.kind) {
+      case "message":
+        arrayOr(raw["content"]).forEach((part, index) => {
+          const { type, text, refusal } = objectOr(part);
+          const word = type === "refusal" ? "refusal" : "text";
+          const whole = stringIn(word === "refusal" ? refusal : text) ?? "";
+          complete(item, word, partKey(word, index), whole);
+        });
+        break;
+      case "reasoning":
+        for (const source of ["summary", "content"] as const) {
+          arrayOr(raw[source]).forEach((part, index) => {
+            const whole = stringIn(objectOr(part)["text"]) ?? "";
+            complete(item, source, partKey(source, index), whole);
+          });
+        }
+        sign(item, textIn(raw["encrypted_content"]));
+        break;
+      case "call":
+        complete(item, "arguments", "arguments:0", argumentsOf(raw));
+        break;
+      case "free call":
+        complete(item, "input", "input:0", stringIn(raw["input"]) ?? "");
+        break;
+      case "other":
+        break;
+    }
+  };
+  const sign = (item: ItemState, value: string | undefined): void => {
+    if (value === undefined || item.closed) return;
+    const hadText = item.open;
+    if (!hadText) {
+      emit(item, { type: "open", kind: "reasoning" });
+      item.open = true;
+    }
+    emit(item, {
+      type: "sign",
+      signature: {
+        from: "responses",
+        value,
+        ...(hadText ? {} : { redacted: true }),
+      },
+    });
+  };
+  /** Closes an item and emits the events of the items that waited for it. */
+  const closeItem = (item: ItemState): void => {
+    if (item.closed) return;
+    if (isCall(item)) {
+      openCall(item);
+      if (!item.open) {
+        return sink.fail(
+          new ApiError(
+            "upstream",
+            "the upstream sent a tool call without a name",
+          ),
+        );
+      }
+      if (item.freeText !== undefined) {
+        emit(item, { type: "delta", text: item.freeText.end() });
+      }
+    }
+    closeBlock(item);
+    item.closed = true;
+    while (queue[0]?.closed === true) {
+      queue.shift();
+      const next = queue[0];
+      if (next === undefined) break;
+      for (const event of next.waiting.splice(0)) sink.push(event);
+    }
+  };
+  const itemAdded = (data: JsonObject): void => {
+    const raw = objectOr(data["item"]);
+    const index = countIn(data["output_index"]) ?? --unplaced;
+    if (items.has(index)) return;
+    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
+    const item = newItem(index, kind);
+    describe(item, raw);
+    // Items of other types, such as the vendor's own tools, emit nothing and must not block later
+    // items.
+    if (kind === "other") closeItem(item);
+  };
+  const itemDone = (data: JsonObject): void => {
+    const raw = objectOr(data["item"]);
+    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
+    const item = itemAt(data, kind);
+    if (item === undefined || item.closed) return;
+    item.done = true;
+    completeItem(item, raw);
+    closeItem(item);
+  };
+  /** Emits the items of the whole reply that no frame contained. */
+  const reconcile = (output: readonly unknown[]): void => {
+    output.forEach((raw, index) => {
+      // If `output_index` does not match positions in the list, an unknown item may be a known
+      // one under another index. It is skipped, so that nothing is emitted twice.
+      const isKnown = items.has(index) || items.size < output.length;
+      if (isObject(raw) && isKnown) {
+        itemDone({ output_index: index, item: raw });
+      }
+    });
+  };
+  const readPart = (type: string, data: JsonObject): boolean => {
+    const delta = DELTAS.get(type);
+    if (delta !== undefined) {
+      const [kind, part] = delta;
+      const item = itemAt(data, kind);
+      if (item === undefined) return true;
+      last = item;
+      add(
+        item,
+        part,
+        keyOf(part, data),
+        stringIn(data["delta"]) ?? "",
+      );
+      return true;
+    }
+    const whole = DONES.get(type);
+    if (whole !== undefined) {
+      const [kind, part, field] = whole;
+      const item = itemAt(data, kind);
+      if (item === undefined) return true;
+      describe(item, data);
+      item.done ||= isCall(item);
+      complete(
+        item,
+        part,
+        keyOf(part, data),
+        stringIn(data[field]) ?? "",
+      );
+      return true;
+    }
+    return false;
+  };
+  return {
+    part: readPart,
+    more(text) {
+      if (last === undefined) return;
+      const { kind, part } = last;
+      if (kind !== "other") add(last, part.split(":")[0] ?? "", part, text);
+    },
+    added: itemAdded,
+    done: itemDone,
+    reconcile,
+    hasCutCall: () =>
+      [...items.values()].some((item) =>
+        isCall(item) && !item.closed && !item.done
+      ),
+    close() {
+      for (const item of items.values()) closeItem(item);
+    },
+    isEmpty: () => items.size === 0,
+    stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
+  };
+}

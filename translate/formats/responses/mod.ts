@@ -1,0 +1,52 @@
+/**
+ * The Responses format (`POST /v1/responses`), assembled from the modules in this folder.
+ *
+ * @module
+ */
+import type { Dialect } from "../../dialect.ts";
+import { checkPassable } from "./check_passable.ts";
+import { decodeReply } from "./decode_reply.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { streamDecoder } from "./decode_stream.ts";
+import { encodeReply, withStop } from "./encode_reply.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { streamEncoder } from "./encode_stream.ts";
+import { decodeError, encodeError } from "./error.ts";
+import {
+  cleanRequest,
+  passThroughFields,
+  replyFields,
+  withoutProofs,
+} from "./clean_request.ts";
+import { streamEnding } from "./stream_ending.ts";
+import { echoOf } from "./tool_names.ts";
+
+export { responsesRequest } from "./wire.ts";
+
+/** The Responses format. */
+export const responses: Dialect = {
+  name: "responses",
+  decodeRequest,
+  encodeRequest,
+  checkPassable,
+  cleanRequest,
+  withoutSignatures: withoutProofs,
+  passThroughFields,
+  replyFields,
+  // Replies of this format report usage without being asked.
+  isUnrequestedFrame: () => false,
+  echoOf,
+  streamEnding,
+  decodeReply,
+  encodeReply,
+  withStop,
+  variableKeys: {
+    texts: new Set(["delta"]),
+    padding: new Set(["obfuscation"]),
+    counts: new Set(["sequence_number"]),
+  },
+  streamDecoder,
+  streamEncoder,
+  decodeError,
+  encodeError,
+};

@@ -1,0 +1,110 @@
+/**
+ * The state of one item of a reply while `reply_writer.ts` writes it, and its JSON form in frames
+ * and in the whole reply.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../bytes/json.ts";
+import type { BlockKind } from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import type { FreeTextReader } from "./free_text.ts";
+import { writeSignature } from "./signatures.ts";
+import type { CalledTool } from "./tool_names.ts";
+
+/** An item that is being written. */
+export interface OpenItem {
+  /** The kind of block that the item holds. */
+  readonly kind: BlockKind;
+  /** The item's id, made by the gateway. */
+  readonly id: string;
+  /** The `type` of the item. */
+  readonly type:
+    | "message"
+    | "reasoning"
+    | "function_call"
+    | "custom_tool_call";
+  /** Its `output_index`. Assigned when the item begins, since an empty item is never written. */
+  index: number;
+  /** Whether its first frame was written. */
+  begun: boolean;
+  /** The text so far: text, reasoning summary, arguments or free-text input. */
+  text: string;
+  /** The beginning of each delta frame, up to the text as a JSON string. */
+  prefix: string;
+  /** The part of each delta frame between the text and the sequence number. */
+  suffix: string;
+  /**
+   * A call's first delta, held back for a signature that may follow immediately: the signature is
+   * written in an item before the call.
+   */
+  held: string;
+  /** Whether a part of the reasoning item was written. */
+  hasPart: boolean;
+  /** The signature, written with the complete item. */
+  signature?: Signature;
+  /** The id that pairs a call with its output. */
+  readonly callId?: string;
+  /** The called tool. */
+  readonly tool?: CalledTool;
+  /** Extracts the text from the arguments of a free-text call. */
+  readonly freeText?: FreeTextReader;
+}
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+/** Sets the beginning and the end of the item's delta frames. */
+export function setDelta(
+  item: OpenItem,
+  type: string,
+  place: JsonObject,
+  suffix: string,
+): void {
+  item.prefix = `event: ${type}\ndata: ${
+    JSON.stringify({ type, ...place }).slice(0, -1)
+  },"delta":`;
+  item.suffix = suffix;
+}
+
+/** The single part of a message. */
+export function partOf(kind: BlockKind, text: string): JsonObject {
+  return kind === "refusal"
+    ? { type: "refusal", refusal: text }
+    : { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+/** The item as JSON, for frames and for the whole reply. */
+export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
+  const { id, type, text, tool } = item;
+  switch (type) {
+    case "message":
+      return {
+        id,
+        type,
+        status,
+        role: "assistant",
+        content: status === "in_progress" ? [] : [partOf(item.kind, text)],
+      };
+    case "reasoning": {
+      const value = item.signature === undefined
+        ? undefined
+        : writeSignature(item.signature);
+      return {
+        id,
+        type,
+        summary: text === "" ? [] : [{ type: "summary_text", text }],
+        ...(value === undefined ? {} : { encrypted_content: value }),
+      };
+    }
+    case "function_call":
+    case "custom_tool_call":
+      return {
+        id,
+        type,
+        status,
+        call_id: item.callId,
+        name: tool?.name,
+        ...(tool?.namespace === undefined ? {} : { namespace: tool.namespace }),
+        ...(type === "function_call" ? { arguments: text } : { input: text }),
+      };
+  }
+}

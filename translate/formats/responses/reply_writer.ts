@@ -1,0 +1,398 @@
+/**
+ * Encodes neutral events as the items of a reply and as the frames that report them, in one pass,
+ * so that a stream and a whole reply cannot differ. `encode_stream.ts` sends the frames;
+ * `encode_reply.ts` reads the reply at the end.
+ *
+ * @module
+ */
+import type { EncodeContext } from "../../dialect.ts";
+import type { ApiError } from "../../model/error.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import { generatedCallId, wireCallId } from "../../model/names.ts";
+import {
+  mergeUsage,
+  type ReplyEvent,
+  type StopReason,
+  type Usage,
+} from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { replyConfig } from "./reply_config.ts";
+import { streamError } from "./error.ts";
+import { freeTextReader } from "./free_text.ts";
+import { writeSignature } from "./signatures.ts";
+import { encodeIncomplete } from "./stop_reason.ts";
+import { toolNames } from "./tool_names.ts";
+import { encodeUsage } from "./usage.ts";
+import {
+  itemOf,
+  type ItemStatus,
+  type OpenItem,
+  partOf,
+  setDelta,
+} from "./open_item.ts";
+
+/** The maximum length of a call id that clients may send back. */
+const MAX_CALL_ID = 64;
+
+/** Encodes one reply. */
+export interface ReplyWriter {
+  /** The frames of an event, possibly none. */
+  push(event: ReplyEvent): string;
+  /** The frames of content that was held back for a signature. */
+  flush(): string;
+  /** A keep-alive frame. Before the first frames of the reply, those frames instead. */
+  ping(): string;
+  /** The reply so far; complete after `end`. */
+  reply(): JsonObject;
+}
+
+/** Creates the writer for one reply. */
+export function replyWriter(context: EncodeContext): ReplyWriter {
+  const names = toolNames(context.echo ?? {});
+  const config = replyConfig(context);
+  const output: JsonObject[] = [];
+  const callIds = new Set<string>();
+  let sequence = 0;
+  let started = false;
+  let done = false;
+  let calls = 0;
+  let items = 0;
+  let hasRefusal = false;
+  let usage: Usage | undefined;
+  let stop: StopReason | undefined;
+  let open: OpenItem | undefined;
+  /**
+   * True if the block of the open item has ended. The item stays open until the next event shows
+   * whether it was cut short.
+   */
+  let isToClose = false;
+  let result: JsonObject = config;
+
+  const frame = (type: string, fields: JsonObject): string => {
+    const data = JSON.stringify({ type, ...fields, sequence_number: sequence });
+    sequence++;
+    return `event: ${type}\ndata: ${data}\n\n`;
+  };
+  const start = (): string => {
+    if (started) return "";
+    started = true;
+    // While no upstream had answered, another writer may have sent the first frames of this
+    // reply.
+    sequence = context.opened?.frames ?? 0;
+    return sequence > 0 ? "" : opening();
+  };
+  const opening = (): string =>
+    frame("response.created", { response: config }) +
+    frame("response.in_progress", { response: config });
+
+  const begin = (item: OpenItem): string => {
+    if (item.begun) return "";
+    item.begun = true;
+    item.index = items++;
+    const place = { item_id: item.id, output_index: item.index };
+    const added = frame("response.output_item.added", {
+      output_index: item.index,
+      item: itemOf({ ...item, text: "" }, "in_progress"),
+    });
+    switch (item.type) {
+      case "message": {
+        const where = { ...place, content_index: 0 };
+        setDelta(
+          item,
+          item.kind === "refusal"
+            ? "response.refusal.delta"
+            : "response.output_text.delta",
+          where,
+          item.kind === "refusal" ? "" : ',"logprobs":[]',
+        );
+        return added + frame("response.content_part.added", {
+          ...where,
+          part: partOf(item.kind, ""),
+        });
+      }
+      case "reasoning":
+        setDelta(
+          item,
+          "response.reasoning_summary_text.delta",
+          { ...place, summary_index: 0 },
+          "",
+        );
+        return added;
+      case "function_call":
+        setDelta(item, "response.function_call_arguments.delta", place, "");
+        return added;
+      case "custom_tool_call":
+        setDelta(item, "response.custom_tool_call_input.delta", place, "");
+        return added;
+    }
+  };
+  const delta = (item: OpenItem, text: string): string => {
+    if (text === "") return "";
+    let before = begin(item);
+    if (item.type === "reasoning" && !item.hasPart) {
+      item.hasPart = true;
+      before += frame("response.reasoning_summary_part.added", {
+        item_id: item.id,
+        output_index: item.index,
+        summary_index: 0,
+        part: { type: "summary_text", text: "" },
+      });
+    }
+    item.text += text;
+    return `${before}${item.prefix}${
+      JSON.stringify(text)
+    }${item.suffix},"sequence_number":${sequence++}}\n\n`;
+  };
+  /** Adds arguments to a call. The first fragment is held back, see {@linkcode OpenItem.held}. */
+  const callDelta = (item: OpenItem, text: string): string => {
+    if (text === "") return "";
+    if (!item.begun && item.held === "") {
+      item.held = text;
+      return "";
+    }
+    return release(item) + delta(item, text);
+  };
+  const release = (item: OpenItem): string => {
+    const { held } = item;
+    item.held = "";
+    return begin(item) + delta(item, held);
+  };
+  const signed = (item: OpenItem, signature: Signature): string => {
+    if (item.type === "reasoning") {
+      item.signature = signature;
+      return begin(item);
+    }
+    if (item.callId === undefined) return "";
+    if (!item.begun) return carrier(signature, "own") + release(item);
+    item.signature = signature;
+    return "";
+  };
+  /** Writes an item that holds only a signature, for a call that cannot carry one itself. */
+  const carrier = (
+    signature: Signature,
+    place: "own" | "call before",
+  ): string => {
+    const value = writeSignature(signature, place);
+    if (signature.from === "responses") return "";
+    const index = items++;
+    const item = {
+      id: itemId("rs", index),
+      type: "reasoning",
+      summary: [],
+      encrypted_content: value,
+    };
+    output.push(item);
+    return frame("response.output_item.added", { output_index: index, item }) +
+      frame("response.output_item.done", { output_index: index, item });
+  };
+  const itemId = (prefix: string, n: number): string =>
+    `${prefix}_${context.idSeed}${n.toString(36)}`;
+
+  const close = (status: ItemStatus): string => {
+    const item = open;
+    open = undefined;
+    isToClose = false;
+    if (item === undefined) return "";
+    const isCall = item.callId !== undefined;
+    let frames = isCall ? release(item) : "";
+    // Arguments that were cut short stay incomplete, so that no client runs a call that the model
+    // did not finish.
+    if (status === "completed") {
+      if (item.freeText !== undefined) {
+        frames += delta(item, item.freeText.end());
+      } else if (item.type === "function_call" && item.text.trim() === "") {
+        item.text = "";
+        frames += delta(item, "{}");
+      }
+    }
+    // A text without content and reasoning without text or signature produce no item.
+    if (!item.begun) return frames;
+    const place = { item_id: item.id, output_index: item.index };
+    switch (item.type) {
+      case "message": {
+        const where = { ...place, content_index: 0 };
+        const part = partOf(item.kind, item.text);
+        frames += item.kind === "refusal"
+          ? frame("response.refusal.done", { ...where, refusal: item.text })
+          : frame("response.output_text.done", {
+            ...where,
+            text: item.text,
+            logprobs: [],
+          });
+        frames += frame("response.content_part.done", { ...where, part });
+        break;
+      }
+      case "reasoning": {
+        if (!item.hasPart) break;
+        const where = { ...place, summary_index: 0 };
+        frames += frame("response.reasoning_summary_text.done", {
+          ...where,
+          text: item.text,
+        });
+        frames += frame("response.reasoning_summary_part.done", {
+          ...where,
+          part: { type: "summary_text", text: item.text },
+        });
+        break;
+      }
+      case "function_call":
+        frames += frame("response.function_call_arguments.done", {
+          ...place,
+          arguments: item.text,
+        });
+        break;
+      case "custom_tool_call":
+        frames += frame("response.custom_tool_call_input.done", {
+          ...place,
+          input: item.text,
+        });
+        break;
+    }
+    const whole = itemOf(item, status);
+    output.push(whole);
+    frames += frame("response.output_item.done", {
+      output_index: item.index,
+      item: whole,
+    });
+    return isCall && item.signature !== undefined
+      ? frames + carrier(item.signature, "call before")
+      : frames;
+  };
+  const opened = (event: ReplyEvent & { type: "open" }): OpenItem => {
+    const n = items;
+    const common = {
+      kind: event.kind,
+      index: 0,
+      begun: false,
+      text: "",
+      prefix: "",
+      suffix: "",
+      held: "",
+      hasPart: false,
+    };
+    switch (event.kind) {
+      case "text":
+      case "refusal":
+        hasRefusal ||= event.kind === "refusal";
+        return { ...common, type: "message", id: itemId("msg", n) };
+      case "reasoning":
+        return { ...common, type: "reasoning", id: itemId("rs", n) };
+      case "tool": {
+        const tool = names.tool(event.name) ??
+          { name: event.name, freeText: false };
+        return {
+          ...common,
+          type: tool.freeText ? "custom_tool_call" : "function_call",
+          id: itemId(tool.freeText ? "ctc" : "fc", n),
+          callId: callIdOf(event.id),
+          tool,
+          ...(tool.freeText ? { freeText: freeTextReader() } : {}),
+        };
+      }
+    }
+  };
+  /** An id that clients can send back and that no other call of the reply has. */
+  const callIdOf = (upstreamId: string | undefined): string => {
+    const n = calls++;
+    const wanted = upstreamId === undefined || upstreamId === ""
+      ? undefined
+      : wireCallId(upstreamId, MAX_CALL_ID);
+    const id = wanted === undefined || callIds.has(wanted)
+      ? generatedCallId("call_", context.idSeed, n)
+      : wanted;
+    callIds.add(id);
+    return id;
+  };
+  /** The status of the item that was open when the model stopped. */
+  const lastStatus = (): ItemStatus =>
+    stop !== undefined && encodeIncomplete(stop, hasRefusal) !== null
+      ? "incomplete"
+      : "completed";
+  const end = (): string => {
+    const before = start() + close(lastStatus());
+    const reason = encodeIncomplete(stop ?? "end", hasRefusal);
+    result = {
+      ...config,
+      status: reason === null ? "completed" : "incomplete",
+      incomplete_details: reason === null ? null : { reason },
+      output,
+      usage: encodeUsage(usage ?? {}, context.inputEstimate),
+    };
+    const type = reason === null ? "response.completed" : "response.incomplete";
+    return before + frame(type, { response: result });
+  };
+  const fail = (error: ApiError): string => {
+    const before = start() + (isToClose ? close("completed") : "");
+    // An item that was cut short gets no `done` frame: clients run a call as soon as they receive
+    // one, whatever its status.
+    const cut = open?.begun === true ? [itemOf(open, "incomplete")] : [];
+    open = undefined;
+    const { event, ofReply } = streamError(error);
+    result = {
+      ...config,
+      status: "failed",
+      error: ofReply,
+      output: [...output, ...cut],
+      usage: usage === undefined
+        ? null
+        : encodeUsage(usage, context.inputEstimate),
+    };
+    return before + frame("error", event) +
+      frame("response.failed", { response: result });
+  };
+
+  return {
+    push(event) {
+      if (done) return "";
+      switch (event.type) {
+        case "start":
+          if (event.usage !== undefined) {
+            usage = mergeUsage(usage ?? {}, event.usage);
+          }
+          return start();
+        case "open": {
+          const before = start() + close("completed");
+          open = opened(event);
+          return before;
+        }
+        case "delta":
+          if (open === undefined) return "";
+          if (open.callId === undefined) return delta(open, event.text);
+          return callDelta(open, open.freeText?.push(event.text) ?? event.text);
+        case "sign":
+          return open === undefined ? "" : signed(open, event.signature);
+        case "close":
+          isToClose = true;
+          return "";
+        case "usage":
+          usage = mergeUsage(usage ?? {}, event.usage);
+          return "";
+        case "stop":
+          stop = event.reason;
+          return "";
+        case "end":
+          done = true;
+          return end();
+        case "error":
+          done = true;
+          return fail(event.error);
+      }
+    },
+    flush: () => open?.callId === undefined ? "" : release(open),
+    ping() {
+      if (done) return "";
+      if (started) {
+        const held = open?.callId === undefined ? "" : release(open);
+        return held + frame("keepalive", {});
+      }
+      // No upstream has answered yet, and the reply may be written by another writer.
+      const { opened: shared } = context;
+      sequence = shared?.frames ?? 0;
+      const frames = sequence === 0 ? opening() : frame("keepalive", {});
+      if (shared !== undefined) shared.frames = sequence;
+      else started = true;
+      return frames;
+    },
+    reply: () => result,
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * Maps the ending of a reply (`status` and `incomplete_details.reason`) to neutral stop reasons
+ * and back, for streams and whole replies.
+ *
+ * @module
+ */
+import type { StopReason } from "../../model/reply.ts";
+
+/** Why a reply is incomplete. A Map, because a vendor's word may be `constructor`. */
+const INCOMPLETE_REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["max_output_tokens", "max_tokens"],
+  ["length", "max_tokens"],
+  ["max_tokens", "max_tokens"],
+  ["max_prompt_tokens", "context_window"],
+  ["model_context_window_exceeded", "context_window"],
+  ["content_filter", "refusal"],
+  ["refusal", "refusal"],
+]);
+
+/** The reason to write for each stop reason; null if the reply is complete. */
+const INCOMPLETE_WORDS: Readonly<
+  Record<StopReason, "max_output_tokens" | "content_filter" | null>
+> = {
+  end: null,
+  max_tokens: "max_output_tokens",
+  stop_sequence: null,
+  tool_use: null,
+  refusal: "content_filter",
+  pause: null,
+  context_window: "max_output_tokens",
+  other: null,
+};
+
+/**
+ * The neutral stop reason of an incomplete reply. An unknown reason must not look like a complete
+ * reply.
+ */
+export function decodeIncomplete(word: string): StopReason {
+  return INCOMPLETE_REASONS.get(word.toLowerCase()) ?? "max_tokens";
+}
+
+/**
+ * Why the reply is incomplete; null if it is complete. A reply with a refusal in the model's
+ * words is complete.
+ */
+export function encodeIncomplete(
+  reason: StopReason,
+  hasRefusal: boolean,
+): "max_output_tokens" | "content_filter" | null {
+  return reason === "refusal" && hasRefusal ? null : INCOMPLETE_WORDS[reason];
+}

@@ -1,0 +1,251 @@
+/**
+ * Changes a stream that passes through: replaces the reply's id, its model and its stored state,
+ * renumbers the frames after one was inserted or removed, adds keep-alive frames, and reports a
+ * failure with this format's frames.
+ *
+ * @module
+ */
+import type { EncodeContext, StreamEnding } from "../../dialect.ts";
+import { ApiError } from "../../model/error.ts";
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  objectOr,
+  parseJson,
+  stringIn,
+} from "../../bytes/json.ts";
+import { spliceFields, topLevelOf } from "../../bytes/json_splice.ts";
+import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
+import { encodeText, joinPieces } from "../../bytes/buffers.ts";
+import { replyConfig } from "./reply_config.ts";
+import { streamError } from "./error.ts";
+import { replyFields } from "./clean_request.ts";
+import { encodeUsage } from "./usage.ts";
+
+const OPEN_BRACE = 0x7b;
+const LINE_END = 0x0a;
+
+/** Frames that only announce a reply. */
+const OPENING: ReadonlySet<string> = new Set([
+  "response.created",
+  "response.in_progress",
+  "response.queued",
+  "keepalive",
+]);
+
+/** Makes the keeper of one stream. */
+export function streamEnding(context: EncodeContext): StreamEnding {
+  const fields = replyFields(context);
+  /** The sequence number of the caller's next frame. */
+  let next = 0;
+  /** The caller's sequence numbers minus the upstream's. */
+  let offset = 0;
+  let started = false;
+  /** True if the reply's first frames were sent to the caller before the upstream answered. */
+  let isLate = false;
+  /**
+   * The upstream's first frames, held back until another frame follows: only then it is known
+   * whether the caller already has first frames of its own.
+   */
+  const held: { readonly bytes: Uint8Array; readonly data: JsonObject }[] = [];
+  /** The complete items. `open` is the current item with the text so far. */
+  const output: unknown[] = [];
+  let open: { readonly item: JsonObject; text: string } | undefined;
+  let usage: Usage | undefined;
+
+  const begin = (): void => {
+    if (started) return;
+    started = true;
+    next = context.opened?.frames ?? next;
+    isLate = next > 0;
+  };
+  const made = (type: string, fields: JsonObject): Uint8Array => {
+    const data = JSON.stringify({ type, ...fields, sequence_number: next });
+    next++;
+    return encodeText(`event: ${type}\ndata: ${data}\n\n`);
+  };
+  const opening = (): readonly Uint8Array[] => {
+    if (next > 0) return [];
+    const response = replyConfig(context);
+    return [
+      made("response.created", { response }),
+      made("response.in_progress", { response }),
+    ];
+  };
+  const note = (events: readonly ReplyEvent[]): void => {
+    for (const event of events) {
+      if (event.type === "usage") usage = mergeUsage(usage ?? {}, event.usage);
+      else if (event.type === "delta" && open !== undefined) {
+        open.text += event.text;
+      }
+    }
+  };
+  const noteItem = (type: string, data: JsonObject): void => {
+    const item = data["item"];
+    if (!isObject(item)) return;
+    if (type === "response.output_item.added") open = { item, text: "" };
+    else if (type === "response.output_item.done") {
+      output.push(item);
+      open = undefined;
+    }
+  };
+  /** The new sequence number of a frame; undefined if it does not change. */
+  const numbered = (upstream: number | undefined): number | undefined => {
+    if (upstream === undefined) {
+      next++;
+      return undefined;
+    }
+    if (isLate) {
+      isLate = false;
+      offset = next - upstream;
+    }
+    next = upstream + offset + 1;
+    return offset === 0 ? undefined : upstream + offset;
+  };
+  const changed = (data: JsonObject): JsonObject => {
+    const changes: JsonDraft = {};
+    const response = data["response"];
+    if (isObject(response)) {
+      const isEmpty = arrayOr(response["output"]).length === 0;
+      // Some upstreams leave the output of the last frame empty, and some clients read only that
+      // frame.
+      changes["response"] = isEmpty && output.length > 0
+        ? { ...fields, output }
+        : fields;
+    }
+    const number = numbered(countIn(data["sequence_number"]));
+    if (number !== undefined) changes["sequence_number"] = number;
+    return changes;
+  };
+  const written = (bytes: Uint8Array, data: JsonObject): Uint8Array => {
+    const changes = changed(data);
+    return Object.keys(changes).length === 0 ? bytes : spliced(bytes, changes);
+  };
+  const framesOf = (
+    bytes: Uint8Array,
+    data: JsonObject,
+  ): readonly Uint8Array[] => {
+    const type = stringIn(data["type"]) ?? "";
+    if (!started) {
+      if (OPENING.has(type)) {
+        held.push({ bytes, data });
+        return [];
+      }
+      begin();
+    }
+    const first = isLate ? [] : held;
+    const before = first.map((frame) => written(frame.bytes, frame.data));
+    held.length = 0;
+    noteItem(type, data);
+    return [...before, written(bytes, data)];
+  };
+
+  return {
+    keep(bytes, frames, events) {
+      note(events);
+      const text = frames.find((frame) => frame.data !== "")?.data ?? "";
+      const data = parseJson(text);
+      return isObject(data) ? framesOf(bytes, data) : [bytes];
+    },
+    keepMatched(like, events, chunk, start, end) {
+      note(events);
+      let upstream: number | undefined;
+      like.eachCount((key, count) => {
+        if (key === "sequence_number") upstream = count;
+      });
+      const number = numbered(upstream);
+      return number === undefined
+        ? undefined
+        : spliced(chunk.subarray(start, end), { sequence_number: number });
+    },
+    finish: () => [],
+    ping() {
+      if (started) {
+        offset++;
+        return made("keepalive", {});
+      }
+      // No upstream has answered yet, and another instance may handle the stream of the one that
+      // answers.
+      const { opened: shared } = context;
+      next = shared?.frames ?? next;
+      const frames = next === 0 ? joinPieces(opening()) : made("keepalive", {});
+      if (shared !== undefined) shared.frames = next;
+      return frames;
+    },
+    fail(error: ApiError) {
+      begin();
+      const { event, ofReply } = streamError(error);
+      const cut = open === undefined ? [] : [cutItem(open.item, open.text)];
+      const response = {
+        ...replyConfig(context),
+        status: "failed",
+        error: ofReply,
+        output: [...output, ...cut],
+        usage: usage === undefined
+          ? null
+          : encodeUsage(usage, context.inputEstimate),
+      };
+      return joinPieces([
+        ...opening(),
+        made("error", event),
+        made("response.failed", { response }),
+      ]);
+    },
+  };
+}
+
+/** An item that the stream did not complete, with the text so far. */
+function cutItem(item: JsonObject, text: string): JsonObject {
+  switch (item["type"]) {
+    case "message": {
+      const content = text === ""
+        ? []
+        : [{ type: "output_text", text, annotations: [], logprobs: [] }];
+      return { ...item, status: "incomplete", content };
+    }
+    case "reasoning":
+      return {
+        ...item,
+        summary: text === "" ? [] : [{ type: "summary_text", text }],
+      };
+    case "function_call":
+      return { ...item, status: "incomplete", arguments: text };
+    default:
+      return { ...item, status: "incomplete" };
+  }
+}
+
+/** The frame with some fields of its data replaced. Fields of `response` are replaced inside it. */
+function spliced(bytes: Uint8Array, changes: JsonObject): Uint8Array {
+  const start = bytes.indexOf(OPEN_BRACE);
+  const json = bytes.subarray(start);
+  // Data on several lines: the line breaks and field names between them are not part of the JSON.
+  const breaks = json.indexOf(LINE_END);
+  const top = topLevelOf(json);
+  if (breaks >= 0 && breaks < top.closing) return bytes;
+  const { response, ...plain } = changes;
+  if (response === undefined) {
+    return joinPieces([
+      bytes.subarray(0, start),
+      spliceFields(json, plain, top),
+    ]);
+  }
+  const found = top.fields.find(({ key }) => key === "response");
+  if (found === undefined) return bytes;
+  const inner = spliceFields(
+    json.subarray(found.valueStart, found.valueEnd),
+    objectOr(response),
+  );
+  const around = joinPieces([
+    json.subarray(0, found.valueStart),
+    inner,
+    json.subarray(found.valueEnd),
+  ]);
+  return joinPieces([
+    bytes.subarray(0, start),
+    Object.keys(plain).length === 0 ? around : spliceFields(around, plain),
+  ]);
+}

@@ -1,0 +1,118 @@
+/**
+ * Gives each tool a single name. Other formats have neither groups of tools nor free-text tools,
+ * so a grouped tool is offered as `group__name` and a free-text tool as a function. Replies use
+ * the caller's own names.
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import { sha256 } from "../../model/names.ts";
+
+/** A tool as the caller defined it. */
+export interface CalledTool {
+  /** Unique within its group. */
+  readonly name: string;
+  /** The group of the tool; absent if it is in none. */
+  readonly namespace?: string;
+  /** True if its input is free text. */
+  readonly freeText: boolean;
+}
+
+/** The names of one request's tools. */
+export interface ToolNames {
+  /**
+   * The single name of a tool. Also works for tools that the request does not offer, since the
+   * conversation may contain calls of them.
+   */
+  nameOf(name: string, namespace: string | undefined): string;
+  /** The tool with this single name; undefined if the request does not offer it. */
+  tool(name: string): CalledTool | undefined;
+}
+
+/** The one field of the function that represents a free-text tool. */
+export const FREE_TEXT_FIELD = "input";
+
+/** Names the tools of a request: the tools of `tools`, then those in input items. */
+export function toolNames(body: JsonObject): ToolNames {
+  const byName = new Map<string, CalledTool>();
+  const byTool = new Map<string, string>();
+  const add = (tool: CalledTool): void => {
+    const key = keyOf(tool.name, tool.namespace);
+    if (byTool.has(key)) return;
+    const plain = plainName(tool.name, tool.namespace);
+    const name = byName.has(plain)
+      ? `${plain}_${sha256(key).slice(0, 8)}`
+      : plain;
+    byTool.set(key, name);
+    byName.set(name, tool);
+  };
+  const all = [
+    ...arrayOr(body["tools"]),
+    ...additionalTools(body),
+  ].map(objectOr);
+  // Tools without a group keep their names, so these are reserved first.
+  for (const tool of all) {
+    if (tool["type"] !== "namespace") addNamed(tool, undefined, add);
+  }
+  for (const group of all) {
+    if (group["type"] !== "namespace") continue;
+    for (const tool of arrayOr(group["tools"])) {
+      addNamed(objectOr(tool), textIn(group["name"]), add);
+    }
+  }
+  return {
+    nameOf: (name, namespace) =>
+      byTool.get(keyOf(name, namespace)) ?? plainName(name, namespace),
+    tool: (name) => byName.get(name),
+  };
+}
+
+/** The tools in items of the input. */
+function additionalTools(body: JsonObject): readonly unknown[] {
+  // `echoOf()` keeps these tools in a field of their own.
+  const kept = body["additional_tools"];
+  if (Array.isArray(kept)) return kept;
+  return arrayOr(body["input"]).flatMap((item) =>
+    isObject(item) && item["type"] === "additional_tools"
+      ? arrayOr(item["tools"])
+      : []
+  );
+}
+
+/** The part of a request that is needed to write its reply: everything except the conversation. */
+export function echoOf(body: JsonObject): JsonObject {
+  const { input: _, ...rest } = body;
+  const additional = additionalTools(body);
+  return additional.length === 0
+    ? rest
+    : { ...rest, additional_tools: additional };
+}
+
+function addNamed(
+  tool: JsonObject,
+  namespace: string | undefined,
+  add: (tool: CalledTool) => void,
+): void {
+  const name = stringIn(tool["name"]);
+  const freeText = tool["type"] === "custom";
+  if (name === undefined || (!freeText && tool["type"] !== "function")) return;
+  add({ name, freeText, ...(namespace === undefined ? {} : { namespace }) });
+}
+
+/** The name of a tool before collisions are resolved. */
+export function plainName(name: string, namespace: string | undefined): string {
+  return namespace === undefined || namespace === ""
+    ? name
+    : `${namespace}__${name}`;
+}
+
+function keyOf(name: string, namespace: string | undefined): string {
+  return `${namespace ?? ""}\n${name}`;
+}

@@ -1,0 +1,557 @@
+/**
+ * The schema of a caller's request to `POST /v1/responses`. It checks requests and documents
+ * them. Fields that it does not name are let through. `decode_request.ts` interprets the fields;
+ * upstream replies are read leniently elsewhere.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonObject } from "../../bytes/json.ts";
+import { opaqueObject } from "../../model/schema.ts";
+
+/** Client libraries send null for an absent value. */
+export type Maybe<T> = T | null | undefined;
+
+/**
+ * A part, item, tool or format of an unknown type: newer than this gateway, or specific to
+ * vendors of this format.
+ */
+export interface UnknownObject {
+  /** The value of the `type` field. */
+  readonly type: string;
+  /** Its other fields, unchecked. */
+  readonly [key: string]: unknown;
+}
+
+/** A part of a message's content, or of a call's output. */
+export type ContentPart =
+  | {
+    readonly type: "input_text" | "output_text" | "text";
+    readonly text: string;
+  }
+  | {
+    readonly type: "input_image";
+    readonly image_url?: Maybe<string>;
+    readonly file_id?: Maybe<string>;
+    readonly detail?: Maybe<string>;
+  }
+  | {
+    readonly type: "input_file";
+    readonly file_data?: Maybe<string>;
+    readonly file_url?: Maybe<string>;
+    readonly file_id?: Maybe<string>;
+    readonly filename?: Maybe<string>;
+  }
+  | {
+    readonly type: "input_audio";
+    readonly input_audio: { readonly data: string; readonly format: string };
+  }
+  | { readonly type: "refusal"; readonly refusal: string };
+
+/** The content of a message, or the output of a call. */
+export type Content = string | readonly (ContentPart | UnknownObject)[];
+
+/** A message; the only item that may lack a type. */
+export interface MessageItem {
+  /** Most clients omit it. */
+  readonly type?: Maybe<"message">;
+  /** The author of the message; `developer` is the newer name of `system`. */
+  readonly role: "user" | "assistant" | "system" | "developer";
+  /** Text, or parts. */
+  readonly content: Content;
+}
+
+/** An input item of a known type, other than a message. */
+export type KnownItem =
+  | {
+    readonly type: "reasoning";
+    readonly summary?: unknown;
+    readonly content?: unknown;
+    readonly encrypted_content?: Maybe<string>;
+  }
+  | {
+    readonly type: "function_call";
+    readonly call_id: string;
+    readonly name: string;
+    readonly namespace?: Maybe<string>;
+    readonly arguments: string;
+  }
+  | {
+    readonly type: "custom_tool_call";
+    readonly call_id: string;
+    readonly name: string;
+    readonly namespace?: Maybe<string>;
+    readonly input: string;
+  }
+  | {
+    readonly type: "function_call_output" | "custom_tool_call_output";
+    readonly call_id: string;
+    readonly output: Content;
+  }
+  | {
+    readonly type: "additional_tools";
+    readonly tools: readonly (Tool | UnknownObject)[];
+  };
+
+/** An input item. */
+export type Item = MessageItem | KnownItem | UnknownObject;
+
+/** A function that the model may call. */
+export interface FunctionTool {
+  /** Discriminator of {@linkcode Tool}. */
+  readonly type: "function";
+  /** Unique among tools of the same group. */
+  readonly name: string;
+  /** Description for the model. */
+  readonly description?: Maybe<string>;
+  /** JSON Schema of the arguments. */
+  readonly parameters?: Maybe<JsonObject>;
+  /**
+   * Whether arguments must match the schema exactly. Vendors of this format treat an absent value
+   * as true.
+   */
+  readonly strict?: Maybe<boolean>;
+}
+
+/** A tool whose input is free text. */
+export interface CustomTool {
+  /** Discriminator of {@linkcode Tool}. */
+  readonly type: "custom";
+  /** Unique among tools of the same group. */
+  readonly name: string;
+  /** Description for the model. */
+  readonly description?: Maybe<string>;
+  /** Plain free text, or a grammar that it must match. */
+  readonly format?: unknown;
+}
+
+/** A tool, or a group of tools whose names are unique within the group. */
+export type Tool =
+  | FunctionTool
+  | CustomTool
+  | {
+    readonly type: "namespace";
+    readonly name: string;
+    readonly description?: Maybe<string>;
+    readonly tools: readonly (FunctionTool | CustomTool | UnknownObject)[];
+  };
+
+/** A tool choice that is an object. */
+export type ChoiceObject =
+  | {
+    readonly type: "function" | "custom";
+    readonly name: string;
+    readonly namespace?: Maybe<string>;
+  }
+  | {
+    readonly type: "allowed_tools";
+    readonly mode: "auto" | "required";
+    readonly tools: readonly JsonObject[];
+  };
+
+/** The format required of the reply's text. */
+export type TextFormat =
+  | { readonly type: "text" | "json_object" }
+  | {
+    readonly type: "json_schema";
+    readonly name: string;
+    readonly description?: Maybe<string>;
+    readonly schema?: Maybe<JsonObject>;
+    readonly strict?: Maybe<boolean>;
+  };
+
+/** A checked request body. */
+export interface ResponsesRequest {
+  /** The requested model id. */
+  readonly model: string;
+  /** The conversation, oldest first. */
+  readonly input: string | readonly Item[];
+  /** The system prompt; precedes the input. */
+  readonly instructions?: Maybe<string>;
+  /** True for server-sent events. */
+  readonly stream?: Maybe<boolean>;
+  /** Tools that the model may call. */
+  readonly tools?: Maybe<readonly (Tool | UnknownObject)[]>;
+  /** Which tool the model must or may call. */
+  readonly tool_choice?: Maybe<
+    "none" | "auto" | "required" | ChoiceObject | UnknownObject
+  >;
+  /** False: at most one call per reply. */
+  readonly parallel_tool_calls?: Maybe<boolean>;
+  /** Cap on calls of tools that the vendor runs. */
+  readonly max_tool_calls?: Maybe<number>;
+  /** Cap on generated tokens, reasoning included. */
+  readonly max_output_tokens?: Maybe<number>;
+  /** From 0 to 2. */
+  readonly temperature?: Maybe<number>;
+  /** From 0 to 1. */
+  readonly top_p?: Maybe<number>;
+  /** Number of alternatives per token; requests log probabilities. */
+  readonly top_logprobs?: Maybe<number>;
+  /** From -2 to 2. */
+  readonly presence_penalty?: Maybe<number>;
+  /** From -2 to 2. */
+  readonly frequency_penalty?: Maybe<number>;
+  /** The format and verbosity of the reply's text. */
+  readonly text?: Maybe<{
+    readonly format?: Maybe<TextFormat | UnknownObject>;
+    readonly verbosity?: Maybe<string>;
+  }>;
+  /** How the model should reason. */
+  readonly reasoning?: Maybe<{
+    readonly effort?: Maybe<
+      "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
+    >;
+    readonly summary?: Maybe<string>;
+    readonly generate_summary?: Maybe<string>;
+    readonly context?: Maybe<string>;
+    readonly mode?: Maybe<string>;
+  }>;
+  /** Additional data that the reply should contain. */
+  readonly include?: Maybe<readonly string[]>;
+  /** Accepted and ignored. */
+  readonly store?: Maybe<boolean>;
+  /** Only false is supported. */
+  readonly background?: Maybe<boolean>;
+  /** Refused. */
+  readonly previous_response_id?: Maybe<string>;
+  /** Refused. */
+  readonly conversation?: unknown;
+  /** Refused. */
+  readonly prompt?: unknown;
+  /** `disabled` or `auto`. */
+  readonly truncation?: Maybe<string>;
+  /** The caller's own user id. */
+  readonly safety_identifier?: Maybe<string>;
+  /** Older name of `safety_identifier`. */
+  readonly user?: Maybe<string>;
+  /** The vendor's service tier. */
+  readonly service_tier?: Maybe<string>;
+}
+
+const PART_TYPES: ReadonlySet<string> = new Set([
+  "input_text",
+  "output_text",
+  "text",
+  "input_image",
+  "input_file",
+  "input_audio",
+  "refusal",
+]);
+const ITEM_TYPES: ReadonlySet<string> = new Set([
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "function_call_output",
+  "custom_tool_call_output",
+  "additional_tools",
+]);
+const TOOL_TYPES: ReadonlySet<string> = new Set([
+  "function",
+  "custom",
+  "namespace",
+]);
+const CHOICE_TYPES: ReadonlySet<string> = new Set([
+  "function",
+  "custom",
+  "allowed_tools",
+]);
+const FORMAT_TYPES: ReadonlySet<string> = new Set([
+  "text",
+  "json_object",
+  "json_schema",
+]);
+
+/** Whether the part's type is one that the schema checks. */
+export function isKnownPart(
+  part: ContentPart | UnknownObject,
+): part is ContentPart {
+  return PART_TYPES.has(part.type);
+}
+
+/** Whether an item is a message. */
+export function isMessage(item: Item): item is MessageItem {
+  const { type } = item;
+  return type === undefined || type === null || type === "message";
+}
+
+/** Whether the item's type is one that the schema checks. The item is not a message. */
+export function isKnownItem(
+  item: KnownItem | UnknownObject,
+): item is KnownItem {
+  return ITEM_TYPES.has(item.type);
+}
+
+/** Whether the tool's type is one that the schema checks. */
+export function isKnownTool(tool: Tool | UnknownObject): tool is Tool {
+  return TOOL_TYPES.has(tool.type);
+}
+
+/** Whether the tool choice's type is one that the schema checks. */
+export function isKnownChoice(
+  choice: ChoiceObject | UnknownObject,
+): choice is ChoiceObject {
+  return CHOICE_TYPES.has(choice.type);
+}
+
+/** Whether the text format's type is one that the schema checks. */
+export function isKnownFormat(
+  format: TextFormat | UnknownObject,
+): format is TextFormat {
+  return FORMAT_TYPES.has(format.type);
+}
+
+/**
+ * A schema for objects of an unknown type. Its check aborts, so that a union reports the error of
+ * the known type instead of this branch.
+ */
+function ofUnknownType(
+  known: ReadonlySet<string>,
+  note: string,
+): z.ZodType<UnknownObject> {
+  return z.looseObject({
+    type: z.string().refine((type) => !known.has(type), {
+      abort: true,
+      error: "known type with other fields",
+    }),
+  }).describe(note);
+}
+
+const ONLY_HERE =
+  "Anything of a type not listed here: passed on where the model's own format is the Responses format.";
+
+const part = z.union([
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.enum(["input_text", "output_text", "text"]),
+      text: z.string(),
+    }).describe("Text."),
+    z.looseObject({
+      type: z.literal("input_image"),
+      image_url: z.string().nullish().describe(
+        "The image: a `data:` URL with its bytes, or an http(s) URL.",
+      ),
+      file_id: z.string().nullish(),
+      detail: z.string().nullish(),
+    }).describe("An image."),
+    z.looseObject({
+      type: z.literal("input_file"),
+      file_data: z.string().nullish().describe(
+        "The file's bytes: a `data:` URL, or bare base64 of a PDF.",
+      ),
+      file_url: z.string().nullish(),
+      file_id: z.string().nullish(),
+      filename: z.string().nullish(),
+    }).describe("A document."),
+    z.looseObject({
+      type: z.literal("input_audio"),
+      input_audio: z.looseObject({
+        data: z.string(),
+        format: z.string().min(1),
+      }),
+    }).describe("Audio."),
+    z.looseObject({ type: z.literal("refusal"), refusal: z.string() })
+      .describe("The assistant's refusal."),
+  ]),
+  ofUnknownType(PART_TYPES, ONLY_HERE),
+]);
+
+const content = z.union([z.string(), z.array(part)]);
+const callId = z.string().min(1).describe(
+  "Pairs a call with its output; not the item's own id.",
+);
+
+const functionTool = z.looseObject({
+  type: z.literal("function"),
+  name: z.string().min(1),
+  description: z.string().nullish(),
+  parameters: opaqueObject().nullish().describe(
+    "JSON Schema of the arguments; absent for none.",
+  ),
+  strict: z.boolean().nullish().describe(
+    "Whether arguments must keep to the schema exactly.",
+  ),
+}).describe("A function that the model may call.");
+const customTool = z.looseObject({
+  type: z.literal("custom"),
+  name: z.string().min(1),
+  description: z.string().nullish(),
+  format: z.unknown().optional().describe(
+    "Free text, or a grammar that the text must match.",
+  ),
+}).describe("A tool whose input is free text.");
+const tool = z.union([
+  z.discriminatedUnion("type", [
+    functionTool,
+    customTool,
+    z.looseObject({
+      type: z.literal("namespace"),
+      name: z.string().min(1),
+      description: z.string().nullish(),
+      tools: z.array(z.union([
+        z.discriminatedUnion("type", [functionTool, customTool]),
+        ofUnknownType(new Set(["function", "custom"]), ONLY_HERE),
+      ])),
+    }).describe("A group of tools whose names are unique within the group."),
+  ]),
+  ofUnknownType(
+    TOOL_TYPES,
+    "A tool that the model's vendor runs. If the model has another format, the tool is dropped and named in `x-gateway-dropped`.",
+  ),
+]);
+
+const item: z.ZodType<Item> = z.union([
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.literal("message").nullish(),
+      role: z.enum(["user", "assistant", "system", "developer"]),
+      content,
+    }).describe("A message."),
+    z.looseObject({
+      type: z.literal("reasoning"),
+      summary: z.unknown().optional(),
+      content: z.unknown().optional(),
+      encrypted_content: z.string().nullish(),
+    }).describe("Reasoning of an earlier reply."),
+    z.looseObject({
+      type: z.literal("function_call"),
+      call_id: callId,
+      name: z.string().min(1),
+      namespace: z.string().nullish(),
+      arguments: z.string(),
+    }).describe("A call of an earlier reply."),
+    z.looseObject({
+      type: z.literal("custom_tool_call"),
+      call_id: callId,
+      name: z.string().min(1),
+      namespace: z.string().nullish(),
+      input: z.string(),
+    }).describe("A call with free text as input, of an earlier reply."),
+    z.looseObject({
+      type: z.enum(["function_call_output", "custom_tool_call_output"]),
+      call_id: callId,
+      output: content,
+    }).describe("The output of a call."),
+    z.looseObject({
+      type: z.literal("additional_tools"),
+      tools: z.array(tool),
+    }).describe("Additional tools."),
+  ]),
+  ofUnknownType(new Set([...ITEM_TYPES, "message"]), ONLY_HERE),
+]);
+
+const toolChoice = z.union([
+  z.enum(["none", "auto", "required"]),
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.enum(["function", "custom"]),
+      name: z.string().min(1),
+      namespace: z.string().nullish(),
+    }),
+    z.looseObject({
+      type: z.literal("allowed_tools"),
+      mode: z.enum(["auto", "required"]),
+      tools: z.array(opaqueObject()),
+    }),
+  ]),
+  ofUnknownType(CHOICE_TYPES, ONLY_HERE),
+]);
+
+const textFormat = z.union([
+  z.discriminatedUnion("type", [
+    z.looseObject({ type: z.enum(["text", "json_object"]) }),
+    z.looseObject({
+      type: z.literal("json_schema"),
+      name: z.string().min(1),
+      description: z.string().nullish(),
+      schema: opaqueObject().nullish(),
+      strict: z.boolean().nullish(),
+    }),
+  ]),
+  ofUnknownType(FORMAT_TYPES, ONLY_HERE),
+]);
+
+/** The body of `POST /v1/responses`. */
+export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
+  model: z.string().min(1).describe(
+    "Model id, exactly as listed by GET /v1/models.",
+  ),
+  input: z.union([z.string(), z.array(item)]).describe(
+    "The conversation: a text, or items, oldest first.",
+  ),
+  instructions: z.string().nullish().describe("The system prompt."),
+  stream: z.boolean().nullish().describe(
+    "True for server-sent events. Default false.",
+  ),
+  tools: z.array(tool).nullish().describe("Tools that the model may call."),
+  tool_choice: toolChoice.nullish().describe(
+    "Which tool to call: none, auto, required, one by name, or a set of allowed ones.",
+  ),
+  parallel_tool_calls: z.boolean().nullish().describe(
+    "False for at most one call per reply. Default true.",
+  ),
+  max_tool_calls: z.int().min(1).nullish().describe(
+    "Most calls of tools that the model's vendor runs.",
+  ),
+  max_output_tokens: z.int().min(1).nullish().describe(
+    "Most tokens to generate, reasoning included.",
+  ),
+  temperature: z.number().min(0).max(2).nullish().describe(
+    "Randomness, 0 to 2. Omit for the model's default.",
+  ),
+  top_p: z.number().min(0).max(1).nullish().describe(
+    "Nucleus sampling, 0 to 1.",
+  ),
+  top_logprobs: z.int().min(0).max(20).nullish().describe(
+    "How many alternatives to return per token.",
+  ),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  text: z.looseObject({
+    format: textFormat.nullish().describe("The format required of the text."),
+    verbosity: z.string().nullish().describe("low, medium or high."),
+  }).nullish().describe("The form of the reply's text."),
+  reasoning: z.looseObject({
+    effort: z.enum([
+      "none",
+      "minimal",
+      "low",
+      "medium",
+      "high",
+      "xhigh",
+      "max",
+    ]).nullish().describe("How much a reasoning model should reason."),
+    summary: z.string().nullish().describe(
+      "auto, concise or detailed: asks for summaries of the reasoning.",
+    ),
+    generate_summary: z.string().nullish().describe(
+      "Older name of `summary`.",
+    ),
+    context: z.string().nullish(),
+    mode: z.string().nullish(),
+  }).nullish().describe("How the model should reason."),
+  include: z.array(z.string()).nullish().describe(
+    "Additional data that the reply should contain, e.g. `reasoning.encrypted_content`.",
+  ),
+  store: z.boolean().nullish().describe(
+    "Accepted and ignored: replies are not stored, and report `store: false`.",
+  ),
+  background: z.boolean().nullish().describe("Only false is supported."),
+  previous_response_id: z.string().nullish().describe("Not supported."),
+  conversation: z.unknown().optional().describe("Not supported."),
+  prompt: z.unknown().optional().describe("Not supported."),
+  truncation: z.string().nullish().describe("disabled or auto."),
+  metadata: opaqueObject().nullish().describe("Your own labels."),
+  safety_identifier: z.string().nullish().describe(
+    "Your own user id, for attribution.",
+  ),
+  user: z.string().nullish().describe(
+    "Your own user id (deprecated form of `safety_identifier`).",
+  ),
+  service_tier: z.string().nullish().describe(
+    "Which tier of service to use where the model's vendor has several.",
+  ),
+  prompt_cache_key: z.string().nullish().describe(
+    "Key that groups requests with a common beginning.",
+  ),
+});

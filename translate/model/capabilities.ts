@@ -1,0 +1,218 @@
+/**
+ * What a model at an upstream supports, as data. Encoders read it; no dialect looks at a model's
+ * name. The capabilities of each model are in the catalogue in `gateway/upstream/`.
+ *
+ * @module
+ */
+import type { DialectName, Effort } from "./request.ts";
+
+/** What one candidate supports. */
+export interface Capabilities {
+  /**
+   * Most tokens that it generates; a larger cap is lowered to this. Absent: unknown, nothing is
+   * lowered.
+   */
+  readonly maxOutputTokens?: number;
+  /** Smallest cap that it accepts; a smaller cap is raised to this. */
+  readonly minOutputTokens: number;
+  /** The cap to send where the dialect requires one and the client gave none. */
+  readonly defaultMaxTokens: number;
+  /** Chat format only: name of the field for the cap. */
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** `all`: temperature and top_p together; `one`: not both; `none`: neither. */
+  readonly sampling: "all" | "one" | "none";
+  /** Highest temperature that it accepts; higher ones are lowered to it. */
+  readonly maxTemperature: number;
+  /** Whether it supports top_k; otherwise the field is dropped and named. */
+  readonly topK: boolean;
+  /** Whether it supports a seed; otherwise the field is dropped and named. */
+  readonly seed: boolean;
+  /** Whether it supports presence and frequency penalties; otherwise they are dropped and named. */
+  readonly penalties: boolean;
+  /** Most stop strings that it accepts; 0: none. */
+  readonly maxStops: number;
+  /**
+   * Whether a system turn may be inside the conversation; otherwise it becomes marked user text in
+   * the same place.
+   */
+  readonly systemAnywhere: boolean;
+  /**
+   * How reasoning is requested: not at all, by effort, by a token budget, adaptively with effort,
+   * or by level.
+   */
+  readonly reasoning: "none" | "effort" | "budget" | "adaptive" | "level";
+  /**
+   * Efforts that it has, lowest first; others are moved to the nearest. Empty where `reasoning` is
+   * not effort-like.
+   */
+  readonly efforts: readonly Effort[];
+  /** Most tokens of a reasoning budget, where `reasoning` is `budget`. */
+  readonly maxReasoningBudget: number;
+  /** Whether reasoning can be switched off. */
+  readonly reasoningOff: boolean;
+  /** Chat format only: whether assistant turns must repeat their `reasoning_content`. */
+  readonly replayReasoning: boolean;
+  /**
+   * Chat format only: whether assistant turns may contain `reasoning_content`; otherwise it is
+   * removed from requests that pass through, and named.
+   */
+  readonly takesReasoning: boolean;
+  /** Longest tool name; longer ones are shortened with a hash and restored in the reply. */
+  readonly maxToolName: number;
+  /** Longest tool call id; longer ones are hashed, the call's and its result's alike. */
+  readonly maxToolCallId: number;
+  /** Whether it has a switch for parallel calls. */
+  readonly parallelToggle: boolean;
+  /** Whether a tool result may contain images; otherwise they follow in a user turn. */
+  readonly imagesInToolResult: boolean;
+  /** Whether images and documents may be given by URL. */
+  readonly mediaUrls: boolean;
+  /** Whether the conversation may end with an assistant turn that the model continues. */
+  readonly prefill: boolean;
+  /**
+   * `json_schema`: JSON Schema; `openapi`: the older OpenAPI subset; `strict_subset`: the messages
+   * format's subset.
+   */
+  readonly schema: "json_schema" | "openapi" | "strict_subset";
+  /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
+  readonly structuredOutput: boolean;
+  /** Generate content only: whether calls and results have ids. */
+  readonly callIds: boolean;
+  /** Chat format only: whether `stream_options.include_usage` is supported. */
+  readonly includeUsage: boolean;
+  /**
+   * Responses format only: whether reasoning can be returned encrypted, so that it can be sent
+   * back.
+   */
+  readonly encryptedReasoning: boolean;
+}
+
+const EVERY_EFFORT: readonly Effort[] = [
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+];
+
+/** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */
+export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
+  {
+    messages: {
+      minOutputTokens: 1,
+      defaultMaxTokens: 8192,
+      maxTokensField: "max_tokens",
+      sampling: "one",
+      maxTemperature: 1,
+      topK: true,
+      seed: false,
+      penalties: false,
+      maxStops: Infinity,
+      systemAnywhere: false,
+      reasoning: "budget",
+      efforts: EVERY_EFFORT,
+      maxReasoningBudget: 32000,
+      reasoningOff: true,
+      replayReasoning: false,
+      takesReasoning: true,
+      maxToolName: 128,
+      maxToolCallId: Infinity,
+      parallelToggle: true,
+      imagesInToolResult: true,
+      mediaUrls: true,
+      prefill: true,
+      schema: "strict_subset",
+      structuredOutput: true,
+      callIds: true,
+      includeUsage: false,
+      encryptedReasoning: false,
+    },
+    chat_completions: {
+      minOutputTokens: 1,
+      defaultMaxTokens: 8192,
+      maxTokensField: "max_tokens",
+      sampling: "all",
+      maxTemperature: 2,
+      topK: false,
+      seed: true,
+      penalties: true,
+      maxStops: 4,
+      systemAnywhere: true,
+      reasoning: "none",
+      efforts: ["minimal", "low", "medium", "high"],
+      maxReasoningBudget: 32000,
+      reasoningOff: false,
+      replayReasoning: false,
+      takesReasoning: true,
+      maxToolName: 64,
+      maxToolCallId: 40,
+      parallelToggle: true,
+      imagesInToolResult: false,
+      mediaUrls: true,
+      prefill: true,
+      schema: "json_schema",
+      structuredOutput: true,
+      callIds: true,
+      includeUsage: true,
+      encryptedReasoning: false,
+    },
+    generate_content: {
+      minOutputTokens: 1,
+      defaultMaxTokens: 8192,
+      maxTokensField: "max_tokens",
+      sampling: "all",
+      maxTemperature: 2,
+      topK: true,
+      seed: true,
+      penalties: true,
+      maxStops: 5,
+      systemAnywhere: false,
+      reasoning: "level",
+      efforts: ["low", "medium", "high"],
+      maxReasoningBudget: 24576,
+      reasoningOff: false,
+      replayReasoning: false,
+      takesReasoning: true,
+      maxToolName: 64,
+      maxToolCallId: Infinity,
+      parallelToggle: false,
+      imagesInToolResult: false,
+      mediaUrls: true,
+      prefill: true,
+      schema: "json_schema",
+      structuredOutput: true,
+      callIds: true,
+      includeUsage: false,
+      encryptedReasoning: false,
+    },
+    responses: {
+      minOutputTokens: 16,
+      defaultMaxTokens: 8192,
+      maxTokensField: "max_tokens",
+      sampling: "all",
+      maxTemperature: 2,
+      topK: false,
+      seed: false,
+      penalties: false,
+      maxStops: 0,
+      systemAnywhere: true,
+      reasoning: "effort",
+      efforts: EVERY_EFFORT,
+      maxReasoningBudget: 32000,
+      reasoningOff: true,
+      replayReasoning: false,
+      takesReasoning: true,
+      maxToolName: 64,
+      maxToolCallId: 64,
+      parallelToggle: true,
+      imagesInToolResult: true,
+      mediaUrls: true,
+      prefill: true,
+      schema: "json_schema",
+      structuredOutput: true,
+      callIds: true,
+      includeUsage: false,
+      encryptedReasoning: true,
+    },
+  };

@@ -1,0 +1,109 @@
+/**
+ * Recognizes the error for a prompt that is too long in the wording of every known vendor and
+ * server, and reads its numbers. Each dialect writes them in its own wording, because agents
+ * compact their conversation only on that exact wording.
+ *
+ * @module
+ */
+import { countIn, type JsonObject } from "../bytes/json.ts";
+
+const OVERFLOW = new RegExp(
+  [
+    "prompt (?:is )?too long",
+    "input is too long",
+    "maximum (?:context|prompt|model) length",
+    "maximum input length",
+    "exceed(?:s|ed)? (?:the |its )?(?:model's |available |max |maximum )?context (?:length|size|limit)",
+    "exceed(?:s|ed)? model token limit",
+    "exceeds? max(?:imum)? length",
+    "exceed the configured limit of [\\d,]+ tokens",
+    "prompt token count of [\\d,]+ exceeds",
+    "longer than the model's context length",
+    "context length of only",
+    "reduce the length of the (?:messages|input)",
+    "range of input length should be",
+    "must have less than [\\d,]+ tokens",
+    "number of tokens in the prompt cannot exceed",
+    "context_length_exceeded",
+    "context window",
+    "exceeds the maximum number of tokens",
+    "input token count",
+    "too many tokens",
+  ].join("|"),
+  "i",
+);
+
+const CODES: ReadonlySet<string> = new Set([
+  "context_length_exceeded",
+  "model_max_prompt_tokens_exceeded",
+  "exceed_context_size_error",
+]);
+
+/** Whether an error reports a prompt that is too long. */
+export function isContextOverflow(error: {
+  readonly message?: string;
+  readonly type?: string;
+  readonly code?: string;
+}): boolean {
+  return CODES.has(error.code ?? "") || CODES.has(error.type ?? "") ||
+    (error.message !== undefined && OVERFLOW.test(error.message));
+}
+
+/** The size of the request and the limit, in tokens. */
+export interface OverflowNumbers {
+  /** Tokens of the prompt, or of prompt and answer together where the vendor gives only the sum. */
+  readonly tokens: number;
+  /** The model's limit. */
+  readonly maximum: number;
+  /** The cap on the answer, where the prompt alone fits but prompt and answer together do not. */
+  readonly output?: number;
+}
+
+/** The wordings with numbers; the first match counts. Thousands separators have been removed. */
+const PATTERNS: readonly RegExp[] = [
+  /(?:max_tokens|max_completion_tokens)\S* is too large: (?<output>\d+)[^]*?maximum context length is (?<maximum>\d+) tokens and your request has (?<tokens>\d+) input tokens/i,
+  /exceed context limit: (?<tokens>\d+) \+ (?<output>\d+) > (?<maximum>\d+)/i,
+  /prompt is too long: (?<tokens>\d+) tokens > (?<maximum>\d+)/i,
+  /prompt is too long: (?<tokens>\d+), model maximum context length: (?<maximum>\d+)/i,
+  /passed (?<tokens>\d+) input tokens and requested \d+ output tokens[^]*?context length is only (?<maximum>\d+) tokens/i,
+  /maximum (?:context|prompt) length (?:is|of) (?<maximum>\d+)[^]*?(?:resulted in|requested(?: about)?|requested a total of|has|contains?) (?<tokens>\d+)/i,
+  /configured limit of (?<maximum>\d+) tokens[^]*?resulted in (?<tokens>\d+)/i,
+  /input token count \(?(?<tokens>\d+)\)? exceeds[^]*?\(?(?<maximum>\d+)\)?/i,
+  /input token count is (?<tokens>\d+) but [^]*?up to (?<maximum>\d+)/i,
+  /prompt token count of (?<tokens>\d+) exceeds the limit of (?<maximum>\d+)/i,
+  /current length is (?<tokens>\d+) while limit is (?<maximum>\d+)/i,
+  /\(length (?<tokens>\d+)\) is longer than the maximum model length of (?<maximum>\d+)/i,
+  /model token limit: (?<maximum>\d+) \(requested: (?<tokens>\d+)\)/i,
+  /less than (?<maximum>\d+) tokens\. given: (?<tokens>\d+)/i,
+  /cannot exceed (?<maximum>\d+) - received (?<tokens>\d+)/i,
+  /first (?<tokens>\d+) tokens when context[^]*?context length of only (?<maximum>\d+) tokens/i,
+  /(?<tokens>\d+) tokens\)? (?:exceeds|is longer than) the [^\d]*?context (?:size|length) \((?<maximum>\d+) tokens/i,
+  /contains (?<tokens>\d+) tokens[^]*?model with (?<maximum>\d+) maximum context length/i,
+  /(?<tokens>\d{4,}) tokens[^]*?(?:maximum|limit|context)[^\d]*(?<maximum>\d{4,})/i,
+];
+
+/** The numbers in an overflow message; undefined where it does not contain both. */
+export function overflowNumbers(message: string): OverflowNumbers | undefined {
+  const plain = message.replaceAll(/(\d),(?=\d{3})/g, "$1");
+  for (const pattern of PATTERNS) {
+    const found = pattern.exec(plain)?.groups;
+    if (found === undefined) continue;
+    const { output } = found;
+    return {
+      tokens: Number(found["tokens"]),
+      maximum: Number(found["maximum"]),
+      ...(output === undefined ? {} : { output: Number(output) }),
+    };
+  }
+  return undefined;
+}
+
+/** An overflow message with the numbers that some servers put in separate fields. */
+export function withNumbers(message: string, detail: JsonObject): string {
+  const tokens = countIn(detail["n_prompt_tokens"]);
+  const maximum = countIn(detail["n_ctx"]);
+  return tokens === undefined || maximum === undefined ||
+      overflowNumbers(message) !== undefined
+    ? message
+    : `${message} (prompt is too long: ${tokens} tokens > ${maximum} maximum)`;
+}

@@ -1,0 +1,200 @@
+/**
+ * The neutral reply: nine events. Streams, whole replies and metering all use them, because a whole
+ * reply is a short stream. At most one block is open; `stop` and `usage` may come early; `end`
+ * comes only after the upstream's answer is complete.
+ *
+ * @module
+ */
+import type { ApiError } from "./error.ts";
+import type { Signature } from "./request.ts";
+
+/** Why the model stopped. */
+export type StopReason =
+  | "end"
+  | "max_tokens"
+  | "stop_sequence"
+  | "tool_use"
+  | "refusal"
+  | "pause"
+  | "context_window"
+  | "other";
+
+/** Tokens of one reply. Whole numbers; absent means "not reported". */
+export interface Usage {
+  /** Prompt tokens at the full rate, without cache reads and writes. */
+  readonly input?: number;
+  /** Prompt tokens read from a cache; not part of `input`. */
+  readonly cacheRead?: number;
+  /** Prompt tokens written to a cache; not part of `input`. */
+  readonly cacheWrite?: number;
+  /** All generated tokens, reasoning included. */
+  readonly output?: number;
+  /** The part of output spent on reasoning. */
+  readonly reasoning?: number;
+}
+
+/** What a block holds. */
+export type BlockKind = "text" | "reasoning" | "refusal" | "tool";
+
+/** One step of a reply. */
+export type ReplyEvent =
+  | {
+    readonly type: "start";
+    readonly id?: string;
+    readonly model?: string;
+    readonly usage?: Usage;
+  }
+  | { readonly type: "open"; readonly kind: "text" | "reasoning" | "refusal" }
+  | {
+    readonly type: "open";
+    readonly kind: "tool";
+    readonly id?: string;
+    readonly name: string;
+  }
+  /** More text of the open block; for a tool, a fragment of JSON text. */
+  | { readonly type: "delta"; readonly text: string }
+  /** The whole signature of the open block. */
+  | { readonly type: "sign"; readonly signature: Signature }
+  | { readonly type: "close" }
+  /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
+  | { readonly type: "usage"; readonly usage: Usage }
+  /**
+   * `raw` is the upstream's own stop reason; `sequence` the matched stop string, where reported.
+   */
+  | {
+    readonly type: "stop";
+    readonly reason: StopReason;
+    readonly raw: string;
+    readonly sequence?: string;
+  }
+  | { readonly type: "end" }
+  /** The last event of a failed reply. No `end` follows. */
+  | { readonly type: "error"; readonly error: ApiError };
+
+/** A finished block. A tool's `text` is its arguments as JSON text, possibly empty. */
+export type Block =
+  | {
+    readonly kind: "text" | "reasoning" | "refusal";
+    readonly text: string;
+    readonly signature?: Signature;
+  }
+  | {
+    readonly kind: "tool";
+    readonly id?: string;
+    readonly name: string;
+    readonly text: string;
+    readonly signature?: Signature;
+  };
+
+/** A whole reply, added up from its events. */
+export interface Reply {
+  /** The upstream's id; encoders generate one where it is absent. */
+  readonly id?: string;
+  /** The model that the upstream reports; clients receive the id that they asked for. */
+  readonly model?: string;
+  /** In the order in which they were opened. */
+  readonly blocks: readonly Block[];
+  /** Empty where none was reported. */
+  readonly usage: Usage;
+  /** The last `stop` event; absent where there was none. */
+  readonly stop?: {
+    readonly reason: StopReason;
+    readonly raw: string;
+    readonly sequence?: string;
+  };
+}
+
+/** Updates usage: figures in `newer` replace older ones, absent ones do not. */
+export function mergeUsage(older: Usage, newer: Usage): Usage {
+  return { ...older, ...newer };
+}
+
+/**
+ * Adds up the events of a reply.
+ *
+ * @throws {ApiError} the error of an `error` event
+ */
+export function foldReply(events: Iterable<ReplyEvent>): Reply {
+  let id: string | undefined;
+  let model: string | undefined;
+  let usage: Usage = {};
+  let stop: Reply["stop"];
+  const blocks: Block[] = [];
+  let open: {
+    head: ReplyEvent & { type: "open" };
+    text: string[];
+    signature?: Signature;
+  } | undefined;
+  const close = (): void => {
+    if (open === undefined) return;
+    const body = {
+      text: open.text.join(""),
+      ...(open.signature === undefined ? {} : { signature: open.signature }),
+    };
+    const head = open.head;
+    blocks.push(
+      head.kind === "tool"
+        ? {
+          kind: "tool",
+          ...(head.id === undefined ? {} : { id: head.id }),
+          name: head.name,
+          ...body,
+        }
+        : { kind: head.kind, ...body },
+    );
+    open = undefined;
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case "start":
+        id = event.id ?? id;
+        model = event.model ?? model;
+        usage = mergeUsage(usage, event.usage ?? {});
+        break;
+      case "open":
+        close();
+        open = { head: event, text: [] };
+        break;
+      case "delta":
+        open?.text.push(event.text);
+        break;
+      case "sign":
+        if (open !== undefined) open.signature = event.signature;
+        break;
+      case "close":
+        close();
+        break;
+      case "usage":
+        usage = mergeUsage(usage, event.usage);
+        break;
+      case "stop": {
+        const { type: _, ...rest } = event;
+        stop = rest;
+        break;
+      }
+      case "end":
+        break;
+      case "error":
+        throw event.error;
+    }
+  }
+  close();
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(model === undefined ? {} : { model }),
+    blocks,
+    usage,
+    ...(stop === undefined ? {} : { stop }),
+  };
+}
+
+/**
+ * The stop reason to report, corrected by the blocks: with calls, a plain end becomes `tool_use`
+ * (some upstreams send `stop`); without a call, `tool_use` becomes a plain end (agents would wait
+ * for ever for a call that does not exist).
+ */
+export function settleStop(reason: StopReason, sawTool: boolean): StopReason {
+  if (reason === "end" && sawTool) return "tool_use";
+  if (reason === "tool_use" && !sawTool) return "end";
+  return reason;
+}

@@ -1,0 +1,92 @@
+/**
+ * Progress of a reply: the figures that settling, logging and error handling need, gathered from
+ * its events.
+ *
+ * @module
+ */
+import type { ApiError } from "./error.ts";
+import {
+  mergeUsage,
+  type ReplyEvent,
+  type StopReason,
+  type Usage,
+} from "./reply.ts";
+
+/** The state of a reply so far. */
+export interface ReplyProgress {
+  /** True after the first event that is not an error. */
+  readonly started: boolean;
+  /** True after the `end` event. */
+  readonly ended: boolean;
+  /** Merged from all reported figures; empty where there were none. */
+  readonly usage: Usage;
+  /** Absent until it is reported. */
+  readonly stop?: StopReason;
+  /** Absent unless the reply failed. */
+  readonly error?: ApiError;
+  /**
+   * Characters generated so far (text, reasoning, tool arguments): the base of an estimate where no
+   * usage is reported.
+   */
+  readonly generatedChars: number;
+}
+
+/** Gathers a {@linkcode ReplyProgress}. */
+export interface ProgressTracker {
+  /** Adds the next event. */
+  observe(event: ReplyEvent): void;
+  /** A snapshot; later events do not change it. */
+  progress(): ReplyProgress;
+}
+
+/** Makes an {@linkcode ProgressTracker} for one reply. */
+export function progressTracker(): ProgressTracker {
+  let started = false;
+  let ended = false;
+  let usage: Usage = {};
+  let stop: StopReason | undefined;
+  let error: ApiError | undefined;
+  let generatedChars = 0;
+  return {
+    observe(event) {
+      switch (event.type) {
+        case "start":
+          started = true;
+          if (event.usage !== undefined) usage = mergeUsage(usage, event.usage);
+          return;
+        case "usage":
+          started = true;
+          usage = mergeUsage(usage, event.usage);
+          return;
+        case "delta":
+          generatedChars += event.text.length;
+          return;
+        case "open":
+          started = true;
+          if (event.kind === "tool") generatedChars += event.name.length;
+          return;
+        case "stop":
+          started = true;
+          stop = event.reason;
+          return;
+        case "end":
+          ended = true;
+          return;
+        case "error":
+          error = event.error;
+          return;
+        case "sign":
+        case "close":
+          return;
+      }
+    },
+    progress: () => ({
+      started,
+      ended,
+      usage,
+      generatedChars,
+      ...(stop === undefined ? {} : { stop }),
+      ...(error === undefined ? {} : { error }),
+    }),
+  };
+}

@@ -1,0 +1,382 @@
+/**
+ * The neutral request: what a client asks for, independent of any dialect. Every dialect decodes
+ * into it and encodes from it. Absent means "not given", never zero, null or false. JSON schemas
+ * and tool arguments are the client's data, are carried by reference and are never modified.
+ *
+ * @module
+ */
+import type { ApiError } from "./error.ts";
+import type { JsonObject } from "../bytes/json.ts";
+
+/** Name of a wire format. */
+export type DialectName =
+  | "messages"
+  | "chat_completions"
+  | "generate_content"
+  | "responses";
+
+/**
+ * Opaque proof that a model attached to its output. It is sent back only to the dialect that made
+ * it.
+ */
+export interface Signature {
+  /** The dialect whose upstream made it. */
+  readonly from: DialectName;
+  /** The value, byte for byte. */
+  readonly value: string;
+  /** True where the value replaces the text (redacted or encrypted reasoning). */
+  readonly redacted?: boolean;
+}
+
+/** Content of an image, document or sound: base64 or a URL. The gateway never fetches a URL. */
+export type Media =
+  | {
+    readonly type: "base64";
+    readonly mediaType: string;
+    readonly data: string;
+  }
+  | { readonly type: "url"; readonly url: string; readonly mediaType?: string };
+
+/** Plain text. */
+export interface TextPart {
+  /** Discriminator. */
+  readonly type: "text";
+  /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
+  readonly text: string;
+}
+export interface ImagePart {
+  /** Discriminator. */
+  readonly type: "image";
+  /** The media type of a URL may be unknown. */
+  readonly source: Media;
+  /**
+   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
+   * gateway made.
+   */
+  readonly at?: string;
+}
+/** A document: bytes (PDF and the like) or text. */
+export interface DocumentPart {
+  /** Discriminator. */
+  readonly type: "document";
+  /** Text is kept separate: dialects without text documents send it as plain text. */
+  readonly source: Media | { readonly type: "text"; readonly text: string };
+  /** A title or a file name; absent where the client gave none. */
+  readonly title?: string;
+  /** The client's note about the document; sent as text where a dialect has no field for it. */
+  readonly context?: string;
+  /**
+   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
+   * gateway made.
+   */
+  readonly at?: string;
+}
+/** A sound; `format` is the subtype of its media type: `wav`, `mp3`, … */
+export interface AudioPart {
+  /** Discriminator. */
+  readonly type: "audio";
+  /** Lower case. */
+  readonly format: string;
+  /** Base64. */
+  readonly data: string;
+  /**
+   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
+   * gateway made.
+   */
+  readonly at?: string;
+}
+/**
+ * A tool call by the assistant. `arguments` is JSON text as the model wrote it, possibly empty or
+ * malformed.
+ */
+export interface ToolCallPart {
+  /** Discriminator. */
+  readonly type: "tool_call";
+  /**
+   * Id that its result refers to; generated for the chat format's old `function_call`, which has
+   * none.
+   */
+  readonly id: string;
+  /** The client's tool name; encoders change it where their dialect is stricter. */
+  readonly name: string;
+  /** Text, because arguments that do not parse must be kept too. */
+  readonly arguments: string;
+  /** Absent where the model attached none. */
+  readonly signature?: Signature;
+  /**
+   * Path of the id in the client's request, such as `messages[1].tool_calls[0].id`; absent for
+   * parts that the gateway made.
+   */
+  readonly at?: string;
+}
+/** The result of a tool call. */
+export interface ToolResultPart {
+  /** Discriminator. */
+  readonly type: "tool_result";
+  /** Id of the call; `call_pairs.ts` checks that the call exists. */
+  readonly id: string;
+  /** Empty where the tool returned nothing. */
+  readonly content: readonly ResultPart[];
+  /** True where the tool failed. */
+  readonly failed?: boolean;
+  /**
+   * Path of the id in the client's request, such as `messages[2].tool_call_id`; absent for parts
+   * that the gateway made.
+   */
+  readonly at?: string;
+}
+/**
+ * The assistant's reasoning. Without a signature it can be sent only to dialects that do not
+ * require one.
+ */
+export interface ReasoningPart {
+  /** Discriminator. */
+  readonly type: "reasoning";
+  /** Empty where the signature replaces it. */
+  readonly text: string;
+  /** Absent where the model attached none. */
+  readonly signature?: Signature;
+}
+/** The text with which the assistant refused. */
+export interface RefusalPart {
+  /** Discriminator. */
+  readonly type: "refusal";
+  /** Sent as plain text where a dialect has no refusal part. */
+  readonly text: string;
+}
+/** A part that only its own dialect has (server tools, file ids, …). */
+export interface OpaquePart {
+  /** Discriminator. */
+  readonly type: "opaque";
+  /** The only dialect that it can be sent to. */
+  readonly from: DialectName;
+  /** Its type in that dialect, such as `server_tool_use`. */
+  readonly kind: string;
+  /** Path in the client's request, such as `messages[0].content[1]`. */
+  readonly path: string;
+  /** The part, unchanged. */
+  readonly value: JsonObject;
+  /**
+   * True where dropping it would change what the client asked for, so another dialect must refuse
+   * it.
+   */
+  readonly essential: boolean;
+}
+
+/** The parts of a tool result. */
+export type ResultPart =
+  | TextPart
+  | ImagePart
+  | DocumentPart
+  | AudioPart
+  | OpaquePart;
+/** The parts of a turn. */
+export type Part =
+  | TextPart
+  | ImagePart
+  | DocumentPart
+  | AudioPart
+  | ToolCallPart
+  | ToolResultPart
+  | ReasoningPart
+  | RefusalPart
+  | OpaquePart;
+
+/**
+ * The author of a turn. A `system` turn is inside the conversation; the opening system prompt is
+ * not a turn.
+ */
+export type Role = "user" | "assistant" | "system";
+
+/**
+ * One turn, its parts in order. Neighbours may share a role: encoders merge them where their
+ * dialect demands it.
+ */
+export interface Turn {
+  /** Tool results are in `user` turns, whatever role their wire format gives them. */
+  readonly role: Role;
+  /** In order; possibly empty. */
+  readonly parts: readonly Part[];
+}
+
+/** A function that the model may call. */
+export interface FunctionTool {
+  /** Discriminator. */
+  readonly type: "function";
+  /**
+   * The client's name; encoders change it where their dialect is stricter, and decoders restore it.
+   */
+  readonly name: string;
+  /** For the model; absent where the client gave none. */
+  readonly description?: string;
+  /** JSON Schema of the arguments; absent where the client gave none. */
+  readonly parameters?: JsonObject;
+  /** True where arguments must match the schema exactly; absent: the upstream's default. */
+  readonly strict?: boolean;
+}
+/**
+ * A tool that only its own dialect has: one that the vendor runs, or one with free text as input.
+ */
+export interface OpaqueTool {
+  /** Discriminator. */
+  readonly type: "opaque";
+  /** The only dialect that it can be sent to. */
+  readonly from: DialectName;
+  /** Its type in that dialect, such as `web_search_20250305`. */
+  readonly kind: string;
+  /** The name that a tool choice uses; absent where its dialect has none. */
+  readonly name?: string;
+  /** Path in the client's request, such as `tools[2]`. */
+  readonly path: string;
+  /** The tool, unchanged. */
+  readonly value: JsonObject;
+}
+/** A tool that the model may call. */
+export type Tool = FunctionTool | OpaqueTool;
+
+/** Which tool the model must or may call. */
+export type ToolChoice =
+  | { readonly type: "auto" }
+  | { readonly type: "required" }
+  | { readonly type: "none" }
+  | { readonly type: "tool"; readonly name: string }
+  | {
+    readonly type: "allowed";
+    readonly required: boolean;
+    readonly names: readonly string[];
+  };
+
+/** The required form of the reply's text. */
+export type OutputFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json" }
+  | {
+    readonly type: "schema";
+    readonly name?: string;
+    readonly description?: string;
+    readonly schema: JsonObject;
+    readonly strict?: boolean;
+  };
+
+/** Reasoning effort, lowest first. */
+export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** How the model reasons. Absent fields are left to the model. */
+export interface Reasoning {
+  /** `off`: no reasoning; `on`: by budget or effort; `auto`: the model decides how much. */
+  readonly mode: "off" | "on" | "auto";
+  /** Moved to the nearest effort that the model has. */
+  readonly effort?: Effort;
+  /** Most tokens that the model may spend on reasoning. */
+  readonly budgetTokens?: number;
+  /** False where the client does not want to receive the reasoning. */
+  readonly visible?: boolean;
+}
+
+/**
+ * The dialect's field name for each neutral field. Encoders use it to name dropped and refused
+ * fields.
+ */
+export type FieldNames = Readonly<Record<NeutralField, string>>;
+
+/** The request fields and kinds of part that some dialect cannot express. */
+export type NeutralField =
+  | "messages"
+  | "image"
+  | "document"
+  | "audio"
+  | "arguments"
+  | "system"
+  | "tools"
+  | "toolChoice"
+  | "parallelTools"
+  | "maxTokens"
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "stop"
+  | "format"
+  | "reasoning"
+  | "user"
+  | "serviceTier"
+  | "candidates"
+  | "seed"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "logprobs";
+
+/** A neutral request. */
+export interface GenerationRequest {
+  /** The model id: the client's after decoding, the upstream's once a candidate is chosen. */
+  readonly model: string;
+  /** Whether the client asked for a stream. */
+  readonly stream: boolean;
+  /**
+   * The opening system prompt, one part per block or message, in order. Empty where there is none.
+   */
+  readonly system: readonly TextPart[];
+  /** The conversation after the opening system prompt, oldest first. */
+  readonly turns: readonly Turn[];
+  /** Absent where the client gave no list; an empty list is a different request. */
+  readonly tools?: readonly Tool[];
+  /** Absent where the client leaves the choice to the upstream. */
+  readonly toolChoice?: ToolChoice;
+  /** False: at most one call per reply. */
+  readonly parallelTools?: boolean;
+  /** Most tokens to generate, reasoning included. */
+  readonly maxTokens?: number;
+  /** As the client gave it, in its format's range (0–1 or 0–2). */
+  readonly temperature?: number;
+  /** From 0 to 1. */
+  readonly topP?: number;
+  /** Number of likeliest tokens to sample from. */
+  readonly topK?: number;
+  /** Stop strings; absent where there are none. */
+  readonly stop?: readonly string[];
+  /** Required form of the text; absent: free text. */
+  readonly format?: OutputFormat;
+  /** Absent: the model's default. */
+  readonly reasoning?: Reasoning;
+  /** The client's own user id, for attribution. */
+  readonly user?: string;
+  /**
+   * `auto` may use capacity paid for in advance, `default` may not; any other tier is in
+   * `unmapped`.
+   */
+  readonly serviceTier?: "auto" | "default";
+  /** Number of answers to generate; absent: one. */
+  readonly candidates?: number;
+  /** For repeatable sampling, as far as the upstream supports it. */
+  readonly seed?: number;
+  /** From -2 to 2; penalizes tokens that have occurred at all. */
+  readonly presencePenalty?: number;
+  /** From -2 to 2; penalizes tokens by how often they have occurred. */
+  readonly frequencyPenalty?: number;
+  /** Number of alternatives per token (0: only the chosen one); absent: no log probabilities. */
+  readonly logprobs?: number;
+  /**
+   * True where a streaming client asked for the chat format's usage chunk. Other dialects always
+   * report usage.
+   */
+  readonly wantUsage: boolean;
+  /**
+   * True where tools were given as the chat format's old `functions`, so calls are returned in that
+   * form too.
+   */
+  readonly legacyFunctions?: boolean;
+  /** The client's names for the neutral fields. */
+  readonly fieldNames: FieldNames;
+  /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
+  readonly unmapped: readonly string[];
+  /**
+   * Why the request cannot be translated: its dialect's schema does not allow a value. The other
+   * fields are then complete enough for limits and estimates only. Absent where it can be
+   * translated.
+   */
+  readonly refusal?: ApiError;
+  /**
+   * Paths like `unmapped`, but dropping them would change the meaning: a change of dialect must
+   * refuse the request.
+   */
+  readonly essential: readonly string[];
+}

@@ -1,0 +1,135 @@
+/**
+ * Turns a failed zod validation of a client's request into one error that names the field by its
+ * path. The schemas are in each dialect's `wire.ts`.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { type ApiError, invalidField } from "./error.ts";
+import { isObject, type JsonObject } from "../bytes/json.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/** A path in the usual notation: `messages[0].content`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  let out = "";
+  for (const key of path) {
+    out += typeof key === "number"
+      ? `[${key}]`
+      : out === ""
+      ? String(key)
+      : `.${String(key)}`;
+  }
+  return out;
+}
+
+/** A JSON object of any content, passed by reference. */
+export function opaqueObject(): z.ZodType<JsonObject> {
+  return z.custom<JsonObject>(isObject, "expected an object").meta({
+    type: "object",
+  });
+}
+
+/**
+ * Validates a value against a schema.
+ *
+ * @throws {ApiError} `invalid_request` with the path of the first field at fault
+ */
+export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = parsed(schema, value);
+  if (result.success) return result.data;
+  throw fault(result.error.issues, value);
+}
+
+/**
+ * Fails validation instead of throwing: zod compares the `length` of any value where a text or a
+ * list is expected, which throws for an object without a primitive value, such as
+ * `{"length":{"toString":1}}`.
+ */
+function parsed<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+): z.ZodSafeParseResult<T> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    const again = schema.safeParse(withoutLengths(value));
+    if (again.success) throw error;
+    return again;
+  }
+}
+
+function withoutLengths(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(
+      value,
+      (key, inner) =>
+        key === "length" && typeof inner === "object" ? null : inner,
+    ),
+  );
+}
+
+function fault(issues: readonly Issue[], value: unknown): ApiError {
+  const issue = issues[0];
+  if (issue === undefined) {
+    return invalidField("", "could not read the request");
+  }
+  const { path, problem } = innermost(issue, [], value);
+  return invalidField(fieldPath(path), problem);
+}
+
+/**
+ * The union branch that matched deepest before it failed: the one that the client probably meant.
+ */
+function innermost(
+  issue: Issue,
+  above: readonly PropertyKey[],
+  root: unknown,
+): { path: readonly PropertyKey[]; problem: string } {
+  const path = [...above, ...issue.path];
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    let best: { path: readonly PropertyKey[]; problem: string } | undefined;
+    for (const branch of issue.errors) {
+      const first = branch[0];
+      if (first === undefined) continue;
+      const found = innermost(first, path, root);
+      if (best === undefined || found.path.length > best.path.length) {
+        best = found;
+      }
+    }
+    if (best !== undefined && best.path.length > path.length) return best;
+    const expected = issue.errors.flatMap((branch) =>
+      branch.map((inner) => expectation(inner))
+    );
+    return {
+      path,
+      problem: present(path, root, [...new Set(expected)].join(" or ")),
+    };
+  }
+  if (issue.code === "unrecognized_keys") {
+    return { path: [...path, issue.keys[0] ?? ""], problem: "unknown field" };
+  }
+  return { path, problem: present(path, root, expectation(issue)) };
+}
+
+function present(
+  path: readonly PropertyKey[],
+  root: unknown,
+  problem: string,
+): string {
+  let value = root;
+  for (const key of path) {
+    value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  }
+  return value === undefined && path.length > 0
+    ? "required field is missing"
+    : problem;
+}
+
+function expectation(issue: Issue): string {
+  const problem = issue.message.replace(/^Invalid input: /, "").replace(
+    /^Invalid input$/,
+    "invalid value",
+  );
+  return problem.charAt(0).toLowerCase() + problem.slice(1);
+}

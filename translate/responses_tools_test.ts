@@ -1,0 +1,204 @@
+/**
+ * Tools of a Responses client at models of every other format: declared, called, returned by the
+ * client's names, replayed.
+ */
+import assert from "node:assert/strict";
+import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import type { EncodeContext, UpstreamDialect } from "./dialect.ts";
+import { generateContent } from "./formats/generate_content/mod.ts";
+import { arrayOr, type JsonObject, objectOr } from "./bytes/json.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { echoOf } from "./formats/responses/tool_names.ts";
+import { responses } from "./formats/responses/mod.ts";
+
+const LONG = "list_every_single_thing_that_is_stored_in_the_remote_place";
+
+const BODY: JsonObject = {
+  model: "m",
+  input: [
+    {
+      type: "additional_tools",
+      role: "developer",
+      tools: [{ type: "function", name: "late" }],
+    },
+    { role: "user", content: "go" },
+  ],
+  tools: [
+    { type: "function", name: "add" },
+    { type: "custom", name: "apply_patch" },
+    {
+      type: "namespace",
+      name: "mcp__one",
+      tools: [{ type: "function", name: "add" }, {
+        type: "function",
+        name: LONG,
+      }],
+    },
+    {
+      type: "namespace",
+      name: "mcp__two",
+      tools: [{ type: "function", name: "add" }, {
+        type: "custom",
+        name: "run",
+      }],
+    },
+    { type: "web_search" },
+  ],
+};
+
+/** Every call, as the client must receive it. */
+const CALLS: readonly JsonObject[] = [
+  { type: "function_call", name: "add" },
+  { type: "custom_tool_call", name: "apply_patch" },
+  { type: "function_call", name: "add", namespace: "mcp__one" },
+  { type: "function_call", name: LONG, namespace: "mcp__one" },
+  { type: "function_call", name: "add", namespace: "mcp__two" },
+  { type: "custom_tool_call", name: "run", namespace: "mcp__two" },
+  { type: "function_call", name: "late" },
+];
+
+/** Where an upstream's format has the names of tools, and how its reply calls them all. */
+const UPSTREAMS: readonly {
+  readonly dialect: UpstreamDialect;
+  names(body: JsonObject): unknown[];
+  reply(names: readonly unknown[]): JsonObject;
+}[] = [
+  {
+    dialect: messages,
+    names: (body) =>
+      arrayOr(body["tools"]).map((tool) => objectOr(tool)["name"]),
+    reply: (names) => ({
+      type: "message",
+      role: "assistant",
+      content: names.map((name, n) => ({
+        type: "tool_use",
+        id: `toolu_${n}`,
+        name,
+        input: { input: `text ${n}` },
+      })),
+      stop_reason: "tool_use",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    }),
+  },
+  {
+    dialect: chatCompletions,
+    names: (body) =>
+      arrayOr(body["tools"]).map((tool) =>
+        objectOr(objectOr(tool)["function"])["name"]
+      ),
+    reply: (names) => ({
+      choices: [{
+        index: 0,
+        message: {
+          role: "assistant",
+          content: null,
+          tool_calls: names.map((name, n) => ({
+            id: `call_${n}`,
+            type: "function",
+            function: { name, arguments: `{"input":"text ${n}"}` },
+          })),
+        },
+        finish_reason: "tool_calls",
+      }],
+    }),
+  },
+  {
+    dialect: generateContent,
+    names: (body) =>
+      arrayOr(body["tools"]).flatMap((tool) =>
+        arrayOr(objectOr(tool)["functionDeclarations"])
+      ).map((tool) => objectOr(tool)["name"]),
+    reply: (names) => ({
+      candidates: [{
+        content: {
+          role: "model",
+          parts: names.map((name, n) => ({
+            functionCall: { name, args: { input: `text ${n}` } },
+          })),
+        },
+        finishReason: "STOP",
+      }],
+    }),
+  },
+  {
+    dialect: responses,
+    names: (body) =>
+      arrayOr(body["tools"]).map((tool) => objectOr(tool)["name"]),
+    reply: (names) => ({
+      status: "completed",
+      output: names.map((name, n) => ({
+        type: "function_call",
+        call_id: `call_${n}`,
+        name,
+        arguments: `{"input":"text ${n}"}`,
+      })),
+    }),
+  },
+];
+
+const ENCODE: EncodeContext = {
+  model: "m",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijklmn",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 1,
+  echo: echoOf(BODY),
+};
+
+Deno.test("a call has the names that its client declared, from models of every format", () => {
+  for (const { dialect, names, reply } of UPSTREAMS) {
+    const can = DEFAULT_CAPABILITIES[dialect.name];
+    const request = responses.decodeRequest(BODY);
+    // Tools that only this format has; here only their names matter.
+    const tools = (request.tools ?? []).filter(({ type }) =>
+      type === "function"
+    );
+    const encoded = dialect.encodeRequest({ ...request, tools }, can);
+    const wire = names(encoded.body).map(String);
+    assert.equal(new Set(wire).size, CALLS.length, dialect.name);
+    for (const name of wire) {
+      assert.match(name, /^[A-Za-z_][A-Za-z0-9_-]*$/);
+      assert.ok(name.length <= can.maxToolName, name);
+    }
+    const events = dialect.decodeReply(reply(wire), encoded.context);
+    const output = arrayOr(responses.encodeReply(events, ENCODE)["output"])
+      .map(objectOr);
+    assert.deepEqual(
+      output.map(({ type, name, namespace }) => ({
+        type,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+      })),
+      CALLS,
+      dialect.name,
+    );
+    const [, patch] = output;
+    assert.equal(patch?.["input"], "text 1");
+    // The client's next request names the same tools again.
+    const next = responses.decodeRequest({
+      ...BODY,
+      input: [
+        ...arrayOr(BODY["input"]),
+        ...output,
+        ...output.map((item) => ({
+          type: `${item["type"]}_output`,
+          call_id: item["call_id"],
+          output: "ok",
+        })),
+      ],
+    });
+    const replayed = next.turns.flatMap(({ parts }) =>
+      parts.flatMap((part) => part.type === "tool_call" ? [part] : [])
+    );
+    assert.deepEqual(
+      replayed.map(({ name }) => name),
+      tools.map(({ name }) => name),
+      dialect.name,
+    );
+    assert.deepEqual(JSON.parse(replayed[1]?.arguments ?? ""), {
+      input: "text 1",
+    });
+  }
+});

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import type { Dialect, EncodeContext } from "./dialect.ts";
+import { arrayOr, type JsonObject, objectOr, stringIn } from "./bytes/json.ts";
+import { messages } from "./formats/messages/mod.ts";
+import type { ReplyEvent } from "./model/reply.ts";
+import type { Signature } from "./model/request.ts";
+import { responses } from "./formats/responses/mod.ts";
+import { isTagged, taggedValue, untagged } from "./model/signature_tags.ts";
+import { sseParser } from "./stream/sse.ts";
+
+const CONTEXT: EncodeContext = {
+  model: "m",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijklmn",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 1,
+};
+
+const reply = (text: string, signature: Signature): ReplyEvent[] => [
+  { type: "start" },
+  { type: "open", kind: "reasoning" },
+  ...(text === "" ? [] : [{ type: "delta", text } as const]),
+  { type: "sign", signature },
+  { type: "close" },
+  { type: "open", kind: "text" },
+  { type: "delta", text: "hi" },
+  { type: "close" },
+  { type: "stop", reason: "end", raw: "end" },
+  { type: "end" },
+];
+
+/** How each format's clients send a reply back. */
+const REPLAYS: readonly {
+  readonly dialect: Dialect;
+  request(reply: JsonObject): JsonObject;
+}[] = [
+  {
+    dialect: messages,
+    request: ({ content }) => ({
+      model: "m",
+      max_tokens: 9,
+      messages: [{ role: "assistant", content }],
+    }),
+  },
+  {
+    dialect: chatCompletions,
+    request: ({ choices }) => ({
+      model: "m",
+      messages: [objectOr(arrayOr(choices)[0])["message"]],
+    }),
+  },
+  {
+    dialect: responses,
+    request: ({ output }) => ({ model: "m", input: output, store: false }),
+  },
+];
+
+function signatures(dialect: Dialect, request: JsonObject): Signature[] {
+  return dialect.decodeRequest(request).turns.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === "reasoning" && part.signature !== undefined
+        ? [part.signature]
+        : []
+    )
+  );
+}
+
+Deno.test("a signature returns through every client format to the format that made it", () => {
+  for (const { dialect, request } of REPLAYS) {
+    for (const from of ["messages", "responses"] as const) {
+      for (const text of ["thoughts", ""]) {
+        const signature: Signature = {
+          from,
+          value: "pr/oo+f==",
+          ...(text === "" ? { redacted: true } : {}),
+        };
+        const where = `${dialect.name} ${from} ${text}`;
+        const body = request(
+          dialect.encodeReply(reply(text, signature), CONTEXT),
+        );
+        const [back, ...more] = signatures(dialect, body);
+        assert.equal(back?.from, from, where);
+        assert.equal(back.value, signature.value, where);
+        assert.deepEqual(more, [], where);
+        // An upstream of the client's own format does not know it.
+        const can = DEFAULT_CAPABILITIES[dialect.name];
+        const clean = dialect.cleanRequest(body, can);
+        const cleaned = { ...body, ...clean?.fields };
+        if (from === dialect.name) continue;
+        assert.ok(
+          !JSON.stringify(cleaned).includes(signature.value),
+          where,
+        );
+      }
+    }
+  }
+});
+
+/** A reply whose reasoning stands between text and calls. */
+const INTERLEAVED: readonly ReplyEvent[] = [
+  { type: "start" },
+  ...["A", "B", "C"].flatMap((name): readonly ReplyEvent[] => [
+    { type: "open", kind: "reasoning" },
+    ...(name === "B" ? [] : [{ type: "delta", text: `why ${name}` } as const]),
+    {
+      type: "sign",
+      signature: {
+        from: "responses",
+        value: name,
+        ...(name === "B" ? { redacted: true } : {}),
+      },
+    },
+    { type: "close" },
+    name === "B"
+      ? { type: "open", kind: "text" }
+      : { type: "open", kind: "tool", id: `call_${name}`, name: "f" },
+    { type: "delta", text: name === "B" ? "text" : "{}" },
+    { type: "close" },
+  ]),
+  { type: "stop", reason: "tool_use", raw: "completed" },
+  { type: "end" },
+];
+
+/** The message that a chat client puts together from a stream. */
+function gathered(stream: string): JsonObject {
+  const deltas = sseParser().push(new TextEncoder().encode(stream))
+    .filter(({ data }) => data.startsWith("{"))
+    .map(({ data }) => {
+      const choice = objectOr(
+        arrayOr(objectOr(JSON.parse(data))["choices"])[0],
+      );
+      return objectOr(choice["delta"]);
+    });
+  const text = (key: string): string =>
+    deltas.map((delta) => stringIn(delta[key]) ?? "").join("");
+  return {
+    role: "assistant",
+    content: text("content"),
+    reasoning_content: text("reasoning_content"),
+    reasoning_details: deltas.flatMap((delta) =>
+      arrayOr(delta["reasoning_details"])
+    ),
+    tool_calls: deltas.flatMap((delta) => arrayOr(delta["tool_calls"])).filter(
+      (call) => objectOr(call)["id"] !== undefined,
+    ).map((call) => ({
+      ...objectOr(call),
+      function: { name: "f", arguments: "{}" },
+    })),
+  };
+}
+
+Deno.test("signed reasoning between text and calls returns in its order through every caller's format", () => {
+  const order = (dialect: Dialect, body: JsonObject): string[] =>
+    dialect.decodeRequest(body).turns.flatMap(({ parts }) =>
+      parts.map((part) =>
+        part.type === "reasoning" ? part.signature?.value ?? "" : part.type
+      )
+    );
+  const expected = ["A", "tool_call", "B", "text", "C", "tool_call"];
+  for (const { dialect, request } of REPLAYS) {
+    const whole = request(dialect.encodeReply(INTERLEAVED, CONTEXT));
+    assert.deepEqual(order(dialect, whole), expected, dialect.name);
+  }
+  const encoder = chatCompletions.streamEncoder(CONTEXT);
+  const stream = INTERLEAVED.map((event) => encoder.push(event)).join("");
+  const streamed = { model: "m", messages: [gathered(stream)] };
+  assert.deepEqual(order(chatCompletions, streamed), expected);
+});
+
+Deno.test("a stream carries a signature as a whole reply does", () => {
+  for (const { dialect } of REPLAYS) {
+    const events = reply("hm", { from: "responses", value: "proof" });
+    const whole = JSON.stringify(dialect.encodeReply(events, CONTEXT));
+    const encoder = dialect.streamEncoder(CONTEXT);
+    const stream = events.map((event) => encoder.push(event)).join("");
+    const frames = sseParser().push(new TextEncoder().encode(stream));
+    const carried = dialect.name === "responses"
+      ? "proof"
+      : "gw1:responses:proof";
+    assert.ok(whole.includes(`"${carried}"`), dialect.name);
+    assert.ok(
+      frames.some(({ data }) => data.includes(`"${carried}"`)),
+      dialect.name,
+    );
+  }
+});
+
+Deno.test("untagged() reads only values from taggedValue()", () => {
+  const signature: Signature = {
+    from: "messages",
+    value: "a:b",
+    redacted: true,
+  };
+  assert.deepEqual(untagged(taggedValue(signature)), signature);
+  for (const value of ["gw1:chat_completions:x", "gw1:", "gw1:x", "plain"]) {
+    assert.equal(untagged(value), undefined);
+  }
+  assert.ok(isTagged("gw1:later:x") && !isTagged("gAAAA") && !isTagged(3));
+});

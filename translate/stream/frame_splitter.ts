@@ -1,0 +1,91 @@
+/**
+ * Splits an event stream's bytes after complete frames, for all three line endings, without
+ * changing a byte. Pass-through needs the boundaries: only there may a ping or an error be
+ * inserted. Frames are not parsed here.
+ *
+ * @module
+ */
+import { ApiError } from "../model/error.ts";
+import { joinPieces } from "../bytes/buffers.ts";
+import { MAX_FRAME_BYTES } from "./sse.ts";
+
+/** Finds complete frames (their bytes, blank line included) in chunks of bytes cut anywhere. */
+export interface FrameSplitter {
+  /**
+   * The first frame that ends at or after `at`, together with its bytes from earlier chunks;
+   * undefined where this chunk completes no frame: its rest is then buffered.
+   *
+   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}
+   */
+  cut(chunk: Uint8Array, at: number): Uint8Array | undefined;
+  /** The position in the chunk after the frame that was returned last. */
+  cutEnd(): number;
+  /** True where the next byte starts a frame: nothing is buffered. */
+  atEdge(): boolean;
+  /** The buffered bytes at the end of the body, without a final blank line. Possibly none. */
+  rest(): Uint8Array;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Makes a {@linkcode FrameSplitter} for one stream. */
+export function frameSplitter(): FrameSplitter {
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  let end = 0;
+  let lineEmpty = true;
+  let afterCr = false;
+  // Blank lines before the first field belong to the frame that follows.
+  let hasContent = false;
+  return {
+    cut(chunk, at) {
+      for (let i = at; i < chunk.length; i++) {
+        const byte = chunk[i];
+        if (byte === LF && afterCr) {
+          afterCr = false;
+          continue;
+        }
+        afterCr = byte === CR;
+        if (byte !== LF && byte !== CR) {
+          lineEmpty = false;
+          hasContent = true;
+          continue;
+        }
+        if (!lineEmpty) {
+          lineEmpty = true;
+          continue;
+        }
+        if (!hasContent) continue;
+        // A CR here may be half of a CRLF: its LF belongs to the frame if it has already arrived.
+        const paired = byte === CR && chunk[i + 1] === LF;
+        end = paired ? i + 2 : i + 1;
+        if (paired) afterCr = false;
+        pending.push(chunk.subarray(at, end));
+        const frame = joinPieces(pending);
+        pending = [];
+        pendingBytes = 0;
+        hasContent = false;
+        return frame;
+      }
+      if (at < chunk.length) {
+        pending.push(chunk.subarray(at));
+        pendingBytes += chunk.length - at;
+        if (pendingBytes > MAX_FRAME_BYTES) {
+          throw new ApiError(
+            "upstream",
+            "could not read the upstream's stream: a frame is too long",
+          );
+        }
+      }
+      return undefined;
+    },
+    cutEnd: () => end,
+    atEdge: () => pending.length === 0,
+    rest() {
+      const left = joinPieces(pending);
+      pending = [];
+      return left;
+    },
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * A stream between a client and an upstream of one dialect: the upstream's own bytes, frame by
+ * frame. Only four things change: the `model` value becomes the id that the client asked for; a
+ * usage frame that the client did not ask for is removed; the end is sent once, as the format
+ * demands, where the upstream did otherwise; and a failure (an error in the stream, or a cut) is
+ * sent in the dialect's error format, with nothing after it.
+ *
+ * @module
+ */
+import type {
+  DecodeContext,
+  Dialect,
+  EncodeContext,
+  UpstreamDialect,
+} from "../dialect.ts";
+import { ApiError } from "../model/error.ts";
+import { frameReader, loneDelta } from "./frame_reader.ts";
+import { withModel } from "../bytes/model_splice.ts";
+import type { Relay } from "./relay_interface.ts";
+import type { ReplyEvent } from "../model/reply.ts";
+import { progressTracker } from "../model/reply_progress.ts";
+import { joinPieces } from "../bytes/buffers.ts";
+
+const ENCODER = new TextEncoder();
+const NOTHING = new Uint8Array(0);
+
+/** Makes the relay of one stream; `upstream` decodes what `dialect` encodes. */
+export function passThroughRelay(
+  dialect: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+): Relay {
+  const decoder = upstream.streamDecoder(decode);
+  const varying = decoder.pushMatched === undefined
+    ? undefined
+    : upstream.variableKeys;
+  const ending = dialect.streamEnding(encode);
+  // For pings and the failure, where the `StreamEnding` does not write them itself.
+  const encoder = ending.ping === undefined || ending.fail === undefined
+    ? dialect.streamEncoder(encode)
+    : undefined;
+  const watch = progressTracker();
+  const model = ENCODER.encode(JSON.stringify(encode.model));
+  const out = byteRuns();
+  let done = false;
+
+  const failWith = (error: ApiError): void => {
+    if (done) return;
+    done = true;
+    watch.observe({ type: "error", error });
+    out.add(
+      ending.fail?.(error) ??
+        ENCODER.encode(encoder?.push({ type: "error", error })),
+    );
+  };
+  const note = (events: readonly ReplyEvent[]): void => {
+    for (const event of events) {
+      if (event.type === "error") return failWith(event.error);
+      watch.observe(event);
+      if (event.type === "end") done = true;
+      // The encoder does not write the answer, but its pings depend on whether one has started.
+      if (event.type === "start") encoder?.push(event);
+    }
+  };
+  const walk = frameReader(
+    {
+      onFrame(bytes, frames) {
+        const events: ReplyEvent[] = [];
+        for (const frame of frames) {
+          for (const event of decoder.push(frame)) events.push(event);
+        }
+        const failure = events.find((event) => event.type === "error");
+        note(events);
+        if (failure !== undefined) return undefined;
+        if (
+          !frames.some((frame) => dialect.isUnrequestedFrame(frame, encode))
+        ) {
+          const renamed = frames.some((frame) => frame.data.includes('"model"'))
+            ? withModel(bytes, model)
+            : bytes;
+          for (const piece of ending.keep(renamed, frames, events)) {
+            out.add(piece);
+          }
+        }
+        return loneDelta(events, varying);
+      },
+      onMatched(chunk, start, end, matched) {
+        const events = decoder.pushMatched?.(matched) ?? [];
+        note(events);
+        const changed = ending.keepMatched?.(
+          matched,
+          events,
+          chunk,
+          start,
+          end,
+        );
+        if (changed !== undefined) return out.add(changed);
+        if (matched.head === undefined) return out.keep(chunk, start, end);
+        out.add(matched.head);
+        out.keep(chunk, matched.headEnd(), end);
+      },
+      isDone: () => done,
+    },
+    varying,
+    model,
+  );
+  const guarded = (work: () => void): Uint8Array => {
+    if (done) return NOTHING;
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      failWith(error);
+    }
+    return out.taken();
+  };
+  return {
+    push: (chunk) => guarded(() => walk.push(chunk)),
+    end: () =>
+      guarded(() => {
+        walk.end();
+        if (done) return;
+        const events = decoder.end();
+        note(events);
+        done = true;
+        if (events.at(-1)?.type !== "end") return;
+        for (const piece of ending.finish(events)) out.add(piece);
+      }),
+    fail: (error) => guarded(() => failWith(error)),
+    ping: () =>
+      done ? NOTHING : ending.ping?.() ??
+        ENCODER.encode(encoder?.ping() || ": keep-alive\n\n"),
+    done: () => done,
+    progress: watch.progress,
+  };
+}
+
+/**
+ * Collects the bytes to send for a chunk. Adjacent ranges are merged, so that an unchanged chunk is
+ * not copied.
+ */
+function byteRuns(): {
+  keep(chunk: Uint8Array, start: number, end: number): void;
+  add(bytes: Uint8Array): void;
+  taken(): Uint8Array;
+} {
+  let pieces: Uint8Array[] = [];
+  let run: Uint8Array | undefined;
+  let runStart = 0;
+  let runEnd = 0;
+  const close = (): void => {
+    if (run === undefined) return;
+    pieces.push(
+      runStart === 0 && runEnd === run.length
+        ? run
+        : run.subarray(runStart, runEnd),
+    );
+    run = undefined;
+  };
+  return {
+    keep(chunk, start, end) {
+      if (run === chunk && runEnd === start) {
+        runEnd = end;
+        return;
+      }
+      close();
+      run = chunk;
+      runStart = start;
+      runEnd = end;
+    },
+    add(bytes) {
+      close();
+      if (bytes.length > 0) pieces.push(bytes);
+    },
+    taken() {
+      close();
+      const bytes = pieces.length === 0 ? NOTHING : joinPieces(pieces);
+      pieces = [];
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Decodes a client's request before its upstream is known. An upstream of the client's own dialect
+ * validates the request itself, so a value outside the schema is not refused here: the error is
+ * kept until the request must be translated.
+ *
+ * @module
+ */
+import { ApiError } from "../model/error.ts";
+import { isObject, type JsonDraft, type JsonObject } from "../bytes/json.ts";
+import type { GenerationRequest } from "../model/request.ts";
+
+/** The fields that a request needs, and the shortest that can be read in place of each. */
+const CONVERSATIONS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ["messages", [{ role: "user", content: "." }]],
+  ["input", "."],
+]);
+const IMAGE = /^data:image\//i;
+/** Bytes rather than text: a `data:` URL or a long run of base64. */
+const BYTES = /^(?:data:|[A-Za-z0-9+/_=-]{1000})/i;
+/** Characters of text that have as many tokens as an image. */
+const IMAGE_CHARS = 6_400;
+/**
+ * Characters of text per character of other bytes: a token has about 13 of these, and about 4 of
+ * text.
+ */
+const CHARS_PER_BYTE_CHAR = 4 / 13;
+
+/**
+ * Decodes a request. Where `decode` refuses a field that `check` accepts, the result holds that
+ * error as its `refusal`, and the rest of it is decoded without the field.
+ *
+ * @throws {ApiError} `invalid_request` with the path of a field that every upstream needs
+ */
+export function readRequest(
+  body: JsonObject,
+  decode: (body: unknown) => GenerationRequest,
+  check: (body: unknown) => void,
+): GenerationRequest {
+  try {
+    return decode(body);
+  } catch (refusal) {
+    if (!(refusal instanceof ApiError)) throw refusal;
+    check(body);
+    return { ...readable(body, decode, refusal), refusal };
+  }
+}
+
+/**
+ * Decodes the request without the fields at fault. Their content is kept as text, because estimates
+ * count it.
+ */
+function readable(
+  body: JsonObject,
+  decode: (body: unknown) => GenerationRequest,
+  refusal: ApiError,
+): GenerationRequest {
+  const left: JsonDraft = { ...body };
+  const skipped = new Set<string>();
+  let fault = refusal;
+  for (;;) {
+    const field = /^[^.[]+/.exec(fault.details.param ?? "")?.[0];
+    if (field === undefined || skipped.has(field)) throw refusal;
+    skipped.add(field);
+    delete left[field];
+    try {
+      const request = decode({
+        ...left,
+        ...Object.fromEntries(
+          [...skipped].flatMap((name) =>
+            CONVERSATIONS.has(name) ? [[name, CONVERSATIONS.get(name)]] : []
+          ),
+        ),
+      });
+      const text = [...skipped].map((name) => textOf(body[name])).join("\n");
+      return {
+        ...request,
+        turns: [...request.turns, {
+          role: "user",
+          parts: [{ type: "text", text }],
+        }],
+      };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      fault = error;
+    }
+  }
+}
+
+/**
+ * A value as text, with bytes shortened to the characters that they count for. Ignores levels
+ * deeper than in any real request.
+ */
+function textOf(value: unknown, depth = 0): string {
+  if (typeof value === "string") {
+    return IMAGE.test(value)
+      ? value.slice(0, IMAGE_CHARS)
+      : BYTES.test(value)
+      ? value.slice(0, Math.ceil(value.length * CHARS_PER_BYTE_CHAR))
+      : value;
+  }
+  if (depth > MAX_DEPTH) return "";
+  if (Array.isArray(value)) {
+    return value.map((inner) => textOf(inner, depth + 1)).join("\n");
+  }
+  if (!isObject(value)) return String(value);
+  return Object.entries(value).map(([key, inner]) =>
+    `${key}: ${textOf(inner, depth + 1)}`
+  ).join("\n");
+}
+
+const MAX_DEPTH = 100;

@@ -1,0 +1,343 @@
+/**
+ * Joins the client's dialect and an upstream's: bytes in, bytes out, synchronous. Only this file
+ * decides whether the upstream's own bytes pass through or are translated.
+ *
+ * @module
+ */
+import { pairedTurns } from "../model/call_pairs.ts";
+import type { Capabilities } from "../model/capabilities.ts";
+import type {
+  DecodeContext,
+  Dialect,
+  EncodeContext,
+  UpstreamDialect,
+} from "../dialect.ts";
+import { ApiError } from "../model/error.ts";
+import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
+import { isObject, type JsonObject } from "../bytes/json.ts";
+import {
+  spliceFields,
+  type TopLevel,
+  topLevelOf,
+} from "../bytes/json_splice.ts";
+import { frameReader, loneDelta } from "./frame_reader.ts";
+import { passThroughRelay } from "./pass_through.ts";
+import type { ReplyEvent } from "../model/reply.ts";
+import type { DialectName, GenerationRequest } from "../model/request.ts";
+import {
+  progressTracker,
+  type ReplyProgress,
+} from "../model/reply_progress.ts";
+import { encodeText } from "../bytes/buffers.ts";
+import { sseParser } from "./sse.ts";
+import { withoutSignedReasoning } from "../model/turns.ts";
+import type { Relay } from "./relay_interface.ts";
+
+/** A request as it is sent to an upstream. */
+export interface UpstreamRequest {
+  /** The body: the client's with fields spliced in, or a new one. */
+  readonly bytes: Uint8Array;
+  /** Headers beside the vendor's own; none for a body that passes through. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Dropped fields: paths in the client's format. */
+  readonly dropped: readonly string[];
+  /** For the decoder of the reply. */
+  readonly context: DecodeContext;
+  /**
+   * True where the client's own bytes are sent, so that the client's headers of this dialect are
+   * sent with them.
+   */
+  readonly passedThrough: boolean;
+}
+
+/** A client's request: its bytes, their JSON value and the decoded request. */
+export interface ClientRequest {
+  /** The format of the bytes. */
+  readonly dialect: Dialect;
+  /** Sent where the upstream has the same dialect. */
+  readonly bytes: Uint8Array;
+  /** The parsed bytes; never modified. */
+  readonly body: JsonObject;
+  /** Positions of the top-level fields in the bytes. */
+  readonly top: TopLevel;
+  /** Encoded and sent where the upstream has another dialect. */
+  readonly request: GenerationRequest;
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+const NOTHING = new Uint8Array(0);
+
+/** Whether bytes pass through: client and upstream have the same dialect. */
+function passesThrough(caller: DialectName, upstream: DialectName): boolean {
+  return caller === upstream;
+}
+
+/**
+ * Makes the request for an upstream that calls the model `upstreamModel`.
+ *
+ * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
+ * it is a dropped field
+ * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
+ * that must not be dropped
+ */
+export function upstreamRequest(
+  caller: ClientRequest,
+  upstream: UpstreamDialect,
+  upstreamModel: string,
+  can: Capabilities,
+  proofs: "sent" | "left out" = "sent",
+): UpstreamRequest {
+  const { request, body } = caller;
+  const { messages: word } = request.fieldNames;
+  const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
+  if (!passesThrough(caller.dialect.name, upstream.name)) {
+    if (request.refusal !== undefined) throw request.refusal;
+    const turns = pairedTurns(request.turns, word);
+    const encoded = upstream.encodeRequest({
+      ...request,
+      model: upstreamModel,
+      turns: proofs === "sent"
+        ? turns
+        : withoutSignedReasoning(turns, upstream.name),
+    }, can);
+    return {
+      bytes: ENCODER.encode(JSON.stringify(encoded.body)),
+      headers: encoded.headers,
+      dropped: [...encoded.dropped, ...droppedReasoning],
+      context: encoded.context,
+      passedThrough: false,
+    };
+  }
+  const cleaned = caller.dialect.cleanRequest(body, can);
+  const proofless = proofs === "sent"
+    ? {}
+    : caller.dialect.withoutSignatures?.({ ...body, ...cleaned?.fields });
+  const fields = {
+    model: upstreamModel,
+    ...cleaned?.fields,
+    ...proofless,
+    ...caller.dialect.passThroughFields(body, can),
+  };
+  return {
+    bytes: spliceFields(caller.bytes, fields, caller.top),
+    headers: {},
+    dropped: [...cleaned?.removed ?? [], ...droppedReasoning],
+    context: { toolNames: new Map() },
+    passedThrough: true,
+  };
+}
+
+/** The relay for an upstream that streams to a client that asked for a stream. */
+export function streamRelay(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+): Relay {
+  return passesThrough(caller.name, upstream.name)
+    ? passThroughRelay(caller, upstream, decode, encode)
+    : translatingRelay(caller, upstream, decode, encode);
+}
+
+function translatingRelay(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+): Relay {
+  const decoder = upstream.streamDecoder(decode);
+  const varying = decoder.pushMatched === undefined
+    ? undefined
+    : upstream.variableKeys;
+  const writer = eventWriter(caller, encode);
+  // What the client receives for the current chunk.
+  let text = "";
+  const write = (events: readonly ReplyEvent[]): void => {
+    for (const event of events) text += writer.push(event);
+    text += writer.flush();
+  };
+  const walk = frameReader(
+    {
+      onFrame(_bytes, frames) {
+        const decoded: ReplyEvent[] = [];
+        for (const frame of frames) {
+          const events = decoder.push(frame);
+          decoded.push(...events);
+          write(events);
+        }
+        return loneDelta(decoded, varying);
+      },
+      onMatched(_chunk, _start, _end, matched) {
+        write(decoder.pushMatched?.(matched) ?? []);
+      },
+      isDone: writer.done,
+    },
+    varying,
+  );
+  const guarded = (work: () => void): Uint8Array => {
+    if (writer.done()) return NOTHING;
+    text = "";
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      text += writer.push({ type: "error", error });
+    }
+    return text === "" ? NOTHING : encodeText(text);
+  };
+  return {
+    push: (chunk) => guarded(() => walk.push(chunk)),
+    end: () =>
+      guarded(() => {
+        walk.end();
+        write(decoder.end());
+      }),
+    fail: (error) => guarded(() => write([{ type: "error", error }])),
+    ping: () => writer.done() ? NOTHING : ENCODER.encode(writer.ping()),
+    done: writer.done,
+    progress: writer.progress,
+  };
+}
+
+/**
+ * Encodes events for a client and tracks their progress. Writes nothing after an end or an error.
+ */
+function eventWriter(caller: Dialect, encode: EncodeContext): {
+  push(event: ReplyEvent): string;
+  flush(): string;
+  ping(): string;
+  done(): boolean;
+  progress(): ReplyProgress;
+} {
+  const encoder = caller.streamEncoder(encode);
+  const watch = progressTracker();
+  let done = false;
+  return {
+    push(event) {
+      if (done) return "";
+      watch.observe(event);
+      done = event.type === "end" || event.type === "error";
+      return encoder.push(event);
+    },
+    flush: () => done ? "" : encoder.flush?.() ?? "",
+    ping: () => encoder.ping() || ": keep-alive\n\n",
+    done: () => done,
+    progress: watch.progress,
+  };
+}
+
+/** A complete reply. */
+export interface WholeReply {
+  /** JSON; where the client asked for a stream, all of its frames. */
+  readonly body: Uint8Array;
+  /** For settling and logging; contains no error, because an error would have been thrown. */
+  readonly progress: ReplyProgress;
+}
+
+/**
+ * A whole reply for a client that asked for one, from an upstream that sent one.
+ *
+ * @throws {ApiError} the error in the reply, or `upstream` for bytes that are not a reply
+ */
+export function wholeReply(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+  body: Uint8Array,
+): WholeReply {
+  const text = DECODER.decode(body);
+  const reply = parsedReply(text);
+  const events = upstream.decodeReply(reply, decode);
+  const progress = observed(events);
+  if (progress.error !== undefined) throw progress.error;
+  if (!passesThrough(caller.name, upstream.name) || !isObject(reply)) {
+    return folded(caller, encode, events, progress);
+  }
+  const fields = caller.replyFields?.(encode) ?? { model: encode.model };
+  if (!tellsStop(events)) {
+    // Every reply of a format has a stop reason.
+    const complete = { ...caller.withStop(reply, events), ...fields };
+    return { body: ENCODER.encode(upstreamJson(complete)), progress };
+  }
+  const top = topLevelOf(body, text);
+  return { body: spliceFields(body, fields, top), progress };
+}
+
+/**
+ * A whole reply as the stream that the client asked for. Throws its error, because nothing has been
+ * sent yet.
+ */
+export function streamOfWhole(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+  body: Uint8Array,
+): WholeReply {
+  const events = upstream.decodeReply(
+    parsedReply(DECODER.decode(body)),
+    decode,
+  );
+  const progress = observed(events);
+  if (progress.error !== undefined) throw progress.error;
+  const writer = eventWriter(caller, encode);
+  return {
+    body: ENCODER.encode(events.map((event) => writer.push(event)).join("")),
+    progress,
+  };
+}
+
+/** A stream as the whole reply that the client asked for. */
+export function wholeOfStream(
+  caller: Dialect,
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  encode: EncodeContext,
+  body: Uint8Array,
+): WholeReply {
+  const reader = sseParser();
+  const decoder = upstream.streamDecoder(decode);
+  const events: ReplyEvent[] = [];
+  for (const frame of [...reader.push(body), ...reader.end()]) {
+    for (const event of decoder.push(frame)) events.push(event);
+  }
+  for (const event of decoder.end()) events.push(event);
+  const progress = observed(events);
+  if (progress.error !== undefined) throw progress.error;
+  return folded(caller, encode, events, progress);
+}
+
+function tellsStop(events: readonly ReplyEvent[]): boolean {
+  return events.some((event) => event.type === "stop" && event.raw !== "");
+}
+
+function folded(
+  caller: Dialect,
+  encode: EncodeContext,
+  events: readonly ReplyEvent[],
+  progress: ReplyProgress,
+): WholeReply {
+  return {
+    body: ENCODER.encode(JSON.stringify(caller.encodeReply(events, encode))),
+    progress,
+  };
+}
+
+function observed(events: readonly ReplyEvent[]): ReplyProgress {
+  const watch = progressTracker();
+  for (const event of events) watch.observe(event);
+  return watch.progress();
+}
+
+function parsedReply(text: string): unknown {
+  const parsed = exactJson(text);
+  if (parsed === undefined) {
+    throw new ApiError(
+      "upstream",
+      "could not read the upstream's reply: it is not JSON",
+    );
+  }
+  return parsed;
+}

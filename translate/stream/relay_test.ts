@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { chatCompletions } from "../formats/chat_completions/mod.ts";
+import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
+import { messages } from "../formats/messages/mod.ts";
+import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
+import { topLevelOf } from "../bytes/json_splice.ts";
+import { upstreamRequest, wholeReply } from "./relay.ts";
+
+const ENCODE: EncodeContext = {
+  model: "asked/for",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: false,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+
+function passed(dialect: Dialect, body: string): string {
+  const bytes = new TextEncoder().encode(body);
+  const reply = wholeReply(dialect, dialect, PLAIN_CONTEXT, ENCODE, bytes);
+  return new TextDecoder().decode(reply.body);
+}
+
+Deno.test("wholeReply() adds a stop reason to a reply without one and keeps everything else", async (t) => {
+  const chat = (reason: string, message = "") =>
+    `{"id":"1","model":"asked/for","odd":12345678901234567890,"choices":[{"index":1,"message":{"content":"n"},"finish_reason":"length"},{"index":0,"message":{"content":"x","annotations":[1]${message}},"logprobs":{"content":[]}${reason}}],"service_tier":"x"}`;
+  const call =
+    `,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]`;
+  const message = (reason: string) =>
+    `{"id":"msg_1","model":"asked/for","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"text","text":"x","citations":[1]}]${reason},"container":{"id":"c"},"usage":{"input_tokens":1,"output_tokens":1}}`;
+  const rows: readonly (readonly [Dialect, string, string])[] = [
+    [chatCompletions, chat(""), chat(`,"finish_reason":"stop"`)],
+    [
+      chatCompletions,
+      chat(`,"finish_reason":null`),
+      chat(`,"finish_reason":"stop"`),
+    ],
+    [
+      chatCompletions,
+      chat(`,"finish_reason":""`, call),
+      chat(`,"finish_reason":"tool_calls"`, call),
+    ],
+    [
+      messages,
+      message(`,"stop_reason":null`),
+      message(`,"stop_reason":"end_turn"`),
+    ],
+  ];
+  for (const [dialect, body, expected] of rows) {
+    await t.step(body, () => {
+      assert.deepEqual(
+        JSON.parse(passed(dialect, body)),
+        JSON.parse(expected),
+      );
+      if (body.includes('"odd"')) {
+        assert.ok(passed(dialect, body).includes("12345678901234567890"));
+      }
+    });
+  }
+});
+
+Deno.test("wholeReply() does not change the bytes of a reply with a stop reason", () => {
+  for (const word of ['"stop"', '"never_heard_of"']) {
+    const body =
+      `{ "model":"asked/for", "choices":[{"index":0,"message":{"content":"x"},"delta":{},"finish_reason":${word}}], "n":1.0 }`;
+    assert.equal(passed(chatCompletions, body), body);
+  }
+});
+
+Deno.test("upstreamRequest() names fields of a passed-through request that are removed because the model refuses them", () => {
+  const text =
+    `{"model":"m","temperature":1.0,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning_content":"r"}]}`;
+  const bytes = new TextEncoder().encode(text);
+  const body = JSON.parse(text);
+  const sent = (takesReasoning: boolean) => {
+    const { bytes: out, dropped: losses } = upstreamRequest(
+      {
+        dialect: chatCompletions,
+        bytes,
+        body,
+        top: topLevelOf(bytes),
+        request: chatCompletions.decodeRequest(body),
+      },
+      chatCompletions,
+      "m",
+      { ...DEFAULT_CAPABILITIES.chat_completions, takesReasoning },
+    );
+    return [new TextDecoder().decode(out), losses];
+  };
+  assert.deepEqual(sent(true), [text, []]);
+  assert.deepEqual(sent(false), [
+    text.replace(`,"reasoning_content":"r"`, ""),
+    ["messages[].reasoning_content"],
+  ]);
+});

@@ -1,0 +1,113 @@
+/**
+ * Converts bytes of an event stream to frames and back. Reading follows the WHATWG rules through
+ * `eventsource-parser`, and also detects two things that those rules ignore: a last frame without
+ * its blank line, and a bare JSON object in place of a frame (one vendor's way to report a failure
+ * inside a stream). Dialects interpret the frames.
+ *
+ * @module
+ */
+import { createParser } from "eventsource-parser";
+import { ApiError } from "../model/error.ts";
+
+/** One message of an event stream. `event` is absent where there was no such line. */
+export interface Frame {
+  /** The value of the `event:` line. */
+  readonly event?: string;
+  /** The `data:` lines joined, or the bare JSON object. */
+  readonly data: string;
+}
+
+/** The longest frame that is read, in bytes; bounds the memory that an endless frame can take. */
+export const MAX_FRAME_BYTES: number = 32 * 1024 * 1024;
+
+/** Turns chunks of bytes, cut anywhere, into frames. */
+export interface SseParser {
+  /**
+   * The frames that this chunk completes.
+   *
+   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}
+   */
+  push(chunk: Uint8Array): readonly Frame[];
+  /** The body has ended: returns the last frame if it has no blank line. */
+  end(): readonly Frame[];
+}
+
+/** Makes a {@linkcode SseParser} for one stream. */
+export function sseParser(): SseParser {
+  const decoder = new TextDecoder();
+  let frames: Frame[] = [];
+  let bare = "";
+  // Fragments of a line without its end. The parser receives whole lines only, because it drops a
+  // partial line of an unknown kind.
+  let partial: string[] = [];
+  let size = 0;
+  const flushBare = (): void => {
+    if (bare === "") return;
+    frames.push({ data: bare });
+    bare = "";
+  };
+  const parser = createParser({
+    onEvent(message) {
+      flushBare();
+      frames.push(
+        message.event === undefined
+          ? { data: message.data }
+          : { event: message.event, data: message.data },
+      );
+    },
+    onError(problem) {
+      if (problem.type !== "unknown-field") return;
+      const line = problem.line ?? "";
+      if (bare === "" && !/^\s*[{[]/.test(line)) return;
+      bare += `${line}\n`;
+    },
+  });
+  const feed = (text: string): void => {
+    const lineEnd = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) +
+      1;
+    if (lineEnd === 0) {
+      if (text !== "") partial.push(text);
+      return;
+    }
+    partial.push(text.slice(0, lineEnd));
+    const lines = partial.join("");
+    partial = lineEnd === text.length ? [] : [text.slice(lineEnd)];
+    parser.feed(lines);
+  };
+  const take = (): readonly Frame[] => {
+    const taken = frames;
+    frames = [];
+    return taken;
+  };
+  return {
+    push(chunk) {
+      size += chunk.length;
+      feed(decoder.decode(chunk, { stream: true }));
+      if (frames.length > 0) size = 0;
+      if (size > MAX_FRAME_BYTES) {
+        throw new ApiError(
+          "upstream",
+          "could not read the upstream's stream: a frame is too long",
+        );
+      }
+      return take();
+    },
+    end() {
+      // Adds the line end and blank line that the sender may have left out; harmless where it did
+      // not.
+      feed(`${decoder.decode()}\n\n\n`);
+      flushBare();
+      return take();
+    },
+  };
+}
+
+/** Encodes a frame with an event line. `data` is JSON text, so it contains no line end. */
+export function namedFrame(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
+}
+
+/** Encodes a frame without an event line. */
+export function dataFrame(data: string): string {
+  return `data: ${data}\n\n`;
+}

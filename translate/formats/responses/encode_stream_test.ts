@@ -138,6 +138,17 @@ Deno.test("streamEncoder() sends an empty object for a call without arguments, a
   assert.ok(types.includes("function_call_arguments.delta"));
 });
 
+Deno.test("streamEncoder() sends no white space before the arguments of a call", () => {
+  const { items } = read([
+    START,
+    ...call("f", "call_1", " ", "\n"),
+    ...call("f", "call_2", " ", ' {"a": ', "1}"),
+    stop("tool_use"),
+    END,
+  ]);
+  assert.deepEqual(items.map((item) => item["arguments"]), ["{}", '{"a": 1}']);
+});
+
 Deno.test("streamEncoder() generates a call id if it is missing or repeated", () => {
   const { items } = read([
     START,

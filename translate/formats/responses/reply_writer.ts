@@ -126,7 +126,11 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
         return added;
     }
   };
-  const delta = (item: OpenItem, text: string): string => {
+  const delta = (item: OpenItem, fragment: string): string => {
+    // Arguments of white space alone become an empty object, so leading white space is never sent.
+    const text = item.type === "function_call" && item.text === ""
+      ? fragment.trimStart()
+      : fragment;
     if (text === "") return "";
     let before = begin(item);
     if (item.type === "reasoning" && !item.hasPart) {
@@ -200,8 +204,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     if (status === "completed") {
       if (item.freeText !== undefined) {
         frames += delta(item, item.freeText.end());
-      } else if (item.type === "function_call" && item.text.trim() === "") {
-        item.text = "";
+      } else if (item.type === "function_call" && item.text === "") {
         frames += delta(item, "{}");
       }
     }

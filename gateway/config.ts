@@ -17,6 +17,8 @@ import { VENDORS } from "./upstream/vendors.ts";
 /** The store if `DATABASE_URL` is not set. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
 
+const DAY_MS = 86_400_000;
+
 /** The address that `Deno.serve` listens on. */
 export interface ListenAddress {
   /**
@@ -64,6 +66,12 @@ export interface Config {
   readonly adminToken?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
+  /** Whether replies may be stored for later requests that refer to them. */
+  readonly storeResponses: boolean;
+  /** How long a stored reply is kept, in milliseconds. */
+  readonly responsesAgeMs: number;
+  /** Most bytes of the stored replies of one account; the oldest go first. */
+  readonly responsesBytes: number;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
   /** Largest request body in bytes, after decompression. */
@@ -176,6 +184,11 @@ const ENVIRONMENT = z.object({
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
   ).optional(),
+  GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
+    "on",
+  ),
+  GATEWAY_RESPONSES_DAYS: count(30, 1, 3650),
+  GATEWAY_RESPONSES_BYTES: count(64 * 1024 * 1024, 1024, 2 ** 40),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -316,6 +329,9 @@ export function readConfig(sources: ConfigSources): Config {
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
+    storeResponses: values.GATEWAY_STORE_RESPONSES === "on",
+    responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
+    responsesBytes: values.GATEWAY_RESPONSES_BYTES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,

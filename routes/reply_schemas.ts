@@ -116,7 +116,10 @@ export const responseReply: z.ZodType = z.looseObject({
     output_tokens_details: z.looseObject({ reasoning_tokens: tokens }),
     total_tokens: tokens,
   }),
-  store: z.literal(false),
+  store: z.boolean().describe(
+    "Whether the reply is stored and can be referred to by its id",
+  ),
+  previous_response_id: z.string().nullable(),
 });
 
 /** The token count of a prompt. */

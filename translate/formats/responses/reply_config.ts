@@ -15,15 +15,18 @@ import {
 } from "../../bytes/json.ts";
 
 /**
- * The reply's id. The gateway makes its own, because no reply is stored under the upstream's id.
+ * The reply's id. The gateway makes its own, because upstreams store nothing.
  */
 export function replyId(context: EncodeContext): string {
   return `resp_${context.idSeed}`;
 }
 
-/** The fields that show that the reply is not stored. */
-export function storedState(): JsonObject {
-  return { store: false, previous_response_id: null };
+/** Whether the reply will be stored, and which one it continues. */
+export function storedState({ stored }: EncodeContext): JsonObject {
+  return {
+    store: stored?.store ?? false,
+    previous_response_id: stored?.previousId ?? null,
+  };
 }
 
 /**
@@ -55,7 +58,7 @@ export function replyConfig(context: EncodeContext): JsonObject {
     reasoning: reasoningOf(asked["reasoning"]),
     safety_identifier: or("safety_identifier", null),
     service_tier: tier === undefined || tier === "auto" ? "default" : tier,
-    ...storedState(),
+    ...storedState(context),
     temperature: or("temperature", 1),
     text: textOf(asked["text"]),
     tool_choice: or("tool_choice", "auto"),

@@ -333,6 +333,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     const { event, ofReply } = streamError(error);
     result = {
       ...config,
+      // Only a reply that can be continued is stored.
+      store: false,
       status: "failed",
       error: ofReply,
       output: [...output, ...cut],

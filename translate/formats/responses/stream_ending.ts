@@ -181,6 +181,8 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       const cut = open === undefined ? [] : [cutItem(open.item, open.text)];
       const response = {
         ...replyConfig(context),
+        // Only a reply that can be continued is stored.
+        store: false,
         status: "failed",
         error: ofReply,
         output: [...output, ...cut],

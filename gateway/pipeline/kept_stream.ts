@@ -1,0 +1,112 @@
+/**
+ * A stream whose last frame waits until the reply is stored, so that a client that received it can
+ * refer to the reply at once. The frames before it do not wait. The pump drives this relay and
+ * source in place of the real ones.
+ *
+ * @module
+ */
+import { joinPieces } from "../../translate/bytes/buffers.ts";
+import type { ReplyEnd } from "../../translate/model/stored_state.ts";
+import type { Relay } from "../../translate/stream/relay_interface.ts";
+import type { ReplyKeeper } from "../responses/conversation.ts";
+import type { AttemptResult } from "../upstream/attempt.ts";
+import type { ByteSink, ByteSource } from "../upstream/byte_source.ts";
+
+type StreamResult = AttemptResult & { readonly type: "stream" };
+
+/** Makes the pump call the relay. */
+const NOTHING = new Uint8Array(0);
+
+/** The stream with its last frame held back. */
+export function keptStream(
+  { relay: inner, source, first }: StreamResult,
+  { endOf, keep }: ReplyKeeper,
+): StreamResult {
+  let phase: "running" | "storing" | "ended" = "running";
+  let held: ReplyEnd | undefined;
+  /** Bytes for the client that no call of the pump has taken yet. */
+  let waiting: Uint8Array[] = [];
+  let sink: ByteSink | undefined;
+  let sourceEnded = false;
+
+  const taken = (): Uint8Array => {
+    const bytes = joinPieces(waiting.length === 0 ? [NOTHING] : waiting);
+    waiting = [];
+    return bytes;
+  };
+  const finish = (last: Uint8Array): void => {
+    if (phase !== "storing") return;
+    phase = "ended";
+    waiting.push(last);
+    sink?.onChunk(NOTHING);
+    if (sourceEnded) sink?.onEnd();
+  };
+  /** The part of the relay's bytes that may be sent now. */
+  const passed = (bytes: Uint8Array): Uint8Array => {
+    if (!inner.done()) return bytes;
+    const end = inner.progress().error === undefined
+      ? endOf(bytes, true)
+      : undefined;
+    if (end === undefined) {
+      phase = "ended";
+      return bytes;
+    }
+    phase = "storing";
+    held = end;
+    keep(end).then((isStored) =>
+      finish(isStored ? end.last : end.lastUnstored())
+    );
+    return end.before;
+  };
+  const relay: Relay = {
+    push(chunk) {
+      if (phase === "running") waiting.push(passed(inner.push(chunk)));
+      return taken();
+    },
+    end: taken,
+    fail(error) {
+      if (phase === "running") return inner.fail(error);
+      // The reply is complete; whether it is stored is not known.
+      if (phase === "storing" && held !== undefined) {
+        waiting.push(held.lastUnstored());
+      }
+      phase = "ended";
+      return taken();
+    },
+    ping: () => phase === "running" ? inner.ping() : NOTHING,
+    done: () => phase === "ended" && waiting.length === 0,
+    progress: inner.progress,
+  };
+  const onSourceEnd = (to: ByteSink): void => {
+    try {
+      if (phase === "running") waiting.push(passed(inner.end()));
+    } catch (error) {
+      return to.onError(error);
+    }
+    if (phase !== "storing") return to.onEnd();
+    sourceEnded = true;
+    to.onChunk(NOTHING);
+  };
+  const onSourceError = (to: ByteSink, error: unknown): void => {
+    if (phase === "running") to.onError(error);
+    else if (phase === "storing") sourceEnded = true;
+    else to.onEnd();
+  };
+  const heldSource: ByteSource = {
+    read: () => source.read(),
+    pushTo(to) {
+      sink = to;
+      if (phase === "ended") to.onChunk(NOTHING);
+      source.pushTo({
+        onChunk: (bytes) => to.onChunk(bytes),
+        // The pump relays the last chunks in a microtask: only then the phase is known.
+        onEnd: () => queueMicrotask(() => onSourceEnd(to)),
+        onError: (error) => queueMicrotask(() => onSourceError(to, error)),
+      });
+    },
+    pause: () => source.pause(),
+    resume: () => source.resume(),
+    cancel: () => source.cancel(),
+  };
+  return { type: "stream", relay, source: heldSource, first: passed(first) };
+}

@@ -212,7 +212,9 @@ function matchesOf(path: string): readonly Match[] {
   const matches: Match[] = [];
   for (const { route, segments: pattern } of PATTERNS) {
     const parameters = matchParameters(pattern, segments);
-    if (parameters !== undefined) matches.push({ route, parameters });
+    if (
+      parameters !== undefined && (route.accepts?.(parameters) ?? true)
+    ) matches.push({ route, parameters });
   }
   return matches;
 }

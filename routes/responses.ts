@@ -1,14 +1,24 @@
 /**
- * `POST /v1/responses`, and the reply to clients that request a web socket there.
+ * `POST /v1/responses`, the reply to clients that request a web socket there, and the stored
+ * replies below it.
  *
  * @module
  */
-import { ApiError } from "../translate/model/error.ts";
+import type { Caller } from "../gateway/accounts/accounts.ts";
+import {
+  deleteStoredReply,
+  storedInputItems,
+  storedReply,
+  type StoredReplyRequest,
+} from "../gateway/responses/stored_operations.ts";
+import { ApiError, invalidField } from "../translate/model/error.ts";
+import { state } from "../translate/formats/responses/state.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
 import { handleGeneration } from "./generation.ts";
 import { jsonReply, type Route, type RouteContext } from "./route.ts";
 
 const PATH = "/v1/responses";
+const STORED_PATH = `${PATH}/:id`;
 
 /** Clients that try a web socket first fall back to HTTP immediately only on this status. */
 const UPGRADE_REQUIRED = 426;
@@ -40,7 +50,85 @@ export const RESPONSES_ROUTES: readonly Route[] = [
       return jsonReply(body, { status: UPGRADE_REQUIRED });
     },
   },
+  // Before the routes whose last part takes the rest of the path.
+  {
+    access: "key",
+    method: "GET",
+    path: `${STORED_PATH}/input_items`,
+    accepts: isReplyId,
+    operation: "listResponseInputItems",
+    dialect: responses,
+    handle: async (context, caller) =>
+      jsonReply(
+        await storedInputItems(
+          context.gateway,
+          requestOf(context, caller),
+          context.query,
+          state,
+        ),
+      ),
+  },
+  {
+    access: "key",
+    method: "POST",
+    path: `${STORED_PATH}/cancel`,
+    accepts: isReplyId,
+    dialect: responses,
+    handle() {
+      throw invalidField(
+        "background",
+        "only replies generated in the background can be cancelled, and there are none here; close the connection to cancel a reply",
+        "unsupported_parameter",
+      );
+    },
+  },
+  {
+    access: "key",
+    method: "GET",
+    path: STORED_PATH,
+    accepts: isReplyId,
+    operation: "getResponse",
+    dialect: responses,
+    async handle(context, caller) {
+      if (context.query.get("stream") === "true") {
+        throw invalidField(
+          "stream",
+          "a stored reply is sent whole; only replies generated in the background can be streamed again, and there are none here",
+          "unsupported_parameter",
+        );
+      }
+      return {
+        status: 200,
+        headers: { "content-type": "application/json" },
+        body: await storedReply(context.gateway, requestOf(context, caller)),
+      };
+    },
+  },
+  {
+    access: "key",
+    method: "DELETE",
+    path: STORED_PATH,
+    accepts: isReplyId,
+    operation: "deleteResponse",
+    dialect: responses,
+    handle: async (context, caller) =>
+      jsonReply(
+        await deleteStoredReply(context.gateway, requestOf(context, caller)),
+      ),
+  },
 ];
+
+/** The last part of a path takes its rest: other paths below this one are wrong addresses. */
+function isReplyId({ id }: Readonly<Record<string, string>>): boolean {
+  return id !== undefined && /^resp_[^/]*$/.test(id);
+}
+
+function requestOf(
+  { request, parameters }: RouteContext,
+  caller: Caller,
+): StoredReplyRequest {
+  return { caller, headers: request.headers, id: parameters["id"] ?? "" };
+}
 
 function wantsSocket(request: Request): boolean {
   return request.headers.get("upgrade")?.toLowerCase() === "websocket";

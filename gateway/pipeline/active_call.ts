@@ -5,7 +5,6 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
-import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { streamRelay } from "../../translate/stream/relay.ts";
@@ -233,7 +232,7 @@ export class ActiveCall {
       status: 200,
       headers: this.#headers(),
       body: bodyOf(
-        isKept ? reply.body : joinPieces([end.before, end.lastUnstored()]),
+        isKept ? reply.body : end.unstored(),
       ),
     };
   }

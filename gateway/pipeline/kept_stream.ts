@@ -1,12 +1,12 @@
 /**
- * A stream whose last frame waits until the reply is stored, so that a client that received it can
- * refer to the reply at once. The frames before it do not wait. The pump drives this relay and
- * source in place of the real ones.
+ * A stream whose last bytes wait until the reply is stored, so that a client that received them can
+ * refer to the reply at once. They are the frames that the relay wrote in one step with the last
+ * one: sent apart, the last frame would wait for the acknowledgement of the others. The pump drives
+ * this relay and source in place of the real ones.
  *
  * @module
  */
 import { joinPieces } from "../../translate/bytes/buffers.ts";
-import type { ReplyEnd } from "../../translate/model/stored_state.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { ReplyKeeper } from "../responses/conversation.ts";
 import type { AttemptResult } from "../upstream/attempt.ts";
@@ -17,13 +17,14 @@ type StreamResult = AttemptResult & { readonly type: "stream" };
 /** Makes the pump call the relay. */
 const NOTHING = new Uint8Array(0);
 
-/** The stream with its last frame held back. */
+/** The stream with its last bytes held back. */
 export function keptStream(
   { relay: inner, source, first }: StreamResult,
   { endOf, keep }: ReplyKeeper,
 ): StreamResult {
   let phase: "running" | "storing" | "ended" = "running";
-  let held: ReplyEnd | undefined;
+  /** Makes the last bytes that state that the reply is not stored. */
+  let unstored: (() => Uint8Array) | undefined;
   /** Bytes for the client that no call of the pump has taken yet. */
   let waiting: Uint8Array[] = [];
   let sink: ByteSink | undefined;
@@ -52,11 +53,9 @@ export function keptStream(
       return bytes;
     }
     phase = "storing";
-    held = end;
-    keep(end).then((isStored) =>
-      finish(isStored ? end.last : end.lastUnstored())
-    );
-    return end.before;
+    unstored = end.unstored;
+    keep(end).then((isStored) => finish(isStored ? bytes : end.unstored()));
+    return NOTHING;
   };
   const relay: Relay = {
     push(chunk) {
@@ -67,8 +66,8 @@ export function keptStream(
     fail(error) {
       if (phase === "running") return inner.fail(error);
       // The reply is complete; whether it is stored is not known.
-      if (phase === "storing" && held !== undefined) {
-        waiting.push(held.lastUnstored());
+      if (phase === "storing" && unstored !== undefined) {
+        waiting.push(unstored());
       }
       phase = "ended";
       return taken();
@@ -85,7 +84,6 @@ export function keptStream(
     }
     if (phase !== "storing") return to.onEnd();
     sourceEnded = true;
-    to.onChunk(NOTHING);
   };
   const onSourceError = (to: ByteSink, error: unknown): void => {
     if (phase === "running") to.onError(error);

@@ -42,12 +42,8 @@ export interface ReplyEnd {
   readonly reply: string;
   /** Ids of the reply's output items, each once. */
   readonly itemIds: readonly string[];
-  /** The bytes before the part that tells the whole reply. */
-  readonly before: Uint8Array;
-  /** That part; it states that the reply is stored. */
-  readonly last: Uint8Array;
-  /** That part where the reply could not be stored. */
-  lastUnstored(): Uint8Array;
+  /** The bytes for the client where the reply could not be stored, and says so. */
+  unstored(): Uint8Array;
 }
 
 /** The reply as later requests report it. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { encodeText } from "../../bytes/buffers.ts";
+import { encodeText, joinPieces } from "../../bytes/buffers.ts";
 import { exactJson, upstreamJson } from "../../bytes/exact_json.ts";
 import {
   arrayOr,
@@ -20,7 +20,6 @@ import { namedFrame, sseParser } from "../../stream/sse.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
-const NOTHING = new Uint8Array(0);
 
 /** States of a reply that a later request can continue. */
 const CONTINUABLE: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
@@ -39,36 +38,32 @@ export function replyEnd(
   if (!isStream) {
     const reply = objectOr(exactJson(new TextDecoder().decode(bytes)));
     if (!CONTINUABLE.has(reply["status"])) return undefined;
-    return endOf(
-      reply,
-      NOTHING,
-      bytes,
-      (unstored) => upstreamJson(unstored),
-    );
+    return endOf(reply, (unstored) => encodeText(upstreamJson(unstored)));
   }
   const start = lastFrameStart(bytes);
-  const last = bytes.subarray(start);
   const parser = sseParser();
-  const frame = [...parser.push(last), ...parser.end()].at(-1);
+  const frame = [...parser.push(bytes.subarray(start)), ...parser.end()]
+    .at(-1);
   const data = objectOr(exactJson(frame?.data ?? ""));
   if (!LAST_FRAMES.has(data["type"])) return undefined;
   return endOf(
     data["response"],
-    bytes.subarray(0, start),
-    last,
     (unstored) =>
-      namedFrame(
-        String(data["type"]),
-        upstreamJson({ ...data, response: unstored }),
-      ),
+      joinPieces([
+        bytes.subarray(0, start),
+        encodeText(
+          namedFrame(
+            String(data["type"]),
+            upstreamJson({ ...data, response: unstored }),
+          ),
+        ),
+      ]),
   );
 }
 
 function endOf(
   reply: unknown,
-  before: Uint8Array,
-  last: Uint8Array,
-  write: (unstored: JsonObject) => string,
+  write: (unstored: JsonObject) => Uint8Array,
 ): ReplyEnd | undefined {
   if (!isObject(reply)) return undefined;
   const id = textIn(reply["id"]);
@@ -80,9 +75,7 @@ function endOf(
     id,
     reply: upstreamJson(reply),
     itemIds: [...new Set(itemIds)],
-    before,
-    last,
-    lastUnstored: () => encodeText(write({ ...reply, store: false })),
+    unstored: () => write({ ...reply, store: false }),
   };
 }
 

@@ -6,12 +6,9 @@
  */
 import { z } from "zod";
 import type { DialectName } from "../translate/model/request.ts";
+import { readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
-import {
-  type CatalogueOverrides,
-  parseCatalogueFile,
-} from "./upstream/catalogue_file.ts";
 import { VENDORS } from "./upstream/vendors.ts";
 
 /** The store if `DATABASE_URL` is not set. */
@@ -237,7 +234,7 @@ export function readConfig(sources: ConfigSources): Config {
   const file = env["GATEWAY_CONFIG"];
   const overrides = file === undefined
     ? {}
-    : readOverrides(file, sources, problems);
+    : readOverrides(file, sources.readFile, problems);
   const named = Object.values(overrides.vendors ?? {}).flatMap((vendor) =>
     vendor.api_key_env ?? []
   );
@@ -360,47 +357,6 @@ function isOtherSetting(name: string): boolean {
   return name.startsWith("GATEWAY_") ||
     (SETTING_NAMES.includes(name) &&
       !VENDORS.some(({ keySetting }) => keySetting === name));
-}
-
-function readOverrides(
-  path: string,
-  sources: ConfigSources,
-  problems: string[],
-): CatalogueOverrides {
-  let text: string;
-  try {
-    text = sources.readFile(path);
-  } catch (error) {
-    problems.push(`GATEWAY_CONFIG: ${unreadable(path, error)}`);
-    return {};
-  }
-  const file = parseCatalogueFile(text);
-  if (file.ok) return file.overrides;
-  for (const problem of file.problems) {
-    problems.push(`GATEWAY_CONFIG: ${path}: ${problem}`);
-  }
-  return {};
-}
-
-function unreadable(path: string, error: unknown): string {
-  const { name, code } = error instanceof Error
-    ? error as Error & { readonly code?: unknown }
-    : { name: "", code: undefined };
-  if (name === "NotCapable") {
-    return `${path} is outside what this process may read, which is the working directory under deno task start: ` +
-      "copy the file into it, or start main.ts by deno run with the flags of that task and the file's folder in --allow-read";
-  }
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return `there is no file ${path}; a relative path is resolved from the working directory`;
-    case "EISDIR":
-      return `${path} is a folder: set it to the JSON file`;
-    case "EACCES":
-    case "EPERM":
-      return `the process's user is not permitted to read ${path}`;
-  }
-  return `could not read ${path}`;
 }
 
 /** Whether an address is reachable from this machine only. */

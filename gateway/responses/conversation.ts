@@ -37,7 +37,7 @@ export interface Conversation {
   readonly top: TopLevel;
   /** Number of items before the client's own. */
   readonly historyLength: number;
-  /** What the reply says of itself. */
+  /** For the encoder of the reply. */
   readonly stored: StoredState;
   /** Absent where the reply is not to be stored. */
   readonly keeper?: ReplyKeeper;
@@ -53,7 +53,7 @@ export interface ReplyKeeper {
 
 /**
  * Longest wait for the store before a reply's last bytes go out. A later success does no harm: the
- * client was told that its reply is not stored.
+ * reply states that it is not stored.
  */
 const KEEP_MS = 2_000;
 /** Sealed bytes per byte of a request. */

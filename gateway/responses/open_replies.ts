@@ -9,7 +9,7 @@ import type { Config } from "../config.ts";
 import { startPurge } from "./purge.ts";
 import { type StoredReplies, storedReplies } from "./stored_replies.ts";
 
-/** The opened replies. */
+/** Stored replies that are in use. */
 export interface OpenedReplies {
   /** Absent where the settings switch storing off; what was stored before still expires. */
   readonly replies?: StoredReplies;

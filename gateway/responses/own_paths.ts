@@ -10,7 +10,7 @@ const INDEX = /\binput\[(\d+)\]/g;
 /** The field that brought the earlier items. */
 const PREVIOUS = "previous_response_id";
 
-/** The error with the paths of the client's own request, of which `earlier` items are not a part. */
+/** The error with the paths of the client's own request, without the `earlier` items before it. */
 export function withOwnPaths(error: unknown, earlier: number): unknown {
   if (earlier === 0 || !(error instanceof ApiError)) return error;
   const { param } = error.details;

@@ -62,7 +62,7 @@ export interface NewReply {
   readonly turn: StoredTurn;
   /** Id of the reply that it continues. */
   readonly previousId?: string;
-  /** Ids of its items. */
+  /** Output items of the reply, by which later requests refer to them. */
   readonly itemIds: readonly string[];
 }
 

@@ -42,7 +42,7 @@ export interface ReplyEnd {
   readonly reply: string;
   /** Ids of the reply's output items, each once. */
   readonly itemIds: readonly string[];
-  /** The bytes for the client where the reply could not be stored, and says so. */
+  /** The bytes for the client where the reply could not be stored: they state that. */
   unstored(): Uint8Array;
 }
 

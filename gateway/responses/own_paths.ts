@@ -6,7 +6,7 @@
  */
 import { ApiError } from "../../translate/model/error.ts";
 
-const INDEX = /\binput\[(\d+)\]/g;
+const INDEX = /\binput\[(\d+)\]((?:\.\w+|\[\d+\])*)/g;
 /** The field that brought the earlier items. */
 const PREVIOUS = "previous_response_id";
 
@@ -16,9 +16,9 @@ export function withOwnPaths(error: unknown, earlier: number): unknown {
   const { param } = error.details;
   if (param === undefined || param.search(INDEX) !== 0) return error;
   const own = (text: string): string =>
-    text.replaceAll(INDEX, (_, index: string) => {
+    text.replaceAll(INDEX, (_, index: string, rest: string) => {
       const at = Number(index) - earlier;
-      return at < 0 ? `${PREVIOUS}: an earlier item` : `input[${at}]`;
+      return at < 0 ? `${PREVIOUS}: an earlier item` : `input[${at}]${rest}`;
     });
   const at = Number(/\d+/.exec(param)?.[0]) - earlier;
   const moved = new ApiError(error.kind, own(error.message), {

@@ -80,19 +80,15 @@ Deno.test("a reply waits for a slow store for two seconds, then ends without bei
     for (const stream of [false, true]) {
       const reached = Promise.withResolvers<void>();
       upstream.play({ items: [messageItem("hello")], after: reached.promise });
-      const calls = upstream.calls.length;
+      const called = upstream.nextCall();
       const response = gateway.post("/v1/responses", {
         model,
         input: "Hi",
         stream,
       });
-      while (upstream.calls.length === calls) {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-      // The reservation is on disk before this lock, since the reply waits for it as well.
-      while (other.prepare("SELECT * FROM reservations").all().length === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      await called;
+      // The reply waits for its reservation as well: that must not meet the lock.
+      await gateway.accounts.flush();
       other.exec("BEGIN EXCLUSIVE");
       reached.resolve();
       const text = response.then((reply) => reply.text());
@@ -112,15 +108,14 @@ Deno.test("a client that disconnects before the end leaves nothing stored", () =
     const held = Promise.withResolvers<void>();
     upstream.play({ items: [messageItem("hello")], after: held.promise });
     const abort = new AbortController();
+    const called = upstream.nextCall();
     const response = gateway.post(
       "/v1/responses",
       { model, input: "Hi", stream: true },
       {},
       abort.signal,
     );
-    while (upstream.calls.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    await called;
     abort.abort();
     await response.catch(() => {});
     const { stored } = await gateway.logEntry(({ ended }) =>

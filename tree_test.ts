@@ -116,6 +116,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "reply_end",
     "reply_writer",
     "state",
+    "state_errors",
     "stream_grammar",
     "tool_names",
   ],

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
+import type { HttpReply } from "../gateway/http/http_reply.ts";
 import {
   deleteStoredReply,
   storedInputItems,
@@ -58,15 +59,16 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     accepts: isReplyId,
     operation: "listResponseInputItems",
     dialect: responses,
-    handle: async (context, caller) =>
-      jsonReply(
-        await storedInputItems(
-          context.gateway,
-          requestOf(context, caller),
-          context.query,
-          state,
-        ),
-      ),
+    handle: (context, caller) =>
+      withSlot(context, caller, async (request) =>
+        jsonReply(
+          await storedInputItems(
+            context.gateway,
+            request,
+            context.query,
+            state,
+          ),
+        )),
   },
   {
     access: "key",
@@ -89,7 +91,7 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     accepts: isReplyId,
     operation: "getResponse",
     dialect: responses,
-    async handle(context, caller) {
+    handle(context, caller) {
       if (context.query.get("stream") === "true") {
         throw invalidField(
           "stream",
@@ -97,11 +99,11 @@ export const RESPONSES_ROUTES: readonly Route[] = [
           "unsupported_parameter",
         );
       }
-      return {
+      return withSlot(context, caller, async (request) => ({
         status: 200,
         headers: { "content-type": "application/json" },
-        body: await storedReply(context.gateway, requestOf(context, caller)),
-      };
+        body: await storedReply(context.gateway, request),
+      }));
     },
   },
   {
@@ -111,9 +113,12 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     accepts: isReplyId,
     operation: "deleteResponse",
     dialect: responses,
-    handle: async (context, caller) =>
-      jsonReply(
-        await deleteStoredReply(context.gateway, requestOf(context, caller)),
+    handle: (context, caller) =>
+      withSlot(
+        context,
+        caller,
+        async (request) =>
+          jsonReply(await deleteStoredReply(context.gateway, request)),
       ),
   },
 ];
@@ -123,11 +128,19 @@ function isReplyId({ id }: Readonly<Record<string, string>>): boolean {
   return id !== undefined && /^resp_[^/]*$/.test(id);
 }
 
-function requestOf(
-  { request, parameters }: RouteContext,
+/** Handles a request for a stored reply in a concurrency slot: its conversation may be large. */
+async function withSlot(
+  { gateway, request, parameters }: RouteContext,
   caller: Caller,
-): StoredReplyRequest {
-  return { caller, headers: request.headers, id: parameters["id"] ?? "" };
+  handle: (request: StoredReplyRequest) => Promise<HttpReply>,
+): Promise<HttpReply> {
+  const slot = gateway.concurrency.acquire(caller.keyId);
+  try {
+    const id = parameters["id"] ?? "";
+    return await handle({ caller, headers: request.headers, id });
+  } finally {
+    slot.release();
+  }
 }
 
 function wantsSocket(request: Request): boolean {

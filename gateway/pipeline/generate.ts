@@ -17,7 +17,6 @@ import {
   type Conversation,
   openConversation,
 } from "../responses/conversation.ts";
-import { withOwnPaths } from "../responses/own_paths.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
 import type { GenerationCall } from "./generation_call.ts";
@@ -32,13 +31,15 @@ export async function generate(
   call: GenerationCall,
 ): Promise<HttpReply> {
   if (!gateway.accepting()) throw shuttingDown();
-  const conversation = await openConversation(gateway, call);
+  const conversation = call.dialect.state === undefined
+    ? undefined
+    : await openConversation(gateway, call);
   if (conversation === undefined) return await run(gateway, call);
-  const { body, bytes, top, historyLength } = conversation;
+  const { body, bytes, top } = conversation;
   try {
     return await run(gateway, { ...call, body, bytes, top }, conversation);
   } catch (error) {
-    const own = withOwnPaths(error, historyLength);
+    const own = conversation.ownError(error);
     if (
       error instanceof Error && own instanceof Error &&
       gateway.loggedErrors.has(error)

@@ -4,19 +4,18 @@
  *
  * @module
  */
-import { type JsonObject } from "../../translate/bytes/json.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
 import {
   spliceFields,
   type TopLevel,
   topLevelOf,
 } from "../../translate/bytes/json_splice.ts";
-import { ApiError, invalidField } from "../../translate/model/error.ts";
+import { ApiError } from "../../translate/model/error.ts";
 import type {
   DialectState,
   ReplyEnd,
   StateRequest,
   StoredState,
-  StoredTurn,
 } from "../../translate/model/stored_state.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
@@ -25,7 +24,11 @@ import type { GenerationCall } from "../pipeline/generation_call.ts";
 import { assertActive } from "../pipeline/model_access.ts";
 import type { TimerId } from "../timers.ts";
 import { deriveSeal, type Seal } from "./seal.ts";
-import type { Chain, StoredReplies } from "./stored_replies.ts";
+import {
+  type Chain,
+  sealedBytes,
+  type StoredReplies,
+} from "./stored_replies.ts";
 
 /** A request with the stored part of its conversation. */
 export interface Conversation {
@@ -35,8 +38,8 @@ export interface Conversation {
   readonly bytes: Uint8Array;
   /** Positions in `bytes`. */
   readonly top: TopLevel;
-  /** Number of items before the client's own. */
-  readonly historyLength: number;
+  /** An error of this request in terms of the client's own. */
+  ownError(error: unknown): unknown;
   /** For the encoder of the reply. */
   readonly stored: StoredState;
   /** Absent where the reply is not to be stored. */
@@ -56,11 +59,6 @@ export interface ReplyKeeper {
  * reply states that it is not stored.
  */
 const KEEP_MS = 2_000;
-/** Sealed bytes per byte of a request. */
-const SEALED_BYTES = 4 / 3;
-
-const SEND_ALL =
-  "send the whole conversation in input (AI SDK: providerOptions.openai.store = false)";
 
 /** Seals derived in this process, as long as their callers are cached. */
 const seals = new WeakMap<Caller, Promise<Seal>>();
@@ -93,14 +91,14 @@ export async function openConversation(
   if (state === undefined || replies === undefined) return undefined;
   const asked = state.asked(call.body);
   const store = asked.store &&
-    call.bytes.length * SEALED_BYTES < config.responsesBytes;
+    sealedBytes(call.bytes.length) < config.responsesBytes;
   const refers = asked.previousId !== undefined || asked.references.length > 0;
   if (!store && !refers) return undefined;
   assertActive(call.caller);
   const seal = await sealOf(call.caller, call.headers);
   const request = refers
     ? await resolved(replies, seal, state, asked, call, config.maxBodyBytes)
-    : { ...pick(call), historyLength: 0 };
+    : asSent(call);
   return {
     ...request,
     stored: {
@@ -115,84 +113,49 @@ export async function openConversation(
   };
 }
 
-function pick(
-  { body, bytes, top }: GenerationCall,
-): Pick<Conversation, "body" | "bytes" | "top"> {
-  return { body, bytes, top };
+type Resolved = Pick<Conversation, "body" | "bytes" | "top" | "ownError">;
+
+function asSent({ body, bytes, top }: GenerationCall): Resolved {
+  return { body, bytes, top, ownError: (error) => error };
 }
 
 async function resolved(
   replies: StoredReplies,
   seal: Seal,
   state: DialectState,
-  { previousId, references }: StateRequest,
+  asked: StateRequest,
   call: GenerationCall,
   maxBytes: number,
-): Promise<
-  Pick<Conversation, "body" | "bytes" | "top" | "historyLength">
-> {
-  const turns = previousId === undefined
-    ? []
-    : continued(await orUnavailable(replies.chain(seal, previousId, maxBytes)));
-  const inherited = state.references(turns);
-  const items = await orUnavailable(
-    replies.items(
-      seal,
-      [...inherited, ...references].map(({ id }) => id),
-      state,
-    ),
-  );
-  for (const { path, id } of references) {
-    if (items.has(id)) continue;
-    throw invalidField(
-      path,
-      `no item ${
-        shown(id)
-      } is stored for this key: it is unknown, was deleted or has expired; ${SEND_ALL}`,
-      "item_not_found",
-    );
+): Promise<Resolved> {
+  const { previousId, references } = asked;
+  const { errors } = state;
+  const { turns, missing }: Chain = previousId === undefined
+    ? { turns: [], missing: "nothing" }
+    : await orUnavailable(replies.chain(seal, previousId, maxBytes));
+  if (missing === "too much") throw errors.tooLong(asked, maxBytes);
+  if (missing === "a reply" || (previousId && turns.length === 0)) {
+    throw errors.notContinued();
   }
-  if (inherited.some(({ id }) => !items.has(id))) throw notContinued();
+  const inherited = state.references(turns);
+  const ids = [...inherited, ...references].map(({ id }) => id);
+  const items = await orUnavailable(
+    replies.items(seal, ids, maxBytes, state),
+  );
+  if (items === undefined) throw errors.tooLong(asked, maxBytes);
+  const lost = references.find(({ id }) => !items.has(id));
+  if (lost !== undefined) throw errors.noItem(lost);
+  if (inherited.some(({ id }) => !items.has(id))) throw errors.notContinued();
   const history = state.history(turns, items);
   const fields = state.resolved(call.body, history, items);
   const bytes = spliceFields(call.bytes, fields, call.top);
-  if (bytes.length > maxBytes) throw tooLong(maxBytes);
+  if (bytes.length > maxBytes) throw errors.tooLong(asked, maxBytes);
   return {
     body: { ...call.body, ...fields },
     bytes,
     top: topLevelOf(bytes),
-    historyLength: history.length,
+    ownError: (error) =>
+      error instanceof ApiError ? errors.own(error, history.length) : error,
   };
-}
-
-/** @throws {ApiError} where a part of the conversation is missing */
-function continued({ turns, missing }: Chain): readonly StoredTurn[] {
-  if (turns.length === 0 || missing === "a reply") throw notContinued();
-  if (missing === "too much") throw tooLong();
-  return turns;
-}
-
-function notContinued(): ApiError {
-  return invalidField(
-    "previous_response_id",
-    `this reply, or one that it continues, is not stored for this key: it is unknown, was deleted or has expired; ${SEND_ALL}`,
-    "previous_response_not_found",
-  );
-}
-
-function tooLong(maxBytes?: number): ApiError {
-  return new ApiError(
-    "too_large",
-    `previous_response_id: the conversation is ${
-      maxBytes === undefined ? "too long" : `larger than ${maxBytes} bytes`
-    } with the replies that it continues`,
-    { param: "previous_response_id", retryable: false },
-  );
-}
-
-/** A client's text, shortened for a message. */
-function shown(id: string): string {
-  return JSON.stringify(id.toWellFormed().slice(0, 100));
 }
 
 /**

@@ -17,7 +17,8 @@ Deno.test("a purge removes everything that expired in small writes, also after a
         accountId: "account",
         keyId: "key",
         atMs: n < 2 * SLICE + 5 ? 10 : 90,
-        sealed: "1.",
+        input: "1",
+        reply: "1.",
         items: [],
       }, 100_000);
     }

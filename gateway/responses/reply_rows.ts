@@ -29,14 +29,19 @@ export interface ReplyRow {
   readonly keyId: string;
   /** Unix time in milliseconds. */
   readonly atMs: number;
-  /** The content, sealed. */
-  readonly sealed: string;
+  /** The sealed input. */
+  readonly input: string;
+  /** The sealed reply. */
+  readonly reply: string;
   /** Addresses of its items. */
   readonly items: readonly string[];
 }
 
 /** The part of a row that is needed to open it. */
-export type SealedReply = Pick<ReplyRow, "address" | "previous" | "sealed">;
+export type SealedReply = Pick<
+  ReplyRow,
+  "address" | "previous" | "input" | "reply"
+>;
 
 /** Rows that are removed in one statement. */
 export const SLICE = 50;
@@ -57,14 +62,14 @@ export async function insertReply(
   row: ReplyRow,
   maxBytes: number,
 ): Promise<void> {
-  const bytes = row.sealed.length;
+  const bytes = bytesIn(row);
   if (bytes > maxBytes) {
     throw new Error("a reply is larger than its account's share of the store");
   }
   await makeRoom(sql, dialect, row.accountId, maxBytes - bytes);
   const inserted = await sql.all(
-    "INSERT INTO stored_replies (address, previous, account_id, key_id, at_ms, bytes, sealed) " +
-      "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (address) DO NOTHING RETURNING address",
+    "INSERT INTO stored_replies (address, previous, account_id, key_id, at_ms, bytes, reply_bytes, input, reply) " +
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (address) DO NOTHING RETURNING address",
     [
       row.address,
       row.previous ?? null,
@@ -72,7 +77,9 @@ export async function insertReply(
       row.keyId,
       row.atMs,
       bytes,
-      row.sealed,
+      row.reply.length,
+      row.input,
+      row.reply,
     ],
   );
   if (inserted.length === 0) return;
@@ -153,30 +160,61 @@ export async function readChain(
         FROM chain c JOIN stored_replies r ON r.address = c.previous
         WHERE r.at_ms >= $2 AND c.depth < $3 AND c.total <= $4
     )
-    SELECT r.address, r.previous, r.sealed FROM chain c
+    SELECT r.address, r.previous, r.input, r.reply FROM chain c
       JOIN stored_replies r ON r.address = c.address ORDER BY c.depth DESC`,
     [address, oldestMs, maxReplies, maxBytes],
   );
   return rows.map(sealedReply);
 }
 
+/** A sealed reply without its input. */
+export type SealedOutput = Pick<ReplyRow, "address" | "reply">;
+
 /**
  * The replies that have the items at these addresses, each once, oldest first: where two have one
- * item, the later one counts.
+ * item, the later one counts. Undefined if they have more than `maxBytes` together.
  */
 export async function readByItems(
   store: Store,
   addresses: readonly string[],
-  oldestMs: number,
-): Promise<readonly SealedReply[]> {
-  const rows = await store.read(
-    "SELECT address, previous, sealed FROM stored_replies WHERE at_ms >= $2 AND address IN " +
-      `(SELECT reply FROM stored_items WHERE address IN ${
-        store.dialect.texts(1)
-      }) ORDER BY at_ms, address`,
-    [JSON.stringify(addresses), oldestMs],
+  { oldestMs, maxBytes }: Pick<ChainLimits, "oldestMs" | "maxBytes">,
+): Promise<readonly SealedOutput[] | undefined> {
+  const from = "FROM stored_replies WHERE at_ms >= $2 AND address IN " +
+    `(SELECT reply FROM stored_items WHERE address IN ${
+      store.dialect.texts(1)
+    })`;
+  const values = [JSON.stringify(addresses), oldestMs];
+  const [sum] = await store.read(
+    `SELECT CAST(COALESCE(SUM(reply_bytes), 0) AS BIGINT) AS bytes ${from}`,
+    values,
   );
-  return rows.map(sealedReply);
+  if (sum === undefined || intOf(sum, "bytes") > maxBytes) return undefined;
+  const rows = await store.read(
+    `SELECT address, reply ${from} ORDER BY at_ms, address`,
+    values,
+  );
+  return rows.map((row) => ({
+    address: textOf(row, "address"),
+    reply: textOf(row, "reply"),
+  }));
+}
+
+/** The sealed reply at an address, without its input. */
+export async function readOutput(
+  store: Store,
+  address: string,
+  oldestMs: number,
+): Promise<string | undefined> {
+  const [row] = await store.read(
+    "SELECT reply FROM stored_replies WHERE address = $1 AND at_ms >= $2",
+    [address, oldestMs],
+  );
+  return row === undefined ? undefined : textOf(row, "reply");
+}
+
+/** What a row counts towards its account's share. */
+export function bytesIn(row: Pick<ReplyRow, "input" | "reply">): number {
+  return row.input.length + row.reply.length;
 }
 
 function sealedReply(row: SqlRow): SealedReply {
@@ -184,7 +222,8 @@ function sealedReply(row: SqlRow): SealedReply {
   return {
     address: textOf(row, "address"),
     ...(previous === undefined ? {} : { previous }),
-    sealed: textOf(row, "sealed"),
+    input: textOf(row, "input"),
+    reply: textOf(row, "reply"),
   };
 }
 

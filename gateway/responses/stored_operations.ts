@@ -6,10 +6,7 @@
  */
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
-import type {
-  DialectState,
-  StoredTurn,
-} from "../../translate/model/stored_state.ts";
+import type { DialectState } from "../../translate/model/stored_state.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import { assertActive } from "../pipeline/model_access.ts";
@@ -49,8 +46,9 @@ export async function storedReply(
   request: StoredReplyRequest,
 ): Promise<string> {
   const { replies, seal } = await opened(gateway, request);
-  const { turns } = await orUnavailable(replies.chain(seal, request.id, 0));
-  return lastOf(turns, request.id).reply;
+  const reply = await orUnavailable(replies.reply(seal, request.id));
+  if (reply === undefined) throw notFound(request.id);
+  return reply;
 }
 
 /**
@@ -88,13 +86,16 @@ export async function storedInputItems(
     throw invalidField("order", "expected asc or desc");
   }
   const { replies, seal } = await opened(gateway, request);
+  const { maxBodyBytes } = gateway.config;
   const { turns } = await orUnavailable(
-    replies.chain(seal, request.id, gateway.config.maxBodyBytes),
+    replies.chain(seal, request.id, maxBodyBytes),
   );
-  lastOf(turns, request.id);
+  if (turns.length === 0) throw notFound(request.id);
   const ids = state.references(turns).map(({ id }) => id);
-  const items = await orUnavailable(replies.items(seal, ids, state));
-  const listed = state.listedItems(turns, items);
+  const items = await orUnavailable(
+    replies.items(seal, ids, maxBodyBytes, state),
+  );
+  const listed = state.listedItems(turns, items ?? new Map());
   return pageOf(
     order === "asc" ? listed : listed.toReversed(),
     limit,
@@ -111,12 +112,6 @@ async function opened(
     throw notFound(id, "; replies are not stored here");
   }
   return { replies, seal: await sealOf(caller, headers) };
-}
-
-function lastOf(turns: readonly StoredTurn[], id: string): StoredTurn {
-  const last = turns.at(-1);
-  if (last === undefined) throw notFound(id);
-  return last;
 }
 
 function notFound(id: string, addition = ""): ApiError {

@@ -21,9 +21,11 @@ import type {
 } from "../../translate/model/stored_state.ts";
 import type { Store } from "../accounts/store/store.ts";
 import {
+  bytesIn,
   insertReply,
   readByItems,
   readChain,
+  readOutput,
   removeReply,
   type ReplyRow,
   type SealedReply,
@@ -72,12 +74,18 @@ export interface StoredReplies {
   save(reply: NewReply): Promise<void>;
   /** A reply and those that it continues, as long as they have at most `maxBytes` together. */
   chain(seal: Seal, id: string, maxBytes: number): Promise<Chain>;
-  /** Items by id; those that are not stored are absent. */
+  /** The JSON text of a reply; undefined if it is not stored. */
+  reply(seal: Seal, id: string): Promise<string | undefined>;
+  /**
+   * Items by id; those that are not stored are absent. Undefined if there are too many, or if their
+   * replies have more than `maxBytes` together.
+   */
   items(
     seal: Seal,
     ids: readonly string[],
+    maxBytes: number,
     state: DialectState,
-  ): Promise<ReadonlyMap<string, JsonObject>>;
+  ): Promise<ReadonlyMap<string, JsonObject> | undefined>;
   /** Removes a reply. Resolves to whether it was stored. */
   remove(seal: Seal, id: string): Promise<boolean>;
   /** Waits for the writes under way. */
@@ -88,8 +96,8 @@ export interface StoredReplies {
 export const MAX_REPLIES = 1000;
 /** Most replies that one write stores. */
 const MAX_BATCH = 50;
-/** Sealed bytes per byte of text: base64. */
-const SEALED_BYTES = 4 / 3;
+/** Most items that one request may refer to: each costs an address. */
+export const MAX_ITEMS = 2000;
 
 interface Waiting {
   readonly row: ReplyRow;
@@ -125,15 +133,24 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
     rows: readonly SealedReply[],
   ): Promise<readonly StoredTurn[]> =>
     await Promise.all(
-      rows.map(async ({ address, sealed }) =>
-        turnFrom(await seal.open(address, sealed))
+      rows.map(async ({ address, input, reply }) =>
+        turnFrom(
+          await seal.open(inputAt(address), input),
+          await seal.open(address, reply),
+        )
       ),
     );
 
   return {
     async save(reply) {
       const { seal, turn, previousId } = reply;
-      const address = await seal.addressOf("reply", turn.id);
+      const { id, input } = turn;
+      const text = JSON.stringify({ id, input });
+      // One reply that is too large must not make the write of others fail.
+      if (sealedBytes(text.length + turn.reply.length) > maxBytes) {
+        throw new Error("the reply is larger than its account's share");
+      }
+      const address = await seal.addressOf("reply", id);
       const row: ReplyRow = {
         address,
         ...(previousId === undefined
@@ -142,13 +159,13 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         accountId: reply.accountId,
         keyId: reply.keyId,
         atMs: now(),
-        sealed: await seal.close(address, JSON.stringify(turn)),
+        input: await seal.close(inputAt(address), text),
+        reply: await seal.close(address, turn.reply),
         items: await Promise.all(
-          reply.itemIds.map((id) => seal.addressOf("item", id)),
+          reply.itemIds.map((item) => seal.addressOf("item", item)),
         ),
       };
-      // One reply that is too large must not make the write of others fail.
-      if (row.sealed.length > maxBytes) {
+      if (bytesIn(row) > maxBytes) {
         throw new Error("the reply is larger than its account's share");
       }
       const done = Promise.withResolvers<void>();
@@ -160,30 +177,42 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       const limits = {
         oldestMs: oldestMs(),
         maxReplies: MAX_REPLIES,
-        maxBytes: Math.ceil(maxTextBytes * SEALED_BYTES),
+        maxBytes: sealedBytes(maxTextBytes),
       };
       const address = await seal.addressOf("reply", id);
       const rows = await readChain(store, address, limits);
       const turns = await opened(seal, rows);
       if (rows[0]?.previous === undefined) return { turns, missing: "nothing" };
-      const bytes = rows.reduce((sum, { sealed }) => sum + sealed.length, 0);
+      const bytes = rows.reduce((sum, row) => sum + bytesIn(row), 0);
       const isCut = rows.length >= MAX_REPLIES || bytes > limits.maxBytes;
       return { turns, missing: isCut ? "too much" : "a reply" };
     },
-    async items(seal, ids, state) {
+    async reply(seal, id) {
+      const address = await seal.addressOf("reply", id);
+      const sealed = await readOutput(store, address, oldestMs());
+      return sealed === undefined
+        ? undefined
+        : await seal.open(address, sealed);
+    },
+    async items(seal, ids, maxTextBytes, state) {
       const found = new Map<string, JsonObject>();
       if (ids.length === 0) return found;
       const wanted = new Set(ids);
+      if (wanted.size > MAX_ITEMS) return undefined;
       const addresses = await Promise.all(
         [...wanted].map((id) => seal.addressOf("item", id)),
       );
-      const rows = await readByItems(store, addresses, oldestMs());
-      for (const turn of await opened(seal, rows)) {
-        for (const [id, item] of state.outputItems(turn, wanted)) {
+      const rows = await readByItems(store, addresses, {
+        oldestMs: oldestMs(),
+        maxBytes: sealedBytes(maxTextBytes),
+      });
+      for (const { address, reply } of rows ?? []) {
+        const text = await seal.open(address, reply);
+        for (const [id, item] of state.outputItems(text, wanted)) {
           found.set(id, item);
         }
       }
-      return found;
+      return rows && found;
     },
     async remove(seal, id) {
       const address = await seal.addressOf("reply", id);
@@ -197,11 +226,17 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
   };
 }
 
-function turnFrom(text: string): StoredTurn {
-  const turn = objectOr(exactJson(text));
-  return {
-    id: stringIn(turn["id"]) ?? "",
-    input: arrayOr(turn["input"]),
-    reply: stringIn(turn["reply"]) ?? "",
-  };
+/** Where the input of a reply is sealed: a part cannot be put in the other's place. */
+function inputAt(address: string): string {
+  return `${address} input`;
+}
+
+function turnFrom(text: string, reply: string): StoredTurn {
+  const { id, input } = objectOr(exactJson(text));
+  return { id: stringIn(id) ?? "", input: arrayOr(input), reply };
+}
+
+/** About how many bytes a text has once it is sealed: base64, and the additions of the cipher. */
+export function sealedBytes(textBytes: number): number {
+  return Math.ceil(textBytes * 4 / 3);
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";
 
 /** An item of an earlier reply that a request refers to by its id. */
@@ -54,6 +55,18 @@ export interface StoredState {
   readonly previousId?: string;
 }
 
+/** Errors of requests that refer to stored replies. */
+export interface StateErrors {
+  /** A reply of the continued conversation is not stored. */
+  notContinued(): ApiError;
+  /** An item is not stored. */
+  noItem(reference: ItemReference): ApiError;
+  /** The request refers to too much. */
+  tooLong(asked: StateRequest, maxBytes: number): ApiError;
+  /** An error of the resolved request in terms of the client's own, without the `earlier` items before it. */
+  own(error: ApiError, earlier: number): ApiError;
+}
+
 /** Stored replies in the words of a dialect. */
 export interface DialectState {
   /**
@@ -77,9 +90,9 @@ export interface DialectState {
     history: readonly unknown[],
     items: ReadonlyMap<string, JsonObject>,
   ): JsonObject;
-  /** The output items of a stored reply that have one of these ids, by id. */
+  /** The output items of a reply's JSON text that have one of these ids, by id. */
   outputItems(
-    turn: StoredTurn,
+    reply: string,
     ids: ReadonlySet<string>,
   ): readonly (readonly [string, JsonObject])[];
   /**
@@ -97,4 +110,5 @@ export interface DialectState {
    * @param bytes the last bytes for the client: of a stream whole frames, else the whole reply
    */
   replyEnd(bytes: Uint8Array, isStream: boolean): ReplyEnd | undefined;
+  readonly errors: StateErrors;
 }

@@ -164,7 +164,7 @@ export const MIGRATIONS: readonly Migration[] = [
   [
     // Replies that later requests can refer to. Addresses and contents depend on the client's
     // key, which is not in the store: see gateway/responses/seal.ts. previous is the address of
-    // the reply that this one continues.
+    // the reply that this one continues; input and reply are sealed.
     `CREATE TABLE stored_replies (
       address TEXT PRIMARY KEY,
       previous TEXT,
@@ -172,7 +172,9 @@ export const MIGRATIONS: readonly Migration[] = [
       key_id TEXT NOT NULL,
       at_ms INTEGER NOT NULL,
       bytes INTEGER NOT NULL,
-      sealed TEXT NOT NULL
+      reply_bytes INTEGER NOT NULL,
+      input TEXT NOT NULL,
+      reply TEXT NOT NULL
     ) {strict}`,
     `CREATE INDEX stored_replies_age ON stored_replies (at_ms)`,
     `CREATE INDEX stored_replies_account ON stored_replies (account_id, at_ms)`,

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import { checked } from "../../model/schema.ts";
+import { SEND_ALL } from "./state_errors.ts";
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
 const content = z.union([z.string(), z.array(z.unknown())]);
@@ -35,10 +36,6 @@ const passable = z.looseObject({
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
 });
-
-/** Where to send what is not kept here. */
-const SEND_ALL =
-  "send the whole conversation in input (AI SDK: providerOptions.openai.store = false)";
 
 /**
  * Checks the body of a request that is passed through.

@@ -29,6 +29,9 @@ export function storedState({ stored }: EncodeContext): JsonObject {
   };
 }
 
+/** The state of a reply that failed: it cannot be continued, so it is never stored. */
+export const FAILED_STATE: JsonObject = { status: "failed", store: false };
+
 /**
  * The reply before any output: the settings of the request, and defaults for settings that it
  * does not have.

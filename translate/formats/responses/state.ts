@@ -22,6 +22,7 @@ import type {
 } from "../../model/stored_state.ts";
 import { refuseUnsupported } from "./check_passable.ts";
 import { replyEnd } from "./reply_end.ts";
+import { stateErrors } from "./state_errors.ts";
 
 /** Stored replies in this format. */
 export const state: DialectState = {
@@ -43,8 +44,8 @@ export const state: DialectState = {
       ? {}
       : { previous_response_id: null }),
   }),
-  outputItems: (turn, ids) =>
-    outputOf(turn).flatMap((item) => {
+  outputItems: (reply, ids) =>
+    outputOf(reply).flatMap((item) => {
       const id = isObject(item) ? textIn(item["id"]) : undefined;
       return isObject(item) && id !== undefined && ids.has(id)
         ? [[id, item] as const]
@@ -56,12 +57,13 @@ export const state: DialectState = {
     return [
       ...turns.slice(0, -1).flatMap((turn) => [
         ...listedInput(turn, items),
-        ...outputOf(turn).filter(isObject),
+        ...outputOf(turn.reply).filter(isObject),
       ]),
       ...listedInput(last, items),
     ];
   },
   replyEnd,
+  errors: stateErrors,
 };
 
 function history(
@@ -70,7 +72,7 @@ function history(
 ): readonly unknown[] {
   return turns.flatMap((turn) => [
     ...replaced(turn.input, items),
-    ...outputOf(turn),
+    ...outputOf(turn.reply),
   ]);
 }
 
@@ -81,8 +83,8 @@ function inputItems(body: JsonObject): readonly unknown[] {
     : arrayOr(input);
 }
 
-function outputOf(turn: StoredTurn): readonly unknown[] {
-  return arrayOr(objectOr(exactJson(turn.reply))["output"]);
+function outputOf(reply: string): readonly unknown[] {
+  return arrayOr(objectOr(exactJson(reply))["output"]);
 }
 
 /** Clients may leave out the type of a reference: then it has nothing but its id. */

@@ -117,11 +117,11 @@ Deno.test("outputItems() finds items of a reply by id", () => {
   const [turn] = TURNS;
   assert.ok(turn !== undefined);
   assert.deepEqual(
-    state.outputItems(turn, new Set(["msg_a", "msg_b"])),
+    state.outputItems(turn.reply, new Set(["msg_a", "msg_b"])),
     [["msg_a", ANSWER]],
   );
   assert.deepEqual(
-    state.outputItems({ ...turn, reply: "no JSON" }, new Set(["msg_a"])),
+    state.outputItems("no JSON", new Set(["msg_a"])),
     [],
   );
 });

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { ApiError, invalidField } from "../../translate/model/error.ts";
-import { withOwnPaths } from "./own_paths.ts";
+import { invalidField } from "../../model/error.ts";
+import { stateErrors } from "./state_errors.ts";
 
 function moved(param: string, problem: string, earlier: number): unknown[] {
-  const error = withOwnPaths(invalidField(param, problem), earlier);
-  assert.ok(error instanceof ApiError);
-  return [error.message, error.details.param, error.kind];
+  const { message, details, kind } = stateErrors.own(
+    invalidField(param, problem),
+    earlier,
+  );
+  return [message, details.param, kind];
 }
 
 Deno.test("a path of the client's own items keeps the client's number", () => {
@@ -24,13 +26,20 @@ Deno.test("a path of an earlier item names the field that brought it", () => {
   ]);
 });
 
-Deno.test("other paths and errors, and requests without earlier items, stay as they are", () => {
+Deno.test("other paths, and requests without earlier items, stay as they are", () => {
   assert.deepEqual(moved("tools[1]", "input[1] is no tool", 1).slice(0, 2), [
     "tools[1]: input[1] is no tool",
     "tools[1]",
   ]);
   assert.equal(moved("input[1]", "is no", 0)[1], "input[1]");
-  for (const error of [new Error("input[1]"), "input[1]", undefined]) {
-    assert.equal(withOwnPaths(error, 1), error);
-  }
+});
+
+Deno.test("a conversation that is too long names the field that makes it so", () => {
+  const asked = { store: true, references: [] };
+  const { details } = stateErrors.tooLong(asked, 10);
+  assert.equal(details.param, "input");
+  assert.equal(
+    stateErrors.tooLong({ ...asked, previousId: "x" }, 10).details.param,
+    "previous_response_id",
+  );
 });

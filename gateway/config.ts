@@ -63,7 +63,10 @@ export interface Config {
   readonly adminToken?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
-  /** Whether replies may be stored for later requests that refer to them. */
+  /**
+   * Whether replies may be stored for later requests that refer to them; false without a store that
+   * the instances of a platform share.
+   */
   readonly storeResponses: boolean;
   /** How long a stored reply is kept, in milliseconds. */
   readonly responsesAgeMs: number;
@@ -326,7 +329,9 @@ export function readConfig(sources: ConfigSources): Config {
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
-    storeResponses: values.GATEWAY_STORE_RESPONSES === "on",
+    // Instances of a platform share no memory: another one would not find the replies.
+    storeResponses: values.GATEWAY_STORE_RESPONSES === "on" &&
+      !(onPlatform && values.DATABASE_URL === undefined),
     responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
     responsesBytes: values.GATEWAY_RESPONSES_BYTES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,

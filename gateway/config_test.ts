@@ -490,6 +490,12 @@ Deno.test("readConfig() stores replies for 30 days and 64 MiB per account by def
     })),
     [false, 86_400_000, 1024],
   );
+  const platform = { DENO_DEPLOY: "true", GATEWAY_UPSTREAM: "replay" };
+  assert.equal(read(platform).storeResponses, false);
+  assert.equal(
+    read({ ...platform, DATABASE_URL: "postgres://x/y" }).storeResponses,
+    true,
+  );
 });
 
 Deno.test("readConfig() lets one key use every concurrency slot by default", () => {

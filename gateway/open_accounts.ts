@@ -23,7 +23,7 @@ export type ConfiguredAccounts = OpenedAccounts & {
 
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
- * `GATEWAY_KEY` is set, data is kept in memory: enough for a stateless deployment. `showKey`
+ * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
  * receives a first key before it is stored; `now` is the clock of the stored replies.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -46,7 +46,14 @@ export async function openConfiguredAccounts(
       config.gatewayKey !== undefined
     ) {
       return {
-        ...await openWith(config, "sqlite::memory:", onEvent, showKey, now),
+        // Such a deployment usually has several processes, which would not find each other's replies.
+        ...await openWith(
+          { ...config, storeResponses: false },
+          "sqlite::memory:",
+          onEvent,
+          showKey,
+          now,
+        ),
         isInMemory: true,
       };
     }

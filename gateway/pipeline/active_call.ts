@@ -78,7 +78,7 @@ export class ActiveCall {
     this.#isStream = request.stream;
     this.#failover = failover;
     this.#reservation = reservation;
-    this.#keeper = this.#counted(conversation?.keeper);
+    this.#keeper = this.#noted(conversation?.keeper);
     this.#span = gateway.startSpan?.({ model: model.id, arrivedMs });
     this.#context = {
       encode: {
@@ -163,7 +163,7 @@ export class ActiveCall {
   }
 
   /** The keeper, with its result noted for the log. */
-  #counted(keeper: ReplyKeeper | undefined): ReplyKeeper | undefined {
+  #noted(keeper: ReplyKeeper | undefined): ReplyKeeper | undefined {
     return keeper && {
       endOf: keeper.endOf,
       keep: async (end) => this.#isStored = await keeper.keep(end),

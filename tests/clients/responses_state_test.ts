@@ -480,6 +480,25 @@ Deno.test("what needs more than stored replies is refused by name", () =>
     }
   }));
 
+Deno.test("an account's oldest replies go when its share is used, and a request beyond the share is not stored", () =>
+  withGateway(async ({ url }) => {
+    const { responses } = client(url);
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const { id } = await responses.create({ model: MODEL, input: "Hello" });
+      ids.push(id);
+    }
+    const [first = "", , , last = ""] = ids;
+    assert.equal((await fault(responses.retrieve(first))).status, 404);
+    assert.equal((await responses.retrieve(last)).id, last);
+    const large = await responses.create({
+      model: MODEL,
+      input: "x".repeat(6_000),
+    });
+    assert.equal(isStored(large), false);
+    assert.equal((await responses.retrieve(last)).id, last);
+  }, { env: { GATEWAY_RESPONSES_BYTES: "6000" } }));
+
 Deno.test("a conversation larger than a request's body may be is refused", () =>
   withGateway(async ({ url }) => {
     const { responses } = client(url);

@@ -182,7 +182,7 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
   } as Kind))
 );
 
-interface Bench extends Disposable {
+interface Bench extends AsyncDisposable {
   readonly upstream: FaultUpstream;
   readonly ports: Readonly<Record<string, number>>;
 }
@@ -195,17 +195,17 @@ async function startBench(): Promise<Bench> {
   const refused = closed.addr.port;
   closed.close();
   const stranger = Deno.listenTls({ ...local, ...certificate("unknown") });
-  void accepting(stranger, async (conn) => {
+  const accepting = [acceptAll(stranger, async (conn) => {
     await conn.read(new Uint8Array(1));
-  });
+  })];
   const cutting = Deno.listen(local);
-  void accepting(cutting, async (conn) => {
+  accepting.push(acceptAll(cutting, async (conn) => {
     await conn.read(new Uint8Array(1024));
-  });
+  }));
   const mute = Deno.listen(local);
-  void accepting(mute, async (conn) => {
+  accepting.push(acceptAll(mute, async (conn) => {
     while (await conn.read(new Uint8Array(1024)) !== null);
-  });
+  }));
   const full = Deno.listen({ ...local, tcpBacklog: 1 });
   const held = await filled(full.addr.port);
   return {
@@ -221,25 +221,33 @@ async function startBench(): Promise<Bench> {
       "secure-refused": stranger.addr.port,
       "secure-cut": cutting.addr.port,
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       upstream.close();
       for (const one of [stranger, cutting, mute, full, ...held]) one.close();
+      await Promise.all(accepting);
     },
   };
 }
 
-async function accepting(
+/** Serves all connections of a listener; settles once it and they are closed. */
+async function acceptAll(
   listener: Deno.Listener,
   serve: (conn: Deno.Conn) => Promise<void>,
 ): Promise<void> {
+  const served = new Set<Promise<void>>();
   for (;;) {
     try {
       const conn = await listener.accept();
-      void serve(conn).catch(() => {}).finally(() => conn.close());
+      const one = serve(conn).catch(() => {}).finally(() => {
+        conn.close();
+        served.delete(one);
+      });
+      served.add(one);
     } catch (error) {
-      if (error instanceof Deno.errors.BadResource) return;
+      if (error instanceof Deno.errors.BadResource) break;
     }
   }
+  await Promise.all(served);
 }
 
 /** Fills the backlog with connections that are never accepted: the next one gets no reply. */
@@ -479,7 +487,7 @@ function slopeOf(bytes: readonly number[], callsPerRound: number): number {
 }
 
 Deno.test("a finished call keeps no memory, however it ended", async (t) => {
-  using bench = await startBench();
+  await using bench = await startBench();
   await using gateway = await startMeasured(configOf(bench.ports));
   const kinds = KINDS.filter(({ name }) => name.includes(ONLY));
   for (const kind of kinds) {

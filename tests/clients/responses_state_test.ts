@@ -4,45 +4,18 @@ import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import { eachFamily } from "../support/each_family.ts";
 import {
+  fault,
+  isStored,
+  openaiAt as client,
+  withGateway,
+} from "../support/stored_replies.ts";
+import {
   FAMILIES,
-  startTestGateway,
   TEST_KEY,
   type TestGateway,
-  type TestGatewayOptions,
 } from "../support/test_gateway.ts";
 
-const DAY_MS = 86_400_000;
 const [MODEL = ""] = FAMILIES;
-
-function client(url: string, apiKey = TEST_KEY): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
-}
-
-async function withGateway(
-  run: (gateway: TestGateway) => Promise<void>,
-  options: TestGatewayOptions = {},
-): Promise<void> {
-  const gateway = await startTestGateway(options);
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
-}
-
-/** The error that the library throws. */
-async function fault(
-  call: Promise<unknown>,
-): Promise<InstanceType<typeof OpenAI.APIError>> {
-  const error = await call.then(() => undefined, (error) => error);
-  assert.ok(error instanceof OpenAI.APIError, String(error));
-  return error;
-}
-
-/** The library's types lack the field. */
-function isStored(reply: object): unknown {
-  return Reflect.get(reply, "store");
-}
 
 /** The JSON text of the upstream request whose prompt contains this nonce. */
 async function sentUpstream(
@@ -50,18 +23,6 @@ async function sentUpstream(
   nonce: string,
 ): Promise<string> {
   return JSON.stringify((await replay.requestLog.waitForNonce(nonce)).json);
-}
-
-/** A second key, of the same account as nothing else. */
-async function otherKey({ accounts }: TestGateway): Promise<string> {
-  const { admin } = accounts;
-  const plan = await admin.plans.create({});
-  const account = await admin.accounts.create({
-    planId: plan.id,
-    billing: "postpaid",
-  });
-  const { text = "" } = await admin.keys.issue({ accountId: account.id });
-  return text;
 }
 
 Deno.test("a chain of three replies, whole and streamed", (t) =>
@@ -267,76 +228,6 @@ Deno.test("a stored reply is read, its input listed, and deleted", () =>
     assert.equal(broken.code, "previous_response_not_found");
   }));
 
-Deno.test("another key's reply does not exist", () =>
-  withGateway(async (gateway) => {
-    const own = client(gateway.url).responses;
-    const foreign = client(gateway.url, await otherKey(gateway)).responses;
-    const reply = await own.create({ model: MODEL, input: "a secret" });
-    const answers = await Promise.all([
-      fault(foreign.retrieve(reply.id)),
-      fault(foreign.inputItems.list(reply.id)),
-      fault(foreign.delete(reply.id)),
-    ]);
-    const unknown = await fault(own.retrieve("resp_unknown"));
-    for (const answer of answers) {
-      assert.equal(answer.status, 404);
-      assert.equal(
-        answer.message.replaceAll(reply.id, ""),
-        unknown.message.replaceAll("resp_unknown", ""),
-      );
-    }
-    const continued = await fault(foreign.create({
-      model: MODEL,
-      previous_response_id: reply.id,
-      input: "go on",
-    }));
-    assert.equal(continued.status, 400);
-    assert.equal(continued.param, "previous_response_id");
-    const referred = await fault(foreign.create({
-      model: MODEL,
-      input: [{ type: "item_reference", id: reply.output[0]?.id ?? "" }],
-    }));
-    assert.equal(referred.param, "input[0]");
-    assert.equal((await own.retrieve(reply.id)).id, reply.id);
-  }));
-
-Deno.test("a rotated key does not find the replies of the old one, and a revoked one finds nothing", () =>
-  withGateway(async (gateway) => {
-    const { admin } = gateway.accounts;
-    const plan = await admin.plans.create({});
-    const account = await admin.accounts.create({
-      planId: plan.id,
-      billing: "postpaid",
-    });
-    const old = await admin.keys.issue({ accountId: account.id });
-    const withOld = client(gateway.url, old.text).responses;
-    const reply = await withOld.create({ model: MODEL, input: "Hello" });
-    const { text } = await admin.keys.rotate(old.record.id, 60_000);
-    const withNew = client(gateway.url, text).responses;
-    assert.equal((await fault(withNew.retrieve(reply.id))).status, 404);
-    assert.equal((await withOld.retrieve(reply.id)).id, reply.id);
-    await admin.keys.revoke(old.record.id);
-    assert.equal((await fault(withOld.retrieve(reply.id))).status, 401);
-  }));
-
-Deno.test("an expired reply does not exist", async () => {
-  let nowMs = Date.now();
-  await withGateway(async ({ url }) => {
-    const { responses } = client(url);
-    const reply = await responses.create({ model: MODEL, input: "Hello" });
-    nowMs += 2 * DAY_MS - 1000;
-    assert.equal((await responses.retrieve(reply.id)).id, reply.id);
-    nowMs += 2000;
-    assert.equal((await fault(responses.retrieve(reply.id))).status, 404);
-    const refused = await fault(responses.create({
-      model: MODEL,
-      previous_response_id: reply.id,
-      input: "go on",
-    }));
-    assert.equal(refused.code, "previous_response_not_found");
-  }, { now: () => nowMs, env: { GATEWAY_RESPONSES_DAYS: "2" } });
-});
-
 Deno.test("store: false stores nothing, and the reply says so", () =>
   withGateway(async ({ url, gateway }) => {
     const { responses } = client(url);
@@ -361,35 +252,6 @@ Deno.test("store: false stores nothing, and the reply says so", () =>
     );
   }));
 
-Deno.test("with storing off, replies say so, and references are refused with the remedy", () =>
-  withGateway(async ({ url }) => {
-    const { responses } = client(url);
-    const reply = await responses.create({
-      model: MODEL,
-      input: "Hello",
-      store: true,
-    });
-    assert.equal(isStored(reply), false);
-    for (
-      const [over, param] of [
-        [{ previous_response_id: reply.id }, "previous_response_id"],
-        [{ input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
-      ] as const
-    ) {
-      const refused = await fault(
-        client(url).post("/responses", {
-          body: { model: MODEL, input: "go on", ...over },
-        }),
-      );
-      assert.equal(refused.status, 400);
-      assert.equal(refused.param, param);
-      assert.match(refused.message, /send the whole conversation in input/);
-    }
-    const read = await fault(responses.retrieve(reply.id));
-    assert.equal(read.status, 404);
-    assert.match(read.message, /replies are not stored here/);
-  }, { env: { GATEWAY_STORE_RESPONSES: "off" } }));
-
 Deno.test("an incomplete reply is stored, a failed one is not and says so", () =>
   withGateway(async (gateway) => {
     const { responses } = client(gateway.url);
@@ -412,92 +274,3 @@ Deno.test("an incomplete reply is stored, a failed one is not and says so", () =
     const gone = await fault(responses.retrieve(String(reply["id"])));
     assert.equal(gone.status, 404);
   }));
-
-Deno.test("what needs more than stored replies is refused by name", () =>
-  withGateway(async (gateway) => {
-    const { responses } = client(gateway.url);
-    const first = await responses.create({ model: MODEL, input: "Hello" });
-    const rows: readonly (readonly [object, string])[] = [
-      [{ background: true }, "background"],
-      [{ conversation: "conv_1" }, "conversation"],
-      [{ prompt: { id: "p" } }, "prompt"],
-      [
-        { conversation: "conv_1", previous_response_id: first.id },
-        "conversation",
-      ],
-      [{ input: [{ type: "item_reference" }] }, "input[0].id"],
-      [{ input: [{ role: "king", content: "x" }] }, "input[0].role"],
-      [
-        {
-          previous_response_id: first.id,
-          input: [{ role: "user", content: [{ type: "input_text" }] }],
-        },
-        "input[0].content[0].text",
-      ],
-    ];
-    for (const [over, param] of rows) {
-      const response = await gateway.post("/v1/responses", {
-        model: MODEL,
-        input: "Hi",
-        ...over,
-      });
-      const { error } = await response.json();
-      assert.equal(response.status, 400, error.message);
-      assert.equal(error.param, param);
-      assert.ok(error.message.startsWith(`${param}: `), error.message);
-    }
-    const key = { "x-api-key": TEST_KEY };
-    const read = `${gateway.url}/v1/responses/${first.id}`;
-    const queries: readonly (readonly [string, string, string])[] = [
-      ["GET", "?stream=true", "stream"],
-      ["GET", "/input_items?limit=0", "limit"],
-      ["GET", "/input_items?limit=101", "limit"],
-      ["GET", "/input_items?order=up", "order"],
-      ["GET", "/input_items?after=msg_x", "after"],
-      ["POST", "/cancel", "background"],
-    ];
-    for (const [method, tail, param] of queries) {
-      const response = await fetch(read + tail, { method, headers: key });
-      assert.equal(response.status, 400, tail);
-      assert.equal((await response.json()).error.param, param);
-    }
-  }));
-
-Deno.test("an account's oldest replies go when its share is used, and a request beyond the share is not stored", () =>
-  withGateway(async ({ url }) => {
-    const { responses } = client(url);
-    const ids: string[] = [];
-    for (let n = 0; n < 4; n++) {
-      const { id } = await responses.create({ model: MODEL, input: "Hello" });
-      ids.push(id);
-    }
-    const [first = "", , , last = ""] = ids;
-    assert.equal((await fault(responses.retrieve(first))).status, 404);
-    assert.equal((await responses.retrieve(last)).id, last);
-    const large = await responses.create({
-      model: MODEL,
-      input: "x".repeat(6_000),
-    });
-    assert.equal(isStored(large), false);
-    assert.equal((await responses.retrieve(last)).id, last);
-  }, { env: { GATEWAY_RESPONSES_BYTES: "6000" } }));
-
-Deno.test("a conversation larger than a request's body may be is refused", () =>
-  withGateway(async ({ url }) => {
-    const { responses } = client(url);
-    const long = "x".repeat(3_000);
-    const first = await responses.create({ model: MODEL, input: long });
-    const second = await responses.create({
-      model: MODEL,
-      input: "and",
-      previous_response_id: first.id,
-    }).catch((error) => error);
-    assert.ok(!(second instanceof Error), String(second));
-    const refused = await fault(responses.create({
-      model: MODEL,
-      input: long,
-      previous_response_id: second.id,
-    }));
-    assert.equal(refused.status, 413);
-    assert.equal(refused.param, "previous_response_id");
-  }, { env: { GATEWAY_MAX_BODY_BYTES: "6000" } }));

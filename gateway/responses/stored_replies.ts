@@ -96,7 +96,7 @@ export interface StoredReplies {
 export const MAX_REPLIES = 1000;
 /** Most replies that one write stores. */
 const MAX_BATCH = 50;
-/** Most items that one request may refer to: each costs an address. */
+/** Most items of a reply that later requests find, and that one request may refer to. */
 export const MAX_ITEMS = 2000;
 
 interface Waiting {
@@ -133,19 +133,30 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
     rows: readonly SealedReply[],
   ): Promise<readonly StoredTurn[]> =>
     await Promise.all(
-      rows.map(async ({ address, input, reply }) =>
-        turnFrom(
-          await seal.open(inputAt(address), input),
-          await seal.open(address, reply),
-        )
-      ),
+      rows.map(async ({ address, previous, input, reply }) => {
+        const sealed = objectOr(
+          exactJson(await seal.open(inputAt(address), input)),
+        );
+        // The column is not sealed: who can write to the store must not join two conversations.
+        if (stringIn(sealed["previous"]) !== previous) {
+          throw new Error("a stored reply was changed");
+        }
+        return {
+          id: stringIn(sealed["id"]) ?? "",
+          input: arrayOr(sealed["input"]),
+          reply: await seal.open(address, reply),
+        };
+      }),
     );
 
   return {
     async save(reply) {
       const { seal, turn, previousId } = reply;
       const { id, input } = turn;
-      const text = JSON.stringify({ id, input });
+      const previous = previousId === undefined
+        ? undefined
+        : await seal.addressOf("reply", previousId);
+      const text = JSON.stringify({ id, previous, input });
       // One reply that is too large must not make the write of others fail.
       if (sealedBytes(text.length + turn.reply.length) > maxBytes) {
         throw new Error("the reply is larger than its account's share");
@@ -153,16 +164,16 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       const address = await seal.addressOf("reply", id);
       const row: ReplyRow = {
         address,
-        ...(previousId === undefined
-          ? {}
-          : { previous: await seal.addressOf("reply", previousId) }),
+        ...(previous === undefined ? {} : { previous }),
         accountId: reply.accountId,
         keyId: reply.keyId,
         atMs: now(),
         input: await seal.close(inputAt(address), text),
         reply: await seal.close(address, turn.reply),
         items: await Promise.all(
-          reply.itemIds.map((item) => seal.addressOf("item", item)),
+          reply.itemIds.slice(0, MAX_ITEMS).map((item) =>
+            seal.addressOf("item", item)
+          ),
         ),
       };
       if (bytesIn(row) > maxBytes) {
@@ -229,11 +240,6 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
 /** Where the input of a reply is sealed: a part cannot be put in the other's place. */
 function inputAt(address: string): string {
   return `${address} input`;
-}
-
-function turnFrom(text: string, reply: string): StoredTurn {
-  const { id, input } = objectOr(exactJson(text));
-  return { id: stringIn(id) ?? "", input: arrayOr(input), reply };
 }
 
 /** About how many bytes a text has once it is sealed: base64, and the additions of the cipher. */

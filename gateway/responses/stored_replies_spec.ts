@@ -193,6 +193,32 @@ export function storedRepliesSpec(kind: TestStore): void {
     assert.match(await replies.reply(seal, "resp_1") ?? "", /launch code/);
   });
 
+  test("rows that were changed, exchanged or joined are not read", async ({ store, replies, seal }) => {
+    await replies.save(reply(seal, "resp_1"));
+    await replies.save(reply(seal, "resp_2"));
+    await replies.save(reply(seal, "resp_3", { previousId: "resp_2" }));
+    const [one, two, three] = await Promise.all(
+      ["resp_1", "resp_2", "resp_3"].map((id) => seal.addressOf("reply", id)),
+    );
+    const change = (text: string, values: readonly (string | undefined)[]) =>
+      store.write((sql) => sql.all(text, values.map((value) => value ?? null)));
+    await change(
+      "UPDATE stored_replies SET previous = $1 WHERE address = $2",
+      [one, three],
+    );
+    await assert.rejects(replies.chain(seal, "resp_3", 10_000), /changed/);
+    await change(
+      "UPDATE stored_replies SET reply = (SELECT reply FROM stored_replies WHERE address = $1) WHERE address = $2",
+      [one, two],
+    );
+    await assert.rejects(replies.reply(seal, "resp_2"));
+    await change(
+      "UPDATE stored_replies SET reply = input WHERE address = $1",
+      [one],
+    );
+    await assert.rejects(replies.reply(seal, "resp_1"));
+  });
+
   test("remove() removes a reply, its items and its bytes, once", async ({ store, replies, seal }) => {
     await replies.save(reply(seal, "resp_1"));
     const before = await countedBytes(store);

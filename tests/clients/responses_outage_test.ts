@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import { fakeClock } from "../support/fake_clock.ts";
-import { messageItem } from "../support/responses_upstream.ts";
+import { messageItem, reasoningItem } from "../support/responses_upstream.ts";
 import {
   RESPONSES_MODEL as model,
   type ResponsesWorld,
@@ -143,7 +143,9 @@ Deno.test("an upstream of the same format stores nothing, and gets whole items",
           : openai.responses.create(asked);
       };
       const user = (content: string) => ({ role: "user" as const, content });
-      upstream.play({ items: [messageItem("one")] });
+      upstream.play({
+        items: [reasoningItem("let me see", "proof"), messageItem("one")],
+      });
       const first = await ask([user("1")]);
       upstream.play({ items: [messageItem("two")] });
       const second = await ask([user("2")], first.id);
@@ -153,6 +155,7 @@ Deno.test("an upstream of the same format stores nothing, and gets whole items",
       assert.equal(body?.["previous_response_id"], null);
       assert.deepEqual(body?.["input"], [
         user("1"),
+        reasoningItem("let me see", "proof"),
         messageItem("one"),
         user("2"),
       ]);

@@ -112,6 +112,27 @@ Deno.test("a call and its output in the next request", (t) =>
     }
   }));
 
+Deno.test("signatures of reasoning return to the upstream that made them", (t) =>
+  eachFamily(t, async (gateway, model) => {
+    const { responses } = client(gateway.url);
+    const first = await responses.create({ model, input: "[[fx:thinking]]" });
+    const proofs = first.output.flatMap((item) =>
+      item.type === "reasoning" ? item.encrypted_content ?? [] : []
+    );
+    const nonce = `signed-${model}`;
+    await responses.create({
+      model,
+      previous_response_id: first.id,
+      input: `[[fx:text#${nonce}]]`,
+    });
+    const sent = await sentUpstream(gateway, nonce);
+    for (const proof of proofs) {
+      const signature = proof.replace(/^gw1:(before:)?[\w-]+:/, "");
+      assert.ok(sent.includes(JSON.stringify(signature)), proof);
+    }
+    if (model === FAMILIES[0]) assert.ok(proofs.length > 0);
+  }));
+
 Deno.test("items of a reply are referred to by their ids", () =>
   withGateway(async (gateway) => {
     const { responses } = client(gateway.url);

@@ -12,8 +12,9 @@
 import type { Caller } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
 import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
-import type { Account, KeyRecord, Plan } from "./records.ts";
+import type { AccountRow, KeyRecord, Plan } from "./records.ts";
 import {
+  ACCOUNT_PICKS,
   accountFrom,
   PLAN_PICKS,
   planFrom,
@@ -26,7 +27,7 @@ export interface Identity {
   /** Absent for the configured key. */
   readonly key?: KeyRecord;
   /** As of the last read; its balances may be outdated. */
-  readonly account: Omit<Account, "purses">;
+  readonly account: AccountRow;
   /** The account's plan, as of the last read. */
   readonly plan: Plan;
   /** Whether any model has its own balance. */
@@ -141,7 +142,7 @@ export function createAuthenticator(
     for (let reads = 0; reads < MAX_READS; reads++) {
       const startedMs = now();
       const [row] = await store.read(
-        `SELECT r.value AS revision, k.*, a.id AS account__id, ${ACCOUNT_PICKS}, ${PLAN_PICKS}, ` +
+        `SELECT r.value AS revision, k.*, ${ACCOUNT_PICKS}, ${PLAN_PICKS}, ` +
           `(SELECT COUNT(*) FROM purses WHERE account_id = a.id) AS purses FROM revision r ${from}`,
         [value],
       );
@@ -207,17 +208,6 @@ export function createAuthenticator(
   };
 }
 
-const ACCOUNT_PICKS = [
-  "name",
-  "status",
-  "billing",
-  "plan_id",
-  "balance_micro_usd",
-  "reserved_micro_usd",
-  "open_requests",
-  "created_at_ms",
-].map((name) => `a.${name} AS account__${name}`).join(", ");
-
 const FROM_KEY =
   "LEFT JOIN keys k ON k.hash = $1 LEFT JOIN accounts a ON a.id = k.account_id LEFT JOIN plans p ON p.id = a.plan_id WHERE r.id = 1";
 const FROM_ACCOUNT =
@@ -225,15 +215,9 @@ const FROM_ACCOUNT =
 
 function identityFrom(row: SqlRow): Identity | undefined {
   if (row["account__id"] === null) return undefined;
-  const account: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) {
-    if (name.startsWith("account__")) {
-      account[name.slice("account__".length)] = value;
-    }
-  }
   return {
     ...(row["id"] === null ? {} : { key: keyFrom(row) }),
-    account: accountFrom(account),
+    account: accountFrom(row, "account__"),
     plan: planFrom(row, "plan__"),
     hasModelBalances: intOf(row, "purses") > 0,
   };

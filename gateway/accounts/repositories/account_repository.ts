@@ -6,7 +6,8 @@
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
 import { entryFrom } from "../store/ledger_rows.ts";
-import type { Account, Billing, LedgerEntry } from "../records.ts";
+import type { Settings } from "../field.ts";
+import { ACCOUNT, type Account, type LedgerEntry } from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
@@ -21,19 +22,14 @@ import {
   writeOnce,
 } from "./repository.ts";
 import { accountFrom, modelBalanceFrom } from "../store/account_state_rows.ts";
-import type { Sql, SqlValue } from "../store/store.ts";
+import { insertRow, rowOf, updateRow } from "../store/record_rows.ts";
+import type { Sql } from "../store/store.ts";
 
-/** Settings of an account. An absent one stays unchanged. */
-export interface AccountSettings {
-  /** Display name. */
-  readonly name?: string;
-  /** A disabled account may make no calls. */
-  readonly status?: Account["status"];
-  /** Id of the account's plan. */
-  readonly planId?: string;
-  /** Whether calls need a balance that covers them. */
-  readonly billing?: Billing;
-}
+/** Settings of a new account. */
+export type NewAccount = Settings<typeof ACCOUNT>;
+
+/** Changes of an account. An absent setting stays unchanged. */
+export type AccountSettings = Omit<NewAccount, "id">;
 
 /** A top-up; a negative amount is taken out. */
 export interface TopUpRequest {
@@ -56,7 +52,7 @@ export interface AccountRepository {
    * @throws {ApiError} `conflict` if the id exists, `not_found` if the plan does not exist
    */
   create(
-    settings: AccountSettings & { readonly id?: string },
+    settings: NewAccount,
     idempotencyKey?: IdempotencyKey,
   ): Promise<Account>;
   /**
@@ -107,18 +103,25 @@ export function accountRepository(
         }
         const planId = settings.planId ?? DEFAULT_PLAN;
         await checkPlan(sql, planId);
-        await sql.all(
-          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, $2, 'active', 'prepaid', $3, $4)",
-          [id, settings.name ?? id, planId, nowMs],
-        );
-        return await set(sql, id, settings);
+        const account = {
+          name: id,
+          status: "active",
+          billing: "prepaid",
+          ...settings,
+          id,
+          planId,
+          createdAtMs: nowMs,
+        };
+        await insertRow(sql, "accounts", rowOf(ACCOUNT, account));
+        return await written(sql, id);
       }, idempotencyKey),
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
         if (settings.planId !== undefined) {
           await checkPlan(sql, settings.planId);
         }
-        return await set(sql, id, settings);
+        await updateRow(sql, "accounts", id, rowOf(ACCOUNT, settings));
+        return await written(sql, id);
       }, idempotencyKey),
     async get(id) {
       const account = await find({ all: readFrom(context) }, id);
@@ -132,7 +135,7 @@ export function accountRepository(
         "SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
         [page.after ?? "", limit + 1],
       );
-      const accounts = rows.map(accountFrom);
+      const accounts = rows.map((row) => accountFrom(row));
       const modelBalances = await readRows(
         context,
         `SELECT * FROM purses WHERE account_id IN ${
@@ -211,24 +214,7 @@ async function checkPlan(sql: Sql, planId: string): Promise<void> {
   }
 }
 
-async function set(
-  sql: Sql,
-  id: string,
-  settings: AccountSettings,
-): Promise<Account> {
-  const fields: Readonly<Record<string, SqlValue | undefined>> = {
-    name: settings.name,
-    status: settings.status,
-    billing: settings.billing,
-    plan_id: settings.planId,
-  };
-  for (const [column, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    await sql.all(`UPDATE accounts SET ${column} = $2 WHERE id = $1`, [
-      id,
-      value,
-    ]);
-  }
+async function written(sql: Sql, id: string): Promise<Account> {
   const account = await find(sql, id);
   if (account === undefined) throw notFound("account", id);
   return account;

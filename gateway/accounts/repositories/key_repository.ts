@@ -8,7 +8,8 @@ import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
 import { insertKey, keyFrom } from "../store/key_rows.ts";
 import { checkModels } from "./plan_repository.ts";
-import type { KeyRecord } from "../records.ts";
+import type { Settings } from "../field.ts";
+import type { KEY, KeyRecord } from "../records.ts";
 import {
   type IdempotencyKey,
   type ListPage,
@@ -24,16 +25,7 @@ import {
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new key. */
-export interface KeyRequest {
-  /** Id of the account that the key belongs to. */
-  readonly accountId: string;
-  /** Display name. */
-  readonly name?: string;
-  /** Subset of the plan's models; absent: all of them, including later ones. */
-  readonly models?: readonly string[];
-  /** The key is refused from this time on, Unix milliseconds; absent: it does not expire. */
-  readonly expiresAtMs?: number;
-}
+export type KeyRequest = Settings<typeof KEY>;
 
 /** A new key. */
 export interface IssuedKey {
@@ -183,17 +175,16 @@ export async function createKey(
   nowMs: number,
 ): Promise<IssuedKey> {
   const text = newKey();
+  const { accountId, name = "", models, expiresAtMs, replaces } = request;
   const record: KeyRecord = {
     id: newId("key", nowMs),
-    accountId: request.accountId,
-    name: request.name ?? "",
+    accountId,
+    name,
     hint: keyHint(text),
-    ...(request.models === undefined ? {} : { models: request.models }),
+    ...(models === undefined ? {} : { models }),
     createdAtMs: nowMs,
-    ...(request.expiresAtMs === undefined
-      ? {}
-      : { expiresAtMs: request.expiresAtMs }),
-    ...(request.replaces === undefined ? {} : { replaces: request.replaces }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(replaces === undefined ? {} : { replaces }),
   };
   await insertKey(sql, record, keyHash(text));
   return { record, text };

@@ -3,36 +3,13 @@
  *
  * @module
  */
-import type { KeyRecord } from "../records.ts";
-import { modelsFrom } from "./account_state_rows.ts";
-import {
-  intOf,
-  intOrUndefined,
-  type Sql,
-  type SqlRow,
-  textOf,
-  textOrUndefined,
-} from "./store.ts";
+import { KEY, type KeyRecord } from "../records.ts";
+import { insertRow, recordFrom, rowOf } from "./record_rows.ts";
+import type { Sql, SqlRow } from "./store.ts";
 
 /** Reads one row. */
 export function keyFrom(row: SqlRow): KeyRecord {
-  const models = modelsFrom(row, "models");
-  const expiresAtMs = intOrUndefined(row, "expires_at_ms");
-  const revokedAtMs = intOrUndefined(row, "revoked_at_ms");
-  const lastUsedAtMs = intOrUndefined(row, "last_used_at_ms");
-  const replaces = textOrUndefined(row, "replaces");
-  return {
-    id: textOf(row, "id"),
-    accountId: textOf(row, "account_id"),
-    name: textOf(row, "name"),
-    hint: textOf(row, "hint"),
-    ...(models === undefined ? {} : { models }),
-    createdAtMs: intOf(row, "created_at_ms"),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
-    ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }),
-    ...(replaces === undefined ? {} : { replaces }),
-  };
+  return recordFrom(KEY, row);
 }
 
 /** Inserts a new key. */
@@ -41,19 +18,5 @@ export async function insertKey(
   key: KeyRecord,
   hash: string,
 ): Promise<void> {
-  await sql.all(
-    "INSERT INTO keys (id, account_id, name, hash, hint, models, created_at_ms, expires_at_ms, replaces) " +
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    [
-      key.id,
-      key.accountId,
-      key.name,
-      hash,
-      key.hint,
-      key.models === undefined ? null : JSON.stringify(key.models),
-      key.createdAtMs,
-      key.expiresAtMs ?? null,
-      key.replaces ?? null,
-    ],
-  );
+  await insertRow(sql, "keys", { ...rowOf(KEY, key), hash });
 }

@@ -5,18 +5,21 @@
  */
 import type { TopUp } from "../ledger/events.ts";
 import { priceText } from "../ledger/money.ts";
-import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
 import {
-  flagOf,
+  type Charge,
+  LEDGER_ENTRY,
+  type LedgerEntry,
+  type ReservedCall,
+} from "../records.ts";
+import { columnsOf, recordFrom } from "./record_rows.ts";
+import {
   insertRows,
   insertStatement,
-  intOf,
   type Sql,
   type SqlDialect,
   type SqlRow,
   type SqlValue,
   textOf,
-  textOrUndefined,
 } from "./store.ts";
 
 /** An entry to insert. */
@@ -30,26 +33,9 @@ export type NewEntry =
   }
   | ({ readonly type: "top_up" } & TopUp);
 
-const INTO = insertStatement("ledger", {
-  request_id: "TEXT",
-  kind: "TEXT",
-  account_id: "TEXT",
-  key_id: "TEXT",
-  model: "TEXT",
-  purse: "TEXT",
-  user_id: "TEXT",
-  input_tokens: "BIGINT",
-  cache_read_tokens: "BIGINT",
-  cache_write_tokens: "BIGINT",
-  output_tokens: "BIGINT",
-  reasoning_tokens: "BIGINT",
-  price: "TEXT",
-  estimated: "BIGINT",
-  ended: "TEXT",
-  note: "TEXT",
-  micro_usd: "BIGINT",
-  at_ms: "BIGINT",
-});
+const { seq: _, ...WRITTEN } = LEDGER_ENTRY;
+
+const INTO = insertStatement("ledger", columnsOf(WRITTEN));
 
 /** Those of the ids that already have an entry. */
 export async function knownEntries(
@@ -116,32 +102,5 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
 
 /** Reads one row. */
 export function entryFrom(row: SqlRow): LedgerEntry {
-  const keyId = textOrUndefined(row, "key_id");
-  const model = textOrUndefined(row, "model");
-  const purse = textOf(row, "purse");
-  const user = textOrUndefined(row, "user_id");
-  const price = textOrUndefined(row, "price");
-  const ended = textOrUndefined(row, "ended");
-  const note = textOrUndefined(row, "note");
-  return {
-    seq: intOf(row, "seq"),
-    kind: textOf(row, "kind") === "charge" ? "charge" : "top_up",
-    requestId: textOf(row, "request_id"),
-    accountId: textOf(row, "account_id"),
-    ...(keyId === undefined ? {} : { keyId }),
-    ...(model === undefined ? {} : { model }),
-    ...(purse === "" ? {} : { purse }),
-    ...(user === undefined ? {} : { user }),
-    inputTokens: intOf(row, "input_tokens"),
-    cacheReadTokens: intOf(row, "cache_read_tokens"),
-    cacheWriteTokens: intOf(row, "cache_write_tokens"),
-    outputTokens: intOf(row, "output_tokens"),
-    reasoningTokens: intOf(row, "reasoning_tokens"),
-    ...(price === undefined ? {} : { price }),
-    estimated: flagOf(row, "estimated"),
-    ...(ended === undefined ? {} : { ended }),
-    ...(note === undefined ? {} : { note }),
-    microUsd: intOf(row, "micro_usd"),
-    atMs: intOf(row, "at_ms"),
-  };
+  return recordFrom(LEDGER_ENTRY, row);
 }

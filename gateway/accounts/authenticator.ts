@@ -12,14 +12,16 @@
 import type { Caller } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
 import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
-import type { AccountRow, KeyRecord, Plan } from "./records.ts";
 import {
-  ACCOUNT_PICKS,
-  accountFrom,
-  PLAN_PICKS,
-  planFrom,
-} from "./store/account_state_rows.ts";
-import { keyFrom } from "./store/key_rows.ts";
+  ACCOUNT_ROW,
+  type AccountRow,
+  KEY,
+  type KeyRecord,
+  PLAN,
+  type Plan,
+} from "./records.ts";
+import { ACCOUNT_PICKS, PLAN_PICKS } from "./store/account_state_rows.ts";
+import { recordFrom } from "./store/record_rows.ts";
 import { intOf, type SqlRow, type Store } from "./store/store.ts";
 
 /** The account, plan and key behind a caller. */
@@ -216,9 +218,9 @@ const FROM_ACCOUNT =
 function identityFrom(row: SqlRow): Identity | undefined {
   if (row["account__id"] === null) return undefined;
   return {
-    ...(row["id"] === null ? {} : { key: keyFrom(row) }),
-    account: accountFrom(row, "account__"),
-    plan: planFrom(row, "plan__"),
+    ...(row["id"] === null ? {} : { key: recordFrom(KEY, row) }),
+    account: recordFrom(ACCOUNT_ROW, row, "account__"),
+    plan: recordFrom(PLAN, row, "plan__"),
     hasModelBalances: intOf(row, "purses") > 0,
   };
 }

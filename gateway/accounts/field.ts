@@ -109,7 +109,7 @@ export type Settings<D> =
     ]?: Exclude<SettingOf<D[K]>, undefined>;
   };
 
-/** Text. */
+/** Any text. */
 export const TEXT: Kind<string> = {
   sqlType: "TEXT",
   fromSql: textOf,

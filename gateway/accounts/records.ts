@@ -16,6 +16,7 @@ import {
   field,
   fields,
   INT,
+  type Kind,
   LIST,
   listOf,
   oneOf,
@@ -25,7 +26,12 @@ import {
   TEXT,
   TIME,
 } from "./field.ts";
-import type { ModelPrice, Tokens } from "./ledger/money.ts";
+import {
+  type ModelPrice,
+  parsePrice,
+  priceText,
+  type Tokens,
+} from "./ledger/money.ts";
 import { textOf } from "./store/store.ts";
 import {
   chosenId,
@@ -191,28 +197,42 @@ export const KEY = fields({
 /** A key's metadata; the key itself is never stored. */
 export interface KeyRecord extends RecordOf<typeof KEY> {}
 
+const PRICE: Kind<ModelPrice> = {
+  ...TEXT,
+  fromSql: (row, column) => parsePrice(textOf(row, column)),
+  toSql: priceText,
+  toJson: priceText,
+};
+
+/** The client's own id of its end user. */
+const END_USER = field(optional(TEXT), {
+  column: "user_id",
+  json: "user",
+  describe: "the client's own id of its end user",
+});
+
+/** The fields of {@linkcode ReservedCall}. */
+export const RESERVED_CALL = fields({
+  requestId: field(TEXT),
+  // The account that pays.
+  accountId: field(TEXT),
+  keyId: field(TEXT),
+  // As requested.
+  model: field(TEXT),
+  user: END_USER,
+  // Estimated.
+  inputTokens: field(INT),
+  // Upper bound of the generated tokens.
+  maxOutputTokens: field(INT),
+  // The call is charged at the price of its reservation.
+  price: field(PRICE),
+  // The worst-case cost.
+  reservedMicroUsd: field(INT),
+  atMs: field(TIME),
+});
+
 /** A granted call that is not settled yet. */
-export interface ReservedCall {
-  readonly requestId: string;
-  /** Id of the account that pays. */
-  readonly accountId: string;
-  /** Id of the key that was used. */
-  readonly keyId: string;
-  /** Requested model. */
-  readonly model: string;
-  /** The client's own id of its end user. */
-  readonly user?: string;
-  /** Estimated prompt tokens. */
-  readonly inputTokens: number;
-  /** Upper bound of the generated tokens. */
-  readonly maxOutputTokens: number;
-  /** Price at the time of the reservation; the call is charged at this price. */
-  readonly price: ModelPrice;
-  /** Reserved amount: the worst-case cost. */
-  readonly reservedMicroUsd: number;
-  /** Time of the reservation, Unix milliseconds. */
-  readonly atMs: number;
-}
+export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {}
 
 /** The charge for a call. */
 export interface Charge {
@@ -262,11 +282,7 @@ export const LEDGER_ENTRY = fields({
     describe:
       "the model whose own balance changes; null: the account's balance",
   }),
-  user: field(optional(TEXT), {
-    column: "user_id",
-    json: "user",
-    describe: "the client's own id of its end user",
-  }),
+  user: END_USER,
   ...TOKEN_COUNTS,
   price: field(optional(TEXT), {
     describe:

@@ -14,7 +14,7 @@ export const chosenId: z.ZodType<string> = z.string().regex(
 /** The id of an existing plan or account. */
 export const reference: z.ZodType<string> = z.string().min(1).max(64);
 
-/** A display name. */
+/** A name shown to people. */
 export const displayName: z.ZodType<string> = z.string().min(1).max(200).regex(
   /^[^\0]*$/,
   "expected text without NUL",

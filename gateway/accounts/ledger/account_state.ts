@@ -14,7 +14,6 @@ export const DAY_MS = 86_400_000;
 
 /** The state of an account on which admission is decided. */
 export interface AccountState {
-  /** The account. */
   readonly account: AccountRow;
   /** The account's plan. */
   readonly plan: Plan;

@@ -5,9 +5,15 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
-import { entryFrom } from "../store/ledger_rows.ts";
 import type { Settings } from "../field.ts";
-import { ACCOUNT, type Account, type LedgerEntry } from "../records.ts";
+import {
+  ACCOUNT,
+  type Account,
+  ACCOUNT_ROW,
+  LEDGER_ENTRY,
+  type LedgerEntry,
+  MODEL_BALANCE,
+} from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
@@ -21,8 +27,12 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { accountFrom, modelBalanceFrom } from "../store/account_state_rows.ts";
-import { insertRow, rowOf, updateRow } from "../store/record_rows.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new account. */
@@ -135,7 +145,7 @@ export function accountRepository(
         "SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
         [page.after ?? "", limit + 1],
       );
-      const accounts = rows.map((row) => accountFrom(row));
+      const accounts = rows.map((row) => recordFrom(ACCOUNT_ROW, row));
       const modelBalances = await readRows(
         context,
         `SELECT * FROM purses WHERE account_id IN ${
@@ -149,7 +159,7 @@ export function accountRepository(
           purses: modelBalances.filter((row) =>
             row["account_id"] === account.id
           )
-            .map(modelBalanceFrom),
+            .map((row) => recordFrom(MODEL_BALANCE, row)),
         })),
         limit,
         (account) => account.id,
@@ -183,7 +193,7 @@ export function accountRepository(
           [entryId],
         );
         if (row === undefined) throw new Error("the top-up was not entered");
-        return entryFrom(row);
+        return recordFrom(LEDGER_ENTRY, row);
       }, idempotencyKey);
     },
   };
@@ -200,7 +210,10 @@ async function find(sql: Sql, id: string): Promise<Account | undefined> {
     "SELECT * FROM purses WHERE account_id = $1 ORDER BY model",
     [id],
   );
-  return { ...accountFrom(row), purses: modelBalances.map(modelBalanceFrom) };
+  return {
+    ...recordFrom(ACCOUNT_ROW, row),
+    purses: modelBalances.map((balance) => recordFrom(MODEL_BALANCE, balance)),
+  };
 }
 
 async function checkPlan(sql: Sql, planId: string): Promise<void> {

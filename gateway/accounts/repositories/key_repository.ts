@@ -6,10 +6,9 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
-import { insertKey, keyFrom } from "../store/key_rows.ts";
 import { checkModels } from "./plan_repository.ts";
 import type { Settings } from "../field.ts";
-import type { KEY, KeyRecord } from "../records.ts";
+import { KEY, type KeyRecord } from "../records.ts";
 import {
   type IdempotencyKey,
   type ListPage,
@@ -22,6 +21,7 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
+import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new key. */
@@ -125,7 +125,8 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
             id,
             endMs,
           ]);
-          return await createKey(sql, { ...old, replaces: id }, nowMs);
+          const { lastUsedAtMs: _, ...copied } = old;
+          return await createKey(sql, { ...copied, replaces: id }, nowMs);
         },
         idempotencyKey,
         withoutText,
@@ -147,7 +148,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         ],
       );
       if (row === undefined) throw notFound("key", id);
-      return keyFrom(row);
+      return recordFrom(KEY, row);
     },
     async list(page = {}) {
       const limit = pageLimit(page);
@@ -163,7 +164,11 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
           ...(accountId === undefined ? [] : [accountId]),
         ],
       );
-      return listPage(rows.map(keyFrom), limit, (key) => key.id);
+      return listPage(
+        rows.map((row) => recordFrom(KEY, row)),
+        limit,
+        (key) => key.id,
+      );
     },
   };
 }
@@ -175,18 +180,14 @@ export async function createKey(
   nowMs: number,
 ): Promise<IssuedKey> {
   const text = newKey();
-  const { accountId, name = "", models, expiresAtMs, replaces } = request;
   const record: KeyRecord = {
+    name: "",
+    ...request,
     id: newId("key", nowMs),
-    accountId,
-    name,
     hint: keyHint(text),
-    ...(models === undefined ? {} : { models }),
     createdAtMs: nowMs,
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(replaces === undefined ? {} : { replaces }),
   };
-  await insertKey(sql, record, keyHash(text));
+  await insertRow(sql, "keys", { ...rowOf(KEY, record), hash: keyHash(text) });
   return { record, text };
 }
 
@@ -197,5 +198,5 @@ function withoutText(issued: IssuedKey): IssuedKey {
 async function find(sql: Sql, id: string): Promise<KeyRecord> {
   const [row] = await sql.all("SELECT * FROM keys WHERE id = $1", [id]);
   if (row === undefined) throw notFound("key", id);
-  return keyFrom(row);
+  return recordFrom(KEY, row);
 }

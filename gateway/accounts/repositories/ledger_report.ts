@@ -5,7 +5,6 @@
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
-import { entryFrom } from "../store/ledger_rows.ts";
 import { recordJson } from "../field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
@@ -16,6 +15,7 @@ import {
   readRows,
   type RepositoryContext,
 } from "./repository.ts";
+import { recordFrom } from "../store/record_rows.ts";
 import type { SqlValue } from "../store/store.ts";
 
 /** A filter on ledger entries; absent fields match every entry. */
@@ -65,7 +65,11 @@ export async function listLedger(
     }`,
     values,
   );
-  return listPage(rows.map(entryFrom), limit, (entry) => String(entry.seq));
+  return listPage(
+    rows.map((row) => recordFrom(LEDGER_ENTRY, row)),
+    limit,
+    (entry) => String(entry.seq),
+  );
 }
 
 function cursor(after: string | undefined): number {

@@ -19,8 +19,12 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { planFrom } from "../store/account_state_rows.ts";
-import { insertRow, rowOf, updateRow } from "../store/record_rows.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new plan. Null or absent means no limit. */
@@ -89,7 +93,7 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         ],
       );
       if (row === undefined) throw notFound("plan", id);
-      return planFrom(row);
+      return recordFrom(PLAN, row);
     },
     async list(page = {}) {
       const limit = pageLimit(page);
@@ -99,7 +103,7 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         [page.after ?? "", limit + 1],
       );
       return listPage(
-        rows.map((row) => planFrom(row)),
+        rows.map((row) => recordFrom(PLAN, row)),
         limit,
         (plan) => plan.id,
       );
@@ -109,7 +113,7 @@ export function planRepository(context: RepositoryContext): PlanRepository {
 
 async function find(sql: Sql, id: string): Promise<Plan | undefined> {
   const [row] = await sql.all("SELECT * FROM plans WHERE id = $1", [id]);
-  return row === undefined ? undefined : planFrom(row);
+  return row === undefined ? undefined : recordFrom(PLAN, row);
 }
 
 async function written(sql: Sql, id: string): Promise<Plan> {

@@ -3,14 +3,7 @@
  *
  * @module
  */
-import {
-  ACCOUNT_ROW,
-  type AccountRow,
-  MODEL_BALANCE,
-  type ModelBalance,
-  PLAN,
-  type Plan,
-} from "../records.ts";
+import { ACCOUNT_ROW, MODEL_BALANCE, PLAN } from "../records.ts";
 import { columnsOf, picks, recordFrom, rowOf } from "./record_rows.ts";
 import type { AccountState, Balance } from "../ledger/account_state.ts";
 import {
@@ -19,7 +12,6 @@ import {
   intOf,
   type Sql,
   type SqlDialect,
-  type SqlRow,
   textOf,
 } from "./store.ts";
 
@@ -28,21 +20,6 @@ export const PLAN_PICKS: string = picks(PLAN, "p", "plan__");
 
 /** The columns of an account, renamed to `account__…`. */
 export const ACCOUNT_PICKS: string = picks(ACCOUNT_ROW, "a", "account__");
-
-/** Reads a plan; `prefix` is `plan__` for rows selected with {@linkcode PLAN_PICKS}. */
-export function planFrom(row: SqlRow, prefix: string = ""): Plan {
-  return recordFrom(PLAN, row, prefix);
-}
-
-/** Reads an account; `prefix` is `account__` for rows selected with {@linkcode ACCOUNT_PICKS}. */
-export function accountFrom(row: SqlRow, prefix: string = ""): AccountRow {
-  return recordFrom(ACCOUNT_ROW, row, prefix);
-}
-
-/** Reads a row of the table purses: the balance of one model. */
-export function modelBalanceFrom(row: SqlRow): ModelBalance {
-  return recordFrom(MODEL_BALANCE, row);
-}
 
 /** Reads the states of these accounts, by account id. */
 export async function readAccountStates(
@@ -68,14 +45,14 @@ export async function readAccountStates(
     const accountId = textOf(row, "account_id");
     const ofAccount = modelBalances.get(accountId) ??
       new Map<string, Balance>();
-    const { model, ...balance } = modelBalanceFrom(row);
+    const { model, ...balance } = recordFrom(MODEL_BALANCE, row);
     modelBalances.set(accountId, ofAccount.set(model, balance));
   }
   return new Map(rows.map((row) => {
-    const account = accountFrom(row);
+    const account = recordFrom(ACCOUNT_ROW, row);
     const state: AccountState = {
       account,
-      plan: planFrom(row, "plan__"),
+      plan: recordFrom(PLAN, row, "plan__"),
       modelBalances: modelBalances.get(account.id) ?? new Map(),
       requests: {
         level: intOf(row, "requests_used"),

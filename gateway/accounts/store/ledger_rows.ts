@@ -1,23 +1,17 @@
 /**
- * Reads and inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
+ * Inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
  *
  * @module
  */
 import type { TopUp } from "../ledger/events.ts";
 import { priceText } from "../ledger/money.ts";
-import {
-  type Charge,
-  LEDGER_ENTRY,
-  type LedgerEntry,
-  type ReservedCall,
-} from "../records.ts";
-import { columnsOf, recordFrom } from "./record_rows.ts";
+import { type Charge, LEDGER_ENTRY, type ReservedCall } from "../records.ts";
+import { columnsOf } from "./record_rows.ts";
 import {
   insertRows,
   insertStatement,
   type Sql,
   type SqlDialect,
-  type SqlRow,
   type SqlValue,
   textOf,
 } from "./store.ts";
@@ -98,9 +92,4 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
   };
-}
-
-/** Reads one row. */
-export function entryFrom(row: SqlRow): LedgerEntry {
-  return recordFrom(LEDGER_ENTRY, row);
 }

@@ -1,9 +1,26 @@
-/** Requests in the chat format, as they arrive at an upstream of the generate-content format. */
-import { HARD_SCHEMA, PDF, PNG } from "../support/request_samples.ts";
-import { checkRows, type RequestRow } from "../support/request_table.ts";
+/** Requests in the chat format, as an upstream of the generate-content format receives them. */
+import { HARD_SCHEMA, PDF, PNG } from "../testing/request_samples.ts";
+import {
+  checkRows,
+  type RequestRow,
+  type RequestTable,
+} from "../testing/request_table.ts";
 
 const user = (...parts: unknown[]) => ({ role: "user", parts });
 const model = (...parts: unknown[]) => ({ role: "model", parts });
+/** By what sets the models of this format apart. */
+const MODELS: RequestTable["models"] = {
+  "two levels": {
+    efforts: ["low", "high"],
+    imagesInToolResult: true,
+    maxOutputTokens: 65_536,
+  },
+  "four levels": {
+    efforts: ["minimal", "low", "medium", "high"],
+    imagesInToolResult: true,
+    maxOutputTokens: 65_536,
+  },
+};
 const SENTINEL = "skip_thought_signature_validator";
 const HI = user({ text: "hi" });
 const png = { inlineData: { mimeType: "image/png", data: PNG } };
@@ -21,7 +38,7 @@ const level = (
 });
 
 const FROM_CHAT = {
-  model: "vendorc-3-flash",
+  model: "four levels",
   messages: [{ role: "user", content: "hi" }],
 };
 const fn = (name: string, rest: object = {}) => ({
@@ -345,7 +362,7 @@ const CHAT_ROWS: readonly RequestRow[] = [
     includeThoughts: true,
   }),
   level("effort medium is high on a model that supports only low and high", {
-    model: "vendorc-3-pro",
+    model: "two levels",
     reasoning_effort: "medium",
   }, { thinkingLevel: "high", includeThoughts: true }),
   level("effort none is the lowest level, and reported", {
@@ -387,8 +404,14 @@ const EXACT: readonly RequestRow[] = [
   },
 ];
 
-Deno.test("requests in the chat format arrive at a generate-content upstream", async (t) => {
-  await checkRows(t, "/v1/chat/completions", FROM_CHAT, [
+Deno.test("requests in the chat format are written for a generate-content upstream", async (t) => {
+  const table = {
+    from: "chat_completions",
+    to: "generate_content",
+    base: FROM_CHAT,
+    models: MODELS,
+  } as const;
+  await checkRows(t, table, [
     ...CHAT_ROWS,
     ...EXACT,
   ]);

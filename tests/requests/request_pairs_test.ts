@@ -198,7 +198,7 @@ const responses = (arrives: SentRow["arrives"] = {}): readonly SentRow[] => [
   },
 ];
 
-/** A vendor with two formats, of which only the chat format is called. */
+/** The catalogue, with the chat format as the only one of a vendor that has two. */
 const CHAT_ONLY = JSON.stringify({
   models: {
     "vendord-m3": {
@@ -245,6 +245,7 @@ const PAIRS: readonly (readonly [
 for (const [path, model, base, rows] of PAIRS) {
   Deno.test(`requests to ${path} arrive at the upstream of ${model}`, async (t) => {
     await checkRows(t, path, { model, ...base }, rows, {
+      env: { GATEWAY_CONFIG: "chat_only.json" },
       configFile: CHAT_ONLY,
     });
   });

@@ -89,6 +89,38 @@ Deno.test("decodeRequest() decodes every setting", () => {
   });
 });
 
+Deno.test("decodeRequest() names each neutral field in the client's words", () => {
+  assert.deepEqual(decode({}).fieldNames, {
+    messages: "messages",
+    image: "image_url",
+    document: "file",
+    audio: "input_audio",
+    arguments: "messages[].tool_calls[].function.arguments",
+    system: "messages",
+    tools: "tools",
+    toolChoice: "tool_choice",
+    parallelTools: "parallel_tool_calls",
+    maxTokens: "max_tokens",
+    temperature: "temperature",
+    topP: "top_p",
+    topK: "top_k",
+    stop: "stop",
+    format: "response_format",
+    reasoning: "reasoning_effort",
+    user: "user",
+    serviceTier: "service_tier",
+    candidates: "n",
+    seed: "seed",
+    presencePenalty: "presence_penalty",
+    frequencyPenalty: "frequency_penalty",
+    logprobs: "logprobs",
+  });
+  assert.equal(
+    decode({ max_completion_tokens: 5, max_tokens: 6 }).fieldNames.maxTokens,
+    "max_completion_tokens",
+  );
+});
+
 Deno.test("decodeRequest() treats null as absent in every optional field", () => {
   const names = Object.keys(
     z.toJSONSchema(chatCompletionsRequest, { unrepresentable: "any" })

@@ -41,8 +41,7 @@ function refusal(work: () => unknown): { param?: string; message: string } {
 }
 
 Deno.test("decodeRequest() reads a minimal request", () => {
-  const { fieldNames: words, ...rest } = decodeRequest(body());
-  assert.equal(words.stop, "stop_sequences");
+  const { fieldNames: _, ...rest } = decodeRequest(body());
   assert.deepEqual(rest, {
     model: "m",
     stream: false,
@@ -52,6 +51,34 @@ Deno.test("decodeRequest() reads a minimal request", () => {
     unmapped: [],
     essential: [],
     maxTokens: 100,
+  });
+});
+
+Deno.test("decodeRequest() names each neutral field in the client's words", () => {
+  assert.deepEqual(decodeRequest(body()).fieldNames, {
+    messages: "messages",
+    image: "image",
+    document: "document",
+    audio: "input_audio",
+    arguments: "messages[].content[].input",
+    system: "system",
+    tools: "tools",
+    toolChoice: "tool_choice",
+    parallelTools: "tool_choice.disable_parallel_tool_use",
+    maxTokens: "max_tokens",
+    temperature: "temperature",
+    topP: "top_p",
+    topK: "top_k",
+    stop: "stop_sequences",
+    format: "output_config.format",
+    reasoning: "thinking",
+    user: "metadata.user_id",
+    serviceTier: "service_tier",
+    candidates: "n",
+    seed: "seed",
+    presencePenalty: "presence_penalty",
+    frequencyPenalty: "frequency_penalty",
+    logprobs: "logprobs",
   });
 });
 

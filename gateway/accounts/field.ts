@@ -71,7 +71,7 @@ export interface Setting<T, S> extends Field<T> {
 }
 
 /** Field definitions by field name. */
-export type Fields = Readonly<Record<string, Named<Field<unknown>>>>;
+export type RecordFields = Readonly<Record<string, Named<Field<unknown>>>>;
 
 type Named<F> = F & { readonly column: string; readonly json: string };
 
@@ -93,7 +93,7 @@ export type RecordOf<D> =
 type SettingOf<F> = F extends { readonly set: z.ZodType<infer S> } ? S : never;
 
 /** The settings among these fields, as a request gives them. */
-export type Settings<D> =
+export type SettingsOf<D> =
   & {
     readonly [
       K in keyof D as [SettingOf<D[K]>] extends [never] ? never
@@ -196,7 +196,7 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 }
 
 /** Records of another table. */
-export function listOf<D extends Fields>(
+export function listOf<D extends RecordFields>(
   fields: D,
 ): Kind<readonly RecordOf<D>[]> {
   const noColumn = (): never => {
@@ -236,7 +236,7 @@ export function fields<
 >(definitions: D): { readonly [K in keyof D]: Named<D[K]> };
 export function fields(
   definitions: Readonly<Record<string, Field<unknown>>>,
-): Fields {
+): RecordFields {
   return Object.fromEntries(
     Object.entries(definitions).map(([name, one]) => {
       const column = one.column ??
@@ -248,12 +248,12 @@ export function fields(
 }
 
 /** The JSON form of a record; absent values are null. */
-export function recordJson<D extends Fields>(
+export function recordJson<D extends RecordFields>(
   fields: D,
   record: RecordOf<D>,
 ): JsonObject;
 export function recordJson(
-  fields: Fields,
+  fields: RecordFields,
   record: JsonObject,
 ): JsonObject {
   return Object.fromEntries(
@@ -264,17 +264,17 @@ export function recordJson(
 }
 
 /** The schemas of a record's JSON form. */
-export function replyShape(fields: Fields): Record<string, z.ZodType> {
+export function replyShape(fields: RecordFields): Record<string, z.ZodType> {
   return Object.fromEntries(
     Object.values(fields).map(({ json, reply }) => [json, reply]),
   );
 }
 
 /** Schema of a request that sets these fields. Its result has the record's names. */
-export function settingsSchema<D extends Fields>(
+export function settingsSchema<D extends RecordFields>(
   fields: D,
-): z.ZodType<Settings<D>>;
-export function settingsSchema(fields: Fields): z.ZodType<object> {
+): z.ZodType<SettingsOf<D>>;
+export function settingsSchema(fields: RecordFields): z.ZodType<object> {
   const settable = Object.entries(fields).flatMap(([name, { json, set }]) =>
     set === undefined ? [] : [{ name, json, set }]
   );

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Fields } from "./field.ts";
+import type { RecordFields } from "./field.ts";
 import {
   ACCOUNT_ROW,
   KEY,
@@ -13,28 +13,29 @@ import { openStore } from "./store/open_store.ts";
 import { textOf } from "./store/store.ts";
 
 /** Tables with their records, and the columns that are not fields of the record. */
-const TABLES: readonly (readonly [string, Fields, readonly string[]])[] = [
-  ["plans", PLAN, []],
-  ["accounts", ACCOUNT_ROW, [
-    "requests_used",
-    "requests_at_ms",
-    "tokens_used",
-    "tokens_at_ms",
-    "day",
-    "day_spent_micro_usd",
-  ]],
-  ["purses", MODEL_BALANCE, ["account_id"]],
-  ["keys", KEY, ["hash"]],
-  ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
-  ["ledger", LEDGER_ENTRY, []],
-  ["usage_daily", USAGE_SUMS, [
-    "day",
-    "account_id",
-    "key_id",
-    "model",
-    "user_id",
-  ]],
-];
+const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
+  [
+    ["plans", PLAN, []],
+    ["accounts", ACCOUNT_ROW, [
+      "requests_used",
+      "requests_at_ms",
+      "tokens_used",
+      "tokens_at_ms",
+      "day",
+      "day_spent_micro_usd",
+    ]],
+    ["purses", MODEL_BALANCE, ["account_id"]],
+    ["keys", KEY, ["hash"]],
+    ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
+    ["ledger", LEDGER_ENTRY, []],
+    ["usage_daily", USAGE_SUMS, [
+      "day",
+      "account_id",
+      "key_id",
+      "model",
+      "user_id",
+    ]],
+  ];
 
 Deno.test("a record's fields are the columns of its table", async (t) => {
   const store = await openStore("sqlite::memory:");

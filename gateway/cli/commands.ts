@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
-import type { Fields, FlagKind } from "../accounts/field.ts";
+import type { FlagKind, RecordFields } from "../accounts/field.ts";
 import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
 
 /** A flag of a command. */
@@ -37,7 +37,7 @@ const text = (field: string, help: string): Flag => ({
   help,
 });
 /** The flags of a record's settings. */
-function flagsOf(fields: Fields): Readonly<Record<string, Flag>> {
+function flagsOf(fields: RecordFields): Readonly<Record<string, Flag>> {
   return Object.fromEntries(
     Object.values(fields).flatMap(({ json, flag, flagKind }) =>
       flag === undefined ? [] : [[

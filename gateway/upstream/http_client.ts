@@ -121,16 +121,16 @@ function dispatch(
   });
 }
 
-interface Address {
+interface ParsedUrl {
   readonly origin: string;
   readonly path: string;
 }
 
 /** Cache of parsed URLs: there are few, one per model and endpoint. */
-const ADDRESSES = new Map<string, Address>();
+const ADDRESSES = new Map<string, ParsedUrl>();
 const MAX_ADDRESSES = 1_000;
 
-function addressOf(text: string): Address {
+function addressOf(text: string): ParsedUrl {
   const cached = ADDRESSES.get(text);
   if (cached !== undefined) return cached;
   const url = new URL(text);

@@ -5,7 +5,7 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
-import type { Settings } from "../field.ts";
+import type { SettingsOf } from "../field.ts";
 import {
   ACCOUNT,
   type Account,
@@ -36,7 +36,7 @@ import {
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new account. */
-export type NewAccount = Settings<typeof ACCOUNT>;
+export type NewAccount = SettingsOf<typeof ACCOUNT>;
 
 /** Changes of an account. An absent setting stays unchanged. */
 export type AccountSettings = Omit<NewAccount, "id">;

@@ -7,7 +7,7 @@
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
 import { checkModels } from "./plan_repository.ts";
-import type { Settings } from "../field.ts";
+import type { SettingsOf } from "../field.ts";
 import { KEY, type KeyRecord } from "../records.ts";
 import {
   type IdempotencyKey,
@@ -25,7 +25,7 @@ import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new key. */
-export type KeyRequest = Settings<typeof KEY>;
+export type KeyRequest = SettingsOf<typeof KEY>;
 
 /** A new key. */
 export interface IssuedKey {

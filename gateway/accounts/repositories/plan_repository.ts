@@ -4,7 +4,7 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import type { Settings } from "../field.ts";
+import type { SettingsOf } from "../field.ts";
 import { PLAN, type Plan } from "../records.ts";
 import {
   alreadyExists,
@@ -28,7 +28,7 @@ import {
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new plan. Null or absent means no limit. */
-export type NewPlan = Settings<typeof PLAN>;
+export type NewPlan = SettingsOf<typeof PLAN>;
 
 /** Changes of a plan. Null means no limit; absent means unchanged. */
 export type PlanSettings = Omit<NewPlan, "id">;

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import type { Fields, RecordOf } from "../field.ts";
+import type { RecordFields, RecordOf } from "../field.ts";
 import type { Columns, Sql, SqlRow, SqlValue } from "./store.ts";
 
 /** Reads a record; `prefix` is that of {@linkcode picks}. */
-export function recordFrom<D extends Fields>(
+export function recordFrom<D extends RecordFields>(
   fields: D,
   row: SqlRow,
   prefix?: string,
 ): RecordOf<D>;
 export function recordFrom(
-  fields: Fields,
+  fields: RecordFields,
   row: SqlRow,
   prefix: string = "",
 ): object {
@@ -25,14 +25,18 @@ export function recordFrom(
 }
 
 /** The columns for a SELECT on several tables: those of `alias`, with `prefix` before their names. */
-export function picks(fields: Fields, alias: string, prefix: string): string {
+export function picks(
+  fields: RecordFields,
+  alias: string,
+  prefix: string,
+): string {
   return Object.values(fields)
     .map(({ column }) => `${alias}.${column} AS ${prefix}${column}`)
     .join(", ");
 }
 
 /** The columns with their SQL types. */
-export function columnsOf(fields: Fields): Columns {
+export function columnsOf(fields: RecordFields): Columns {
   return Object.fromEntries(
     Object.values(fields).map(({ column, sqlType }) => [column, sqlType]),
   );
@@ -40,7 +44,7 @@ export function columnsOf(fields: Fields): Columns {
 
 /** The columns of the given values; null is NULL. */
 export function rowOf(
-  fields: Fields,
+  fields: RecordFields,
   values: object,
 ): Readonly<Record<string, SqlValue>> {
   const row: Record<string, SqlValue> = {};

@@ -31,7 +31,7 @@ import {
 } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
-export type ContentPart =
+export type DecodedPart =
   | TextPart
   | ImagePart
   | DocumentPart
@@ -68,7 +68,7 @@ export function decodeContent(
   content: ChatContent | null | undefined,
   path: string,
   unread: UnmappedFields,
-): readonly ContentPart[] {
+): readonly DecodedPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") {
     return content === "" ? [] : [{ type: "text", text: content }];
@@ -85,7 +85,7 @@ function decodePart(
   part: ChatPart,
   path: string,
   unread: UnmappedFields,
-): ContentPart {
+): DecodedPart {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text };

@@ -13,7 +13,7 @@ import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
 import type { SqlRow, SqlValue } from "./store.ts";
 
-/** Result of a statement. */
+/** What Postgres answers to a statement. */
 export interface StatementResult {
   /** Rows of the result. */
   readonly rows: readonly SqlRow[];

@@ -16,7 +16,9 @@ function decode(fields: Record<string, unknown>): GenerationRequest {
 }
 
 function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
-  return decode({ messages }).turns;
+  const { turns, unmapped } = decode({ messages });
+  assert.deepEqual(unmapped, []);
+  return turns;
 }
 
 function fault(body: unknown): ApiError {
@@ -479,13 +481,16 @@ Deno.test("decodeRequest() decodes every tool choice", async (t) => {
   ];
   for (const [choice, expected] of rows) {
     await t.step(JSON.stringify(choice), () => {
-      assert.deepEqual(decode({ tool_choice: choice }).toolChoice, expected);
+      const { toolChoice, unmapped } = decode({ tool_choice: choice });
+      assert.deepEqual(toolChoice, expected);
+      assert.deepEqual(unmapped, []);
     });
   }
 });
 
 Deno.test("decodeRequest() decodes every response format", async (t) => {
   const schema = { type: "object" };
+  const UNREADABLE = { type: "json_object", schema: "x" };
   const rows: [unknown, unknown][] = [
     [{ type: "text" }, { type: "text" }],
     [{ type: "json_object" }, { type: "json" }],
@@ -502,7 +507,7 @@ Deno.test("decodeRequest() decodes every response format", async (t) => {
     ],
     [{ type: "json_schema", json_schema: { name: "n" } }, { type: "json" }],
     [{ type: "json_object", schema }, { type: "schema", schema }],
-    [{ type: "json_object", schema: "x" }, { type: "json" }],
+    [UNREADABLE, { type: "json" }],
     [
       { type: "json_object", json_schema: { name: "n", schema } },
       { type: "schema", name: "n", schema },
@@ -510,7 +515,12 @@ Deno.test("decodeRequest() decodes every response format", async (t) => {
   ];
   for (const [format, expected] of rows) {
     await t.step(JSON.stringify(format), () => {
-      assert.deepEqual(decode({ response_format: format }).format, expected);
+      const request = decode({ response_format: format });
+      assert.deepEqual(request.format, expected);
+      assert.deepEqual(
+        request.unmapped,
+        format === UNREADABLE ? ["response_format.schema"] : [],
+      );
     });
   }
 });

@@ -21,7 +21,9 @@ function bodyWith(content: unknown, role = "user"): Record<string, unknown> {
 }
 
 function parts(content: unknown, role = "user"): unknown {
-  return decodeRequest(bodyWith(content, role)).turns[0]?.parts;
+  const { turns, unmapped } = decodeRequest(bodyWith(content, role));
+  assert.deepEqual(unmapped, []);
+  return turns[0]?.parts;
 }
 
 function refusal(work: () => unknown): { param?: string; message: string } {
@@ -343,11 +345,13 @@ Deno.test("decodeRequest() reads both fields for the output format, and names th
     output_config: { format: { type: "json_schema", schema } },
   }));
   assert.deepEqual(newer.format, { type: "schema", schema });
+  assert.deepEqual(newer.unmapped, []);
   assert.equal(newer.fieldNames.format, "output_config.format");
   const older = decodeRequest(body({
     output_format: { type: "json_schema", schema },
   }));
   assert.deepEqual(older.format, { type: "schema", schema });
+  assert.deepEqual(older.unmapped, []);
   assert.equal(older.fieldNames.format, "output_format");
 });
 
@@ -362,6 +366,7 @@ Deno.test("decodeRequest() carries schemas by reference", () => {
   const request = decodeRequest(body({
     tools: [{ name: "f", input_schema, description: "d", strict: true }],
   }));
+  assert.deepEqual(request.unmapped, []);
   const [tool] = request.tools ?? [];
   assert.ok(tool?.type === "function");
   assert.equal(tool.parameters, input_schema);

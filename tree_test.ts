@@ -91,7 +91,7 @@ Deno.test("a format imports no other format", async () => {
  * format needs is listed with it.
  */
 const FORMAT_FILES: readonly string[] = [
-  "mod wire error usage stop_reason signatures dropped_fields",
+  "mod wire error usage stop_reason signatures unmapped_fields",
   "decode_request decode_messages decode_content decode_reasoning decode_tools",
   "encode_request encode_config encode_messages encode_content encode_media",
   "encode_reasoning encode_tools encode_tool_result",
@@ -104,7 +104,6 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "block_writer",
     "include_usage",
     "json_scan",
-    "unmapped_fields",
   ],
   generate_content: ["function_names", "openapi_schema", "partial_args"],
   responses: [

@@ -10,7 +10,8 @@ import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 export type UpstreamDialect =
   | "messages"
   | "chat_completions"
-  | "generate_content";
+  | "generate_content"
+  | "responses";
 
 /** A reply that is sent unchanged. */
 export interface ReadyReply {
@@ -39,6 +40,7 @@ export interface PacedFrame {
 /** Input tokens that the mock reports for every prompt. */
 export const INPUT_TOKENS = 25;
 const MODEL = "mock-model-2026-01-01";
+const MESSAGE_ID = "msg_bench0000000000000000000000000";
 const CREATED = 1_767_225_600;
 
 const encoder = new TextEncoder();
@@ -188,7 +190,59 @@ function wholeBody(
         modelVersion: MODEL,
         responseId: "Bench000000000000000000",
       };
+    case "responses":
+      return response(text, outputTokens);
   }
+}
+
+/** A reply of the Responses format; without text, the reply in progress. */
+function response(text?: string, outputTokens = 0) {
+  return {
+    id: "resp_bench000000000000000000000000",
+    object: "response",
+    created_at: CREATED,
+    status: text === undefined ? "in_progress" : "completed",
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    model: MODEL,
+    output: text === undefined ? [] : [message(text)],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    service_tier: "default",
+    store: false,
+    temperature: 1,
+    text: { format: { type: "text" }, verbosity: "medium" },
+    tool_choice: "auto",
+    tools: [],
+    top_p: 1,
+    truncation: "disabled",
+    usage: text === undefined ? null : {
+      input_tokens: INPUT_TOKENS,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: INPUT_TOKENS + outputTokens,
+    },
+    metadata: {},
+  };
+}
+
+function message(text: string) {
+  return {
+    id: MESSAGE_ID,
+    type: "message",
+    status: "completed",
+    content: [part(text)],
+    role: "assistant",
+  };
+}
+
+function part(text: string) {
+  return { type: "output_text", annotations: [], logprobs: [], text };
 }
 
 function chatUsage(outputTokens: number) {
@@ -232,6 +286,8 @@ function streamFrames(
       return chatFrames(plan);
     case "generate_content":
       return generateFrames(plan);
+    case "responses":
+      return responsesFrames(plan);
   }
 }
 
@@ -333,4 +389,42 @@ function generateFrames(plan: ReplyPlan): StreamFrames {
     }\r\n\r\n`;
   });
   return { opening: [], texts, closing: [] };
+}
+
+function responsesFrames(plan: ReplyPlan): StreamFrames {
+  const place = { content_index: 0, item_id: MESSAGE_ID, output_index: 0 };
+  const text = pieces(plan).join("");
+  let sequence = 0;
+  const frame = (type: string, rest: Record<string, unknown>): string =>
+    `event: ${type}\ndata: ${
+      JSON.stringify({ type, ...rest, sequence_number: sequence++ })
+    }\n\n`;
+  return {
+    opening: [
+      frame("response.created", { response: response() }),
+      frame("response.in_progress", { response: response() }),
+      frame("response.output_item.added", {
+        item: { ...message(""), status: "in_progress", content: [] },
+        output_index: 0,
+      }),
+      frame("response.content_part.added", { ...place, part: part("") }),
+    ],
+    texts: pieces(plan).map((delta) =>
+      frame("response.output_text.delta", {
+        ...place,
+        delta,
+        logprobs: [],
+        obfuscation: "a1B2c3D4e5",
+      })
+    ),
+    closing: [
+      frame("response.output_text.done", { ...place, text, logprobs: [] }),
+      frame("response.content_part.done", { ...place, part: part(text) }),
+      frame("response.output_item.done", {
+        item: message(text),
+        output_index: 0,
+      }),
+      frame("response.completed", { response: response(text, plan.events) }),
+    ],
+  };
 }

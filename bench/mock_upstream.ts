@@ -24,6 +24,7 @@ const decoder = new TextDecoder();
 
 function dialectOf(path: string): UpstreamDialect {
   if (path.includes("enerateContent")) return "generate_content";
+  if (path.includes("/responses")) return "responses";
   return path.includes("/chat/completions") ? "chat_completions" : "messages";
 }
 

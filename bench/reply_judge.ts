@@ -9,7 +9,40 @@ import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 import { readStamp } from "./stamp.ts";
 
 /** The dialects of requests to a target. */
-export type CallerDialect = "messages" | "chat_completions";
+export type CallerDialect = "messages" | "chat_completions" | "responses";
+
+/** How a dialect reports the usage and the end. */
+interface Markers {
+  /** The field with the output tokens. */
+  readonly usage: string;
+  /** Part of the last frame of a stream. */
+  readonly streamEnd: string;
+  /** Part of a whole reply. */
+  readonly wholeEnd: string;
+  /** How often the frames at the end of a stream repeat the whole text. */
+  readonly repeats: number;
+}
+
+const MARKERS: Readonly<Record<CallerDialect, Markers>> = {
+  messages: {
+    usage: "output_tokens",
+    streamEnd: '"type":"message_stop"',
+    wholeEnd: '"stop_reason":"end_turn"',
+    repeats: 0,
+  },
+  chat_completions: {
+    usage: "completion_tokens",
+    streamEnd: "data: [DONE]",
+    wholeEnd: '"finish_reason":"stop"',
+    repeats: 0,
+  },
+  responses: {
+    usage: "output_tokens",
+    streamEnd: '"sequence_number":',
+    wholeEnd: '"status":"completed"',
+    repeats: 4,
+  },
+};
 
 /** The expected reply. */
 export interface Expected {
@@ -52,20 +85,10 @@ export function replyJudge({ plan, dialect, stream }: Expected): ReplyJudge {
   const stampsAt = texts.map((text) =>
     plan.perSecond > 0 ? text.indexOf(UNSTAMPED.charCodeAt(0)) + 1 : undefined
   );
-  const usage = encoder.encode(
-    dialect === "messages"
-      ? `"output_tokens":${plan.events}`
-      : `"completion_tokens":${plan.events}`,
-  );
-  const end = stream
-    ? encoder.encode(
-      dialect === "messages" ? '"type":"message_stop"' : "data: [DONE]",
-    )
-    : encoder.encode(
-      dialect === "messages"
-        ? '"stop_reason":"end_turn"'
-        : '"finish_reason":"stop"',
-    );
+  const markers = MARKERS[dialect];
+  const usage = encoder.encode(`"${markers.usage}":${plan.events}`);
+  const end = encoder.encode(stream ? markers.streamEnd : markers.wholeEnd);
+  const total = plan.events * (stream ? 1 + markers.repeats : 1);
 
   return (body, onStamp) => {
     let seen = 0;
@@ -74,25 +97,24 @@ export function replyJudge({ plan, dialect, stream }: Expected): ReplyJudge {
       at >= 0;
       at = body.indexOf(HASH, at + 1)
     ) {
-      const text = texts[seen];
-      if (text === undefined) {
+      const text = texts[seen % plan.events];
+      if (text === undefined || seen === total) {
         return textFault(`more than ${plan.events} events`);
       }
-      const stampAt = stampsAt[seen];
+      const stampAt = stampsAt[seen % plan.events];
       if (!isAt(body, at, text, stampAt)) {
         return textFault(`event ${seen} is changed or out of order`);
       }
-      if (stampAt !== undefined) {
+      // Only the events themselves are stamped, not the repeated text.
+      if (stampAt !== undefined && seen < plan.events) {
         const stamp = readStamp(body, at + stampAt);
         if (stamp === undefined) return textFault(`event ${seen} has no stamp`);
         onStamp?.(stamp, at + text.length);
       }
       seen++;
     }
-    if (seen < plan.events) {
-      return textFault(
-        `${plan.events - seen} of ${plan.events} events are lost`,
-      );
+    if (seen < total) {
+      return textFault(`${total - seen} of ${total} texts are lost`);
     }
     // The end of a stream is its last frame; only blank lines may follow.
     const from = stream ? Math.max(0, body.length - end.length - 64) : 0;

@@ -13,7 +13,17 @@ import { stampClock, writeStamp } from "./stamp.ts";
 const DIALECTS: readonly (CallerDialect & UpstreamDialect)[] = [
   "messages",
   "chat_completions",
+  "responses",
 ];
+
+/** What ends a stream. */
+const STREAM_ENDS: Readonly<Record<CallerDialect, RegExp>> = {
+  messages: /"type":"message_stop"/,
+  chat_completions: /data: \[DONE\]/,
+  responses: /"sequence_number":\d+\}\s*$/,
+};
+/** What ends a whole reply. */
+const WHOLE_END = /"(?:stop_reason|finish_reason)":"\w+"|"status":"completed"/g;
 const plan = { ...DEFAULT_PLAN, events: 12 };
 const decoder = new TextDecoder("latin1");
 const encoder = new TextEncoder();
@@ -84,14 +94,12 @@ for (const dialect of DIALECTS) {
 
     Deno.test(`${what} is wrong when its end or its usage is missing`, async () => {
       const body = await bodyOf(writes);
-      const end = stream
-        ? dialect === "messages" ? '"type":"message_stop"' : "data: [DONE]"
-        : /"(stop|finish)_reason":"\w+"/;
+      const end = stream ? STREAM_ENDS[dialect] : WHOLE_END;
       assert.equal(
         judged(dialect, stream, body.replace(end, "")),
         "the end is missing",
       );
-      const usage = dialect === "messages" ? "output" : "completion";
+      const usage = dialect === "chat_completions" ? "completion" : "output";
       assert.equal(
         judged(
           dialect,

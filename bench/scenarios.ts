@@ -135,12 +135,15 @@ export const DIRECTIONS: readonly Direction[] = [
   { caller: "chat_completions", upstream: "chat_completions" },
   { caller: "chat_completions", upstream: "messages" },
   { caller: "chat_completions", upstream: "generate_content" },
+  { caller: "responses", upstream: "responses" },
+  { caller: "responses", upstream: "messages" },
 ];
 
 const SHORT = {
   messages: "messages",
   chat_completions: "chat",
   generate_content: "generate",
+  responses: "responses",
 } as const;
 
 /** Name of a direction: `messages` for pass-through, `messages-to-chat` for a translation. */
@@ -210,12 +213,16 @@ export function requestBody(
   const text = `${planTag(plan)} ${promptText(promptBytes)}`;
   return JSON.stringify({
     model,
-    max_tokens: 1024,
+    ...(caller === "responses"
+      ? { max_output_tokens: 1024, store: false }
+      : { max_tokens: 1024 }),
     ...(stream ? { stream: true } : {}),
     ...(stream && caller === "chat_completions"
       ? { stream_options: { include_usage: true } }
       : {}),
-    messages: [{ role: "user", content: text }],
+    [caller === "responses" ? "input" : "messages"]: [
+      { role: "user", content: text },
+    ],
   });
 }
 

@@ -16,7 +16,7 @@ import {
   encodeGenerateFrames,
 } from "./encode_generate_content.ts";
 import { encodeMessagesBody, encodeMessagesFrames } from "./encode_messages.ts";
-import type { EncodableReply } from "./neutral_reply.ts";
+import type { EncodableReply, NeutralReply } from "./neutral_reply.ts";
 import { inputTokens } from "./token_count.ts";
 import { requestFault } from "./vendor_rules.ts";
 
@@ -74,7 +74,7 @@ function refusal(call: ParsedRequest): Script | undefined {
 function generate(call: ParsedRequest): Script {
   const { marker } = call;
   if (marker === undefined) {
-    return deliver(call, encodeDefaultReply(call), {});
+    return deliver(call, encode(call, defaultReply(call)), {});
   }
   const fixture = FIXTURES.get(marker.name);
   if (fixture === undefined) {
@@ -92,12 +92,22 @@ function scriptOf(
   return deliverWritten(call, fixture.replies[call.dialect], params);
 }
 
-/** Encodes the default reply, only in the form that the request asks for. */
-function encodeDefaultReply(
+/** Script for a generation call that is answered with this reply, in the dialect of the call. */
+export function replyScript(
+  request: ReplayRequest,
+  reply: NeutralReply,
+): Script {
+  const call = parseRequest(request);
+  return deliver(call, encode(call, reply), {});
+}
+
+/** Encodes a reply, only in the form that the request asks for. */
+function encode(
   call: ParsedRequest,
+  reply: NeutralReply,
 ): { readonly stream: readonly string[]; readonly whole: string } {
   const encodable: EncodableReply = {
-    reply: defaultReply(call),
+    reply,
     model: call.model,
     usageAsked: call.usageAsked,
     seed: call.request.path + call.request.body,

@@ -22,7 +22,8 @@ export type {
 } from "./script.ts";
 export { bytes, jsonScript, streamScript, wholeScript } from "./script.ts";
 export type { Marker } from "./marker.ts";
-export { answer } from "./answer.ts";
+export { answer, replyScript } from "./answer.ts";
+export type { NeutralBlock, NeutralReply } from "./neutral_reply.ts";
 export { ReplayLog };
 
 /** Options of {@linkcode startReplay}. */

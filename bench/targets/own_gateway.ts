@@ -35,6 +35,8 @@ const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   messages: "vendora-haiku-4-5",
   chat_completions: "vendorb-5",
   generate_content: "vendorc-3-flash",
+  // Clients of this format reach this vendor's models in it.
+  responses: "vendorb-5",
 };
 
 /** This project's gateway as a target. */

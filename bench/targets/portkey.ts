@@ -93,8 +93,8 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
     lenient: true,
     readyMs: performance.now() - startedMs,
     address: (direction) =>
-      // Its messages endpoint supports messages upstreams only.
-      direction.caller === "messages" && !isPassThrough(direction)
+      // Two of its endpoints support upstreams of their own format only.
+      direction.caller !== "chat_completions" && !isPassThrough(direction)
         ? undefined
         : {
           host: "127.0.0.1",
@@ -128,6 +128,7 @@ function route({ port }: Upstream, dialect: UpstreamDialect) {
         custom_host: `${host}/v1`,
       };
     case "chat_completions":
+    case "responses":
       return {
         provider: "openai",
         api_key: "up-bench",

@@ -86,6 +86,7 @@ export class Skipped extends Error {}
 export const CALLER_PATHS: Readonly<Record<CallerDialect, string>> = {
   messages: "/v1/messages",
   chat_completions: "/v1/chat/completions",
+  responses: "/v1/responses",
 };
 
 /** Whether a direction needs no translation. */

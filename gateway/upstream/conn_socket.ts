@@ -1,27 +1,30 @@
 /**
- * A connection of Deno's with the events and methods that undici's HTTP/1.1 client uses of a socket. `node:net` is not used:
- * some versions of Deno never free its sockets, nor what they refer to. A `Duplex` of `node:stream` costs 4 to 10 µs more per
- * whole reply.
+ * A Deno connection with the events and methods that undici's HTTP/1.1 client uses of a socket.
+ * Some versions of Deno never free the sockets of `node:net`. A `Duplex` of `node:stream` would
+ * cost 4 to 10 µs more per whole reply.
  *
  * @module
  */
 import { EventEmitter } from "node:events";
 import type { Conn } from "./dial.ts";
 
-/** Reads go one behind the other into a slab, and the reader gets views of it: no copy, and no buffer for each small read. */
+/**
+ * Consecutive reads fill a slab, and the reader receives views of it: no copy, and no buffer for
+ * each small read. A small slab suffices for a paced stream, and thousands of those may be open.
+ */
 const SMALL_SLAB_BYTES = 4 * 1024;
-/** Where reads are large. A small slab suffices for a paced stream, and thousands of those may be open. */
+/** The slab after a large read. */
 const LARGE_SLAB_BYTES = 64 * 1024;
 const LARGE_READ_BYTES = 2 * 1024;
-/** With less room than this a slab is full. */
+/** A slab with less room is full. */
 const MIN_ROOM_BYTES = 1024;
 
-/** Pieces that are together smaller are written in one. */
+/** Pieces up to this total size are written together. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
 const ENCODER = new TextEncoder();
 
-/** A socket; it owns its connection. */
+/** A socket, which owns its connection. */
 export class ConnSocket extends EventEmitter {
   readonly #conn: Conn;
   #slab = new Uint8Array(SMALL_SLAB_BYTES);
@@ -33,20 +36,20 @@ export class ConnSocket extends EventEmitter {
   #corks = 0;
   #destroyed = false;
 
-  /** Takes a connection over. */
+  /** Takes over a connection. */
   constructor(conn: Conn) {
     super();
     this.#conn = conn;
-    // At once, not when undici asks: the end of an idle connection must be seen too.
+    // Reads before undici asks, to notice the end of an idle connection.
     this.#readMore();
   }
 
-  /** Whether the connection has been let go. */
+  /** Whether the connection was closed. */
   get destroyed(): boolean {
     return this.#destroyed;
   }
 
-  /** What has been read; null where nothing has: then a read begins, and `readable` is emitted at its end. */
+  /** Returns the bytes read so far, or null and starts a read that ends with `readable`. */
   read(): Uint8Array | null {
     const unread = this.#unread;
     if (unread === undefined) {
@@ -57,7 +60,7 @@ export class ConnSocket extends EventEmitter {
     return unread;
   }
 
-  /** Puts back the end of what {@linkcode ConnSocket.read} gave. */
+  /** Returns the unused end of what {@linkcode ConnSocket.read} returned. */
   unshift(bytes: Uint8Array): void {
     if (bytes.length > 0) this.#unread = bytes;
   }
@@ -92,19 +95,19 @@ export class ConnSocket extends EventEmitter {
     this.destroy(error instanceof Error ? error : new Error(String(error)));
   };
 
-  /** Writes bytes, or a text of Latin-1. undici writes whole bodies and does not look at the result. */
+  /** Writes bytes or Latin-1 text. undici writes whole bodies and ignores the result. */
   write(piece: string | Uint8Array): boolean {
     this.#unwritten.push(typeof piece === "string" ? latin1(piece) : piece);
     if (this.#corks === 0) this.#writeMore();
     return true;
   }
 
-  /** Holds back what is written from now on. */
+  /** Buffers writes until {@linkcode ConnSocket.uncork}. */
   cork(): void {
     this.#corks++;
   }
 
-  /** Writes what was held back, together. */
+  /** Writes the buffered pieces together. */
   uncork(): void {
     if (--this.#corks === 0) this.#writeMore();
   }
@@ -122,7 +125,7 @@ export class ConnSocket extends EventEmitter {
     }, this.#hasFailed);
   }
 
-  /** Closes the connection; what is being read or written is dropped. */
+  /** Closes the connection and drops pending reads and writes. */
   destroy(error?: Error): this {
     if (this.#destroyed) return this;
     this.#destroyed = true;
@@ -131,9 +134,9 @@ export class ConnSocket extends EventEmitter {
     try {
       this.#conn.close();
     } catch {
-      // The system has closed it already.
+      // The system already closed it.
     }
-    // Later: undici destroys the socket inside its parser, and frees the parser at `close`.
+    // Deferred: undici destroys the socket inside its parser, and frees the parser at `close`.
     queueMicrotask(() => {
       if (error !== undefined) this.emit("error", error);
       this.emit("close");
@@ -141,7 +144,7 @@ export class ConnSocket extends EventEmitter {
     return this;
   }
 
-  /** Not used: undici recognises a stream by this method, and destroys only streams. */
+  /** Never called: undici recognizes a stream by this method, and destroys only streams. */
   pipe(): never {
     throw new Error("a connection to an upstream cannot be piped");
   }
@@ -159,7 +162,7 @@ export class ConnSocket extends EventEmitter {
 
 function latin1(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
-  // Beyond ASCII a character takes two bytes of UTF-8, and the text does not fit.
+  // A character beyond ASCII takes two bytes of UTF-8, so the text does not fit.
   if (ENCODER.encodeInto(text, bytes).read < text.length) {
     for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   }

@@ -1,10 +1,11 @@
 /**
  * Opens a connection to an upstream: resolves the name, tries its addresses in turn, and over TLS
- * checks the certificate against the name. An aborted attempt releases everything at once.
+ * checks the certificate against the name. An aborted attempt ends at once in every phase.
  *
  * @module
  */
 import { lookup } from "node:dns/promises";
+import { TlsHandshakes } from "./tls_handshakes.ts";
 
 /** Destination of a connection. */
 export interface DialTarget {
@@ -23,9 +24,6 @@ export type Conn = Deno.TcpConn | Deno.TlsConn;
 
 /** Head start of an address before the next one is tried in parallel (RFC 8305, section 5). */
 const STAGGER_MS = 250;
-
-/** Upstreams are called over HTTP/1.1. */
-const ALPN: readonly string[] = ["http/1.1"];
 
 /** Resolves a name. Replaceable in tests: not every machine has names with several addresses. */
 export type Resolve = (
@@ -47,16 +45,41 @@ const resolveBySystem: Resolve = async (hostname) => {
   }
 };
 
+/** Opens connections, see {@linkcode dialer}. */
+export type Dial = (target: DialTarget) => Promise<Conn>;
+
 /**
- * Opens a connection.
- *
- * @throws the signal's reason if it was aborted, otherwise the system's or the TLS error
+ * Returns a function that opens connections. It throws the signal's reason if that was aborted,
+ * otherwise the system's or the TLS error.
  */
-export async function dial(
+export function dialer(resolve: Resolve = resolveBySystem): Dial {
+  const handshakes = new TlsHandshakes();
+  return async (target) =>
+    target.isTls
+      ? await resumed(handshakes, target) ??
+        await handshakes.start(await connect(target, resolve), target)
+      : await connect(target, resolve);
+}
+
+/** A connection whose handshake was abandoned by an earlier attempt. */
+async function resumed(
+  handshakes: TlsHandshakes,
   target: DialTarget,
-  resolve: Resolve = resolveBySystem,
-): Promise<Conn> {
-  const { hostname, port, signal } = target;
+): Promise<Conn | undefined> {
+  for (;;) {
+    try {
+      return await handshakes.resume(target);
+    } catch (error) {
+      if (target.signal.aborted) throw error;
+      // The upstream closed that connection, which does not speak against a new one.
+    }
+  }
+}
+
+async function connect(
+  { hostname, port, signal }: DialTarget,
+  resolve: Resolve,
+): Promise<Deno.TcpConn> {
   const addresses = isAddress(hostname)
     ? [hostname]
     : (await abortable(signal, resolve(hostname))).map((one) => one.address);
@@ -68,7 +91,7 @@ export async function dial(
   );
   tcp.setNoDelay(true);
   tcp.setKeepAlive(true);
-  return target.isTls ? await handshake(tcp, hostname, signal) : tcp;
+  return tcp;
 }
 
 /** Decided by its shape: no host name has a colon, and none consists of four numbers. */
@@ -178,27 +201,5 @@ async function connectOne(
       throw error;
     }
     return await Deno.connect({ hostname, port, signal });
-  }
-}
-
-async function handshake(
-  tcp: Deno.TcpConn,
-  hostname: string,
-  signal: AbortSignal,
-): Promise<Deno.TlsConn> {
-  const tls = await Deno.startTls(tcp, { hostname, alpnProtocols: [...ALPN] });
-  const onAbort = (): void => tls.close();
-  signal.addEventListener("abort", onAbort);
-  try {
-    if (signal.aborted) throw signal.reason;
-    await tls.handshake();
-    if (signal.aborted) throw signal.reason;
-    return tls;
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    tls.close();
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

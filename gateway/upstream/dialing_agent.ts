@@ -6,7 +6,7 @@
  */
 import { Agent, Client, type Dispatcher, Pool } from "undici";
 import { ConnSocket } from "./conn_socket.ts";
-import { dial, type Resolve } from "./dial.ts";
+import { type Dial, dialer, type Resolve } from "./dial.ts";
 
 /**
  * Dispatch options with a way to abort the connection attempt. (The handler cannot carry it: undici
@@ -22,6 +22,7 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 
 /** Creates an agent that keeps idle connections for `keepAliveMs`. */
 export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
+  const dial = dialer(resolve);
   return new Agent({
     // undici's own time limits are off: their resolution is one second, and their clock outlives
     // the calls.
@@ -32,8 +33,7 @@ export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
     factory: (origin, options) =>
       new Pool(origin, {
         ...options,
-        factory: (origin, options) =>
-          new DialingClient(origin, options, resolve),
+        factory: (origin, options) => new DialingClient(origin, options, dial),
       }),
   });
 }
@@ -47,7 +47,7 @@ class DialingClient extends Client {
   constructor(
     origin: URL,
     options: Client.Options,
-    resolve: Resolve | undefined,
+    dial: Dial,
   ) {
     const current: { onDialing?: OnDialing | undefined } = {};
     super(origin, {
@@ -60,7 +60,7 @@ class DialingClient extends Client {
           port: Number(port || (isTls ? 443 : 80)),
           isTls,
           signal: attempt.signal,
-        }, resolve).then(
+        }).then(
           (conn) => {
             current.onDialing = undefined;
             // undici accepts any duplex, but its types name only its own sockets.

@@ -5,11 +5,10 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import {
-  FAMILIES,
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+  assertAbortReachesUpstream,
+  eachFamily,
+} from "../support/each_family.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.ChatCompletionTool[] = [{
   type: "function",
@@ -33,20 +32,6 @@ function ask(
   text: string,
 ): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return { model, messages: [{ role: "user", content: text }] };
-}
-
-async function eachFamily(
-  t: Deno.TestContext,
-  run: (gateway: TestGateway, model: string) => Promise<void>,
-): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, () => run(gateway, model));
-    }
-  } finally {
-    await gateway.close();
-  }
 }
 
 function calls(message: OpenAI.ChatCompletionMessage | undefined): unknown[] {
@@ -275,32 +260,16 @@ Deno.test("a stream that the upstream cut never looks complete", (t) =>
   }));
 
 Deno.test("aborting closes the upstream's connection in every phase", (t) =>
-  eachFamily(t, async ({ url, replay }, model) => {
-    for (
-      const [phase, stream] of [["hold", false], ["hold", true], [
-        "hold-mid",
-        true,
-      ]] as const
-    ) {
-      const nonce = `${phase}-${stream}-${model}`;
-      const controller = new AbortController();
-      const reply = client(url).chat.completions.create({
-        ...ask(model, `[[fx:${phase}#${nonce}]]`),
-        stream,
-      }, {
-        signal: controller.signal,
-      });
-      const outcome = reply.then(async (answer) => {
-        if ("controller" in answer) {
-          for await (const _ of answer) controller.abort();
-        }
-      }).catch(() => {});
-      const entry = await replay.requestLog.waitForNonce(nonce);
-      if (phase === "hold") controller.abort();
-      assert.equal(await entry.ended, "caller-hung-up");
-      await outcome;
-    }
-  }));
+  eachFamily(t, (gateway, model) =>
+    assertAbortReachesUpstream(
+      gateway,
+      model,
+      (url, model, text, { stream, signal }) =>
+        client(url).chat.completions.create(
+          { ...ask(model, text), stream },
+          { signal },
+        ),
+    )));
 
 Deno.test("the model list", async () => {
   const gateway = await startTestGateway();

@@ -5,10 +5,13 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import {
+  assertAbortReachesUpstream,
+  eachFamily,
+} from "../support/each_family.ts";
+import {
   FAMILIES,
   startTestGateway,
   TEST_KEY,
-  type TestGateway,
 } from "../support/test_gateway.ts";
 
 const TOOLS: Anthropic.Tool[] = [{
@@ -34,20 +37,6 @@ function ask(
     max_tokens: 200,
     messages: [{ role: "user", content: text }],
   };
-}
-
-async function eachFamily(
-  t: Deno.TestContext,
-  run: (gateway: TestGateway, model: string) => Promise<void>,
-): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, () => run(gateway, model));
-    }
-  } finally {
-    await gateway.close();
-  }
 }
 
 function toolInputs(message: Anthropic.Message): unknown[] {
@@ -224,32 +213,15 @@ Deno.test("a stream that the upstream cut never looks complete", (t) =>
   }));
 
 Deno.test("aborting closes the upstream's connection in every phase", (t) =>
-  eachFamily(t, async ({ url, replay }, model) => {
-    for (
-      const [phase, stream] of [["hold", false], ["hold", true], [
-        "hold-mid",
-        true,
-      ]] as const
-    ) {
-      const nonce = `${phase}-${stream}-${model}`;
-      const controller = new AbortController();
-      const reply = client(url).messages.create({
-        ...ask(model, `[[fx:${phase}#${nonce}]]`),
-        stream,
-      }, {
-        signal: controller.signal,
-      });
-      const outcome = reply.then(async (answer) => {
-        if ("controller" in answer) {
-          for await (const _ of answer) controller.abort();
-        }
-      }).catch(() => {});
-      const entry = await replay.requestLog.waitForNonce(nonce);
-      if (phase === "hold") controller.abort();
-      assert.equal(await entry.ended, "caller-hung-up");
-      await outcome;
-    }
-  }));
+  eachFamily(t, (gateway, model) =>
+    assertAbortReachesUpstream(
+      gateway,
+      model,
+      (url, model, text, { stream, signal }) =>
+        client(url).messages.create({ ...ask(model, text), stream }, {
+          signal,
+        }),
+    )));
 
 Deno.test("models and token counts", async () => {
   const gateway = await startTestGateway();

@@ -5,10 +5,13 @@ import { zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import {
+  assertAbortReachesUpstream,
+  eachFamily,
+} from "../support/each_family.ts";
+import {
   FAMILIES,
   startTestGateway,
   TEST_KEY,
-  type TestGateway,
 } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.Responses.FunctionTool[] = [{
@@ -25,20 +28,6 @@ const TOOLS: OpenAI.Responses.FunctionTool[] = [{
 
 function client(url: string): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
-}
-
-async function eachFamily(
-  t: Deno.TestContext,
-  run: (gateway: TestGateway, model: string) => Promise<void>,
-): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, () => run(gateway, model));
-    }
-  } finally {
-    await gateway.close();
-  }
 }
 
 type FunctionCall = OpenAI.Responses.ResponseFunctionToolCall;
@@ -233,6 +222,17 @@ Deno.test("a failed stream reports its error twice and keeps the content so far"
     assert.equal(ending, "failed");
     assert.match(JSON.stringify(reply["output"]), /"status":"incomplete"/);
   }));
+
+Deno.test("aborting closes the upstream's connection in every phase", (t) =>
+  eachFamily(t, (gateway, model) =>
+    assertAbortReachesUpstream(
+      gateway,
+      model,
+      (url, model, text, { stream, signal }) =>
+        client(url).responses.create({ model, input: text, stream }, {
+          signal,
+        }),
+    )));
 
 Deno.test("a dropped field is named, and refused if the client requests that", async (t) => {
   const gateway = await startTestGateway();

@@ -3,39 +3,16 @@
  * messages format receives consecutive blocks.
  */
 import assert from "node:assert/strict";
-import type { Fields } from "../support/reply_grammar.ts";
+import {
+  call,
+  chunk,
+  DONE,
+  HEAD,
+  ROLE,
+  USAGE,
+} from "../support/chat_frames.ts";
 import { readStreamed, readWhole } from "../support/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
-
-const HEAD = {
-  id: "chatcmpl-7",
-  object: "chat.completion.chunk",
-  created: 1780000000,
-  model: "upstream-model",
-};
-const DONE = "data: [DONE]\n\n";
-
-function chunk(delta: unknown, finish?: unknown, more: Fields = {}): string {
-  const choice = {
-    index: 0,
-    delta,
-    ...(finish === undefined ? {} : { finish_reason: finish }),
-  };
-  return `data: ${JSON.stringify({ ...HEAD, choices: [choice], ...more })}\n\n`;
-}
-
-function call(fields: Fields, name?: string, args?: string): Fields {
-  return {
-    ...fields,
-    function: {
-      ...(name === undefined ? {} : { name }),
-      ...(args === undefined ? {} : { arguments: args }),
-    },
-  };
-}
-
-const ROLE = chunk({ role: "assistant", content: "" }, null);
-const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 
 interface Row {
   readonly name: string;

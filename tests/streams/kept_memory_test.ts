@@ -1,7 +1,9 @@
 /**
- * A call that is over keeps nothing: the slope of the gateway's heap over several rounds of calls of each kind, plain and over
- * TLS. `KEPT_MEMORY_CALLS` sets the calls of a kind; from 5,000 on, resident memory is judged as well. `KEPT_MEMORY_ONLY`
- * selects kinds by a part of their name.
+ * A finished call keeps no memory. For each way in which a call can end, plain and over TLS, the
+ * test measures the gateway's heap after several rounds of calls and computes the slope.
+ *
+ * `KEPT_MEMORY_CALLS` sets the number of calls of each kind; from 5,000 on, the test also judges
+ * resident memory. `KEPT_MEMORY_ONLY` selects kinds by a part of their name.
  */
 import assert from "node:assert/strict";
 import {
@@ -17,24 +19,24 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const KEY = "sk-kept-memory-0123456789";
 const ADMIN_TOKEN = "admin-kept-memory-0123456789";
 
-/** Most that a call may keep, in bytes. */
-const MOST_HEAP = 256;
-const MOST_RESIDENT = 1024;
-/** Resident memory moves by more than the heap: of fewer calls it is no measure. */
+/** The maximum number of bytes that a call may keep. */
+const MAX_HEAP = 256;
+const MAX_RESIDENT = 1024;
+/** With fewer calls, the noise of resident memory exceeds the limit. */
 const CALLS_FOR_RESIDENT = 5_000;
 
-/** Of each kind. Memory is measured over the second half. */
+/** The number of calls of each kind. Memory is measured over the second half. */
 const CALLS = Number(Deno.env.get("KEPT_MEMORY_CALLS") ?? "400");
 const ONLY = Deno.env.get("KEPT_MEMORY_ONLY") ?? "";
 const LANES = 16;
-/** Calls of each kind before anything is measured: code is compiled and buffers grow to their size. */
-const FIRST_CALLS = 48;
-/** Memory is measured after each of them, and between two lie as many calls as make up a round. */
+/** Calls of each kind before any measurement: code is compiled and buffers grow to their size. */
+const WARM_UP_CALLS = 48;
+/** Rounds of calls in the second half. Memory is measured after each round. */
 const ROUNDS = 5;
 
 /**
- * Code that is compiled, optimized, thrown away and compiled again moves the heap by more than a few hundred calls may. What a
- * call keeps does not depend on how its code is run. In long runs the calls outweigh it.
+ * Compiling, optimizing and discarding code changes the heap by more than a few hundred calls may
+ * keep, so short runs switch it off. In long runs the calls outweigh it.
  */
 const V8_FLAGS = [
   "--expose-gc",
@@ -52,75 +54,80 @@ interface Kind {
   readonly name: string;
   readonly behaviour: Fate;
   readonly stream: boolean;
-  /** Where it is called: see `vendorsOf`. */
+  /** The vendor in the gateway's configuration, see `configOf`. */
   readonly vendor: string;
   readonly timeouts?: Readonly<Record<string, number>>;
-  /** What the caller does; absent: it reads the answer to its end. */
+  /** What the client does. By default it reads the whole reply. */
   readonly caller?: "leaves-before" | "leaves-inside" | "reads-nothing";
-  /** What comes of it, as far as the caller sees. */
-  readonly comes: RegExp;
-  /** Of the calls, how many are made: those that move megabytes are fewer. */
+  /** The expected outcome as the client sees it. */
+  readonly outcome: RegExp;
+  /** The share of the calls that is made, for kinds that move megabytes. */
   readonly share?: number;
 }
 
 const TRANSPORTS = ["plain", "secure"] as const;
 
-/** After a long wait the error arrives inside the stream. */
-const BROKE = /^(502 |200 .*"error":\{)/s;
+/** The error arrives inside the stream if it took long. */
+const BROKEN = /^(502 |200 .*"error":\{)/s;
 
 const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
   [
-    { name: "whole", behaviour: "whole", stream: false, comes: /^200 .*word/s },
+    {
+      name: "whole",
+      behaviour: "whole",
+      stream: false,
+      outcome: /^200 .*word/s,
+    },
     {
       name: "stream",
       behaviour: "stream",
       stream: true,
-      comes: /^200 .*\[DONE\]/s,
+      outcome: /^200 .*\[DONE\]/s,
     },
     {
       name: "error status",
       behaviour: "error",
       stream: false,
-      comes: /^50\d /,
+      outcome: /^50\d /,
     },
-    { name: "cut", behaviour: "cut", stream: true, comes: BROKE },
-    { name: "half a body", behaviour: "half", stream: false, comes: /^502 / },
+    { name: "cut", behaviour: "cut", stream: true, outcome: BROKEN },
+    { name: "half a body", behaviour: "half", stream: false, outcome: /^502 / },
     {
       name: "reset before the head",
       behaviour: "reset-before",
       stream: true,
       vendor: `${over}-reset`,
-      comes: BROKE,
+      outcome: BROKEN,
     },
     {
       name: "reset after the head",
       behaviour: "reset-inside",
       stream: true,
       vendor: `${over}-reset`,
-      comes: BROKE,
+      outcome: BROKEN,
     },
     {
       name: "caller leaves before the answer",
       behaviour: "stall-before",
       stream: true,
-      // On a Deno that does not notice it, this ends the call.
+      // Ends the call on a Deno version that does not report the disconnect.
       timeouts: { first_byte_seconds: 0.2 },
       caller: "leaves-before",
-      comes: /^left/,
+      outcome: /^left/,
     },
     {
       name: "caller leaves in mid-stream",
       behaviour: "stall-inside",
       stream: true,
       caller: "leaves-inside",
-      comes: /^left/,
+      outcome: /^left/,
     },
     {
       name: "slow reader cut off",
       behaviour: "flood",
       stream: true,
       caller: "reads-nothing",
-      comes: /^cut off/,
+      outcome: /^cut off/,
       share: 0.1,
     },
     {
@@ -129,35 +136,35 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
       stream: false,
       vendor: `${over}-silent`,
       timeouts: { connect_seconds: 0.02 },
-      comes: /^504 .*could not reach/s,
+      outcome: /^504 .*could not reach/s,
     },
     {
       name: "timeout: first byte",
       behaviour: "stall-before",
       stream: false,
       timeouts: { first_byte_seconds: 0.02 },
-      comes: /^504 .*did not answer/s,
+      outcome: /^504 .*did not answer/s,
     },
     {
       name: "timeout: idle",
       behaviour: "stall-inside",
       stream: true,
       timeouts: { idle_seconds: 0.02 },
-      comes: /^(200|504) .*fell silent/s,
+      outcome: /^(200|504) .*fell silent/s,
     },
     {
       name: "timeout: total",
       behaviour: "stall-inside",
       stream: true,
       timeouts: { total_seconds: 0.05 },
-      comes: /took longer/s,
+      outcome: /took longer/s,
     },
     {
       name: over === "plain" ? "connection refused" : "certificate refused",
       behaviour: "whole",
       stream: false,
       vendor: `${over}-refused`,
-      comes: /^502 /,
+      outcome: /^502 /,
     },
     ...(over === "plain" ? [] : [
       {
@@ -165,7 +172,7 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
         behaviour: "whole",
         stream: false,
         vendor: "secure-cut",
-        comes: /^502 /,
+        outcome: /^502 /,
       } as const,
     ]),
   ].map((kind) => ({
@@ -175,12 +182,12 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
   } as Kind))
 );
 
-interface Bench extends Disposable {
+interface Bench extends AsyncDisposable {
   readonly upstream: FaultUpstream;
   readonly ports: Readonly<Record<string, number>>;
 }
 
-/** The upstream, and addresses without a server. */
+/** Starts the upstream, and listeners that refuse, stall or cut connections. */
 async function startBench(): Promise<Bench> {
   const upstream = await startFaultUpstream();
   const local = { hostname: "127.0.0.1", port: 0 } as const;
@@ -188,17 +195,17 @@ async function startBench(): Promise<Bench> {
   const refused = closed.addr.port;
   closed.close();
   const stranger = Deno.listenTls({ ...local, ...certificate("unknown") });
-  void accepting(stranger, async (conn) => {
+  const accepting = [acceptAll(stranger, async (conn) => {
     await conn.read(new Uint8Array(1));
-  });
+  })];
   const cutting = Deno.listen(local);
-  void accepting(cutting, async (conn) => {
+  accepting.push(acceptAll(cutting, async (conn) => {
     await conn.read(new Uint8Array(1024));
-  });
+  }));
   const mute = Deno.listen(local);
-  void accepting(mute, async (conn) => {
+  accepting.push(acceptAll(mute, async (conn) => {
     while (await conn.read(new Uint8Array(1024)) !== null);
-  });
+  }));
   const full = Deno.listen({ ...local, tcpBacklog: 1 });
   const held = await filled(full.addr.port);
   return {
@@ -214,25 +221,33 @@ async function startBench(): Promise<Bench> {
       "secure-refused": stranger.addr.port,
       "secure-cut": cutting.addr.port,
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       upstream.close();
       for (const one of [stranger, cutting, mute, full, ...held]) one.close();
+      await Promise.all(accepting);
     },
   };
 }
 
-async function accepting(
+/** Serves all connections of a listener; settles once it and they are closed. */
+async function acceptAll(
   listener: Deno.Listener,
   serve: (conn: Deno.Conn) => Promise<void>,
 ): Promise<void> {
+  const served = new Set<Promise<void>>();
   for (;;) {
     try {
       const conn = await listener.accept();
-      void serve(conn).catch(() => {}).finally(() => conn.close());
+      const one = serve(conn).catch(() => {}).finally(() => {
+        conn.close();
+        served.delete(one);
+      });
+      served.add(one);
     } catch (error) {
-      if (error instanceof Deno.errors.BadResource) return;
+      if (error instanceof Deno.errors.BadResource) break;
     }
   }
+  await Promise.all(served);
 }
 
 /** Fills the backlog with connections that are never accepted: the next one gets no reply. */
@@ -280,11 +295,11 @@ function configOf(ports: Bench["ports"]): string {
 
 interface Measured extends AsyncDisposable {
   readonly url: string;
-  /** Collects until no more than the target is in use, or nothing more comes of it. */
+  /** Collects garbage until the heap is at most the target or stops shrinking, and measures. */
   kept(targetBytes: number): Promise<KeptMemory>;
 }
 
-/** Starts the gateway. */
+/** Starts the gateway in a process of its own. */
 async function startMeasured(config: string): Promise<Measured> {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/gateway.json`, config);
@@ -329,7 +344,7 @@ async function startMeasured(config: string): Promise<Measured> {
         return found[1] ?? "";
       }
       const { value } = await lines.read();
-      if (value === undefined) throw new Error(`it ended without ${wanted}`);
+      if (value === undefined) throw new Error(`no line matched ${wanted}`);
       text += value;
     }
   };
@@ -338,7 +353,7 @@ async function startMeasured(config: string): Promise<Measured> {
     url,
     async kept(targetBytes) {
       while (!await isIdle(url)) {
-        // It has yet to notice that the last callers have left.
+        // Calls whose client left are still ending.
       }
       await asking.write(new TextEncoder().encode(`${targetBytes}\n`));
       return JSON.parse(await line(/^KEPT (.+)\n/m));
@@ -347,7 +362,7 @@ async function startMeasured(config: string): Promise<Measured> {
       try {
         child.kill("SIGKILL");
       } catch {
-        // It has ended by itself; the calls have failed then.
+        // It already ended; the calls have failed then.
       }
       await child.status;
       await asking.close().catch(() => {});
@@ -364,7 +379,7 @@ async function isIdle(url: string): Promise<boolean> {
   return /^gateway_calls_under_way 0$/m.test(await response.text());
 }
 
-/** Makes a call and gives what came of it. */
+/** Makes a call and returns its outcome. */
 async function call(
   { url, client }: { readonly url: string; readonly client: Deno.HttpClient },
   { upstream }: Bench,
@@ -374,7 +389,7 @@ async function call(
   const body = JSON.stringify({
     model: kind.name.replaceAll(/[^a-z]+/g, "-"),
     stream: kind.stream,
-    // Longer than what a first read of a socket brings, as real ones are.
+    // Longer than a first read of a socket, as real requests are.
     messages: [{ role: "user", content: `<<${nonce}>>${"x".repeat(2000)}` }],
   });
   if (kind.caller === "reads-nothing") {
@@ -429,7 +444,7 @@ async function readNothing(
   }
 }
 
-/** Makes so many calls, several at once; gives those that did not end as their kind does. */
+/** Makes calls, several at once, and returns the unexpected outcomes. */
 async function calls(
   url: string,
   bench: Bench,
@@ -438,12 +453,14 @@ async function calls(
 ): Promise<string[]> {
   const wrong: string[] = [];
   let left = count;
-  // With it the connections to the gateway are closed, and the upstream closes its own: open ones would count as kept.
+  // Connections that stay open would count as kept memory: disposing the client closes those to
+  // the gateway, and the upstream closes its own.
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: LANES });
   const lane = async (): Promise<void> => {
     while (left-- > 0) {
-      const came = await call({ url, client }, bench, kind, String(nonces++));
-      if (!kind.comes.test(came)) wrong.push(came.slice(0, 300));
+      const nonce = String(nonces++);
+      const outcome = await call({ url, client }, bench, kind, nonce);
+      if (!kind.outcome.test(outcome)) wrong.push(outcome.slice(0, 300));
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
@@ -453,7 +470,10 @@ async function calls(
 
 let nonces = 0;
 
-/** Bytes a call, by the median of the slopes between any two points: single points that lie off do not move it (Theil and Sen). */
+/**
+ * Bytes per call: the median of the slopes between any two points (Theil–Sen), which single
+ * outliers do not move.
+ */
 function slopeOf(bytes: readonly number[], callsPerRound: number): number {
   const slopes = bytes.flatMap((from, at) =>
     bytes.slice(at + 1).map((to, more) => (to - from) / (more + 1))
@@ -466,44 +486,46 @@ function slopeOf(bytes: readonly number[], callsPerRound: number): number {
   return Math.round((low + high) / 2 / callsPerRound);
 }
 
-Deno.test("a call that is over keeps nothing, however it ended", async (t) => {
-  using bench = await startBench();
+Deno.test("a finished call keeps no memory, however it ended", async (t) => {
+  await using bench = await startBench();
   await using gateway = await startMeasured(configOf(bench.ports));
   const kinds = KINDS.filter(({ name }) => name.includes(ONLY));
   for (const kind of kinds) {
-    await calls(gateway.url, bench, kind, FIRST_CALLS * (kind.share ?? 1));
+    await calls(gateway.url, bench, kind, WARM_UP_CALLS * (kind.share ?? 1));
   }
   for (const kind of kinds) {
     await t.step(kind.name, async () => {
       const make = async (count: number): Promise<void> =>
         assert.deepEqual(await calls(gateway.url, bench, kind, count), []);
       const count = Math.ceil(CALLS / 2 / ROUNDS * (kind.share ?? 1));
-      // Those that move megabytes are warm at once.
+      // Kinds that move megabytes need no long warm-up.
       await make(kind.share === undefined ? count * ROUNDS : count);
       const points: KeptMemory[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         await make(count);
-        // On a line of half the limit through the lowest point: a leak never comes down to it.
+        // A line of half the limit through the lowest point: a leak never comes down to it.
         const target = Math.min(
           ...points.map(({ heap }, at) =>
-            heap + (round - at) * count * MOST_HEAP / 2
+            heap + (round - at) * count * MAX_HEAP / 2
           ),
         );
         points.push(await gateway.kept(target));
       }
       const heap = slopeOf(points.map((point) => point.heap), count);
       const resident = slopeOf(points.map((point) => point.resident), count);
+      const listed = (part: keyof KeptMemory): string =>
+        points.map((point) => point[part]).join(" ");
       const report =
-        `a call keeps ${heap} bytes of heap, ${resident} of resident memory; heap after each round of ${count}: ${
-          points.map((point) => point.heap).join(" ")
-        }`;
+        `a call keeps ${heap} bytes of heap, ${resident} of resident memory; after each round of ${count}: heap ${
+          listed("heap")
+        }, resident ${listed("resident")}`;
       if (Deno.env.has("KEPT_MEMORY_CALLS")) {
         // deno-lint-ignore no-console
         console.log(`${kind.name}: ${report}`);
       }
-      assert(heap <= MOST_HEAP, report);
+      assert(heap <= MAX_HEAP, report);
       if (count * ROUNDS * 2 >= CALLS_FOR_RESIDENT) {
-        assert(resident <= MOST_RESIDENT, report);
+        assert(resident <= MAX_RESIDENT, report);
       }
     });
   }

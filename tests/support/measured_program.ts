@@ -1,27 +1,28 @@
 /**
- * The gateway as it is started, with a way to ask what its heap holds: each line on its standard input is answered, after forced
- * collections, with a line of figures. To be run with `--v8-flags=--expose-gc`.
+ * The gateway's program with a measurement of its memory: for each line on standard input it
+ * forces garbage collections and prints a line of figures. Needs `--v8-flags=--expose-gc`.
  *
  * @module
  */
 import "../../main.ts";
 
-/** What is in use after forced collections, in bytes. */
+/** Memory in use after forced collections, in bytes. */
 export interface KeptMemory {
-  /** JavaScript's heap, with the buffers that hang on it. */
+  /** The JavaScript heap, including its external buffers. */
   readonly heap: number;
-  /** The whole process. */
+  /** Resident memory of the whole process. */
   readonly resident: number;
 }
 
-/** Finalizers, closing sockets and short timers let go of more between two collections. */
+/** Finalizers, closing sockets and short timers release more between two collections. */
 const PAUSE_MS = 20;
 const MIN_COLLECTIONS = 3;
 const MAX_COLLECTIONS = 40;
 
 /**
- * Collects until no more than the target is in use, or the collections are used up, and gives the least that was in use. Memory that
- * calls keep stays above the target, however often it is collected.
+ * Collects until the heap is at most the target or the maximum number of collections is reached,
+ * and returns the smallest heap seen. Leaked memory stays above the target however often it is
+ * collected.
  */
 async function kept(targetBytes: number): Promise<KeptMemory> {
   const gc: unknown = Reflect.get(globalThis, "gc");

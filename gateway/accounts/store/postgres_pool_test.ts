@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { openPostgresPool } from "./postgres_pool.ts";
+import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
+
+function openPool(port: number, deadlineMs: number): PostgresPool {
+  return openPostgresPool({
+    host: "127.0.0.1",
+    port,
+    user: "user",
+    ssl: false,
+    allowsPlaintext: false,
+    prepare: true,
+  }, deadlineMs);
+}
 
 /** A server that closes every connection at once, and counts them. */
 function closingServer(): {
@@ -27,14 +38,7 @@ function closingServer(): {
 
 Deno.test("while the server is away, most calls are refused without a connection attempt", async () => {
   const server = closingServer();
-  const pool = openPostgresPool({
-    host: "127.0.0.1",
-    port: server.port,
-    user: "user",
-    ssl: false,
-    allowsPlaintext: false,
-    prepare: true,
-  }, 5000);
+  const pool = openPool(server.port, 5000);
   const calls = Array.from({ length: 1000 }, () =>
     assert.rejects(
       pool.lend((query) => query("SELECT 1")),
@@ -50,19 +54,43 @@ Deno.test("while the server is away, most calls are refused without a connection
 Deno.test("a server that does not answer is given up at the deadline", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
-  const pool = openPostgresPool({
-    host: "127.0.0.1",
-    port: listener.addr.port,
-    user: "user",
-    ssl: false,
-    allowsPlaintext: false,
-    prepare: true,
-  }, 100);
+  const pool = openPool(listener.addr.port, 100);
   await assert.rejects(
     pool.lend((query) => query("SELECT 1")),
     /^Error: could not reach the store: /,
   );
   await pool.close();
   (await accepted).close();
+  listener.close();
+});
+
+Deno.test("close() waits until the server has closed the connections", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = listener.accept();
+  const pool = openPool(listener.addr.port, 20_000);
+  const lent = pool.lend(() => Promise.resolve());
+  const conn = await accepted;
+  const buffer = new Uint8Array(1024);
+  await conn.read(buffer);
+  // AuthenticationOk and ReadyForQuery answer the startup message.
+  await conn.write(Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0));
+  await conn.write(Uint8Array.of(90, 0, 0, 0, 5, 73));
+  await lent;
+
+  const order: string[] = [];
+  const closed = pool.close().then(() => order.push("pool"));
+  // Terminate, and the end of what the client sends.
+  assert.deepEqual([...buffer.subarray(0, await conn.read(buffer) ?? 0)], [
+    88,
+    0,
+    0,
+    0,
+    4,
+  ]);
+  await new Promise((resolve) => setTimeout(resolve));
+  order.push("server");
+  conn.close();
+  await closed;
+  assert.deepEqual(order, ["server", "pool"]);
   listener.close();
 });

@@ -21,6 +21,16 @@ export function startCutProxy(serverUrl: string): CutProxy {
   url.hostname = "127.0.0.1";
   url.port = String(listener.addr.port);
   const open = new Set<Deno.Conn>();
+  const closeEnds = (ends: Iterable<Deno.Conn>): void => {
+    for (const end of ends) {
+      if (!open.delete(end)) continue;
+      try {
+        end.close();
+      } catch {
+        // The end of its stream has closed it.
+      }
+    }
+  };
   let armed = false;
   const serve = async (here: Deno.Conn): Promise<void> => {
     const there = await Deno.connect({
@@ -30,16 +40,7 @@ export function startCutProxy(serverUrl: string): CutProxy {
     const both = [here, there];
     for (const end of both) open.add(end);
     let isCut = false;
-    const close = (): void => {
-      for (const end of both) {
-        if (!open.delete(end)) continue;
-        try {
-          end.close();
-        } catch {
-          // The end of its stream has closed it.
-        }
-      }
-    };
+    const close = (): void => closeEnds(both);
     const pump = async (
       from: Deno.Conn,
       to: Deno.Conn,
@@ -85,8 +86,7 @@ export function startCutProxy(serverUrl: string): CutProxy {
     async [Symbol.asyncDispose]() {
       listener.close();
       await accepting;
-      for (const end of open) end.close();
-      open.clear();
+      closeEnds(open);
       await Promise.all(serving);
     },
   };

@@ -22,7 +22,11 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
-import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  asJson,
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import {
   type ChatContent,
   type ChatPart,

@@ -16,7 +16,11 @@ import type {
 import { readCallSignature } from "./signatures.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";
-import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  asJson,
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import {
   type ChatMessage,
   type ChatToolCall,

@@ -10,7 +10,7 @@
 import { textIn } from "../../bytes/json.ts";
 import type { Part, ReasoningPart } from "../../model/request.ts";
 import { type Position, readDetails } from "./signatures.ts";
-import type { UnmappedFields } from "./unmapped_fields.ts";
+import type { UnmappedFields } from "../../model/unmapped_fields.ts";
 import type { ChatMessage } from "./wire.ts";
 
 /** A block of reasoning and its position in the message. */

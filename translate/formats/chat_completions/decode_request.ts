@@ -23,7 +23,7 @@ import {
   newUnmappedFields,
   noteUnknown,
   type UnmappedFields,
-} from "./unmapped_fields.ts";
+} from "../../model/unmapped_fields.ts";
 import {
   chatCompletionsRequest,
   type ChatEffort,

@@ -6,7 +6,11 @@
 import { invalidField } from "../../model/error.ts";
 import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
-import { asJson, noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import {
+  asJson,
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import {
   type ChatFunction,
   type ChatRequest,

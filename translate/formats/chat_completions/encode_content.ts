@@ -15,7 +15,7 @@ import type {
   OpaquePart,
   TextPart,
 } from "../../model/request.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** A neutral part that the content of a message can hold. */
 export type ContentSource =

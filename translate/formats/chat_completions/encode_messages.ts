@@ -24,7 +24,7 @@ import {
   keepOpaque,
   textPart,
 } from "./encode_content.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /**
  * Encodes the conversation.

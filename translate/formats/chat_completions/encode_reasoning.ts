@@ -1,30 +1,14 @@
 /**
  * Encodes neutral reasoning as `reasoning_effort`, the only setting that this format has for it.
  * A token budget becomes an effort; an effort that the model does not support becomes the nearest
- * one that it does.
+ * one that it does; of two, the lower one, because the caller pays for the higher.
  *
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
+import { effortOf, nearestEffort } from "../../model/effort.ts";
 import type { Effort, Reasoning } from "../../model/request.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
-
-/** Efforts in ascending order. Distance between efforts is the number of steps in this list. */
-const EFFORTS: readonly Effort[] = [
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-];
-/** Each effort with its exclusive upper bound in budget tokens. */
-const BUDGET_EFFORTS: readonly (readonly [number, Effort])[] = [
-  [4096, "low"],
-  [16384, "medium"],
-  [32768, "high"],
-  [Infinity, "xhigh"],
-];
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** The `reasoning_effort` to send. Undefined if the model decides. */
 export function encodeReasoning(
@@ -47,28 +31,7 @@ export function encodeReasoning(
     }
     return undefined;
   }
-  return wanted === undefined ? undefined : nearest(wanted, can.efforts);
-}
-
-function effortOf(reasoning: Reasoning): Effort | undefined {
-  if (reasoning.effort !== undefined) return reasoning.effort;
-  const budget = reasoning.budgetTokens;
-  return budget === undefined
+  return wanted === undefined
     ? undefined
-    : BUDGET_EFFORTS.find(([limit]) => budget < limit)?.[1];
-}
-
-/**
- * The nearest supported effort. A tie goes to the lower one, because the caller pays for the
- * higher.
- */
-function nearest(wanted: Effort, known: readonly Effort[]): Effort | undefined {
-  const at = EFFORTS.indexOf(wanted);
-  let best: Effort | undefined;
-  let distance = Infinity;
-  for (const effort of known) {
-    const steps = Math.abs(EFFORTS.indexOf(effort) - at);
-    if (steps < distance) [best, distance] = [effort, steps];
-  }
-  return best;
+    : nearestEffort(wanted, can.efforts, "lower");
 }

@@ -13,7 +13,10 @@ import type { GenerationRequest } from "../../model/request.ts";
 import { encodeMessages } from "./encode_messages.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { encodeTools } from "./encode_tools.ts";
-import { type DroppedFields, droppedFieldsOf } from "./dropped_fields.ts";
+import {
+  type DroppedFields,
+  droppedFieldsOf,
+} from "../../model/dropped_fields.ts";
 
 /**
  * The length that every vendor of this format accepts, with the characters that the strictest

@@ -7,18 +7,17 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DecodeContext } from "../../dialect.ts";
-import { invalidField } from "../../model/error.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
   GenerationRequest,
-  OpaqueTool,
   OutputFormat,
   ToolChoice,
 } from "../../model/request.ts";
+import { encodableTools, toolFields } from "../../model/tools.ts";
 import { calledNames } from "../../model/turns.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** The fields, and the context that the reply's decoder needs. */
 export interface EncodedTools {
@@ -45,7 +44,7 @@ export function encodeTools(
   can: Capabilities,
   losses: DroppedFields,
 ): EncodedTools {
-  const kept = encodableTools(request, losses);
+  const kept = encodableTools(request, "chat_completions", losses);
   const names = kept.flatMap((tool) =>
     tool.type === "function" ? [tool.name] : []
   );
@@ -70,86 +69,10 @@ export function encodeTools(
     : encodeFormat(format);
   return {
     fields: compact({
-      ...(tools.length === 0
-        ? without(request, losses)
-        : withTools(request, tools, can, losses)),
+      ...toolFields(request, tools, can, losses, encodeChoice),
       response_format: responseFormat,
     }),
     context: { toolNames },
-  };
-}
-
-/**
- * The tools that this format can express. Tools of another format are dropped if others remain;
- * if none remain, they are essential and the request is refused.
- */
-function encodableTools(
-  request: GenerationRequest,
-  losses: DroppedFields,
-): readonly (FunctionTool | OpaqueTool)[] {
-  const all = request.tools ?? [];
-  const foreign = all.filter((tool): tool is OpaqueTool =>
-    tool.type === "opaque" && tool.from !== "chat_completions"
-  );
-  const kept = all.filter((tool) =>
-    tool.type === "function" || tool.from === "chat_completions"
-  );
-  const first = foreign[0];
-  if (first === undefined) return kept;
-  if (kept.length === 0) {
-    throw invalidField(
-      first.path,
-      `a tool of type "${first.kind}" cannot be offered to this model`,
-    );
-  }
-  const choice = request.toolChoice;
-  const keptNames = new Set(kept.map((tool) => tool.name));
-  const chosen = choice?.type === "tool"
-    ? foreign.find((tool) =>
-      tool.name === choice.name && !keptNames.has(choice.name)
-    )
-    : undefined;
-  if (chosen !== undefined) {
-    throw losses.refusal(
-      "toolChoice",
-      `a tool of type "${chosen.kind}" cannot be offered to this model`,
-    );
-  }
-  for (const tool of foreign) losses.path(tool.path);
-  return kept;
-}
-
-/**
- * The three fields are sent together or not at all: upstreams answer a choice without tools with
- * 400.
- */
-function without(
-  request: GenerationRequest,
-  losses: DroppedFields,
-): JsonObject {
-  const choice = request.toolChoice;
-  if (
-    choice !== undefined && choice.type !== "auto" && choice.type !== "none"
-  ) {
-    losses.field("toolChoice");
-  }
-  return {};
-}
-
-function withTools(
-  request: GenerationRequest,
-  tools: readonly JsonObject[],
-  can: Capabilities,
-  losses: DroppedFields,
-): JsonObject {
-  const single = request.parallelTools === false;
-  if (single && !can.parallelToggle) losses.field("parallelTools");
-  return {
-    tools,
-    tool_choice: request.toolChoice === undefined
-      ? undefined
-      : encodeChoice(request.toolChoice, can),
-    parallel_tool_calls: single && can.parallelToggle ? false : undefined,
   };
 }
 

@@ -6,65 +6,14 @@
  */
 import { overflowNumbers } from "../../model/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";
-import { ApiError, type ErrorKind } from "../../model/error.ts";
+import type { ApiError, ErrorKind } from "../../model/error.ts";
+import { readErrorObject, readErrorText } from "../../model/error_body.ts";
 import {
-  readErrorObject,
-  readErrorText,
-  upstreamError,
-} from "../../model/error_body.ts";
+  errorOfWords,
+  replyError,
+  UNKNOWN_STATUS,
+} from "../../model/error_words.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-
-/**
- * HTTP statuses for error words in replies whose own status was 200. The words are the `type` or
- * `code` of several vendors.
- */
-const WORD_STATUS: ReadonlyMap<string, number> = new Map([
-  ["invalid_request_error", 400],
-  ["invalid_request", 400],
-  ["bad_request_error", 400],
-  ["badrequesterror", 400],
-  ["invalid_argument", 400],
-  ["exceed_context_size_error", 400],
-  ["context_length_exceeded", 400],
-  ["tool_use_failed", 400],
-  ["json_validate_failed", 400],
-  ["authentication_error", 401],
-  ["invalid_authentication_error", 401],
-  ["invalid_api_key", 401],
-  ["unauthenticated", 401],
-  ["billing_error", 402],
-  ["permission_error", 403],
-  ["permission_denied", 403],
-  ["not_found_error", 404],
-  ["model_not_found", 404],
-  ["request_too_large", 413],
-  ["rate_limit_error", 429],
-  ["rate_limit_exceeded", 429],
-  ["ratelimitreached", 429],
-  ["too_many_requests", 429],
-  ["insufficient_quota", 429],
-  ["requests", 429],
-  ["tokens", 429],
-  ["resource_exhausted", 429],
-  ["server_error", 500],
-  ["internal_error", 500],
-  ["internal_server_error", 500],
-  ["internalservererror", 500],
-  ["api_error", 500],
-  ["service_unavailable", 503],
-  ["unavailable", 503],
-  ["timeout", 504],
-  ["timeout_error", 504],
-  ["overloaded_error", 529],
-  ["engine_overloaded", 529],
-]);
-
-/** An error without a known word is the upstream's fault. */
-const UNKNOWN_STATUS = 502;
-
-/** A refusal of the gateway's own key, which some vendors send with status 400. */
-const OUR_KEY = /^(?:incorrect|invalid) api key/i;
-const UNAUTHORIZED = 401;
 
 /** Decodes an upstream's error reply of any shape. Never throws. */
 export function decodeError(
@@ -72,32 +21,12 @@ export function decodeError(
   headers: Headers,
   body: string,
 ): ApiError {
-  const text = readErrorText(body);
-  const aboutOurKey = status === 400 &&
-    (text.code === "invalid_api_key" || OUR_KEY.test(text.message ?? ""));
-  const error = upstreamError(
-    aboutOurKey ? UNAUTHORIZED : status,
-    headers,
-    text,
-  );
-  return aboutOurKey
-    ? new ApiError(error.kind, error.message, {
-      ...error.details,
-      upstreamStatus: status,
-    })
-    : error;
+  return replyError(status, headers, readErrorText(body));
 }
 
 /** Decodes an error inside a reply whose status was 200. */
 export function inBandError(body: unknown): ApiError {
-  const object = readErrorObject(body);
-  const error = upstreamError(statusOf(object.detail), new Headers(), object);
-  // This status was derived from the error's words; the upstream did not send it.
-  const { upstreamStatus: _, ...details } = error.details;
-  // "Unavailable" in the middle of a reply counts as overload, because no status shows which
-  // service is meant.
-  const kind = error.kind === "unavailable" ? "overloaded" : error.kind;
-  return new ApiError(kind, error.message, details);
+  return errorOfWords(readErrorObject(body));
 }
 
 /**
@@ -125,23 +54,6 @@ export function errorFromBaseResp(baseResp: JsonObject): JsonObject {
       code: BASE_RESP_STATUS.get(baseResp["status_code"]) ?? UNKNOWN_STATUS,
     },
   };
-}
-
-/** A number takes precedence, since vendors that send one mean it as the HTTP status. */
-function statusOf(detail: JsonObject): number {
-  const values = [detail["status_code"], detail["code"], detail["status"]];
-  for (const value of values) {
-    const status = typeof value === "string" ? Number(value) : value;
-    if (typeof status !== "number") continue;
-    if (status >= 400 && status < 600) return status;
-  }
-  for (const value of [detail["code"], detail["type"], detail["status"]]) {
-    const status = typeof value === "string"
-      ? WORD_STATUS.get(value.toLowerCase())
-      : undefined;
-    if (status !== undefined) return status;
-  }
-  return UNKNOWN_STATUS;
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { effortOf, nearestEffort } from "../../model/effort.ts";
 import type { Effort, Reasoning } from "../../model/request.ts";
 import {
   BUDGET_EFFORTS,
@@ -22,15 +23,6 @@ export interface EncodedThinking {
   /** True where the client gets other settings than it asked for. */
   readonly dropped: boolean;
 }
-
-const EFFORTS: readonly Effort[] = [
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-];
 
 /** Encodes the config; none where the client gave no reasoning settings. */
 export function encodeReasoning(
@@ -57,7 +49,7 @@ export function encodeReasoning(
       dropped: false,
     };
   }
-  const effort = reasoning.effort ?? effortOf(reasoning.budgetTokens);
+  const effort = effortOf(reasoning, BUDGET_EFFORTS);
   const level = effort === undefined ? undefined : nearestLevel(effort, can);
   return {
     config: {
@@ -97,25 +89,11 @@ function budget(reasoning: Reasoning, can: Capabilities): number {
   );
 }
 
-function effortOf(budgetTokens: number | undefined): Effort | undefined {
-  if (budgetTokens === undefined) return undefined;
-  return BUDGET_EFFORTS.find(([below]) => budgetTokens < below)?.[1] ?? "high";
-}
-
 /**
  * The model's nearest level; of two equally near the higher one, because too little reasoning costs
  * more than too much.
  */
 function nearestLevel(effort: Effort, can: Capabilities): Effort | undefined {
-  let nearest: Effort | undefined;
-  let distance = Infinity;
-  for (const level of can.efforts) {
-    if (!THINKING_LEVELS.has(level)) continue;
-    const away = Math.abs(EFFORTS.indexOf(level) - EFFORTS.indexOf(effort));
-    if (away <= distance) {
-      nearest = level;
-      distance = away;
-    }
-  }
-  return nearest;
+  const levels = can.efforts.filter((level) => THINKING_LEVELS.has(level));
+  return nearestEffort(effort, levels, "higher");
 }

@@ -184,6 +184,7 @@ export const EFFORT_BUDGETS: Readonly<Record<Effort, number>> = {
 export const BUDGET_EFFORTS: readonly (readonly [number, Effort])[] = [
   [4096, "low"],
   [16384, "medium"],
+  [Infinity, "high"],
 ];
 
 /** The smallest budget of the models that cannot switch reasoning off. */

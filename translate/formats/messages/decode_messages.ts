@@ -16,7 +16,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { isTagged, untagged } from "../../model/signature_tags.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { UnmappedPaths } from "./unmapped_fields.ts";
 import {
   isKnownBlock,
   isKnownResultBlock,
@@ -77,7 +77,7 @@ const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
 /** Decodes the turns of a request that has passed its schema. */
 export function decodeMessages(
   messages: readonly WireMessage[],
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly Turn[] {
   return messages.map((message, index) => {
     unmapped.note(message, MESSAGE_FIELDS, "messages[].");
@@ -129,7 +129,7 @@ function opaque(
 function decodeBlock(
   block: WireBlock,
   path: string,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly Part[] {
   unmapped.note(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX);
   switch (block.type) {
@@ -302,7 +302,7 @@ function searchResultText(block: WireSearchResult): TextPart {
 function resultParts(
   block: WireToolResult,
   path: string,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly ResultPart[] {
   const { content } = block;
   if (typeof content === "string" || content === undefined) {
@@ -319,7 +319,7 @@ function resultParts(
 function resultPart(
   block: WireResultBlock,
   path: string,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly ResultPart[] {
   const known: ReadonlySet<string> = block.type === "tool_reference"
     ? REFERENCE_FIELDS

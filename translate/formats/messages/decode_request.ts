@@ -20,7 +20,7 @@ import type {
 import { checked } from "../../model/schema.ts";
 import { withoutBillingLine } from "../../model/turns.ts";
 import { decodeMessages } from "./decode_messages.ts";
-import { type DroppedFields, droppedFields } from "./dropped_fields.ts";
+import { type UnmappedPaths, unmappedPaths } from "./unmapped_fields.ts";
 import {
   type CountTokensRequest,
   countTokensRequest,
@@ -120,7 +120,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
       "must be less than max_tokens",
     );
   }
-  const unmapped = droppedFields();
+  const unmapped = unmappedPaths();
   unmapped.note(wire.metadata, METADATA_FIELDS, "metadata.");
   const user = textIn(wire.metadata?.user_id);
   const stop = wire.stop_sequences;
@@ -151,14 +151,14 @@ export function decodeRequest(body: unknown): GenerationRequest {
 export function decodeCountTokens(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = checked(countTokensRequest, body);
-  const unmapped = droppedFields();
+  const unmapped = unmappedPaths();
   const request = decodeShared(wire, unmapped);
   return { ...request, unmapped: unmapped.paths() };
 }
 
 function decodeShared(
   wire: CountTokensRequest,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): GenerationRequest {
   const continued = continuesThread(wire);
   unmapped.note(
@@ -213,7 +213,7 @@ function continuesThread(wire: unknown): boolean {
 
 function decodeSystem(
   system: CountTokensRequest["system"],
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly TextPart[] {
   if (system === undefined) return [];
   if (typeof system === "string") {
@@ -232,7 +232,7 @@ function decodeSystem(
 
 function decodeTools(
   wire: CountTokensRequest,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): readonly Tool[] | undefined {
   return wire.tools?.map((tool, at): Tool => {
     if (!isFunctionTool(tool)) {
@@ -273,7 +273,7 @@ function decodeChoice(choice: WireToolChoice): ToolChoice {
 function decodeFormat(
   wire: CountTokensRequest,
   older: boolean,
-  unmapped: DroppedFields,
+  unmapped: UnmappedPaths,
 ): OutputFormat | undefined {
   const format = older ? wire.output_format : wire.output_config?.format;
   if (format === undefined || format === null) return undefined;

@@ -6,6 +6,11 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import {
+  type BudgetEfforts,
+  effortOf,
+  nearestEffort,
+} from "../../model/effort.ts";
 import type { Effort, Reasoning } from "../../model/request.ts";
 import { MIN_BUDGET_TOKENS } from "./wire.ts";
 
@@ -43,22 +48,12 @@ const EFFORT_BUDGETS: Readonly<Record<Effort, number>> = {
   max: 32000,
 };
 
-/** Efforts for models without budgets: the first row whose bound is above the budget. */
-const BUDGET_EFFORTS: readonly (readonly [number, Effort])[] = [
+/** Efforts for models without budgets. */
+const BUDGET_EFFORTS: BudgetEfforts = [
   [4096, "low"],
   [16384, "medium"],
   [32768, "high"],
   [Infinity, "max"],
-];
-
-/** The dialect's efforts, lowest first. */
-const EFFORT_ORDER: readonly Effort[] = [
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
 ];
 
 /**
@@ -158,31 +153,10 @@ function withEffort(
   reasoning: Reasoning,
   can: Capabilities,
 ): { readonly effort?: Effort } {
-  const asked = reasoning.effort ??
-    (reasoning.budgetTokens === undefined
-      ? undefined
-      : effortOfBudget(reasoning.budgetTokens));
+  const asked = effortOf(reasoning, BUDGET_EFFORTS);
   if (asked === undefined) return {};
-  const effort = nearest(asked, can.efforts);
+  // This format has no `minimal`. Too little reasoning costs more than too much.
+  const efforts = can.efforts.filter((effort) => effort !== "minimal");
+  const effort = nearestEffort(asked, efforts, "higher");
   return effort === undefined ? {} : { effort };
-}
-
-function effortOfBudget(budget: number): Effort {
-  return BUDGET_EFFORTS.find(([bound]) => budget < bound)?.[1] ?? "max";
-}
-
-/** The closest supported effort, the higher one of two. This dialect has no `minimal`. */
-function nearest(
-  asked: Effort,
-  known: readonly Effort[],
-): Effort | undefined {
-  const place = EFFORT_ORDER.indexOf(asked);
-  let best: Effort | undefined;
-  let distance = Infinity;
-  for (const effort of known) {
-    if (effort === "minimal") continue;
-    const away = Math.abs(EFFORT_ORDER.indexOf(effort) - place);
-    if (away <= distance) [best, distance] = [effort, away];
-  }
-  return best;
 }

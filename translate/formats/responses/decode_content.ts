@@ -16,7 +16,10 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
-import { noteUnknown, type UnmappedFields } from "./dropped_fields.ts";
+import {
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import { isKnownPart, type ItemContent, type WirePart } from "./wire.ts";
 
 /** A neutral part that content can decode to. */

@@ -17,7 +17,10 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
-import { noteUnknown, type UnmappedFields } from "./dropped_fields.ts";
+import {
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import { readSignature } from "./signatures.ts";
 import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
 import {

@@ -21,7 +21,7 @@ import {
   newUnmappedFields,
   noteUnknown,
   type UnmappedFields,
-} from "./dropped_fields.ts";
+} from "../../model/unmapped_fields.ts";
 import { toolNames } from "./tool_names.ts";
 import {
   isKnownFormat,

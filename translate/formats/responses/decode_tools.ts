@@ -11,7 +11,10 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
-import { noteUnknown, type UnmappedFields } from "./dropped_fields.ts";
+import {
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
 import {
   type CustomTool,

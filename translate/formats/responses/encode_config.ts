@@ -7,7 +7,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /**
  * Encodes the settings. A field that must not be sent is undefined.

@@ -24,7 +24,7 @@ import type {
 } from "../../model/request.ts";
 import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
 import { type CallIds, callIds } from "../../model/call_ids.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** The encoded conversation. */
 export interface EncodedMessages {

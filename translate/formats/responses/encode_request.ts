@@ -10,7 +10,7 @@ import { invalidField } from "../../model/error.ts";
 import { compact } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { droppedFieldsOf } from "./dropped_fields.ts";
+import { droppedFieldsOf } from "../../model/dropped_fields.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { encodeMessages } from "./encode_messages.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";

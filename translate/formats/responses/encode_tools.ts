@@ -5,7 +5,6 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DecodeContext } from "../../dialect.ts";
-import { invalidField } from "../../model/error.ts";
 import {
   arrayOr,
   compact,
@@ -17,12 +16,12 @@ import { changedToolNames, wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
   GenerationRequest,
-  OpaqueTool,
   OutputFormat,
   ToolChoice,
 } from "../../model/request.ts";
+import { encodableTools, toolFields } from "../../model/tools.ts";
 import { calledNames } from "../../model/turns.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
+import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** The fields, and the context that the reply's decoder needs. */
 export interface EncodedTools {
@@ -48,7 +47,7 @@ export function encodeTools(
   can: Capabilities,
   losses: DroppedFields,
 ): EncodedTools {
-  const kept = encodableTools(request, losses);
+  const kept = encodableTools(request, "responses", losses);
   const names = kept.flatMap((tool) =>
     tool.type === "function" ? [tool.name] : []
   );
@@ -64,81 +63,10 @@ export function encodeTools(
     : encodeFormat(request.format, can);
   return {
     fields: compact({
-      ...(tools.length === 0
-        ? without(request, losses)
-        : withTools(request, tools, can, losses)),
+      ...toolFields(request, tools, can, losses, encodeChoice),
       text: format === undefined ? undefined : { format },
     }),
     context: { toolNames },
-  };
-}
-
-/**
- * The tools that this format can express. Tools of another format are dropped if others remain;
- * if none remain, they are essential and the request is refused.
- */
-function encodableTools(
-  request: GenerationRequest,
-  losses: DroppedFields,
-): readonly (FunctionTool | OpaqueTool)[] {
-  const all = request.tools ?? [];
-  const isOwn = (tool: FunctionTool | OpaqueTool): boolean =>
-    tool.type === "function" || tool.from === "responses";
-  const kept = all.filter(isOwn);
-  const foreign = all.filter((tool): tool is OpaqueTool =>
-    tool.type === "opaque" && !isOwn(tool)
-  );
-  const first = foreign[0];
-  if (first === undefined) return kept;
-  if (kept.length === 0) {
-    throw invalidField(
-      first.path,
-      `a tool of type "${first.kind}" cannot be offered to this model`,
-    );
-  }
-  const choice = request.toolChoice;
-  const chosen = choice?.type === "tool" &&
-      !kept.some((tool) => tool.name === choice.name)
-    ? foreign.find((tool) => tool.name === choice.name)
-    : undefined;
-  if (chosen !== undefined) {
-    throw losses.refusal(
-      "toolChoice",
-      `a tool of type "${chosen.kind}" cannot be offered to this model`,
-    );
-  }
-  for (const tool of foreign) losses.path(tool.path);
-  return kept;
-}
-
-/** The three fields are sent together or not at all: upstreams refuse a choice without tools. */
-function without(
-  request: GenerationRequest,
-  losses: DroppedFields,
-): JsonObject {
-  const choice = request.toolChoice;
-  if (
-    choice !== undefined && choice.type !== "auto" && choice.type !== "none"
-  ) {
-    losses.field("toolChoice");
-  }
-  return {};
-}
-
-function withTools(
-  request: GenerationRequest,
-  tools: readonly JsonObject[],
-  can: Capabilities,
-  losses: DroppedFields,
-): JsonObject {
-  const single = request.parallelTools === false;
-  if (single && !can.parallelToggle) losses.field("parallelTools");
-  return {
-    tools,
-    tool_choice: request.toolChoice === undefined
-      ? undefined
-      : encodeChoice(request.toolChoice, can),
-    parallel_tool_calls: single && can.parallelToggle ? false : undefined,
   };
 }
 

@@ -6,70 +6,15 @@
  */
 import { overflowNumbers } from "../../model/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";
-import { ApiError, type ErrorKind } from "../../model/error.ts";
-import {
-  readErrorObject,
-  readErrorText,
-  upstreamError,
-} from "../../model/error_body.ts";
+import type { ApiError, ErrorKind } from "../../model/error.ts";
+import { readErrorObject, readErrorText } from "../../model/error_body.ts";
+import { errorOfWords, replyError } from "../../model/error_words.ts";
 import {
   isObject,
   type JsonObject,
   objectOr,
-  stringIn,
   textIn,
 } from "../../bytes/json.ts";
-
-/**
- * HTTP statuses for error words in replies whose own status was 200. The words are the `code` or
- * `type` of several vendors.
- */
-const WORD_STATUS: ReadonlyMap<string, number> = new Map([
-  ["invalid_request_error", 400],
-  ["invalid_request", 400],
-  ["invalid_prompt", 400],
-  ["bad_request_error", 400],
-  ["badrequesterror", 400],
-  ["invalid_argument", 400],
-  ["exceed_context_size_error", 400],
-  ["context_length_exceeded", 400],
-  ["invalid_encrypted_content", 400],
-  ["unsupported_parameter", 400],
-  ["invalid_image", 400],
-  ["invalid_image_format", 400],
-  ["invalid_image_url", 400],
-  ["image_too_large", 400],
-  ["authentication_error", 401],
-  ["invalid_api_key", 401],
-  ["billing_error", 402],
-  ["permission_error", 403],
-  ["not_found_error", 404],
-  ["model_not_found", 404],
-  ["rate_limit_error", 429],
-  ["rate_limit_exceeded", 429],
-  ["too_many_requests", 429],
-  ["insufficient_quota", 429],
-  ["requests", 429],
-  ["tokens", 429],
-  ["server_error", 500],
-  ["internal_error", 500],
-  ["internal_server_error", 500],
-  ["api_error", 500],
-  ["server_is_overloaded", 529],
-  ["slow_down", 529],
-  ["overloaded_error", 529],
-  ["service_unavailable", 503],
-  ["service_unavailable_error", 503],
-  ["timeout", 504],
-  ["vector_store_timeout", 504],
-]);
-
-/** An error without a known word is the upstream's fault. */
-const UNKNOWN_STATUS = 502;
-const UNAUTHORIZED = 401;
-
-/** A refusal of the gateway's own key, which some vendors send with status 400. */
-const OUR_KEY = /^(?:incorrect|invalid) api key/i;
 
 /** Decodes an upstream's error reply of any shape. Never throws. */
 export function decodeError(
@@ -77,20 +22,7 @@ export function decodeError(
   headers: Headers,
   body: string,
 ): ApiError {
-  const text = readErrorText(body);
-  const aboutOurKey = status === 400 &&
-    (text.code === "invalid_api_key" || OUR_KEY.test(text.message ?? ""));
-  const error = upstreamError(
-    aboutOurKey ? UNAUTHORIZED : status,
-    headers,
-    text,
-  );
-  return aboutOurKey
-    ? new ApiError(error.kind, error.message, {
-      ...error.details,
-      upstreamStatus: status,
-    })
-    : error;
+  return replyError(status, headers, readErrorText(body));
 }
 
 /**
@@ -104,7 +36,7 @@ export function inBandError(body: JsonObject): ApiError {
   );
   // The flat shape has the error's fields beside the event's own `type`.
   const { type: _, ...flat } = body;
-  const read = readErrorObject(
+  return errorOfWords(readErrorObject(
     isObject(value)
       ? value
       : typeof value === "string"
@@ -112,30 +44,7 @@ export function inBandError(body: JsonObject): ApiError {
       : textIn(response["status"]) === undefined
       ? flat
       : { message: `the reply's status is ${response["status"]}` },
-  );
-  const error = upstreamError(statusOf(read.detail), new Headers(), read);
-  // This status was derived from the error's words; the upstream did not send it.
-  const { upstreamStatus: __, ...details } = error.details;
-  return new ApiError(
-    error.kind === "unavailable" ? "overloaded" : error.kind,
-    error.message,
-    details,
-  );
-}
-
-function statusOf(detail: JsonObject): number {
-  for (const key of ["status_code", "code", "status"]) {
-    const value = detail[key];
-    const status = typeof value === "string" ? Number(value) : value;
-    if (typeof status === "number" && status >= 400 && status < 600) {
-      return status;
-    }
-  }
-  for (const key of ["code", "type"]) {
-    const status = WORD_STATUS.get(stringIn(detail[key])?.toLowerCase() ?? "");
-    if (status !== undefined) return status;
-  }
-  return UNKNOWN_STATUS;
+  ));
 }
 
 /**

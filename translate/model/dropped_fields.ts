@@ -1,17 +1,17 @@
 /**
- * Collects the request fields that this format cannot express, by the caller's paths: each path
- * once, in order of discovery. They become the dropped fields of the call.
+ * Collects the request fields that an upstream's format cannot express, by the caller's paths:
+ * each path once, in order of discovery. They become the dropped fields of the call.
  *
  * @module
  */
-import { type ApiError, invalidField } from "../../model/error.ts";
+import { type ApiError, invalidField } from "./error.ts";
 import type {
   AudioPart,
   DocumentPart,
   GenerationRequest,
   ImagePart,
   NeutralField,
-} from "../../model/request.ts";
+} from "./request.ts";
 
 /** The dropped fields found so far. */
 export interface DroppedFields {
@@ -19,7 +19,7 @@ export interface DroppedFields {
   path(path: string): void;
   /** Records a neutral field by the caller's name for it. */
   field(field: NeutralField): void;
-  /** Makes the error for a field that this format cannot express and that must not be dropped. */
+  /** Makes the error for a field that the format cannot express and that must not be dropped. */
   refusal(field: NeutralField, problem: string): ApiError;
   /** Makes the error for an image, document or audio part that cannot be sent. */
   partRefusal(

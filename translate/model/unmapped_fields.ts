@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../../bytes/json.ts";
+import type { JsonObject } from "../bytes/json.ts";
 
 /** Paths as the caller wrote them, each once, in order of discovery. */
 export interface UnmappedFields {

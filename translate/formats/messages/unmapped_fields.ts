@@ -7,15 +7,15 @@
 import { isObject, objectOr } from "../../bytes/json.ts";
 
 /** Collects paths of fields without a neutral counterpart, each once. */
-export interface DroppedFields {
+export interface UnmappedPaths {
   /** Records the fields of the object that are set but not in `known`. */
   note(object: unknown, known: ReadonlySet<string>, prefix: string): void;
   /** The paths, in order of discovery. */
   paths(): readonly string[];
 }
 
-/** Makes an {@linkcode DroppedFields} for one request. */
-export function droppedFields(): DroppedFields {
+/** Creates an empty collection for one request. */
+export function unmappedPaths(): UnmappedPaths {
   const found = new Set<string>();
   return {
     note(object, known, prefix) {

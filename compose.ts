@@ -60,6 +60,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     config,
     options.onEvent ?? (() => {}),
     options.showKey,
+    now,
   );
   const systemTimers = gatewayTimers();
   const client = upstreamClient(config, systemTimers);
@@ -71,6 +72,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     config,
     accounts: accounts.accounts,
     admin: accounts.admin,
+    ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined
       ? {}
       : { adminAuth: adminAuth(config.adminToken, now) }),

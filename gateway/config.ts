@@ -6,16 +6,15 @@
  */
 import { z } from "zod";
 import type { DialectName } from "../translate/model/request.ts";
+import { readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
-import {
-  type CatalogueOverrides,
-  parseCatalogueFile,
-} from "./upstream/catalogue_file.ts";
 import { VENDORS } from "./upstream/vendors.ts";
 
 /** The store if `DATABASE_URL` is not set. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
+
+const DAY_MS = 86_400_000;
 
 /** The address that `Deno.serve` listens on. */
 export interface ListenAddress {
@@ -64,6 +63,15 @@ export interface Config {
   readonly adminToken?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
+  /**
+   * Whether replies may be stored for later requests that refer to them; false without a store that
+   * the instances of a platform share.
+   */
+  readonly storeResponses: boolean;
+  /** How long a stored reply is kept, in milliseconds. */
+  readonly responsesAgeMs: number;
+  /** Most bytes of the stored replies of one account; the oldest go first. */
+  readonly responsesBytes: number;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
   /** Largest request body in bytes, after decompression. */
@@ -176,6 +184,11 @@ const ENVIRONMENT = z.object({
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
   ).optional(),
+  GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
+    "on",
+  ),
+  GATEWAY_RESPONSES_DAYS: count(30, 1, 3650),
+  GATEWAY_RESPONSES_BYTES: count(64 * 1024 * 1024, 1024, 2 ** 40),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -224,7 +237,7 @@ export function readConfig(sources: ConfigSources): Config {
   const file = env["GATEWAY_CONFIG"];
   const overrides = file === undefined
     ? {}
-    : readOverrides(file, sources, problems);
+    : readOverrides(file, sources.readFile, problems);
   const named = Object.values(overrides.vendors ?? {}).flatMap((vendor) =>
     vendor.api_key_env ?? []
   );
@@ -316,6 +329,11 @@ export function readConfig(sources: ConfigSources): Config {
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
+    // Instances of a platform share no memory: another one would not find the replies.
+    storeResponses: values.GATEWAY_STORE_RESPONSES === "on" &&
+      !(onPlatform && values.DATABASE_URL === undefined),
+    responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
+    responsesBytes: values.GATEWAY_RESPONSES_BYTES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,
@@ -344,47 +362,6 @@ function isOtherSetting(name: string): boolean {
   return name.startsWith("GATEWAY_") ||
     (SETTING_NAMES.includes(name) &&
       !VENDORS.some(({ keySetting }) => keySetting === name));
-}
-
-function readOverrides(
-  path: string,
-  sources: ConfigSources,
-  problems: string[],
-): CatalogueOverrides {
-  let text: string;
-  try {
-    text = sources.readFile(path);
-  } catch (error) {
-    problems.push(`GATEWAY_CONFIG: ${unreadable(path, error)}`);
-    return {};
-  }
-  const file = parseCatalogueFile(text);
-  if (file.ok) return file.overrides;
-  for (const problem of file.problems) {
-    problems.push(`GATEWAY_CONFIG: ${path}: ${problem}`);
-  }
-  return {};
-}
-
-function unreadable(path: string, error: unknown): string {
-  const { name, code } = error instanceof Error
-    ? error as Error & { readonly code?: unknown }
-    : { name: "", code: undefined };
-  if (name === "NotCapable") {
-    return `${path} is outside what this process may read, which is the working directory under deno task start: ` +
-      "copy the file into it, or start main.ts by deno run with the flags of that task and the file's folder in --allow-read";
-  }
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return `there is no file ${path}; a relative path is resolved from the working directory`;
-    case "EISDIR":
-      return `${path} is a folder: set it to the JSON file`;
-    case "EACCES":
-    case "EPERM":
-      return `the process's user is not permitted to read ${path}`;
-  }
-  return `could not read ${path}`;
 }
 
 /** Whether an address is reachable from this machine only. */

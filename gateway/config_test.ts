@@ -61,6 +61,21 @@ Deno.test("readConfig() names every wrong setting", async (t) => {
       /^GATEWAY_UPSTREAM: must be replay/,
     ],
     ["store", { DATABASE_URL: "mysql://x" }, /^DATABASE_URL: /],
+    [
+      "stored replies",
+      { GATEWAY_STORE_RESPONSES: "no" },
+      /^GATEWAY_STORE_RESPONSES: must be on or off$/,
+    ],
+    [
+      "days of stored replies",
+      { GATEWAY_RESPONSES_DAYS: "0" },
+      /^GATEWAY_RESPONSES_DAYS: must be from 1 to 3650$/,
+    ],
+    [
+      "bytes of stored replies",
+      { GATEWAY_RESPONSES_BYTES: "64 MB" },
+      /^GATEWAY_RESPONSES_BYTES: must be a whole number$/,
+    ],
     ["ping", { GATEWAY_PING_SECONDS: "-1" }, /^GATEWAY_PING_SECONDS: /],
     [
       "origins",
@@ -458,6 +473,29 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
       assert.match(problems(env, JSON.stringify(file)), message);
     });
   }
+});
+
+Deno.test("readConfig() stores replies for 30 days and 64 MiB per account by default", () => {
+  const stored = (config: Config): unknown[] => [
+    config.storeResponses,
+    config.responsesAgeMs,
+    config.responsesBytes,
+  ];
+  assert.deepEqual(stored(read({})), [true, 2_592_000_000, 67_108_864]);
+  assert.deepEqual(
+    stored(read({
+      GATEWAY_STORE_RESPONSES: "off",
+      GATEWAY_RESPONSES_DAYS: "1",
+      GATEWAY_RESPONSES_BYTES: "1024",
+    })),
+    [false, 86_400_000, 1024],
+  );
+  const platform = { DENO_DEPLOY: "true", GATEWAY_UPSTREAM: "replay" };
+  assert.equal(read(platform).storeResponses, false);
+  assert.equal(
+    read({ ...platform, DATABASE_URL: "postgres://x/y" }).storeResponses,
+    true,
+  );
 });
 
 Deno.test("readConfig() lets one key use every concurrency slot by default", () => {

@@ -17,6 +17,7 @@ import {
   type ConcurrencyLimiter,
   concurrencyLimiter,
 } from "./pipeline/concurrency.ts";
+import type { StoredReplies } from "./responses/stored_replies.ts";
 import { candidateReports } from "./upstream/candidate_report.ts";
 import type { ModelRegistry } from "./upstream/model_registry.ts";
 import { UnreadBodies } from "./http/unread_body.ts";
@@ -32,6 +33,8 @@ export interface GatewayParts {
   readonly admin: Admin;
   /** Verifies the admin token; absent if none is configured: then there is no admin API. */
   readonly adminAuth?: AdminAuth;
+  /** The replies that later requests can refer to; absent where none are stored. */
+  readonly replies?: StoredReplies;
   /** The offered models; fixed until the next start. */
   readonly models: ModelRegistry;
   /** Makes every call to an upstream. */

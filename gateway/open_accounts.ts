@@ -9,18 +9,22 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
+import { openReplies } from "./responses/open_replies.ts";
+import type { StoredReplies } from "./responses/stored_replies.ts";
 import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
 
-/** The opened accounts, and whether their data ends with the process. */
+/** The opened accounts, the replies stored beside them, and whether their data ends with the process. */
 export type ConfiguredAccounts = OpenedAccounts & {
+  /** See {@linkcode OpenedReplies}; closed together with the accounts. */
+  readonly replies?: StoredReplies;
   /** True if no store was configured and none can be written, so that data is kept in memory. */
   readonly isInMemory: boolean;
 };
 
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
- * `GATEWAY_KEY` is set, data is kept in memory: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored.
+ * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
+ * receives a first key before it is stored; `now` is the clock of the stored replies.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
  */
@@ -28,10 +32,11 @@ export async function openConfiguredAccounts(
   config: Config,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
+  now: () => number = Date.now,
 ): Promise<ConfiguredAccounts> {
   try {
     return {
-      ...await openWith(config, config.databaseUrl, onEvent, showKey),
+      ...await openWith(config, config.databaseUrl, onEvent, showKey, now),
       isInMemory: false,
     };
   } catch (error) {
@@ -41,7 +46,14 @@ export async function openConfiguredAccounts(
       config.gatewayKey !== undefined
     ) {
       return {
-        ...await openWith(config, "sqlite::memory:", onEvent, showKey),
+        // Such a deployment usually has several processes, which would not find each other's replies.
+        ...await openWith(
+          { ...config, storeResponses: false },
+          "sqlite::memory:",
+          onEvent,
+          showKey,
+          now,
+        ),
         isInMemory: true,
       };
     }
@@ -65,12 +77,14 @@ async function openWith(
   databaseUrl: string,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
-): Promise<OpenedAccounts> {
+  now: () => number,
+): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const prices = new Map(
     config.catalogue.models.map(({ id, price }) => [id, price]),
   );
-  return await open({
-    store: await openStore(databaseUrl),
+  const store = await openStore(databaseUrl);
+  const opened = await open({
+    store,
     price: (model) => prices.get(model),
     onEvent,
     showKey,
@@ -78,4 +92,16 @@ async function openWith(
       ? {}
       : { configuredKey: config.gatewayKey }),
   });
+  const { replies, close } = openReplies(config, store, now);
+  return {
+    ...opened,
+    accounts: {
+      ...opened.accounts,
+      async close() {
+        await close();
+        await opened.accounts.close();
+      },
+    },
+    ...(replies === undefined ? {} : { replies }),
+  };
 }

@@ -9,6 +9,7 @@ import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { errorText } from "../gateway/observability/log.ts";
 import { rateLimitHeaders } from "../gateway/http/rate_limit_headers.ts";
+import { presentedKeys } from "../gateway/http/presented_keys.ts";
 import { newRequestId } from "../gateway/http/request_id.ts";
 import { traceOf } from "../gateway/http/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
@@ -18,7 +19,6 @@ import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { HEALTH_ROUTES } from "./health.ts";
-import { presentedKeys } from "./keys.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
@@ -212,7 +212,9 @@ function matchesOf(path: string): readonly Match[] {
   const matches: Match[] = [];
   for (const { route, segments: pattern } of PATTERNS) {
     const parameters = matchParameters(pattern, segments);
-    if (parameters !== undefined) matches.push({ route, parameters });
+    if (
+      parameters !== undefined && (route.accepts?.(parameters) ?? true)
+    ) matches.push({ route, parameters });
   }
   return matches;
 }

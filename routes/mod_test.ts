@@ -25,7 +25,8 @@ Deno.test("every key route answers 401 in the specified form without a key", () 
   withGateway(async ({ url }) => {
     for (const route of ROUTES.filter((route) => route.access === "key")) {
       const response = await fetch(
-        url + route.path.replace(":id", "vendora-opus-4-8"),
+        url + route.path.replace("/responses/:id", "/responses/resp_1")
+          .replace(":id", "vendora-opus-4-8"),
         { method: route.method },
       );
       assert.equal(response.status, 401, route.path);

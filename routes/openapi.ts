@@ -16,7 +16,10 @@ import { ownUsageReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
   countReply,
+  deletedResponseReply,
   errorReply,
+  inputItemsQuery,
+  inputItemsReply,
   messageReply,
   modelListReply,
   modelReply,
@@ -62,6 +65,20 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     reply: responseReply,
     streams: true,
   },
+  getResponse: {
+    summary: "A stored reply of the key, in the Responses format",
+    reply: responseReply,
+  },
+  deleteResponse: {
+    summary: "Delete a stored reply of the key",
+    reply: deletedResponseReply,
+  },
+  listResponseInputItems: {
+    summary:
+      "What the model received for a stored reply, earlier turns included",
+    query: inputItemsQuery,
+    reply: inputItemsReply,
+  },
   listModels: {
     summary: "List the models that the key can call",
     reply: modelListReply,
@@ -85,7 +102,7 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   "401": "The key is missing or invalid",
   "403":
     "The key is valid but the account is disabled, out of balance, or the model is not in its plan",
-  "404": "The model or path does not exist",
+  "404": "The model, stored reply or path does not exist",
   "413": "The body is too large",
   "415": "The body is not JSON",
   "429":

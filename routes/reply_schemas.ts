@@ -116,7 +116,35 @@ export const responseReply: z.ZodType = z.looseObject({
     output_tokens_details: z.looseObject({ reasoning_tokens: tokens }),
     total_tokens: tokens,
   }),
-  store: z.literal(false),
+  store: z.boolean().describe(
+    "Whether the reply is stored and can be referred to by its id",
+  ),
+  previous_response_id: z.string().nullable(),
+});
+
+/** The reply to the deletion of a stored reply. */
+export const deletedResponseReply: z.ZodType = z.strictObject({
+  id: z.string(),
+  object: z.literal("response"),
+  deleted: z.literal(true),
+});
+
+/** The query of the input items of a stored reply. */
+export const inputItemsQuery: z.ZodType = z.looseObject({
+  limit: z.int().min(1).max(100).optional().describe("20 if absent"),
+  order: z.enum(["asc", "desc"]).optional().describe(
+    "desc, the newest first, if absent",
+  ),
+  after: z.string().optional().describe("Id of the item before the page"),
+});
+
+/** Input items of a stored reply. */
+export const inputItemsReply: z.ZodType = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(z.looseObject({ type: z.string(), id: z.string() })),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
 });
 
 /** The token count of a prompt. */

@@ -34,6 +34,8 @@ export interface OpenRoute {
   readonly method: "GET" | "POST";
   /** The path, with variable parts as `:name`. */
   readonly path: string;
+  /** Whether the variable parts belong to this route; absent: any do. */
+  accepts?(parameters: Readonly<Record<string, string>>): boolean;
   /** Operation id in the API description; absent if the route is not part of it. */
   readonly operation?: string;
   /** Handles a request. A thrown error is encoded in the messages dialect. */
@@ -45,9 +47,11 @@ export interface KeyRoute {
   /** The handler is called only with a valid key. */
   readonly access: "key";
   /** HEAD is served like GET, without a body. */
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** See {@linkcode OpenRoute.path}. */
   readonly path: string;
+  /** See {@linkcode OpenRoute.accepts}. */
+  accepts?(parameters: Readonly<Record<string, string>>): boolean;
   /** See {@linkcode OpenRoute.operation}. */
   readonly operation?: string;
   /**

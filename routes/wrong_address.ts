@@ -35,11 +35,11 @@ interface UnsupportedService {
 const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
   {
     path:
-      /\/responses\/(?!(responses|messages|models)$)[^/]+(\/(input_items|cancel))?$/,
+      /\/responses\/(?!(responses|messages|models)$)[^/]+(\/(?!completions$)[^/]+)?$/,
     dialect: responses,
     explanation:
-      `replies are not stored here, so none can be read, cancelled or deleted; ${RESPONSES} takes the whole conversation in input ` +
-      "(in the AI SDK: providerOptions.openai.store = false)",
+      `stored replies are at GET and DELETE /v1/responses/{id} and GET /v1/responses/{id}/input_items, and ${RESPONSES} generates them; ` +
+      "there is nothing else below /v1/responses",
   },
   {
     path: /\/embeddings$/,

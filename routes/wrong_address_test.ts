@@ -20,7 +20,7 @@ const PREFIX_V1 =
 const GENERATE =
   /^no such path: the generate-content format is not served here/;
 const STORED =
-  /^no such path: replies are not stored here, .*; POST \/v1\/responses takes the whole conversation in input/;
+  /^no such path: stored replies are at GET and DELETE \/v1\/responses\/\{id\} and /;
 const OTHER_SERVICE = /^no such path: audio, images, files, batches/;
 
 const ROWS: readonly Row[] = [
@@ -57,10 +57,10 @@ const ROWS: readonly Row[] = [
   ["POST /v1/responses/responses", "chat", ENDPOINT_V1],
   ["POST /openai/v1/responses", "chat", PREFIX_ALONE],
   ["GET /v1/responses/models", "chat", ENDPOINT_V1],
-  ["GET /v1/responses/resp_1", "chat", STORED],
-  ["DELETE /v1/responses/resp_1", "chat", STORED],
-  ["GET /v1/responses/resp_1/input_items", "chat", STORED],
-  ["POST /v1/responses/resp_1/cancel", "chat", STORED],
+  ["POST /v1/responses/compact", "chat", STORED],
+  ["GET /v1/responses/1", "chat", STORED],
+  ["GET /responses/resp_1", "chat", STORED],
+  ["GET /v1/responses/resp_1/items", "chat", STORED],
   ["POST /v1/embeddings", "chat", /^no such path: embeddings are not served/],
   ["POST /embeddings", "chat", /embeddings/],
   ["POST /v1/completions", "chat", /the completions format, with a prompt/],

@@ -10,6 +10,7 @@ import type { ApiError } from "./model/error.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import type { ReplyEvent } from "./model/reply.ts";
 import type { DialectName, GenerationRequest } from "./model/request.ts";
+import type { DialectState, StoredState } from "./model/stored_state.ts";
 import type { MatchedFrame, VariableKeys } from "./stream/frame_template.ts";
 import type { Frame } from "./stream/sse.ts";
 
@@ -48,6 +49,8 @@ export interface EncodeContext {
   readonly inputEstimate: number;
   /** See {@linkcode Dialect.echoOf}; absent where the dialect has no such fields. */
   readonly echo?: JsonObject;
+  /** Absent: the reply is not stored and continues none. */
+  readonly stored?: StoredState;
   /**
    * Number of frames sent to the client while no upstream had answered, in a dialect that numbers
    * its frames. Increased by each ping, read by the encoder of the reply. Absent: none were sent.
@@ -226,6 +229,8 @@ export interface Dialect extends UpstreamDialect {
    * The request fields that a reply must repeat; absent where the dialect's replies repeat nothing.
    */
   echoOf?(body: JsonObject): JsonObject;
+  /** Absent where the dialect's requests cannot refer to earlier replies. */
+  readonly state?: DialectState;
   /** For pass-through: makes the {@linkcode StreamEnding} of one stream. */
   streamEnding(context: EncodeContext): StreamEnding;
   /**

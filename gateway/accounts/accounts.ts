@@ -17,6 +17,8 @@ export interface Caller {
   readonly keyId: string;
   /** False if the account is disabled: every call is then refused. */
   readonly isActive: boolean;
+  /** Whether a text is the key that the caller presented. */
+  isKey(text: string): boolean;
   /**
    * Whether both the plan and the key permit the model. The model list shows exactly the
    * permitted ones.

@@ -118,7 +118,7 @@ export function createAuthenticator(
   const isConfigured = (hash: string): boolean =>
     configured !== undefined && hashesEqual(hash, configured);
 
-  const callerOf = (identity: Identity): Caller => {
+  const callerOf = (identity: Identity, hash: string): Caller => {
     const { account, key, plan } = identity;
     const planModels = plan.models === undefined
       ? undefined
@@ -130,6 +130,7 @@ export function createAuthenticator(
       accountId: account.id,
       keyId: key?.id ?? CONFIGURED_KEY_ID,
       isActive: account.status === "active",
+      isKey: (text) => hashesEqual(keyHash(text), hash),
       allows: (model) =>
         (planModels?.has(model) ?? true) && (keyModels?.has(model) ?? true),
     };
@@ -158,7 +159,7 @@ export function createAuthenticator(
       const identity = identityFrom(row);
       const found: CacheEntry = {
         revision: storedRevision,
-        ...(identity === undefined ? {} : { caller: callerOf(identity) }),
+        ...(identity === undefined ? {} : { caller: callerOf(identity, hash) }),
       };
       if (cache.size >= MAX_CACHED) cache.clear();
       cache.set(hash, found);

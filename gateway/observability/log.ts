@@ -73,6 +73,11 @@ export interface LogEntry {
   readonly stream?: boolean;
   /** Tokens reported by the upstream; absent if no reply began. */
   readonly usage?: Usage;
+  /**
+   * Whether the reply was stored for later requests, or the store failed; absent if it was not to
+   * be stored.
+   */
+  readonly stored?: boolean;
   /** Charge of the call in micro-dollars; absent if no call was reserved. */
   readonly cost_micro_usd?: number;
   /**

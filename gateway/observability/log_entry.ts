@@ -46,6 +46,8 @@ export interface SettledCall {
   readonly error: unknown;
   /** Whether the gateway caused the error, although an upstream was being called. */
   readonly causedByGateway: boolean;
+  /** Whether the reply was stored; undefined where it was not to be, or did not end. */
+  readonly isStored: boolean | undefined;
   /** Unix time in milliseconds; undefined where no reply began. */
   readonly firstByteMs: number | undefined;
   /** Unix time in milliseconds. */
@@ -99,6 +101,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
       : { upstream_status: upstreamStatus }),
     ...(note === undefined ? {} : { note }),
     ...(began ? { usage } : {}),
+    ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
     cost_micro_usd: charge.costMicroUsd,
     ...(dropped.length === 0 ? {} : { dropped }),
     ...(error === undefined ? {} : {

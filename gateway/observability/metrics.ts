@@ -133,6 +133,10 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_upstream_fallbacks_total",
     "Calls whose reply came from another candidate than the first one tried",
   );
+  const storedReplies = counter(
+    "gateway_stored_replies_total",
+    "Replies that clients let the gateway store, by whether the store took them",
+  );
   const faults = counter(
     "gateway_faults_total",
     "Uncaught exceptions; the process shuts down after the first",
@@ -148,6 +152,7 @@ export function createMetrics(state: GatewayState): Metrics {
     upstreamErrors,
     retries,
     fallbacks,
+    storedReplies,
     faults,
     gauges(
       "gateway_upstream_breaker_state",
@@ -222,6 +227,9 @@ export function createMetrics(state: GatewayState): Metrics {
         if (count > 0) counted.add(count);
       }
       series.cost.add(entry.cost_micro_usd ?? 0);
+      if (entry.stored !== undefined) {
+        storedReplies.of({ stored: String(entry.stored) }).add(1);
+      }
       const { tried = [] } = entry;
       for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
         retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);

@@ -23,6 +23,8 @@ import type { AttemptContext, AttemptResult } from "../upstream/attempt.ts";
 import { deferredStream } from "./deferred_stream.ts";
 import type { Failover } from "./failover.ts";
 import type { GenerationCall } from "./generation_call.ts";
+import { keptStream } from "./kept_stream.ts";
+import type { Conversation, ReplyKeeper } from "../responses/conversation.ts";
 import { pump } from "./stream_pump.ts";
 
 /**
@@ -55,6 +57,9 @@ export class ActiveCall {
   #firstByteMs: number | undefined;
   #totalTimer: TimerId | undefined;
   #settled = false;
+  readonly #keeper: ReplyKeeper | undefined;
+  /** Whether the reply was stored; undefined where it was not to be, or did not end. */
+  #isStored: boolean | undefined;
 
   /** Makes no upstream call; {@linkcode run} does. */
   constructor(
@@ -63,6 +68,7 @@ export class ActiveCall {
     request: GenerationRequest,
     failover: Failover,
     reservation: Reservation,
+    conversation?: Conversation,
   ) {
     const { model } = failover;
     const { dialect, caller, requestId, path, arrivedMs, slot } = call;
@@ -72,6 +78,7 @@ export class ActiveCall {
     this.#isStream = request.stream;
     this.#failover = failover;
     this.#reservation = reservation;
+    this.#keeper = this.#noted(conversation?.keeper);
     this.#span = gateway.startSpan?.({ model: model.id, arrivedMs });
     this.#context = {
       encode: {
@@ -84,6 +91,7 @@ export class ActiveCall {
         ...(dialect.echoOf === undefined
           ? {}
           : { echo: dialect.echoOf(call.body), opened: { frames: 0 } }),
+        ...(conversation === undefined ? {} : { stored: conversation.stored }),
       },
       dialectHeaders: dialect.name === "messages"
         ? versionHeaders(call.headers)
@@ -151,7 +159,15 @@ export class ActiveCall {
     this.#firstByteMs = gateway.now();
     return result.type === "stream"
       ? this.#stream(result)
-      : this.#whole(result);
+      : await this.#whole(result);
+  }
+
+  /** The keeper, with its result noted for the log. */
+  #noted(keeper: ReplyKeeper | undefined): ReplyKeeper | undefined {
+    return keeper && {
+      endOf: keeper.endOf,
+      keep: async (end) => this.#isStored = await keeper.keep(end),
+    };
   }
 
   /**
@@ -204,18 +220,27 @@ export class ActiveCall {
     }
   }
 
-  #whole(result: AttemptResult & { type: "whole" }): HttpReply {
+  async #whole(
+    { reply }: AttemptResult & { type: "whole" },
+  ): Promise<HttpReply> {
     this.#failover.recordEnd("complete");
-    this.#settle("complete", result.reply.progress);
+    const keeper = this.#keeper;
+    const end = keeper?.endOf(reply.body, this.#isStream);
+    const isKept = end === undefined || await keeper?.keep(end) === true;
+    this.#settle("complete", reply.progress);
     return {
       status: 200,
       headers: this.#headers(),
-      body: bodyOf(result.reply.body),
+      body: bodyOf(
+        isKept ? reply.body : end.unstored(),
+      ),
     };
   }
 
   #stream(result: AttemptResult & { type: "stream" }): HttpReply {
-    const { relay, source, first } = result;
+    const { relay, source, first } = this.#keeper === undefined
+      ? result
+      : keptStream(result, this.#keeper);
     const streamPump = pump({
       source,
       relay,
@@ -286,6 +311,7 @@ export class ActiveCall {
       began: progress !== undefined,
       error,
       causedByGateway: this.#causedByGateway,
+      isStored: this.#isStored,
       firstByteMs: this.#firstByteMs,
       nowMs: this.#gateway.now(),
     });

@@ -13,6 +13,10 @@ import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
 import type { Gateway } from "../gateway.ts";
+import {
+  type Conversation,
+  openConversation,
+} from "../responses/conversation.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
 import type { GenerationCall } from "./generation_call.ts";
@@ -27,6 +31,28 @@ export async function generate(
   call: GenerationCall,
 ): Promise<HttpReply> {
   if (!gateway.accepting()) throw shuttingDown();
+  const conversation = call.dialect.state === undefined
+    ? undefined
+    : await openConversation(gateway, call);
+  if (conversation === undefined) return await run(gateway, call);
+  const { body, bytes, top } = conversation;
+  try {
+    return await run(gateway, { ...call, body, bytes, top }, conversation);
+  } catch (error) {
+    const own = conversation.ownError(error);
+    if (
+      error instanceof Error && own instanceof Error &&
+      gateway.loggedErrors.has(error)
+    ) gateway.loggedErrors.add(own);
+    throw own;
+  }
+}
+
+async function run(
+  gateway: Gateway,
+  call: GenerationCall,
+  conversation?: Conversation,
+): Promise<HttpReply> {
   const request = readRequest(
     call.body,
     call.dialect.decodeRequest,
@@ -51,8 +77,14 @@ export async function generate(
     maxOutputTokens: maxOutputTokens(request, failover.candidates),
     ...(request.user === undefined ? {} : { user: request.user }),
   });
-  return await new ActiveCall(gateway, call, request, failover, reservation)
-    .run();
+  return await new ActiveCall(
+    gateway,
+    call,
+    request,
+    failover,
+    reservation,
+    conversation,
+  ).run();
 }
 
 /** The largest output limit among the candidates, because any of them may reply. */

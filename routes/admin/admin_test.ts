@@ -368,6 +368,7 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
         accountId: "default",
         keyId: "key_1",
         isActive: true,
+        isKey: () => true,
         allows: () => true,
       }),
     );

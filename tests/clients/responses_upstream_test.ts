@@ -3,7 +3,6 @@
  * official library.
  */
 import assert from "node:assert/strict";
-import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import { objectOr } from "../../translate/bytes/json.ts";
@@ -12,16 +11,11 @@ import {
   messageItem,
   reasoningItem,
   type ResponsesUpstream,
-  startResponsesUpstream,
 } from "../support/responses_upstream.ts";
 import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "../support/test_gateway.ts";
-
-const MODEL = "house-model";
+  RESPONSES_MODEL as MODEL,
+  withResponsesUpstream as withUpstream,
+} from "../support/responses_world.ts";
 
 /** A small call in each caller's format. */
 const CALLS = [
@@ -32,61 +26,6 @@ const CALLS = [
   ["/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] }],
   ["/v1/responses", { input: "Hi" }],
 ] as const;
-
-interface World {
-  readonly gateway: TestGateway;
-  readonly upstream: ResponsesUpstream;
-  readonly openai: OpenAI;
-  readonly anthropic: Anthropic;
-}
-
-async function withUpstream(
-  run: (world: World) => Promise<void>,
-  options: Partial<TestGatewayOptions> = {},
-): Promise<void> {
-  const upstream = startResponsesUpstream();
-  const gateway = await startTestGateway({
-    realVendors: true,
-    ...options,
-    env: {
-      GATEWAY_CONFIG: "x",
-      B_KEY: "key-b",
-      VENDORB_API_KEY: "key-of-b",
-      VENDORB_BASE_URL: `${upstream.url}/v1`,
-      ...options.env,
-    },
-    configFile: JSON.stringify({
-      vendors: {
-        b: {
-          kind: "vendorb",
-          base_url: `${upstream.url}/v1`,
-          api_key_env: "B_KEY",
-        },
-      },
-      models: {
-        [MODEL]: {
-          candidates: [{
-            vendor: "b",
-            upstream_model: "model-b",
-            dialect: "responses",
-          }],
-        },
-      },
-    }),
-  });
-  const common = { apiKey: TEST_KEY, maxRetries: 0 };
-  try {
-    await run({
-      gateway,
-      upstream,
-      openai: new OpenAI({ ...common, baseURL: `${gateway.url}/v1` }),
-      anthropic: new Anthropic({ ...common, baseURL: gateway.url }),
-    });
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
-}
 
 const REPLY = [
   reasoningItem("let me see", "proof1"),
@@ -273,7 +212,7 @@ Deno.test("the Responses library: requests and replies keep their bytes", () =>
     const { items, reply } = readResponseStream(await raw.text());
     assert.deepEqual(items, REPLY);
     assert.equal(reply["model"], MODEL);
-    assert.equal(reply["store"], false);
+    assert.equal(reply["store"], true);
   }));
 
 Deno.test("an upstream that fails during its stream fails the caller's stream, with the upstream's message", () =>

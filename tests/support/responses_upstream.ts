@@ -44,6 +44,8 @@ export interface ResponsesUpstream {
   readonly url: string;
   /** The calls so far. */
   readonly calls: readonly ResponsesCall[];
+  /** Resolves when the next call arrives. */
+  nextCall(): Promise<void>;
   /** Sets the replies to the next calls, in order; the last one is repeated. */
   play(...deeds: readonly ResponsesAction[]): void;
   /** Stops listening and ends active calls. */
@@ -99,6 +101,7 @@ export function reasoningItem(text: string, proof: string): JsonObject {
 /** Starts an upstream on a free port of loopback. */
 export function startResponsesUpstream(): ResponsesUpstream {
   const calls: ResponsesCall[] = [];
+  let arrived = Promise.withResolvers<void>();
   let deeds: ResponsesAction[] = [{ items: [messageItem("hello")] }];
   const server = Deno.serve({
     hostname: "127.0.0.1",
@@ -109,12 +112,15 @@ export function startResponsesUpstream(): ResponsesUpstream {
     const body = objectOr(JSON.parse(text));
     const { pathname: path } = new URL(request.url);
     calls.push({ path, headers: request.headers, body, text });
+    arrived.resolve();
+    arrived = Promise.withResolvers();
     const deed = deeds.length > 1 ? deeds.shift() : deeds[0];
     return deed === undefined ? new Response(null) : await answer(deed, body);
   });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     calls,
+    nextCall: () => arrived.promise,
     play(...next) {
       deeds = [...next];
     },

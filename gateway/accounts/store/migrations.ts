@@ -161,6 +161,36 @@ export const MIGRATIONS: readonly Migration[] = [
     `DROP TABLE reservations`,
     `ALTER TABLE calls_under_way RENAME TO reservations`,
   ],
+  [
+    // Replies that later requests can refer to. Addresses and contents depend on the client's
+    // key, which is not in the store: see gateway/responses/seal.ts. previous is the address of
+    // the reply that this one continues; input and reply are sealed.
+    `CREATE TABLE stored_replies (
+      address TEXT PRIMARY KEY,
+      previous TEXT,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      reply_bytes INTEGER NOT NULL,
+      input TEXT NOT NULL,
+      reply TEXT NOT NULL
+    ) {strict}`,
+    `CREATE INDEX stored_replies_age ON stored_replies (at_ms)`,
+    `CREATE INDEX stored_replies_account ON stored_replies (account_id, at_ms)`,
+    `CREATE INDEX stored_replies_key ON stored_replies (key_id)`,
+    // Which reply has the item at an address.
+    `CREATE TABLE stored_items (
+      address TEXT PRIMARY KEY,
+      reply TEXT NOT NULL
+    ) {strict}{rowless}`,
+    `CREATE INDEX stored_items_reply ON stored_items (reply)`,
+    // The sum of an account's stored_replies.bytes.
+    `CREATE TABLE stored_bytes (
+      account_id TEXT PRIMARY KEY,
+      bytes INTEGER NOT NULL
+    ) {strict}{rowless}`,
+  ],
 ];
 
 /**

@@ -7,8 +7,9 @@
  */
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
-import { isObject, textIn } from "../../bytes/json.ts";
+import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import { checked } from "../../model/schema.ts";
+import { SEND_ALL } from "./state_errors.ts";
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
 const content = z.union([z.string(), z.array(z.unknown())]);
@@ -35,10 +36,6 @@ const passable = z.looseObject({
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
 });
-
-/** Where to send what is not kept here. */
-const SEND_ALL =
-  "send the whole conversation in input (AI SDK: providerOptions.openai.store = false)";
 
 /**
  * Checks the body of a request that is passed through.
@@ -67,30 +64,20 @@ export function refuseOther(body: unknown): void {
   );
 }
 
+function refuse(field: string, problem: string): never {
+  throw invalidField(field, problem, "unsupported_parameter");
+}
+
 /**
- * Nothing is kept between requests, here or upstream, so what refers to something kept cannot be honoured.
+ * Refuses references to stored replies. A gateway that stores replies has resolved them before.
  *
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function refuseState(body: unknown): void {
   if (!isObject(body)) return;
-  const refuse = (field: string, problem: string): never => {
-    throw invalidField(field, problem, "unsupported_parameter");
-  };
+  refuseUnsupported(body);
   if (textIn(body["previous_response_id"]) !== undefined) {
     refuse("previous_response_id", `replies are not stored here; ${SEND_ALL}`);
-  }
-  if (body["background"] === true) {
-    refuse("background", "replies cannot be generated in the background here");
-  }
-  if (body["conversation"] !== null && body["conversation"] !== undefined) {
-    refuse(
-      "conversation",
-      "conversations are not stored here; send the whole conversation in input",
-    );
-  }
-  if (body["prompt"] !== null && body["prompt"] !== undefined) {
-    refuse("prompt", "stored prompts are not supported; send instructions");
   }
   if (!Array.isArray(body["input"])) return;
   body["input"].forEach((item: unknown, index) => {
@@ -100,4 +87,24 @@ export function refuseState(body: unknown): void {
       `replies are not stored here, so an item_reference refers to nothing; ${SEND_ALL}`,
     );
   });
+}
+
+/**
+ * Refuses what no stored reply can serve: jobs, conversations and prompts that live on the server.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function refuseUnsupported(body: JsonObject): void {
+  if (body["background"] === true) {
+    refuse("background", "replies cannot be generated in the background here");
+  }
+  if (body["conversation"] !== null && body["conversation"] !== undefined) {
+    refuse(
+      "conversation",
+      "conversations are not stored here; continue a reply by previous_response_id, or send the whole conversation in input",
+    );
+  }
+  if (body["prompt"] !== null && body["prompt"] !== undefined) {
+    refuse("prompt", "stored prompts are not supported; send instructions");
+  }
 }

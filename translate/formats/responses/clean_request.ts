@@ -92,6 +92,6 @@ export function replyFields(
   return {
     id: replyId(context),
     model: context.model,
-    ...storedState(),
+    ...storedState(context),
   };
 }

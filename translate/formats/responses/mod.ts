@@ -18,6 +18,7 @@ import {
   replyFields,
   withoutProofs,
 } from "./clean_request.ts";
+import { state } from "./state.ts";
 import { streamEnding } from "./stream_ending.ts";
 import { echoOf } from "./tool_names.ts";
 
@@ -37,6 +38,7 @@ export const responses: Dialect = {
   isUnrequestedFrame: () => false,
   echoOf,
   streamEnding,
+  state,
   decodeReply,
   encodeReply,
   withStop,

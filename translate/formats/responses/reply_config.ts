@@ -15,16 +15,22 @@ import {
 } from "../../bytes/json.ts";
 
 /**
- * The reply's id. The gateway makes its own, because no reply is stored under the upstream's id.
+ * The reply's id. The gateway makes its own, because upstreams store nothing.
  */
 export function replyId(context: EncodeContext): string {
   return `resp_${context.idSeed}`;
 }
 
-/** The fields that show that the reply is not stored. */
-export function storedState(): JsonObject {
-  return { store: false, previous_response_id: null };
+/** Whether the reply will be stored, and which one it continues. */
+export function storedState({ stored }: EncodeContext): JsonObject {
+  return {
+    store: stored?.store ?? false,
+    previous_response_id: stored?.previousId ?? null,
+  };
 }
+
+/** The state of a reply that failed: it cannot be continued, so it is never stored. */
+export const FAILED_STATE: JsonObject = { status: "failed", store: false };
 
 /**
  * The reply before any output: the settings of the request, and defaults for settings that it
@@ -55,7 +61,7 @@ export function replyConfig(context: EncodeContext): JsonObject {
     reasoning: reasoningOf(asked["reasoning"]),
     safety_identifier: or("safety_identifier", null),
     service_tier: tier === undefined || tier === "auto" ? "default" : tier,
-    ...storedState(),
+    ...storedState(context),
     temperature: or("temperature", 1),
     text: textOf(asked["text"]),
     tool_choice: or("tool_choice", "auto"),

@@ -16,7 +16,7 @@ import {
   type Usage,
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
-import { replyConfig } from "./reply_config.ts";
+import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
 import { freeTextReader } from "./free_text.ts";
 import { writeSignature } from "./signatures.ts";
@@ -333,7 +333,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     const { event, ofReply } = streamError(error);
     result = {
       ...config,
-      status: "failed",
+      ...FAILED_STATE,
       error: ofReply,
       output: [...output, ...cut],
       usage: usage === undefined

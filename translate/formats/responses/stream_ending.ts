@@ -20,7 +20,7 @@ import {
 import { spliceFields, topLevelOf } from "../../bytes/json_splice.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { encodeText, joinPieces } from "../../bytes/buffers.ts";
-import { replyConfig } from "./reply_config.ts";
+import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
 import { replyFields } from "./clean_request.ts";
 import { encodeUsage } from "./usage.ts";
@@ -181,7 +181,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       const cut = open === undefined ? [] : [cutItem(open.item, open.text)];
       const response = {
         ...replyConfig(context),
-        status: "failed",
+        ...FAILED_STATE,
         error: ofReply,
         output: [...output, ...cut],
         usage: usage === undefined

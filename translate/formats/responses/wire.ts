@@ -206,11 +206,11 @@ export interface ResponsesRequest {
   }>;
   /** Additional data that the reply should contain. */
   readonly include?: Maybe<readonly string[]>;
-  /** Accepted and ignored. */
+  /** Whether the gateway may store the reply; absent: true. */
   readonly store?: Maybe<boolean>;
   /** Only false is supported. */
   readonly background?: Maybe<boolean>;
-  /** Refused. */
+  /** Resolved before the request is decoded. */
   readonly previous_response_id?: Maybe<string>;
   /** Refused. */
   readonly conversation?: unknown;
@@ -531,10 +531,12 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
     "Additional data that the reply should contain, e.g. `reasoning.encrypted_content`.",
   ),
   store: z.boolean().nullish().describe(
-    "Accepted and ignored: replies are not stored, and report `store: false`.",
+    "Whether the reply may be stored, so that later requests can refer to it; absent: true. The reply states whether it is.",
   ),
   background: z.boolean().nullish().describe("Only false is supported."),
-  previous_response_id: z.string().nullish().describe("Not supported."),
+  previous_response_id: z.string().nullish().describe(
+    "Id of a stored reply of the same key, which this request continues.",
+  ),
   conversation: z.unknown().optional().describe("Not supported."),
   prompt: z.unknown().optional().describe("Not supported."),
   truncation: z.string().nullish().describe("disabled or auto."),

@@ -1,0 +1,308 @@
+/**
+ * Reads and writes stored replies: rows of `stored_replies`, `stored_items` and `stored_bytes`.
+ * Contents are sealed; nothing here can read them.
+ *
+ * @module
+ */
+import {
+  insertRows,
+  insertStatement,
+  intOf,
+  type Sql,
+  type SqlDialect,
+  type SqlRow,
+  type SqlValue,
+  type Store,
+  textOf,
+  textOrUndefined,
+} from "../accounts/store/store.ts";
+
+/** A sealed reply. */
+export interface ReplyRow {
+  /** Depends on the id and the client's key. */
+  readonly address: string;
+  /** Address of the reply that this one continues. */
+  readonly previous?: string;
+  /** The account whose share of bytes the row counts towards. */
+  readonly accountId: string;
+  /** The key whose end is the row's end. */
+  readonly keyId: string;
+  /** Unix time in milliseconds. */
+  readonly atMs: number;
+  /** The sealed input. */
+  readonly input: string;
+  /** The sealed reply. */
+  readonly reply: string;
+  /** Addresses of its items. */
+  readonly items: readonly string[];
+}
+
+/** The part of a row that is needed to open it. */
+export type SealedReply = Pick<
+  ReplyRow,
+  "address" | "previous" | "input" | "reply"
+>;
+
+/** Rows that are removed in one statement. */
+export const SLICE = 50;
+
+const INSERT_ITEMS = insertStatement("stored_items", {
+  address: "TEXT",
+  reply: "TEXT",
+}, "ON CONFLICT (address) DO UPDATE SET reply = excluded.reply");
+
+/**
+ * Inserts a reply and makes room for it within the account's share by removing its oldest ones.
+ *
+ * @throws {Error} if the reply alone exceeds the share
+ */
+export async function insertReply(
+  sql: Sql,
+  dialect: SqlDialect,
+  row: ReplyRow,
+  maxBytes: number,
+): Promise<void> {
+  const bytes = bytesIn(row);
+  if (bytes > maxBytes) {
+    throw new Error("a reply is larger than its account's share of the store");
+  }
+  await makeRoom(sql, dialect, row.accountId, maxBytes - bytes);
+  const inserted = await sql.all(
+    "INSERT INTO stored_replies (address, previous, account_id, key_id, at_ms, bytes, reply_bytes, input, reply) " +
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (address) DO NOTHING RETURNING address",
+    [
+      row.address,
+      row.previous ?? null,
+      row.accountId,
+      row.keyId,
+      row.atMs,
+      bytes,
+      row.reply.length,
+      row.input,
+      row.reply,
+    ],
+  );
+  if (inserted.length === 0) return;
+  await insertRows(
+    sql,
+    dialect,
+    INSERT_ITEMS,
+    row.items.map((address) => ({ address, reply: row.address })),
+  );
+  await addBytes(sql, row.accountId, bytes);
+}
+
+/**
+ * Removes replies that expired, and replies of keys that were revoked or expired. Returns the
+ * larger number of the two; {@linkcode SLICE} means that there may be others.
+ */
+export async function removeEnded(
+  sql: Sql,
+  dialect: SqlDialect,
+  { oldestMs, nowMs }: { readonly oldestMs: number; readonly nowMs: number },
+): Promise<number> {
+  const expired = await removeFound(
+    sql,
+    dialect,
+    `SELECT address, account_id, bytes FROM stored_replies WHERE at_ms < $1 ORDER BY at_ms LIMIT ${SLICE}`,
+    [oldestMs],
+  );
+  const ofEndedKeys = await removeFound(
+    sql,
+    dialect,
+    "SELECT r.address, r.account_id, r.bytes FROM keys k JOIN stored_replies r ON r.key_id = k.id " +
+      `WHERE k.revoked_at_ms IS NOT NULL OR k.expires_at_ms <= $1 LIMIT ${SLICE}`,
+    [nowMs],
+  );
+  return Math.max(expired, ofEndedKeys);
+}
+
+/** Removes one reply. Returns whether it was there. */
+export async function removeReply(
+  sql: Sql,
+  dialect: SqlDialect,
+  address: string,
+  oldestMs: number,
+): Promise<boolean> {
+  return await removeFound(
+    sql,
+    dialect,
+    "SELECT address, account_id, bytes FROM stored_replies WHERE address = $1 AND at_ms >= $2",
+    [address, oldestMs],
+  ) > 0;
+}
+
+/** Limits of {@linkcode readChain}. */
+export interface ChainLimits {
+  /** Older replies have expired. */
+  readonly oldestMs: number;
+  /** Most replies of a conversation. */
+  readonly maxReplies: number;
+  /** Reading stops at the reply that exceeds this many bytes. */
+  readonly maxBytes: number;
+}
+
+/**
+ * A reply and those that it continues, oldest first. If the first one has a `previous`, the rest of
+ * the conversation is missing or beyond the limits.
+ */
+export async function readChain(
+  store: Store,
+  address: string,
+  { oldestMs, maxReplies, maxBytes }: ChainLimits,
+): Promise<readonly SealedReply[]> {
+  const rows = await store.read(
+    `WITH RECURSIVE chain (address, previous, depth, total) AS (
+      SELECT address, previous, 1, bytes FROM stored_replies
+        WHERE address = $1 AND at_ms >= $2
+      UNION ALL
+      SELECT r.address, r.previous, c.depth + 1, c.total + r.bytes
+        FROM chain c JOIN stored_replies r ON r.address = c.previous
+        WHERE r.at_ms >= $2 AND c.depth < $3 AND c.total <= $4
+    )
+    SELECT r.address, r.previous, r.input, r.reply FROM chain c
+      JOIN stored_replies r ON r.address = c.address ORDER BY c.depth DESC`,
+    [address, oldestMs, maxReplies, maxBytes],
+  );
+  return rows.map(sealedReply);
+}
+
+/** A sealed reply without its input. */
+export type SealedOutput = Pick<ReplyRow, "address" | "reply">;
+
+/**
+ * The replies that have the items at these addresses, each once, oldest first: where two have one
+ * item, the later one counts. Undefined if they have more than `maxBytes` together.
+ */
+export async function readByItems(
+  store: Store,
+  addresses: readonly string[],
+  { oldestMs, maxBytes }: Pick<ChainLimits, "oldestMs" | "maxBytes">,
+): Promise<readonly SealedOutput[] | undefined> {
+  const from = "FROM stored_replies WHERE at_ms >= $2 AND address IN " +
+    `(SELECT reply FROM stored_items WHERE address IN ${
+      store.dialect.texts(1)
+    })`;
+  const values = [JSON.stringify(addresses), oldestMs];
+  const [sum] = await store.read(
+    `SELECT CAST(COALESCE(SUM(reply_bytes), 0) AS BIGINT) AS bytes ${from}`,
+    values,
+  );
+  if (sum === undefined || intOf(sum, "bytes") > maxBytes) return undefined;
+  const rows = await store.read(
+    `SELECT address, reply ${from} ORDER BY at_ms, address`,
+    values,
+  );
+  return rows.map((row) => ({
+    address: textOf(row, "address"),
+    reply: textOf(row, "reply"),
+  }));
+}
+
+/** The sealed reply at an address, without its input. */
+export async function readOutput(
+  store: Store,
+  address: string,
+  oldestMs: number,
+): Promise<string | undefined> {
+  const [row] = await store.read(
+    "SELECT reply FROM stored_replies WHERE address = $1 AND at_ms >= $2",
+    [address, oldestMs],
+  );
+  return row === undefined ? undefined : textOf(row, "reply");
+}
+
+/** What a row counts towards its account's share. */
+export function bytesIn(row: Pick<ReplyRow, "input" | "reply">): number {
+  return row.input.length + row.reply.length;
+}
+
+function sealedReply(row: SqlRow): SealedReply {
+  const previous = textOrUndefined(row, "previous");
+  return {
+    address: textOf(row, "address"),
+    ...(previous === undefined ? {} : { previous }),
+    input: textOf(row, "input"),
+    reply: textOf(row, "reply"),
+  };
+}
+
+/** Removes an account's oldest replies until the others have at most `maxBytes` together. */
+async function makeRoom(
+  sql: Sql,
+  dialect: SqlDialect,
+  accountId: string,
+  maxBytes: number,
+): Promise<void> {
+  let excess = await bytesOf(sql, accountId) - maxBytes;
+  while (excess > 0) {
+    const oldest = await sql.all(
+      `SELECT address, account_id, bytes FROM stored_replies WHERE account_id = $1 ORDER BY at_ms, address LIMIT ${SLICE}`,
+      [accountId],
+    );
+    if (oldest.length === 0) return;
+    const removed: SqlRow[] = [];
+    for (const row of oldest) {
+      if (excess <= 0) break;
+      removed.push(row);
+      excess -= intOf(row, "bytes");
+    }
+    await removeRows(sql, dialect, removed);
+  }
+}
+
+async function bytesOf(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.all(
+    "SELECT bytes FROM stored_bytes WHERE account_id = $1",
+    [accountId],
+  );
+  return row === undefined ? 0 : intOf(row, "bytes");
+}
+
+async function addBytes(
+  sql: Sql,
+  accountId: string,
+  bytes: number,
+): Promise<void> {
+  await sql.all(
+    "INSERT INTO stored_bytes (account_id, bytes) VALUES ($1, $2) " +
+      "ON CONFLICT (account_id) DO UPDATE SET bytes = stored_bytes.bytes + excluded.bytes",
+    [accountId, bytes],
+  );
+}
+
+/** Removes the replies that a query finds, with their items. Returns how many. */
+async function removeFound(
+  sql: Sql,
+  dialect: SqlDialect,
+  query: string,
+  values: readonly SqlValue[],
+): Promise<number> {
+  const found = await sql.all(query, values);
+  await removeRows(sql, dialect, found);
+  return found.length;
+}
+
+async function removeRows(
+  sql: Sql,
+  dialect: SqlDialect,
+  found: readonly SqlRow[],
+): Promise<void> {
+  if (found.length === 0) return;
+  const addresses = JSON.stringify(found.map((row) => textOf(row, "address")));
+  const among = dialect.texts(1);
+  await sql.all(`DELETE FROM stored_items WHERE reply IN ${among}`, [
+    addresses,
+  ]);
+  await sql.all(`DELETE FROM stored_replies WHERE address IN ${among}`, [
+    addresses,
+  ]);
+  const freed = new Map<string, number>();
+  for (const row of found) {
+    const accountId = textOf(row, "account_id");
+    freed.set(accountId, (freed.get(accountId) ?? 0) + intOf(row, "bytes"));
+  }
+  for (const [accountId, bytes] of freed) {
+    await addBytes(sql, accountId, -bytes);
+  }
+}

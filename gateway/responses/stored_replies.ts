@@ -1,0 +1,248 @@
+/**
+ * The replies that later requests can refer to: stores them sealed for the client's key, finds and
+ * removes them.
+ *
+ * Several replies are written at once while the store is busy, as with the ledger. A reply counts
+ * as stored once its write is committed, so that every process finds it; that it survives a crash
+ * of the machine is not awaited.
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  type JsonObject,
+  objectOr,
+  stringIn,
+} from "../../translate/bytes/json.ts";
+import { exactJson } from "../../translate/bytes/exact_json.ts";
+import type {
+  DialectState,
+  StoredTurn,
+} from "../../translate/model/stored_state.ts";
+import type { Store } from "../accounts/store/store.ts";
+import {
+  bytesIn,
+  insertReply,
+  readByItems,
+  readChain,
+  readOutput,
+  removeReply,
+  type ReplyRow,
+  type SealedReply,
+} from "./reply_rows.ts";
+import type { Seal } from "./seal.ts";
+
+/** Options of {@linkcode storedReplies}. */
+export interface StoredRepliesOptions {
+  /** Where the replies are. The caller closes it. */
+  readonly store: Store;
+  /** How long a reply is kept, in milliseconds. */
+  readonly maxAgeMs: number;
+  /** Most sealed bytes of one account; its oldest replies go first. */
+  readonly maxBytes: number;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** A conversation as far as it is stored. */
+export interface Chain {
+  /** Oldest first; empty if the reply itself is not stored. */
+  readonly turns: readonly StoredTurn[];
+  /** What is missing before the first of them. */
+  readonly missing: "nothing" | "a reply" | "too much";
+}
+
+/** A reply to store. */
+export interface NewReply {
+  /** The account whose share of bytes it counts towards. */
+  readonly accountId: string;
+  /** The client's key; its replies end with it. */
+  readonly keyId: string;
+  /** Of the client's key. */
+  readonly seal: Seal;
+  /** The reply and its new input. */
+  readonly turn: StoredTurn;
+  /** Id of the reply that it continues. */
+  readonly previousId?: string;
+  /** Output items of the reply, by which later requests refer to them. */
+  readonly itemIds: readonly string[];
+}
+
+/** Stores and finds replies. Every method rejects if the store does not answer. */
+export interface StoredReplies {
+  /** Resolves once every process finds the reply. */
+  save(reply: NewReply): Promise<void>;
+  /** A reply and those that it continues, as long as they have at most `maxBytes` together. */
+  chain(seal: Seal, id: string, maxBytes: number): Promise<Chain>;
+  /** The JSON text of a reply; undefined if it is not stored. */
+  reply(seal: Seal, id: string): Promise<string | undefined>;
+  /**
+   * Items by id; those that are not stored are absent. Undefined if there are too many, or if their
+   * replies have more than `maxBytes` together.
+   */
+  items(
+    seal: Seal,
+    ids: readonly string[],
+    maxBytes: number,
+    state: DialectState,
+  ): Promise<ReadonlyMap<string, JsonObject> | undefined>;
+  /** Removes a reply. Resolves to whether it was stored. */
+  remove(seal: Seal, id: string): Promise<boolean>;
+  /** Waits for the writes under way. */
+  close(): Promise<void>;
+}
+
+/** Most replies in one conversation. */
+export const MAX_REPLIES = 1000;
+/** Most replies that one write stores. */
+const MAX_BATCH = 50;
+/** Most items of a reply that later requests find, and that one request may refer to. */
+export const MAX_ITEMS = 2000;
+
+interface Waiting {
+  readonly row: ReplyRow;
+  readonly done: PromiseWithResolvers<void>;
+}
+
+/** Creates the service. */
+export function storedReplies(options: StoredRepliesOptions): StoredReplies {
+  const { store, maxAgeMs, maxBytes, now } = options;
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  const oldestMs = (): number => now() - maxAgeMs;
+
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      try {
+        await store.commit(async (sql) => {
+          for (const { row } of batch) {
+            await insertReply(sql, store.dialect, row, maxBytes);
+          }
+        }, {});
+        for (const { done } of batch) done.resolve();
+      } catch (error) {
+        for (const { done } of batch) done.reject(error);
+      }
+    }
+    writing = undefined;
+  };
+  const opened = async (
+    seal: Seal,
+    rows: readonly SealedReply[],
+  ): Promise<readonly StoredTurn[]> =>
+    await Promise.all(
+      rows.map(async ({ address, previous, input, reply }) => {
+        const sealed = objectOr(
+          exactJson(await seal.open(inputAt(address), input)),
+        );
+        // The column is not sealed: who can write to the store must not join two conversations.
+        if (stringIn(sealed["previous"]) !== previous) {
+          throw new Error("a stored reply was changed");
+        }
+        return {
+          id: stringIn(sealed["id"]) ?? "",
+          input: arrayOr(sealed["input"]),
+          reply: await seal.open(address, reply),
+        };
+      }),
+    );
+
+  return {
+    async save(reply) {
+      const { seal, turn, previousId } = reply;
+      const { id, input } = turn;
+      const previous = previousId === undefined
+        ? undefined
+        : await seal.addressOf("reply", previousId);
+      const text = JSON.stringify({ id, previous, input });
+      // One reply that is too large must not make the write of others fail.
+      if (sealedBytes(text.length + turn.reply.length) > maxBytes) {
+        throw new Error("the reply is larger than its account's share");
+      }
+      const address = await seal.addressOf("reply", id);
+      const row: ReplyRow = {
+        address,
+        ...(previous === undefined ? {} : { previous }),
+        accountId: reply.accountId,
+        keyId: reply.keyId,
+        atMs: now(),
+        input: await seal.close(inputAt(address), text),
+        reply: await seal.close(address, turn.reply),
+        items: await Promise.all(
+          reply.itemIds.slice(0, MAX_ITEMS).map((item) =>
+            seal.addressOf("item", item)
+          ),
+        ),
+      };
+      if (bytesIn(row) > maxBytes) {
+        throw new Error("the reply is larger than its account's share");
+      }
+      const done = Promise.withResolvers<void>();
+      waiting.push({ row, done });
+      writing ??= write();
+      await done.promise;
+    },
+    async chain(seal, id, maxTextBytes) {
+      const limits = {
+        oldestMs: oldestMs(),
+        maxReplies: MAX_REPLIES,
+        maxBytes: sealedBytes(maxTextBytes),
+      };
+      const address = await seal.addressOf("reply", id);
+      const rows = await readChain(store, address, limits);
+      const turns = await opened(seal, rows);
+      if (rows[0]?.previous === undefined) return { turns, missing: "nothing" };
+      const bytes = rows.reduce((sum, row) => sum + bytesIn(row), 0);
+      const isCut = rows.length >= MAX_REPLIES || bytes > limits.maxBytes;
+      return { turns, missing: isCut ? "too much" : "a reply" };
+    },
+    async reply(seal, id) {
+      const address = await seal.addressOf("reply", id);
+      const sealed = await readOutput(store, address, oldestMs());
+      return sealed === undefined
+        ? undefined
+        : await seal.open(address, sealed);
+    },
+    async items(seal, ids, maxTextBytes, state) {
+      const found = new Map<string, JsonObject>();
+      if (ids.length === 0) return found;
+      const wanted = new Set(ids);
+      if (wanted.size > MAX_ITEMS) return undefined;
+      const addresses = await Promise.all(
+        [...wanted].map((id) => seal.addressOf("item", id)),
+      );
+      const rows = await readByItems(store, addresses, {
+        oldestMs: oldestMs(),
+        maxBytes: sealedBytes(maxTextBytes),
+      });
+      for (const { address, reply } of rows ?? []) {
+        const text = await seal.open(address, reply);
+        for (const [id, item] of state.outputItems(text, wanted)) {
+          found.set(id, item);
+        }
+      }
+      return rows && found;
+    },
+    async remove(seal, id) {
+      const address = await seal.addressOf("reply", id);
+      return await store.write((sql) =>
+        removeReply(sql, store.dialect, address, oldestMs())
+      );
+    },
+    async close() {
+      await writing;
+    },
+  };
+}
+
+/** Where the input of a reply is sealed: a part cannot be put in the other's place. */
+function inputAt(address: string): string {
+  return `${address} input`;
+}
+
+/** About how many bytes a text has once it is sealed: base64, and the additions of the cipher. */
+export function sealedBytes(textBytes: number): number {
+  return Math.ceil(textBytes * 4 / 3);
+}

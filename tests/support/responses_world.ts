@@ -1,0 +1,77 @@
+/**
+ * A gateway whose only model is at an upstream that speaks the Responses format.
+ *
+ * @module
+ */
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import {
+  type ResponsesUpstream,
+  startResponsesUpstream,
+} from "./responses_upstream.ts";
+import {
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "./test_gateway.ts";
+
+/** The id of the model. */
+export const RESPONSES_MODEL = "house-model";
+
+/** A gateway, its upstream, and the libraries that call it. */
+export interface ResponsesWorld {
+  readonly gateway: TestGateway;
+  readonly upstream: ResponsesUpstream;
+  readonly openai: OpenAI;
+  readonly anthropic: Anthropic;
+}
+
+/** Runs a test against a gateway whose model {@linkcode RESPONSES_MODEL} has this upstream. */
+export async function withResponsesUpstream(
+  run: (world: ResponsesWorld) => Promise<void>,
+  options: Partial<TestGatewayOptions> = {},
+): Promise<void> {
+  const upstream = startResponsesUpstream();
+  const gateway = await startTestGateway({
+    realVendors: true,
+    ...options,
+    env: {
+      GATEWAY_CONFIG: "x",
+      B_KEY: "key-b",
+      VENDORB_API_KEY: "key-of-b",
+      VENDORB_BASE_URL: `${upstream.url}/v1`,
+      ...options.env,
+    },
+    configFile: JSON.stringify({
+      vendors: {
+        b: {
+          kind: "vendorb",
+          base_url: `${upstream.url}/v1`,
+          api_key_env: "B_KEY",
+        },
+      },
+      models: {
+        [RESPONSES_MODEL]: {
+          candidates: [{
+            vendor: "b",
+            upstream_model: "model-b",
+            dialect: "responses",
+          }],
+        },
+      },
+    }),
+  });
+  const common = { apiKey: TEST_KEY, maxRetries: 0 };
+  try {
+    await run({
+      gateway,
+      upstream,
+      openai: new OpenAI({ ...common, baseURL: `${gateway.url}/v1` }),
+      anthropic: new Anthropic({ ...common, baseURL: gateway.url }),
+    });
+  } finally {
+    await gateway.close();
+    await upstream.close();
+  }
+}

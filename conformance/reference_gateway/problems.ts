@@ -17,6 +17,13 @@ const TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
+/** A problem in the words of the Responses format. */
+export function responsesProblem(problem: Problem): Problem {
+  return problem.status === 529 || problem.status === 503
+    ? { ...problem, status: 503, code: "server_is_overloaded" }
+    : problem;
+}
+
 /** A problem with a status. */
 export function problemOf(
   status: number,

@@ -36,6 +36,7 @@ export function geminiBody(request: ModelRequest): JsonObject {
       temperature: request.temperature,
       topP: request.topP,
       stopSequences: request.stops.length === 0 ? undefined : request.stops,
+      ...request.own.generate_content,
     },
     ...(request.tools.length === 0 ? {} : {
       tools: [{

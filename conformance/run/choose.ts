@@ -20,6 +20,33 @@ export function chooseChecks(
 }
 
 /**
+ * The checks without those that need a feature which the target lacks, and a line about each such
+ * feature. An endpoint that the settings name is judged also where the target lacks it.
+ */
+export function withoutLacking(
+  checks: readonly Check[],
+  { lacks }: TargetProfile,
+  { responses }: { readonly responses: boolean | undefined },
+): { readonly checks: readonly Check[]; readonly lines: readonly string[] } {
+  const missing = [...lacks].filter(([feature]) =>
+    !(responses === true && feature === "responses") &&
+    checks.some(({ needs }) => needs === feature)
+  );
+  const lines = missing.map(([feature, reply]) =>
+    `without   ${feature.replaceAll("-", " ")}: ${
+      checks.filter(({ needs }) => needs === feature).length
+    } checks are left out (${reply}); --endpoints=messages,chat,responses demands the endpoint`
+  );
+  const left = new Set(missing.map(([feature]) => feature));
+  return {
+    checks: checks.filter(({ needs }) =>
+      needs === undefined || !left.has(needs)
+    ),
+    lines,
+  };
+}
+
+/**
  * The checks that match a filter: the one with that id, otherwise all whose id contains it. An
  * empty list of filters selects all.
  */
@@ -95,6 +122,11 @@ export function planText(
       profile.messages.map(route).join(", ") || "none"
     }`,
     `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
+    ...(profile.responses.length === 0 ? [] : [
+      `          Responses endpoint: ${
+        profile.responses.map(route).join(", ")
+      }`,
+    ]),
     `plan      ${count(checks.length, "check")} from ${
       count(scenarios.length, "scenario")
     }: ${cost}`,

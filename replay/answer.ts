@@ -4,10 +4,14 @@
  */
 import type { Fixture } from "./fixtures/fixture.ts";
 import { FIXTURES } from "./fixtures/mod.ts";
-import { type ParsedRequest, parseRequest } from "./parse_request.ts";
+import { type ParsedRequest, parseRequest, turnsOf } from "./parse_request.ts";
+import {
+  encodeResponsesBody,
+  encodeResponsesFrames,
+} from "./encode_responses.ts";
+import { replyIn } from "./fixtures/reply_in.ts";
 import { deliver, deliverWritten } from "./deliver.ts";
 import { defaultReply } from "./default_reply.ts";
-import { arrayOf } from "./json.ts";
 import { refuse } from "./refuse.ts";
 import { jsonScript, type ReplayRequest, type Script } from "./script.ts";
 import { encodeChatBody, encodeChatFrames } from "./encode_chat_completions.ts";
@@ -53,8 +57,13 @@ function checked(call: ParsedRequest, reply: () => Script): Script {
     );
   }
   if (call.model === "") return refuse(call, 400, "model: Field required");
-  const turns = dialect === "generate_content" ? "contents" : "messages";
-  if (arrayOf(body[turns]).length === 0) {
+  const turns = {
+    messages: "messages",
+    chat_completions: "messages",
+    generate_content: "contents",
+    responses: "input",
+  }[dialect];
+  if (turnsOf(dialect, body).length === 0) {
     return refuse(call, 400, `${turns}: Field required`);
   }
   return reply();
@@ -89,7 +98,7 @@ function scriptOf(
   params: Readonly<Record<string, string>>,
 ): Script {
   if ("script" in fixture) return fixture.script(call, params);
-  return deliverWritten(call, fixture.replies[call.dialect], params);
+  return deliverWritten(call, replyIn(fixture, call.dialect), params);
 }
 
 /** Encodes the default reply, only in the form that the request asks for. */
@@ -117,6 +126,7 @@ const ENCODERS: Readonly<Record<ParsedRequest["dialect"], Encoders>> = {
   messages: [encodeMessagesFrames, encodeMessagesBody],
   chat_completions: [encodeChatFrames, encodeChatBody],
   generate_content: [encodeGenerateFrames, encodeGenerateBody],
+  responses: [encodeResponsesFrames, encodeResponsesBody],
 };
 
 function countTokens(call: ParsedRequest): Script {
@@ -163,6 +173,7 @@ function models(call: ParsedRequest): Script {
         last_id: MODEL_IDS.at(-1),
       });
     case "chat_completions":
+    case "responses":
       return jsonScript(200, {
         object: "list",
         data: MODEL_IDS.map((id) => ({

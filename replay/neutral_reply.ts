@@ -31,13 +31,26 @@ export interface NeutralUsage {
 
 /** One block of a reply; text is split into the pieces that a stream sends. */
 export type NeutralBlock =
-  | { readonly kind: "text"; readonly pieces: readonly string[] }
+  | {
+    readonly kind: "text";
+    readonly pieces: readonly string[];
+    /** Responses: whether the words are a refusal. */
+    readonly refused?: boolean;
+  }
   | {
     readonly kind: "thinking";
     readonly pieces: readonly string[];
     readonly signature: string;
   }
-  | { readonly kind: "tool"; readonly name: string; readonly args: JsonObject };
+  | {
+    readonly kind: "tool";
+    readonly name: string;
+    readonly args: JsonObject;
+    /** Responses: the group of the tool. */
+    readonly namespace?: string;
+    /** Responses: whether `args.input` is sent as free text. */
+    readonly freeText?: boolean;
+  };
 
 /** A whole reply. */
 export interface NeutralReply {

@@ -19,6 +19,8 @@ import type { Exchange } from "./exchange.ts";
 export function contentOf(exchange: Exchange): ReadContent {
   const dialect = exchange.endpoint === "chat"
     ? "chat_completions"
+    : exchange.endpoint === "responses"
+    ? "responses"
     : "messages";
   if (exchange.frames.length === 0) {
     return contentOfWhole(dialect, objectOf(exchange.json));

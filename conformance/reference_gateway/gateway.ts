@@ -136,14 +136,15 @@ function contextOf(request: ReplayRequest): Context {
   const model = isObject(body) && typeof body["model"] === "string"
     ? body["model"]
     : "";
+  const endpoint = ENDPOINTS[path] ??
+    (path.startsWith("/v1/responses/") ? "responses" : "other");
   return {
     request,
     path,
-    endpoint: ENDPOINTS[path] ??
-      (path.startsWith("/v1/responses/") ? "responses" : "other"),
+    endpoint,
     stream: isObject(body) && body["stream"] === true,
     model,
-    via: dialectOf(model),
+    via: dialectOf(model, endpoint),
     state: new Map(),
   };
 }
@@ -184,7 +185,7 @@ async function generate(
   const hooks = options.hooks ?? {};
   const read = understand(x, endpoint, options);
   const modelRequest = hooks.modelRequest?.(read, x) ?? read;
-  const via = dialectOf(modelRequest.model);
+  const via = dialectOf(modelRequest.model, endpoint);
   if (via === undefined) {
     throw new Refused(
       problemOf(404, `There is no model ${modelRequest.model}`, {

@@ -32,6 +32,10 @@ import {
   encodeMessagesBody,
   encodeMessagesFrames,
 } from "../../replay/encode_messages.ts";
+import {
+  encodeResponsesBody,
+  encodeResponsesFrames,
+} from "../../replay/encode_responses.ts";
 import { run } from "./run.ts";
 import type { Screen } from "./screen.ts";
 import { readSettings } from "./settings.ts";
@@ -94,6 +98,7 @@ const SPEAKERS = {
   messages: [encodeMessagesFrames, encodeMessagesBody],
   chat_completions: [encodeChatFrames, encodeChatBody],
   generate_content: [encodeGenerateFrames, encodeGenerateBody],
+  responses: [encodeResponsesFrames, encodeResponsesBody],
 } as const;
 
 /** The vendor's reply with that model. */

@@ -2,6 +2,7 @@
  * Scenarios of the area `hostile`: streams that break off anywhere, fail anywhere, or are not
  * streams at all.
  */
+import { replyIn } from "../../../replay/fixtures/reply_in.ts";
 import { fillFrames } from "../../../replay/deliver.ts";
 import type {
   DialectName,
@@ -35,7 +36,8 @@ function framesFor(
     usageAsked: true,
     model: "",
   };
-  const stream = WRITTEN.get(name)?.replies[dialect].stream ?? [];
+  const fixture = WRITTEN.get(name);
+  const stream = fixture === undefined ? [] : replyIn(fixture, dialect).stream;
   return fillFrames(stream, { ...EMPTY_CALL, ...call, dialect });
 }
 

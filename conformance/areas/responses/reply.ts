@@ -1,9 +1,11 @@
 /** Reads replies of the Responses format, whole and streamed. */
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { type Json, parseJson } from "../../../replay/json.ts";
-import type { StopCause } from "../../../replay/neutral_reply.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import {
+  contentOfWhole,
+  type ReadContent,
+} from "../../../replay/content_of.ts";
+import { type Json, objectOf } from "../../../replay/json.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
 /** The `type` of a frame's data. */
@@ -52,53 +54,12 @@ export function callsOf(x: Exchange): readonly Json[] {
   return itemsOfType(x, "function_call", "custom_tool_call");
 }
 
-/** All texts of the parts of one type, joined. */
-function joined(
-  x: Exchange,
-  type: string,
-  path: string,
-  field: string,
-): string {
-  return itemsOf(x).flatMap((item) => listAt(item, path))
-    .filter((part) => textAt(part, "type") === type)
-    .map((part) => textAt(part, field)).join("");
-}
-
 /** The text of a reply's messages. */
 export function textOf(x: Exchange): string {
-  return joined(x, "output_text", "content", "text");
+  return contentIn(x).text;
 }
-
-const INCOMPLETE: Readonly<Record<string, StopCause>> = {
-  max_output_tokens: "max_tokens",
-  content_filter: "refusal",
-};
 
 /** The content of a reply. */
 export function contentIn(x: Exchange): ReadContent {
-  const reply = responseOf(x);
-  const tools = itemsOfType(x, "function_call").map((call) => ({
-    name: textAt(call, "name"),
-    args: parseJson(textAt(call, "arguments")) ?? null,
-  }));
-  const usage = (path: string): number =>
-    numberAt(reply, `usage.${path}`) ?? -1;
-  const cached = usage("input_tokens_details.cached_tokens");
-  return {
-    text: textOf(x),
-    thinking: joined(x, "summary_text", "summary", "text"),
-    refusal: joined(x, "refusal", "content", "refusal"),
-    tools,
-    stop: at(reply, "status") === "completed"
-      ? tools.length > 0 ? "tool_use" : "end"
-      : INCOMPLETE[textAt(reply, "incomplete_details.reason")] ?? "other",
-    stopSequence: null,
-    usage: {
-      input: usage("input_tokens") - cached,
-      cacheRead: cached,
-      cacheWrite: 0,
-      output: usage("output_tokens"),
-      reasoning: usage("output_tokens_details.reasoning_tokens"),
-    },
-  };
+  return contentOfWhole("responses", objectOf(responseOf(x)));
 }

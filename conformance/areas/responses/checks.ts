@@ -1,0 +1,495 @@
+/** Checks of the area `responses`: replies, whole and in the last frame of a stream. */
+import {
+  at,
+  brief,
+  listAt,
+  numberAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { fixtureContent } from "../../evidence/content.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { ReadContent } from "../../../replay/content_of.ts";
+import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, type Finding, some } from "../../suite/finding.ts";
+import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
+import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
+import { RESPONSES_TOOL_CHECKS } from "./checks_tools.ts";
+import { RESPONSES_REFUSAL_CHECKS } from "./checks_refusals.ts";
+import { RESPONSES_STATE_CHECKS } from "./checks_state.ts";
+import {
+  callsOf,
+  contentIn,
+  itemsOf,
+  itemsOfType,
+  nameOf,
+  repliesOf,
+  responseOf,
+} from "./reply.ts";
+import { SETTINGS } from "./scenarios.ts";
+
+const IN_REPLY = "Responses reply";
+
+type Test = (value: Json | undefined) => boolean;
+const isText: Test = (value) => typeof value === "string";
+const isWord: Test = (value) => isText(value) && value !== "";
+const isNumber: Test = (value) => typeof value === "number";
+const isWhole: Test = (value) => Number.isInteger(value) && Number(value) >= 0;
+const isFlag: Test = (value) => typeof value === "boolean";
+const isTextOrObject: Test = (value) => isText(value) || isObject(value);
+const orNull = (test: Test): Test => (value) => value === null || test(value);
+const oneOf = (...values: readonly string[]): Test => (value) =>
+  values.some((each) => each === value);
+const prefixed = (prefix: string): Test => (value) =>
+  typeof value === "string" && value.startsWith(prefix) &&
+  value.length > prefix.length && value.length <= 64;
+
+const STATUSES = ["completed", "incomplete", "in_progress"];
+
+/** Every member of a reply, with the test of its value. */
+const MEMBERS: Readonly<Record<string, Test>> = {
+  id: isWord,
+  object: oneOf("response"),
+  created_at: isWhole,
+  completed_at: orNull(isWhole),
+  status: oneOf("completed", "incomplete", "failed", "in_progress", "queued"),
+  incomplete_details: orNull(isObject),
+  model: isWord,
+  previous_response_id: orNull(isText),
+  instructions: orNull((value) => isText(value) || Array.isArray(value)),
+  output: Array.isArray,
+  error: orNull(isObject),
+  tools: Array.isArray,
+  tool_choice: isTextOrObject,
+  truncation: oneOf("auto", "disabled"),
+  parallel_tool_calls: isFlag,
+  text: isObject,
+  top_p: isNumber,
+  presence_penalty: isNumber,
+  frequency_penalty: isNumber,
+  top_logprobs: isWhole,
+  temperature: isNumber,
+  reasoning: orNull(isObject),
+  usage: orNull(isObject),
+  max_output_tokens: orNull(isWhole),
+  max_tool_calls: orNull(isWhole),
+  store: isFlag,
+  background: isFlag,
+  service_tier: isText,
+  metadata: isObject,
+  safety_identifier: orNull(isText),
+  prompt_cache_key: orNull(isText),
+};
+
+/** Members of each type of item, and of the parts in its lists. */
+const ITEMS: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
+  message: {
+    id: prefixed("msg_"),
+    status: oneOf(...STATUSES),
+    role: oneOf("assistant"),
+    content: partsOf({
+      output_text: {
+        text: isText,
+        annotations: Array.isArray,
+        logprobs: isLogs,
+      },
+      refusal: { refusal: isWord },
+    }),
+  },
+  function_call: {
+    id: prefixed("fc_"),
+    status: oneOf(...STATUSES),
+    call_id: prefixed(""),
+    name: isWord,
+    arguments: (value) => isText(value) && isObject(parseJson(`${value}`)),
+  },
+  custom_tool_call: {
+    id: prefixed("ctc_"),
+    call_id: prefixed(""),
+    name: isWord,
+    input: isText,
+  },
+  reasoning: {
+    id: prefixed("rs_"),
+    summary: partsOf({ summary_text: { text: isText } }),
+  },
+};
+
+function isLogs(value: Json | undefined): boolean {
+  return value === undefined || Array.isArray(value);
+}
+
+function partsOf(
+  types: Readonly<Record<string, Readonly<Record<string, Test>>>>,
+): Test {
+  return (value) =>
+    Array.isArray(value) &&
+    value.every((part: Json) =>
+      Object.entries(types[textAt(part, "type")] ?? { type: () => false })
+        .every(([name, test]) => test(at(part, name)))
+    );
+}
+
+/** The findings about members of a value: the wrong ones, or one that passes. */
+function members(
+  x: Exchange,
+  value: Json | undefined,
+  tests: Readonly<Record<string, Test>>,
+): Finding[] {
+  const wrong = Object.entries(tests).filter(([name, test]) =>
+    !test(at(value, name))
+  );
+  if (wrong.length === 0) {
+    return [fact(true, "members", "all of their types", "as expected", x)];
+  }
+  return wrong.map(([name]) =>
+    fact(false, name, "present, of its type", at(value, name), x)
+  );
+}
+
+/** One finding for each reply about a fact of its content. */
+function compare(
+  name: string,
+  member: (content: ReadContent) => unknown,
+): Check["judge"] {
+  return (e: Evidence) =>
+    repliesOf(e).map((x) => {
+      const expected = member(expectedContent(x));
+      const actual = member(contentIn(x));
+      return fact(
+        brief(expected, 1e5) === brief(actual, 1e5),
+        name,
+        brief(expected),
+        brief(actual),
+        x,
+      );
+    });
+}
+
+/** The fixture's content, with its stop as this format has it. */
+function expectedContent(x: Exchange): ReadContent {
+  const content = fixtureContent(nameOf(x), x.via);
+  const { stop, refusal, tools } = content;
+  const isCut = ["max_tokens", "context_window"].includes(stop);
+  const isBarred = stop === "refusal" && refusal === "";
+  return {
+    ...content,
+    stop: isCut
+      ? "max_tokens"
+      : isBarred
+      ? "refusal"
+      : tools.length > 0
+      ? "tool_use"
+      : "end",
+  };
+}
+
+const KNOWN_CONTENT = {
+  mode: "replay",
+  reads: ["responses-replies", "responses-contents"],
+} as const;
+
+/** All checks of the area. */
+export const RESPONSES_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  needs: "responses",
+}, [
+  {
+    id: "responses.members",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "Every reply has all members of the table above, and a member without a value is null, not absent.",
+    },
+    reads: ["responses-replies"],
+    judge: (e) =>
+      repliesOf(e).flatMap((x) => members(x, responseOf(x), MEMBERS)),
+    mutants: [
+      "responses-created-half",
+      "responses-null-absent",
+      "responses-object-wrong",
+    ],
+  },
+  {
+    id: "responses.items",
+    rule: {
+      section: IN_REPLY,
+      text: "`output` holds items with the members of their type.",
+    },
+    reads: ["responses-replies", "responses-choices"],
+    judge: (e) =>
+      e.exchanges.filter((x) => x.head?.status === 200).flatMap((x) =>
+        itemsOf(x).flatMap((item) =>
+          members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord })
+        )
+      ),
+    mutants: [
+      "responses-arguments-empty",
+      "responses-summary-missing",
+      "responses-text-part-chat",
+      "responses-id-prefix",
+    ],
+  },
+  {
+    id: "responses.echo",
+    rule: {
+      section: IN_REPLY,
+      text: "A reply repeats the settings of its request.",
+    },
+    reads: ["responses-settings"],
+    judge: (e) =>
+      repliesOf(e).flatMap((x) =>
+        Object.entries(SETTINGS).filter(([name]) =>
+          !["tools", "text"].includes(name)
+        ).map(([name, value]) => {
+          const found = at(responseOf(x), name);
+          return fact(sameJson(found, value), name, brief(value), found, x);
+        })
+      ),
+    mutants: ["responses-instructions-not-echoed", "responses-metadata-lost"],
+  },
+  {
+    id: "responses.echo-tools",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "`tools` repeats every function with `description`, `parameters` and `strict`.",
+    },
+    reads: ["responses-settings"],
+    judge: (e) =>
+      repliesOf(e).map((x) => {
+        const [tool] = listAt(responseOf(x), "tools");
+        const found = ["name", "description", "strict"].map((name) =>
+          at(tool, name) ?? null
+        );
+        return fact(
+          sameJson(found, ["get_weather", "The weather of a city.", false]) &&
+            isObject(at(tool, "parameters")),
+          "tools.0",
+          "name, description, parameters and strict of the request",
+          tool,
+          x,
+        );
+      }),
+    mutants: ["responses-strict-absent", "responses-tools-not-echoed"],
+  },
+  {
+    id: "responses.echo-model",
+    rule: {
+      section: IN_REPLY,
+      text: "`model` is the id that the request named.",
+    },
+    level: "contract",
+    reads: ["responses-settings"],
+    judge: (e) =>
+      repliesOf(e).map((x) => {
+        const asked = at(parseJson(x.request.body), "model");
+        const found = at(responseOf(x), "model");
+        return fact(sameJson(found, asked), "model", brief(asked), found, x);
+      }),
+    mutants: ["responses-model-dated"],
+  },
+  {
+    id: "responses.status",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
+    },
+    reads: ["responses-replies", "responses-settings"],
+    judge: (e) =>
+      repliesOf(e).map((x) => {
+        const reply = responseOf(x);
+        const reason = textAt(reply, "incomplete_details.reason");
+        const status = textAt(reply, "status");
+        return fact(
+          status === "completed"
+            ? at(reply, "incomplete_details") === null
+            : status === "incomplete" &&
+              ["max_output_tokens", "content_filter"].includes(reason),
+          "status",
+          "completed without details, or incomplete with a reason",
+          `${status} ${brief(at(reply, "incomplete_details"))}`,
+          x,
+        );
+      }),
+    mutants: ["responses-incomplete-unexplained", "responses-status-done"],
+  },
+  {
+    id: "responses.usage",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
+    },
+    reads: ["responses-replies", "responses-settings"],
+    judge: (e) =>
+      repliesOf(e).map((x) => {
+        const usage = at(responseOf(x), "usage");
+        const [input, output, total, cached, reasoning] = [
+          "input_tokens",
+          "output_tokens",
+          "total_tokens",
+          "input_tokens_details.cached_tokens",
+          "output_tokens_details.reasoning_tokens",
+        ].map((path) => numberAt(usage, path) ?? NaN);
+        return fact(
+          [input, output, total, cached, reasoning].every((count) =>
+            isWhole(count)
+          ) && Number(total) === Number(input) + Number(output) &&
+            Number(cached) <= Number(input) &&
+            Number(reasoning) <= Number(output),
+          "usage",
+          "whole numbers, their sum, and parts that are not larger",
+          usage,
+          x,
+        );
+      }),
+    mutants: [
+      "responses-usage-null",
+      "responses-total-wrong",
+      "responses-details-absent",
+      "responses-cached-outside",
+    ],
+  },
+  {
+    id: "responses.call-ids",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "The ids of all items differ, and `call_id` differs from every item id and between calls.",
+    },
+    level: "convention",
+    reads: ["responses-replies", "responses-choices"],
+    judge: (e) =>
+      e.exchanges.filter((x) => callsOf(x).length > 0).map((x) => {
+        const ids = [
+          ...itemsOf(x).map((item) => textAt(item, "id")),
+          ...callsOf(x).map((call) => textAt(call, "call_id")),
+        ];
+        return fact(
+          new Set(ids).size === ids.length,
+          "id and call_id",
+          "all different",
+          ids.join(", "),
+          x,
+        );
+      }),
+    mutants: ["responses-call-id-is-id", "responses-call-ids-equal"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.no-empty-message",
+    rule: {
+      section: IN_REPLY,
+      text: "A reply that only calls tools has no empty message.",
+    },
+    level: "convention",
+    reads: ["responses-replies", "responses-choices"],
+    judge: (e) =>
+      e.exchanges.filter((x) => x.head?.status === 200).map((x) => {
+        const empty = itemsOfType(x, "message").filter((item) =>
+          listAt(item, "content").length === 0 ||
+          listAt(item, "content").some((part) =>
+            textAt(part, "text") === "" &&
+            textAt(part, "refusal") === ""
+          )
+        );
+        return fact(
+          callsOf(x).length === 0 || empty.length === 0,
+          "messages beside calls",
+          "with text",
+          empty,
+          x,
+        );
+      }),
+    mutants: ["responses-empty-message"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.text-exact",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
+    },
+    ...KNOWN_CONTENT,
+    judge: compare("text", ({ text, refusal }) => [text, refusal]),
+    mutants: ["responses-text-cut", "responses-refusal-as-text"],
+  },
+  {
+    id: "responses.calls-exact",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "Every call of the model is an item of its own, in order, with its name and its arguments.",
+    },
+    ...KNOWN_CONTENT,
+    judge: compare("calls", ({ tools }) => tools),
+    mutants: ["responses-first-call-only", "responses-arguments-latin1"],
+  },
+  {
+    id: "responses.status-exact",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
+    },
+    ...KNOWN_CONTENT,
+    judge: compare("status", ({ stop }) => stop),
+    mutants: ["responses-always-completed", "responses-filter-is-limit"],
+  },
+  {
+    id: "responses.usage-exact",
+    rule: {
+      section: IN_REPLY,
+      text: "`input_tokens` counts the whole prompt with its cached part.",
+    },
+    ...KNOWN_CONTENT,
+    judge: compare("usage", ({ usage }) => [
+      usage.input + usage.cacheRead + usage.cacheWrite,
+      usage.cacheRead,
+      usage.output,
+    ]),
+    mutants: ["responses-input-without-cache", "responses-output-plus-one"],
+  },
+  {
+    id: "responses.reasoning-shown",
+    rule: {
+      section: IN_REPLY,
+      text:
+        "Readable reasoning is a `reasoning` item before the answer, as `summary_text`.",
+    },
+    level: "convention",
+    ...KNOWN_CONTENT,
+    judge: (e) =>
+      some(
+        repliesOf(e).filter((x) => nameOf(x).startsWith("thinking")).map(
+          (x) => {
+            const expected = fixtureContent(nameOf(x), x.via).thinking;
+            const { thinking } = contentIn(x);
+            const kinds = itemsOf(x).map((item) => textAt(item, "type"));
+            return fact(
+              expected === "" ||
+                thinking.replaceAll("\n\n", "") ===
+                      expected.replaceAll("\n\n", "") &&
+                  kinds[0] === "reasoning",
+              "reasoning",
+              brief(expected),
+              `${kinds.join(", ")}: ${brief(thinking)}`,
+              x,
+            );
+          },
+        ),
+        "a reply with reasoning",
+      ),
+    mutants: ["responses-reasoning-lost", "responses-reasoning-as-text"],
+  },
+  ...RESPONSES_STREAM_CHECKS,
+  ...RESPONSES_REQUEST_CHECKS,
+  ...RESPONSES_TOOL_CHECKS,
+  ...RESPONSES_REFUSAL_CHECKS,
+  ...RESPONSES_STATE_CHECKS,
+]);

@@ -1,0 +1,225 @@
+/** Checks of the area `responses`: replies that the target keeps. */
+import {
+  at,
+  brief,
+  listAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { historySteps } from "../../evidence/tool_history.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, type Finding, statusIs } from "../../suite/finding.ts";
+import { sentFor } from "./checks_requests.ts";
+import { responseOf } from "./reply.ts";
+import { ONCE, TURNS } from "./scenarios_state.ts";
+
+const IN = "Stored responses";
+
+/** Part of `RESPONSES_CHECKS`. */
+export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  needs: "stored-responses",
+  reads: ["responses-state"],
+}, [
+  {
+    id: "responses.chain",
+    rule: {
+      section: IN,
+      text:
+        "A request with `previous_response_id` is accepted as soon as that reply has ended, and its reply repeats the id.",
+    },
+    judge: (e) => {
+      const [first] = e.replies("responses/*/whole/first");
+      const [second] = e.streams("responses/*/stream/second");
+      const [third] = e.replies("responses/*/whole/third");
+      return [[first, second], [second, third]].flatMap(([before, after]) => {
+        const id = textAt(before && responseOf(before), "id");
+        if (after === undefined) return [];
+        const found = at(responseOf(after), "previous_response_id");
+        return [
+          fact(
+            found === id && id !== "",
+            "previous_response_id",
+            id,
+            found,
+            after,
+          ),
+        ];
+      });
+    },
+    mutants: ["responses-stored-late", "responses-previous-not-echoed"],
+  },
+  {
+    id: "responses.chain-upstream",
+    rule: {
+      section: IN,
+      text:
+        "The model receives the whole conversation: the input and the output of every earlier reply, then the new input.",
+    },
+    mode: "replay",
+    judge: (e) =>
+      e.replies("responses/*/whole/third").flatMap((x) => {
+        const { dialect, json, body } = sentFor(x);
+        const kinds = historySteps(dialect, json).map(({ kind }) => kind);
+        return [
+          fact(
+            kinds.join() === "user,assistant,user,assistant,user",
+            "turns upstream",
+            "user and assistant in turn, five in all",
+            kinds.join(),
+            x,
+          ),
+          fact(
+            TURNS.every((words) => body.includes(words)),
+            "words upstream",
+            TURNS.join(" "),
+            body.slice(0, 400),
+            x,
+          ),
+        ];
+      }),
+    mutants: ["responses-chain-of-one", "responses-chain-without-output"],
+  },
+  {
+    id: "responses.instructions-once",
+    rule: {
+      section: IN,
+      text: "The `instructions` of an earlier request are not carried over.",
+    },
+    mode: "replay",
+    judge: (e) =>
+      e.replies("responses/*/whole/third").map((x) =>
+        fact(
+          !sentFor(x).body.includes(ONCE),
+          "request upstream",
+          "without the first turn's instructions",
+          sentFor(x).body.slice(0, 400),
+          x,
+        )
+      ),
+    mutants: ["responses-instructions-carried"],
+  },
+  {
+    id: "responses.references",
+    rule: {
+      section: IN,
+      text: "An `item_reference` stands for the item of an earlier reply.",
+    },
+    level: "convention",
+    judge: (e) =>
+      e.matching("responses/*/whole/reference").flatMap((x): Finding[] => {
+        if (e.mode === "live") return [statusIs(x, 200)];
+        const { dialect, json } = sentFor(x);
+        const kinds = historySteps(dialect, json).map(({ kind }) => kind);
+        return [
+          fact(
+            kinds.join() === "user,assistant,user",
+            "turns upstream",
+            "user, assistant, user",
+            kinds.join(),
+            x,
+          ),
+        ];
+      }),
+    mutants: ["responses-references-refused", "responses-references-dropped"],
+  },
+  {
+    id: "responses.read",
+    rule: {
+      section: IN,
+      text: "`GET` of a kept reply answers with that reply.",
+    },
+    judge: (e) => {
+      const [made] = e.replies("responses/*/whole/third");
+      const x = e.exchange("responses/any/GET/stored");
+      return [
+        statusIs(x, 200),
+        ...["id", "status", "output", "usage"].map((name) =>
+          fact(
+            sameJson(at(x.json, name), at(made?.json, name)),
+            name,
+            brief(at(made?.json, name)),
+            at(x.json, name),
+            x,
+          )
+        ),
+      ];
+    },
+    mutants: ["responses-read-empty", "responses-read-404"],
+  },
+  {
+    id: "responses.input-items",
+    rule: {
+      section: IN,
+      text:
+        "`GET` of its `input_items` answers with a list of the input's items, each with an id.",
+    },
+    judge: (e) => {
+      const x = e.exchange("responses/any/GET/items");
+      const data = listAt(x.json, "data");
+      return [
+        statusIs(x, 200),
+        fact(
+          at(x.json, "object") === "list" && data.length > 0 &&
+            data.every((item) => textAt(item, "id") !== "") &&
+            JSON.stringify(data).includes(TURNS[2]),
+          "data",
+          "items with ids, the last turn among them",
+          data,
+          x,
+        ),
+      ];
+    },
+    mutants: ["responses-items-empty", "responses-items-without-ids"],
+  },
+  {
+    id: "responses.delete",
+    rule: {
+      section: IN,
+      text:
+        "`DELETE` answers `{id, object, deleted}`, and afterwards the reply is gone: 404, and 400 for a request that continues it.",
+    },
+    judge: (e) => {
+      const x = e.exchange("responses/any/DELETE/stored");
+      return [
+        statusIs(x, 200),
+        fact(
+          at(x.json, "deleted") === true && textAt(x.json, "id") !== "" &&
+            textAt(x.json, "object").startsWith("response"),
+          "body",
+          "id, object response, deleted true",
+          x.json,
+          x,
+        ),
+        statusIs(e.exchange("responses/any/GET/deleted"), 404),
+        ...e.matching("responses/*/whole/after-delete").map((after) =>
+          statusIs(after, 400)
+        ),
+      ];
+    },
+    mutants: ["responses-delete-keeps", "responses-delete-bare"],
+  },
+  {
+    id: "responses.not-stored",
+    rule: {
+      section: IN,
+      text: "A reply with `store` `false` is not kept.",
+    },
+    judge: (e) => [
+      ...e.replies("responses/*/whole/unstored").map((x) =>
+        fact(
+          at(x.json, "store") === false,
+          "store",
+          "false",
+          at(x.json, "store"),
+          x,
+        )
+      ),
+      statusIs(e.exchange("responses/any/GET/unstored"), 404),
+      ...e.matching("responses/*/whole/after-unstored").map((x) =>
+        statusIs(x, 400)
+      ),
+    ],
+    mutants: ["responses-store-always"],
+  },
+]);

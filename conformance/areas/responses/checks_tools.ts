@@ -1,0 +1,315 @@
+/** Checks of the area `responses`: tools of every kind, and the choice among them. */
+import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import {
+  keepsSchema,
+  offeredTools,
+  toolChoiceIn,
+} from "../../evidence/offered_tools.ts";
+import type { Json } from "../../../replay/json.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { demanded, fact, type Finding } from "../../suite/finding.ts";
+import { sentFor } from "./checks_requests.ts";
+import { callsOf, itemsOf } from "./reply.ts";
+import { WEATHER } from "./requests.ts";
+
+const IN = "Responses requests";
+
+/** Exchanges of both forms with that name that were answered. */
+function answered(e: Evidence, name: string): readonly Exchange[] {
+  return e.matching(`responses/*/*/${name}`).map((x) =>
+    e[x.frames.length > 0 ? "streams" : "replies"](x.label)
+  ).flat();
+}
+
+/** One finding for each reply with that name, about its first call. */
+function firstCall(
+  name: string,
+  type: string,
+  expected: Readonly<Record<string, Json>>,
+): Check["judge"] {
+  return (e) =>
+    answered(e, name).map((x) => {
+      const [call] = callsOf(x);
+      return demanded(e)(
+        textAt(call, "type") === type &&
+          Object.entries(expected).every(([key, value]) =>
+            sameJson(at(call, key), value)
+          ),
+        "output",
+        `a ${type} with ${brief(expected)}`,
+        itemsOf(x),
+        x,
+      );
+    });
+}
+
+/** One finding for each request upstream with that name. */
+function sent(
+  name: string,
+  expected: string,
+  test: (x: Exchange) => boolean,
+): Check["judge"] {
+  return (e) =>
+    answered(e, name).map((x) =>
+      fact(
+        test(x),
+        "request upstream",
+        expected,
+        sentFor(x).body.slice(0, 400),
+        x,
+      )
+    );
+}
+
+const namesSent = (x: Exchange): readonly string[] =>
+  offeredTools(sentFor(x).dialect, sentFor(x).json).map(({ name }) => name);
+const choiceSent = (x: Exchange): string =>
+  toolChoiceIn(sentFor(x).dialect, sentFor(x).json).choice;
+
+const all =
+  (...judges: readonly Check["judge"][]): Check["judge"] => (e): Finding[] =>
+    judges.flatMap((judge) => [...judge(e)]);
+
+/** Part of `RESPONSES_CHECKS`. */
+export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  needs: "responses",
+  reads: ["responses-choices"],
+}, [
+  {
+    id: "responses.tool-choice",
+    rule: {
+      section: IN,
+      text:
+        "With `tool_choice` `required` or with a function in it the reply is a call, of that function.",
+    },
+    judge: all(
+      firstCall("required", "function_call", { name: "get_weather" }),
+      firstCall("named", "function_call", { name: "get_weather" }),
+    ),
+    mutants: ["responses-choice-ignored"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.tool-choice-none",
+    rule: { section: IN, text: "With `tool_choice` `none` no tool is called." },
+    judge: (e) =>
+      answered(e, "none").map((x) =>
+        demanded(e)(callsOf(x).length === 0, "calls", "none", callsOf(x), x)
+      ),
+    mutants: ["responses-none-calls"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.allowed-tools",
+    rule: {
+      section: IN,
+      text: "With `allowed_tools` only a listed tool is called.",
+    },
+    judge: firstCall("allowed", "function_call", { name: "get_weather" }),
+    mutants: ["responses-allowed-ignored"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.tools-sent",
+    rule: {
+      section: IN,
+      text:
+        "A function reaches the model with its name, its description and its schema.",
+    },
+    mode: "replay",
+    judge: sent("required", "get_weather as declared", (x) => {
+      const { dialect, json } = sentFor(x);
+      const [tool] = offeredTools(dialect, json);
+      return tool?.name === WEATHER["name"] &&
+        tool?.description === WEATHER["description"] &&
+        keepsSchema(
+          WEATHER["parameters"],
+          tool?.schema,
+          dialect === "generate_content",
+        );
+    }),
+    mutants: ["responses-schema-halved", "responses-description-lost"],
+  },
+  {
+    id: "responses.not-strict",
+    rule: {
+      section: IN,
+      text: "A function with `strict` `false` is not strict upstream.",
+    },
+    mode: "replay",
+    judge: sent(
+      "required",
+      "no strict tool",
+      (x) => !/"strict":true/.test(sentFor(x).body),
+    ),
+    mutants: ["responses-always-strict"],
+  },
+  {
+    id: "responses.one-call-at-most",
+    rule: {
+      section: IN,
+      text:
+        "With `parallel_tool_calls` `false` the model is told to call one tool at a time, where its vendor has a word for it.",
+    },
+    mode: "replay",
+    judge: sent("single", "parallel calls off", (x) => {
+      const { dialect, json } = sentFor(x);
+      return dialect === "generate_content" ||
+        toolChoiceIn(dialect, json).parallel === false;
+    }),
+    mutants: ["responses-parallel-lost"],
+  },
+  {
+    id: "responses.custom-tool",
+    rule: {
+      section: IN,
+      text:
+        "A `custom` tool is answered by a `custom_tool_call` with free text in `input`.",
+    },
+    level: "convention",
+    judge: (e) =>
+      answered(e, "custom").map((x) => {
+        const [call] = callsOf(x);
+        return demanded(e)(
+          textAt(call, "type") === "custom_tool_call" &&
+            textAt(call, "name") === "apply_patch" &&
+            !textAt(call, "input").startsWith("{"),
+          "output",
+          "a custom_tool_call of apply_patch with text",
+          itemsOf(x),
+          x,
+        );
+      }),
+    mutants: ["responses-custom-as-function", "responses-custom-wrapped"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.custom-tool-stream",
+    rule: {
+      section: "Responses stream",
+      text:
+        "The input of a custom call is told in `custom_tool_call_input` frames.",
+    },
+    level: "convention",
+    mode: "replay",
+    judge: (e) =>
+      e.streams("responses/*/stream/custom").map((x) => {
+        const told = x.frames.filter(({ json }) =>
+          textAt(json, "type") === "response.custom_tool_call_input.delta"
+        ).map(({ json }) => textAt(json, "delta")).join("");
+        const input = textAt(callsOf(x)[0], "input");
+        return fact(
+          told === input && told !== "",
+          "joined deltas",
+          input,
+          told,
+          x,
+        );
+      }),
+    mutants: ["responses-custom-stream-arguments"],
+  },
+  {
+    id: "responses.groups",
+    rule: {
+      section: IN,
+      text:
+        "A call of a tool in a `namespace` has the tool's `name` and its `namespace`, also where two groups have a tool of that name.",
+    },
+    level: "convention",
+    judge: firstCall("group", "function_call", {
+      name: "get_weather",
+      namespace: "south",
+    }),
+    mutants: ["responses-namespace-lost", "responses-namespace-joined"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.group-names-differ",
+    rule: {
+      section: IN,
+      text:
+        "Tools of different groups have different names upstream, of at most 64 characters.",
+    },
+    level: "convention",
+    mode: "replay",
+    judge: all(
+      sent(
+        "group",
+        "two names",
+        (x) => new Set(namesSent(x)).size === 2 && namesSent(x).length === 2,
+      ),
+      sent(
+        "long-name",
+        "a name of at most 64 characters",
+        (x) => namesSent(x).every((name) => name.length <= 64),
+      ),
+    ),
+    mutants: ["responses-groups-collide", "responses-long-name-sent"],
+  },
+  {
+    id: "responses.long-names-return",
+    rule: {
+      section: IN,
+      text: "A name that was shortened upstream is whole again in the reply.",
+    },
+    level: "convention",
+    judge: firstCall("long-name", "function_call", {
+      namespace: "a_group_of_tools_with_a_long_name",
+      name: "get_weather_with_a_name_of_sixty_characters_and_some_more_xy",
+    }),
+    mutants: ["responses-short-name-returned"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.additional-tools",
+    rule: {
+      section: IN,
+      text:
+        "The tools of an `additional_tools` item are offered like those of `tools`.",
+    },
+    level: "convention",
+    judge: firstCall("as-item", "function_call", { name: "get_weather" }),
+    mutants: ["responses-additional-tools-lost"],
+    isSkillLive: true,
+  },
+  {
+    id: "responses.hosted-beside",
+    rule: {
+      section: IN,
+      text:
+        "A tool that the vendor would have to run prevents no call of the other tools.",
+    },
+    level: "convention",
+    judge: all(
+      (e) =>
+        e.matching("responses/*/*/hosted").map((x) =>
+          fact(x.head?.status === 200, "status", "200", x.head?.status, x)
+        ),
+      firstCall("hosted", "function_call", { name: "get_weather" }),
+    ),
+    mutants: ["responses-hosted-refused"],
+  },
+  {
+    id: "responses.choice-sent",
+    rule: {
+      section: IN,
+      text: "Every tool choice reaches the model in the words of its vendor.",
+    },
+    mode: "replay",
+    judge: all(
+      sent("required", "any", (x) => choiceSent(x) === "any"),
+      sent("named", "get_weather", (x) => choiceSent(x) === "tool:get_weather"),
+      sent(
+        "allowed",
+        "a choice that excludes get_time",
+        (x) =>
+          choiceSent(x) === "tool:get_weather" ||
+          namesSent(x).join() === "get_weather",
+      ),
+    ),
+    mutants: ["responses-choice-ignored", "responses-allowed-ignored"],
+  },
+]);

@@ -98,7 +98,11 @@ function scriptOf(
   params: Readonly<Record<string, string>>,
 ): Script {
   if ("script" in fixture) return fixture.script(call, params);
-  return deliverWritten(call, replyIn(fixture, call.dialect), params);
+  return deliverWritten(
+    call,
+    replyIn(fixture, call.dialect, call.body),
+    params,
+  );
 }
 
 /** Encodes the default reply, only in the form that the request asks for. */
@@ -109,6 +113,7 @@ function encodeDefaultReply(
     reply: defaultReply(call),
     model: call.model,
     usageAsked: call.usageAsked,
+    ...(call.body === undefined ? {} : { asked: call.body }),
     seed: call.request.path + call.request.body,
   };
   const [frames, whole] = ENCODERS[call.dialect];

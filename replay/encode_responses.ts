@@ -6,6 +6,7 @@ import {
   type NeutralBlock,
   type NeutralReply,
 } from "./neutral_reply.ts";
+import type { JsonObject } from "./json.ts";
 import { letters, type SeededRandom, seededRandom } from "./seeded.ts";
 
 const INCOMPLETE: Readonly<Partial<Record<NeutralReply["stop"], string>>> = {
@@ -107,10 +108,10 @@ function itemFor(block: NeutralBlock, seeded: SeededRandom): Item {
 
 /** Frames of a streamed reply. */
 export function encodeResponsesFrames(
-  { reply, model, seed }: EncodableReply,
+  { reply, model, seed, asked = {} }: EncodableReply,
 ): string[] {
   const seeded = seededRandom(seed);
-  const config = configOf(model, seeded);
+  const config = configOf(model, seeded, asked);
   const frames: string[] = [];
   const send = (type: string, fields: object): void => {
     const data = { type, ...fields, sequence_number: frames.length };
@@ -157,10 +158,10 @@ export function encodeResponsesFrames(
 
 /** Body of a whole reply. */
 export function encodeResponsesBody(
-  { reply, model, seed }: EncodableReply,
+  { reply, model, seed, asked = {} }: EncodableReply,
 ): string {
   const seeded = seededRandom(seed);
-  const config = configOf(model, seeded);
+  const config = configOf(model, seeded, asked);
   const output = reply.blocks.map((block) => {
     const item = itemFor(block, seeded);
     return item.of(item.pieces.join(""), "completed");
@@ -168,8 +169,37 @@ export function encodeResponsesBody(
   return JSON.stringify(endOf(config, reply, output));
 }
 
-function configOf(model: string, seeded: SeededRandom): object {
+/** Settings that a reply repeats, with their defaults. */
+const SETTINGS = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  temperature: 1,
+  text: { format: { type: "text" }, verbosity: "medium" },
+  tool_choice: "auto",
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: "disabled",
+  user: null,
+  metadata: {},
+};
+
+function configOf(
+  model: string,
+  seeded: SeededRandom,
+  asked: JsonObject,
+): object {
   return {
+    ...SETTINGS,
+    ...Object.fromEntries(
+      Object.keys(SETTINGS).filter((name) => (asked[name] ?? null) !== null)
+        .map((name) => [name, asked[name]]),
+    ),
     id: `resp_${letters(seeded, ID_LETTERS)}`,
     object: "response",
     created_at: CREATED,
@@ -178,30 +208,14 @@ function configOf(model: string, seeded: SeededRandom): object {
     completed_at: null,
     error: null,
     incomplete_details: null,
-    instructions: null,
-    max_output_tokens: null,
-    max_tool_calls: null,
     model,
     output: [],
-    parallel_tool_calls: true,
     previous_response_id: null,
-    prompt_cache_key: null,
     presence_penalty: 0,
     frequency_penalty: 0,
-    reasoning: { effort: null, summary: null },
-    safety_identifier: null,
     service_tier: "default",
     store: false,
-    temperature: 1,
-    text: { format: { type: "text" }, verbosity: "medium" },
-    tool_choice: "auto",
-    tools: [],
-    top_logprobs: 0,
-    top_p: 1,
-    truncation: "disabled",
     usage: null,
-    user: null,
-    metadata: {},
   };
 }
 

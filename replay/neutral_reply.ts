@@ -70,6 +70,8 @@ export interface EncodableReply {
   readonly reply: NeutralReply;
   /** Model id to report. */
   readonly model: string;
+  /** Responses only: the request, whose settings the reply repeats. */
+  readonly asked?: JsonObject;
   /** Chat only: whether the request asks for a usage frame. */
   readonly usageAsked: boolean;
   /** Determines the ids, padding and obfuscation. */

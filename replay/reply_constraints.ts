@@ -101,7 +101,7 @@ function toolForcedBy(
   call: ParsedRequest,
   body: JsonObject,
 ): OfferedTool | undefined {
-  const tools = toolsOf(call);
+  const tools = toolsOf(call).filter(({ name }) => name !== "");
   const choice = body["tool_choice"];
   if (choice === "required") return tools[0];
   const { type, name, namespace, mode, function: chosen, tools: allowed } =

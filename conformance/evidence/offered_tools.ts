@@ -87,6 +87,8 @@ export function toolChoiceIn(
     return {
       choice: typeof choice === "string"
         ? choice === "required" ? "any" : choice
+        : textAt(choice, "type") === "allowed_tools"
+        ? "allowed_tools"
         : isObject(choice)
         ? `tool:${textAt(choice, "function.name") || textAt(choice, "name")}`
         : "unset",

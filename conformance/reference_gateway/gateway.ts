@@ -3,6 +3,8 @@
  * check against it, and plants faults through its hooks to prove that every check can fail.
  */
 import { createServer, type Socket } from "node:net";
+import { listAt, textAt } from "../evidence/json_path.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
 import { isObject, type JsonObject, parseJson } from "../../replay/json.ts";
 import type { ReplayRequest } from "../../replay/script.ts";
 import { callUpstream } from "./call_upstream.ts";
@@ -227,7 +229,23 @@ async function generate(
   if (failure?.type === "failed") throw new Refused(failure.problem);
   const body = wholeBody(all, modelRequest, id, endpoint);
   if (endpoint === "responses") keep(body);
-  writeJson(writer, hooks, x, { status: 200, headers: {}, body });
+  const headers = droppedHeaders(modelRequest, via);
+  writeJson(writer, hooks, x, { status: 200, headers, body });
+}
+
+/** Names the tools that only another vendor could run. */
+function droppedHeaders(
+  { asked }: ModelRequest,
+  via: DialectName | undefined,
+): Readonly<Record<string, string>> {
+  const dropped = via === "responses"
+    ? []
+    : listAt(asked, "tools").flatMap((tool, index) =>
+      ["function", "custom", "namespace"].includes(textAt(tool, "type"))
+        ? []
+        : [`tools[${index}]`]
+    );
+  return dropped.length === 0 ? {} : { "x-gateway-dropped": dropped.join() };
 }
 
 function wholeBody(
@@ -316,6 +334,7 @@ async function relay(
     "x-accel-buffering": "no",
     "transfer-encoding": "chunked",
     ...requestIds(),
+    ...droppedHeaders(modelRequest, x.via),
   };
   writer.head(200, hooks.streamHeaders?.(usual, x) ?? usual);
   const write = (frames: readonly OutFrame[]): void => {

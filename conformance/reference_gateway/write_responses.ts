@@ -205,7 +205,9 @@ export class ResponsesStream {
   }
 
   #callItem(part: Part & { type: "tool" }): OutFrame[] {
-    const tool = this.#tools.find(({ name }) => name === part.name);
+    const tool = this.#tools.find(({ name, called, namespace }) =>
+      name === part.name || `${namespace}__${called}` === part.name
+    );
     const frames = this.#close("completed");
     this.#called++;
     const type = tool?.freeText === true ? "custom_tool_call" : "function_call";

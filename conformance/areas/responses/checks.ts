@@ -149,6 +149,20 @@ function members(
   );
 }
 
+/** All exchanges with a reply. */
+function answered(e: Evidence): readonly Exchange[] {
+  return e.exchanges.filter((x) => x.head?.status === 200);
+}
+
+/** The findings about the items of all replies. */
+function items(e: Evidence): Finding[] {
+  return answered(e).flatMap((x) =>
+    itemsOf(x).flatMap((item) =>
+      members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord })
+    )
+  );
+}
+
 /** One finding for each reply about a fact of its content. */
 function compare(
   name: string,
@@ -219,18 +233,25 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
       text: "`output` holds items with the members of their type.",
     },
     reads: ["responses-replies", "responses-choices"],
-    judge: (e) =>
-      e.exchanges.filter((x) => x.head?.status === 200).flatMap((x) =>
-        itemsOf(x).flatMap((item) =>
-          members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord })
-        )
-      ),
+    judge: items,
     mutants: [
       "responses-arguments-empty",
       "responses-summary-missing",
       "responses-text-part-chat",
       "responses-id-prefix",
     ],
+  },
+  {
+    id: "responses.items-of-every-kind",
+    rule: {
+      section: IN_REPLY,
+      text: "The arguments of a call without arguments are `{}`.",
+    },
+    level: "convention",
+    mode: "replay",
+    reads: ["responses-contents"],
+    judge: items,
+    mutants: ["responses-arguments-empty"],
   },
   {
     id: "responses.echo",
@@ -389,7 +410,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
-      e.exchanges.filter((x) => x.head?.status === 200).map((x) => {
+      answered(e).map((x) => {
         const empty = itemsOfType(x, "message").filter((item) =>
           listAt(item, "content").length === 0 ||
           listAt(item, "content").some((part) =>

@@ -32,7 +32,8 @@ const IN = "Responses requests";
  * @throws {NotTestable} when there is none
  */
 export function sentFor(x: Exchange): UpstreamCall {
-  const [call] = x.upstream;
+  // The nonces of earlier turns find their requests, too.
+  const call = x.upstream.at(-1);
   if (call === undefined) throw new NotTestable("no request upstream", x);
   return call;
 }
@@ -163,7 +164,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         upstream(
           name,
           "the content of the file",
-          ({ body }) => body.includes(content),
+          ({ body }) => body.includes(content) || body.includes(btoa(content)),
         )(e)
       ).concat(
         upstream(
@@ -225,7 +226,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: upstream(
       "empty-arguments",
       "a call with {}",
-      (call) => steps(call) === "user; call {}; result of 0: done; user",
+      (call) =>
+        call.dialect === "responses" ||
+        steps(call) === "user; call {}; result of 0: done; user",
     ),
     mutants: ["responses-empty-arguments-null"],
   },
@@ -298,7 +301,8 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: upstream(
       "foreign-reasoning",
       "without the sealed value",
-      ({ body }) => !body.includes("c2VhbGVkIGVsc2V3aGVyZQ"),
+      ({ body, dialect }) =>
+        dialect === "responses" || !body.includes("c2VhbGVkIGVsc2V3aGVyZQ"),
     ),
     mutants: ["responses-foreign-reasoning-sent"],
   },
@@ -351,7 +355,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["responses-schema-lost"],
+    mutants: ["responses-format-lost"],
     isSkillLive: true,
   },
   {
@@ -365,11 +369,12 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       "object",
       "a JSON format, or instructions about it",
       ({ body }) =>
-        /json_object|application\/json|output_(config|format)|valid JSON/i.test(
-          body,
-        ),
+        /json object|json_object|application\/json|output_(config|format)|valid JSON/i
+          .test(
+            body,
+          ),
     ),
-    mutants: ["responses-json-object-lost"],
+    mutants: ["responses-format-lost"],
   },
   {
     id: "responses.dropped-named",
@@ -381,7 +386,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     level: "contract",
     reads: ["responses-choices", "responses-forms"],
     judge: (e) => [
-      ...e.matching("responses/*/*/hosted").map((x): Finding =>
+      ...e.matching("responses/*/*/hosted").filter(({ via }) =>
+        via !== "responses"
+      ).map((x): Finding =>
         fact(
           /\btools\[0\]/.test(headerOf(x, "x-gateway-dropped") ?? ""),
           "x-gateway-dropped",

@@ -47,7 +47,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
         ];
       });
     },
-    mutants: ["responses-stored-late", "responses-previous-not-echoed"],
+    mutants: ["responses-chain-refused", "responses-previous-not-echoed"],
   },
   {
     id: "responses.chain-upstream",

@@ -4,7 +4,10 @@ import { fact } from "../../suite/finding.ts";
 import { faultsIn, type GrammarRule } from "./grammar.ts";
 import { streamsOf } from "./reply.ts";
 
-/** A check of some rules of the grammar, on every stream of the scenarios that it reads. */
+/**
+ * A check of some rules of the grammar, or of all when none is given, on every stream of the
+ * scenarios that it reads.
+ */
 function frames(
   name: string,
   text: string,
@@ -19,7 +22,7 @@ function frames(
     judge: (e) =>
       streamsOf(e).map((x) => {
         const fault = faultsIn(x.frames).find(({ rule }) =>
-          rules.includes(rule)
+          rules.length === 0 || rules.includes(rule)
         );
         return fact(
           fault === undefined,
@@ -104,13 +107,16 @@ export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
       "responses-stream-call-nameless",
     ],
   ),
-  frames(
-    "one-item",
-    "One item is open at a time.",
-    "convention",
-    ["overlap"],
-    ["responses-stream-overlap"],
-  ),
+  {
+    mode: "replay",
+    ...frames(
+      "one-item",
+      "One item is open at a time.",
+      "convention",
+      ["overlap"],
+      ["responses-stream-overlap"],
+    ),
+  },
   frames(
     "indices",
     "`output_index` counts the items, and `content_index` and `summary_index` count the parts of an item, each from 0.",
@@ -154,4 +160,15 @@ export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
     ["output"],
     ["responses-stream-output-empty", "responses-stream-output-sorted"],
   ),
+  {
+    ...frames(
+      "every-kind",
+      "These rules hold for texts, refusals, reasoning and calls alike, and for replies without any output.",
+      "documented",
+      [],
+      ["responses-stream-refusal-as-delta", "responses-stream-arguments-blank"],
+    ),
+    mode: "replay",
+    reads: ["responses-contents"],
+  },
 ]);

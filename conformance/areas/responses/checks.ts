@@ -42,9 +42,17 @@ const isTextOrObject: Test = (value) => isText(value) || isObject(value);
 const orNull = (test: Test): Test => (value) => value === null || test(value);
 const oneOf = (...values: readonly string[]): Test => (value) =>
   values.some((each) => each === value);
-const prefixed = (prefix: string): Test => (value) =>
-  typeof value === "string" && value.startsWith(prefix) &&
-  value.length > prefix.length && value.length <= 64;
+
+/** The beginnings of ids, by the type of the item. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg_",
+  reasoning: "rs_",
+  function_call: "fc_",
+  custom_tool_call: "ctc_",
+};
+
+/** Longest id that requests may contain. */
+const LONGEST_ID = 64;
 
 const STATUSES = ["completed", "incomplete", "in_progress"];
 
@@ -86,7 +94,7 @@ const MEMBERS: Readonly<Record<string, Test>> = {
 /** Members of each type of item, and of the parts in its lists. */
 const ITEMS: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
   message: {
-    id: prefixed("msg_"),
+    id: isWord,
     status: oneOf(...STATUSES),
     role: oneOf("assistant"),
     content: partsOf({
@@ -99,20 +107,20 @@ const ITEMS: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
     }),
   },
   function_call: {
-    id: prefixed("fc_"),
+    id: isWord,
     status: oneOf(...STATUSES),
-    call_id: prefixed(""),
+    call_id: isWord,
     name: isWord,
     arguments: (value) => isText(value) && isObject(parseJson(`${value}`)),
   },
   custom_tool_call: {
-    id: prefixed("ctc_"),
-    call_id: prefixed(""),
+    id: isWord,
+    call_id: isWord,
     name: isWord,
     input: isText,
   },
   reasoning: {
-    id: prefixed("rs_"),
+    id: isWord,
     summary: partsOf({ summary_text: { text: isText } }),
   },
 };
@@ -215,7 +223,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     rule: {
       section: IN_REPLY,
       text:
-        "Every reply has all members of the table above, and a member without a value is null, not absent.",
+        "Every reply has the members `id`, `object` (`response`), `created_at` and `completed_at` (whole seconds), `status`, `incomplete_details`, `model`, `previous_response_id`, `instructions`, `output`, `error`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `temperature`, `reasoning`, `usage`, `max_output_tokens`, `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier` and `prompt_cache_key`; one without a value is null, not absent.",
     },
     reads: ["responses-replies"],
     judge: (e) =>
@@ -238,7 +246,6 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
       "responses-arguments-empty",
       "responses-summary-missing",
       "responses-text-part-chat",
-      "responses-id-prefix",
     ],
   },
   {
@@ -376,30 +383,40 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     ],
   },
   {
-    id: "responses.call-ids",
+    id: "responses.ids",
     rule: {
       section: IN_REPLY,
       text:
-        "The ids of all items differ, and `call_id` differs from every item id and between calls.",
+        "All ids of a reply differ and have at most 64 characters; those of items begin with `msg_`, `rs_`, `fc_` or `ctc_`, and `call_id` is none of them.",
     },
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
-      e.exchanges.filter((x) => callsOf(x).length > 0).map((x) => {
+      answered(e).map((x) => {
+        const own = itemsOf(x).map((item) => textAt(item, "id"));
         const ids = [
-          ...itemsOf(x).map((item) => textAt(item, "id")),
+          ...own,
           ...callsOf(x).map((call) => textAt(call, "call_id")),
         ];
         return fact(
-          new Set(ids).size === ids.length,
-          "id and call_id",
-          "all different",
+          new Set(ids).size === ids.length &&
+            ids.every(({ length }) => length > 0 && length <= LONGEST_ID) &&
+            itemsOf(x).every((item) =>
+              textAt(item, "id").startsWith(
+                PREFIXES[textAt(item, "type")] ?? "",
+              )
+            ),
+          "ids",
+          "all different, of the form of their kind",
           ids.join(", "),
           x,
         );
       }),
-    mutants: ["responses-call-id-is-id", "responses-call-ids-equal"],
-    isSkillLive: true,
+    mutants: [
+      "responses-id-prefix",
+      "responses-call-id-is-id",
+      "responses-call-ids-equal",
+    ],
   },
   {
     id: "responses.no-empty-message",

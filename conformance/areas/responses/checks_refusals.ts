@@ -84,6 +84,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       text:
         "A wrong request is refused with 400, and `error.param` is the path of the mistake, such as `input[2].content[0]`.",
     },
+    level: "convention",
     reads: ["responses-wrong"],
     judge: (e) => refused(e, WRONG),
     mutants: ["responses-wrong-is-500", "responses-param-input-only"],
@@ -159,7 +160,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     id: "responses.wrong-method",
     rule: {
       section: IN,
-      text: "`GET` without an id is refused with 405.",
+      text: "`GET` without an id is refused with 404 or 405.",
     },
     level: "convention",
     reads: ["responses-methods"],

@@ -231,7 +231,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule: {
       section: IN,
       text:
-        "Tools of different groups have different names upstream, of at most 64 characters.",
+        "Tools of different groups have different names upstream, none longer than its vendor allows.",
     },
     level: "convention",
     mode: "replay",

@@ -32,11 +32,12 @@ export function withoutLacking(
     !(responses === true && feature === "responses") &&
     checks.some(({ needs }) => needs === feature)
   );
-  const lines = missing.map(([feature, reply]) =>
-    `without   ${feature.replaceAll("-", " ")}: ${
-      checks.filter(({ needs }) => needs === feature).length
-    } checks are left out (${reply}); --endpoints=messages,chat,responses demands the endpoint`
-  );
+  const lines = missing.map(([feature, reply]) => {
+    const lost = checks.filter(({ needs }) => needs === feature);
+    return `without   ${feature.replaceAll("-", " ")}: ${
+      counted(lost.length, "check")
+    } left out (${reply})`;
+  });
   const left = new Set(missing.map(([feature]) => feature));
   return {
     checks: checks.filter(({ needs }) =>
@@ -101,6 +102,10 @@ export function costOf(
   return sumOf(scenarios.map((scenario) => scenario.cost(profile)));
 }
 
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
 export function planText(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
@@ -113,8 +118,6 @@ export function planText(
     : `at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
       usdOf(total).toFixed(2)
     } dollars`;
-  const count = (number: number, what: string): string =>
-    `${number} ${what}${number === 1 ? "" : "s"}`;
   const route = ({ name, model }: { name: string; model: string }): string =>
     name === "model" ? model : `${model} (${name})`;
   return [
@@ -127,8 +130,8 @@ export function planText(
         profile.responses.map(route).join(", ")
       }`,
     ]),
-    `plan      ${count(checks.length, "check")} from ${
-      count(scenarios.length, "scenario")
+    `plan      ${counted(checks.length, "check")} from ${
+      counted(scenarios.length, "scenario")
     }: ${cost}`,
   ].join("\n");
 }

@@ -41,9 +41,9 @@ export const EXIT = {
  * they reach a model; tokens and dollars limit the bill.
  */
 export const LIVE_CAPS = {
-  requests: 400,
+  requests: 480,
   outputTokens: 20_000,
-  usd: 2,
+  usd: 2.5,
 } as const;
 /** The address of `deno task start`, which without vendor keys answers from the same fixtures. */
 const STARTED_BY_HAND = "http://127.0.0.1:8787";

@@ -79,10 +79,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   "report": "=KIND:FILE    json, junit or html; several with commas",
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one per line; one that passes is an error",
-  "max-requests": "=N      most requests (live: 400)",
+  "max-requests": "=N      most requests (live: 480)",
   "max-output-tokens": "=N most output tokens (live: 20000)",
   "max-usd":
-    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2)",
+    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2.5)",
   "timeout": "=SECONDS     time limit of a request (live: 60, replay: 10)",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",

@@ -13,7 +13,7 @@ import type { ReadContent } from "../../../replay/content_of.ts";
 import { isObject, type Json, parseJson } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, some } from "../../suite/finding.ts";
+import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
 import { RESPONSES_TOOL_CHECKS } from "./checks_tools.ts";
@@ -27,6 +27,7 @@ import {
   nameOf,
   repliesOf,
   responseOf,
+  whereAccepted,
 } from "./reply.ts";
 import { SETTINGS } from "./scenarios.ts";
 
@@ -159,16 +160,25 @@ function members(
 
 /** All exchanges with a reply. */
 function answered(e: Evidence): readonly Exchange[] {
-  return e.exchanges.filter((x) => x.head?.status === 200);
+  const found = e.exchanges.filter((x) => x.head?.status === 200);
+  if (found.length > 0) return found;
+  throw new NotTestable("no request was answered with 200");
 }
 
 /** The findings about the items of all replies. */
 function items(e: Evidence): Finding[] {
-  return answered(e).flatMap((x) =>
-    itemsOf(x).flatMap((item) =>
+  return answered(e).flatMap((x) => [
+    fact(
+      Array.isArray(at(responseOf(x), "output")),
+      "output",
+      "a list",
+      at(responseOf(x), "output"),
+      x,
+    ),
+    ...itemsOf(x).flatMap((item) =>
       members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord })
-    )
-  );
+    ),
+  ]);
 }
 
 /** One finding for each reply about a fact of its content. */
@@ -268,13 +278,16 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["responses-settings"],
     judge: (e) =>
-      repliesOf(e).flatMap((x) =>
-        Object.entries(SETTINGS).filter(([name]) =>
-          !["tools", "text"].includes(name)
-        ).map(([name, value]) => {
-          const found = at(responseOf(x), name);
-          return fact(sameJson(found, value), name, brief(value), found, x);
-        })
+      whereAccepted(
+        e,
+        "settings",
+        (x) =>
+          Object.entries(SETTINGS).filter(([name]) =>
+            !["tools", "text"].includes(name)
+          ).map(([name, value]) => {
+            const found = at(responseOf(x), name);
+            return fact(sameJson(found, value), name, brief(value), found, x);
+          }),
       ),
     mutants: ["responses-instructions-not-echoed", "responses-metadata-lost"],
   },
@@ -287,7 +300,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["responses-settings"],
     judge: (e) =>
-      repliesOf(e).map((x) => {
+      whereAccepted(e, "settings", (x) => {
         const [tool] = listAt(responseOf(x), "tools");
         const found = ["name", "description", "strict"].map((name) =>
           at(tool, name) ?? null
@@ -312,7 +325,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     level: "contract",
     reads: ["responses-settings"],
     judge: (e) =>
-      repliesOf(e).map((x) => {
+      whereAccepted(e, "settings", (x) => {
         const asked = at(parseJson(x.request.body), "model");
         const found = at(responseOf(x), "model");
         return fact(sameJson(found, asked), "model", brief(asked), found, x);
@@ -326,7 +339,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
       text:
         "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
     },
-    reads: ["responses-replies", "responses-settings"],
+    reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
         const reply = responseOf(x);
@@ -352,7 +365,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
       text:
         "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
     },
-    reads: ["responses-replies", "responses-settings"],
+    reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
         const usage = at(responseOf(x), "usage");

@@ -4,7 +4,7 @@ import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
+import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
 import { nameOf, textOf, typeOf } from "./reply.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
 
@@ -60,21 +60,24 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["responses-wrong", "responses-methods", "responses-unknown-ids"],
     judge: (e) =>
-      e.exchanges.filter((x) => (x.head?.status ?? 0) >= 400).map((x) => {
-        const error = at(x.json, "error");
-        const isNamed = (name: string): boolean =>
-          textAt(error, name).trim() !== "";
-        const isOpen = (name: string): boolean =>
-          at(error, name) === null || isNamed(name);
-        return fact(
-          isNamed("message") && isNamed("type") && isOpen("param") &&
-            isOpen("code"),
-          "error",
-          "message, type, param and code",
-          x.text.slice(0, 300),
-          x,
-        );
-      }),
+      some(
+        e.exchanges.filter((x) => (x.head?.status ?? 0) >= 400).map((x) => {
+          const error = at(x.json, "error");
+          const isNamed = (name: string): boolean =>
+            textAt(error, name).trim() !== "";
+          const isOpen = (name: string): boolean =>
+            at(error, name) === null || isNamed(name);
+          return fact(
+            isNamed("message") && isNamed("type") && isOpen("param") &&
+              isOpen("code"),
+            "error",
+            "message, type, param and code",
+            x.text.slice(0, 300),
+            x,
+          );
+        }),
+        "a refusal",
+      ),
     mutants: ["responses-error-bare", "responses-error-no-param"],
   },
   {

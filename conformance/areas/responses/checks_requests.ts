@@ -15,7 +15,7 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
-import { textOf } from "./reply.ts";
+import { textOf, whereAccepted } from "./reply.ts";
 import { PLACED } from "./scenarios.ts";
 import {
   DOCUMENT,
@@ -344,7 +344,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     mode: "both",
     reads: ["responses-formats"],
     judge: (e) =>
-      e.replies("responses/*/whole/schema").map((x) => {
+      whereAccepted(e, "schema", (x) => {
         const reply = parseJson(textOf(x));
         return demanded(e)(
           isObject(reply) && typeof reply["city"] === "string" &&

@@ -41,7 +41,7 @@ function frames(
 export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   needs: "responses",
-  reads: ["responses-replies", "responses-settings"],
+  reads: ["responses-replies"],
 }, [
   frames(
     "start",

@@ -8,20 +8,12 @@ import {
 } from "../../evidence/offered_tools.ts";
 import type { Json } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import { demanded, fact, type Finding } from "../../suite/finding.ts";
 import { sentFor } from "./checks_requests.ts";
-import { callsOf, itemsOf } from "./reply.ts";
+import { callsOf, itemsOf, whereAccepted } from "./reply.ts";
 import { WEATHER } from "./requests.ts";
 
 const IN = "Responses requests";
-
-/** Exchanges of both forms with that name that were answered. */
-function answered(e: Evidence, name: string): readonly Exchange[] {
-  return e.matching(`responses/*/*/${name}`).map((x) =>
-    e[x.frames.length > 0 ? "streams" : "replies"](x.label)
-  ).flat();
-}
 
 /** One finding for each reply with that name, about its first call. */
 function firstCall(
@@ -30,7 +22,7 @@ function firstCall(
   expected: Readonly<Record<string, Json>>,
 ): Check["judge"] {
   return (e) =>
-    answered(e, name).map((x) => {
+    whereAccepted(e, name, (x) => {
       const [call] = callsOf(x);
       return demanded(e)(
         textAt(call, "type") === type &&
@@ -52,15 +44,14 @@ function sent(
   test: (x: Exchange) => boolean,
 ): Check["judge"] {
   return (e) =>
-    answered(e, name).map((x) =>
+    whereAccepted(e, name, (x) =>
       fact(
         test(x),
         "request upstream",
         expected,
         sentFor(x).body.slice(0, 400),
         x,
-      )
-    );
+      ));
 }
 
 const namesSent = (x: Exchange): readonly string[] =>
@@ -96,8 +87,11 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     id: "responses.tool-choice-none",
     rule: { section: IN, text: "With `tool_choice` `none` no tool is called." },
     judge: (e) =>
-      answered(e, "none").map((x) =>
-        demanded(e)(callsOf(x).length === 0, "calls", "none", callsOf(x), x)
+      whereAccepted(
+        e,
+        "none",
+        (x) =>
+          demanded(e)(callsOf(x).length === 0, "calls", "none", callsOf(x), x),
       ),
     mutants: ["responses-none-calls"],
     isSkillLive: true,
@@ -171,7 +165,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     },
     level: "convention",
     judge: (e) =>
-      answered(e, "custom").map((x) => {
+      whereAccepted(e, "custom", (x) => {
         const [call] = callsOf(x);
         return demanded(e)(
           textAt(call, "type") === "custom_tool_call" &&
@@ -288,14 +282,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
         "A tool that the vendor would have to run prevents no call of the other tools.",
     },
     level: "convention",
-    judge: all(
-      (e) =>
-        e.matching("responses/*/*/hosted").map((x) =>
-          fact(x.head?.status === 200, "status", "200", x.head?.status, x)
-        ),
-      firstCall("hosted", "function_call", { name: "get_weather" }),
-    ),
+    judge: firstCall("hosted", "function_call", { name: "get_weather" }),
     mutants: ["responses-hosted-refused"],
+    isSkillLive: true,
   },
   {
     id: "responses.choice-sent",

@@ -6,7 +6,8 @@ import {
   type ReadContent,
 } from "../../../replay/content_of.ts";
 import { type Json, objectOf } from "../../../replay/json.ts";
-import type { Evidence } from "../../suite/evidence.ts";
+import { type Evidence, outcome } from "../../suite/evidence.ts";
+import { demanded, type Finding } from "../../suite/finding.ts";
 
 /** The `type` of a frame's data. */
 export function typeOf({ json }: Frame): string {
@@ -32,6 +33,22 @@ export function repliesOf(e: Evidence, name = "*"): readonly Exchange[] {
 /** The streams with these names. */
 export function streamsOf(e: Evidence, name = "*"): readonly Exchange[] {
   return e.streams(`responses/*/stream/${name}`);
+}
+
+/**
+ * Judges the replies of both forms with these names. A model may not support what the request asks
+ * for: a live run then says nothing.
+ */
+export function whereAccepted(
+  e: Evidence,
+  name: string,
+  judge: (x: Exchange) => Finding | readonly Finding[],
+): Finding[] {
+  return e.matching(`responses/*/*/${name}`).flatMap((x) =>
+    x.head?.status === 200
+      ? judge(x)
+      : [demanded(e)(false, "the reply", "status 200", outcome(x), x)]
+  );
 }
 
 /** The name of a request: the last part of its label. */

@@ -23,12 +23,22 @@ export const WEATHER: JsonObject = {
   strict: false,
 };
 
-/** The cost of `requests` calls on every route, each with at most 64 output tokens. */
-export function perRoute(requests: number): Scenario["cost"] {
+/** Input tokens of the longest request, and output tokens that a request asks for at most. */
+const INPUT_TOKENS = 320;
+const OUTPUT_TOKENS = 64;
+
+/** The fewest output tokens that every vendor accepts. */
+export const FEW_TOKENS = 16;
+
+/** The cost of `requests` calls on every route. */
+export function perRoute(
+  requests: number,
+  outputTokens: number = OUTPUT_TOKENS,
+): Scenario["cost"] {
   return ({ responses }): Cost => ({
     requests: requests * responses.length,
-    inputTokens: requests * responses.length * 800,
-    outputTokens: requests * responses.length * 64,
+    inputTokens: requests * responses.length * INPUT_TOKENS,
+    outputTokens: requests * responses.length * outputTokens,
   });
 }
 
@@ -46,7 +56,7 @@ export function requestOf(
     body: {
       json: {
         model: route.model,
-        max_output_tokens: 64,
+        max_output_tokens: OUTPUT_TOKENS,
         ...(form === "stream" ? { stream: true } : {}),
         ...body,
       },

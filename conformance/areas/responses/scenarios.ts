@@ -4,6 +4,7 @@ import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import {
   demanding,
+  FEW_TOKENS,
   perRoute,
   requestOf,
   sendInBothForms,
@@ -63,7 +64,12 @@ function requestForms(session: Session): Record<string, () => JsonObject> {
     input: (content: string) => unknown,
     more: JsonObject = {},
   ) =>
-  () => ({ input: input(asked()), ...more }) as JsonObject;
+  () =>
+    ({
+      input: input(asked()),
+      max_output_tokens: FEW_TOKENS,
+      ...more,
+    }) as JsonObject;
   const { first, answer, later, opening, instructions } = PLACED;
   return {
     string: form((content) => content),
@@ -203,7 +209,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     name: "responses-forms",
     about: "Every form of the input of a request",
     mode: "both",
-    cost: perRoute(7),
+    cost: perRoute(7, FEW_TOKENS),
     play: (session) =>
       sendInBothForms(session, requestForms(session), ["whole"]),
   },
@@ -224,7 +230,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     name: "responses-choices",
     about: "Tools of every kind, with a choice that decides the reply",
     mode: "both",
-    cost: perRoute(2 * Object.keys(CHOICES).length + 2),
+    cost: perRoute(Object.keys(CHOICES).length + 1),
     play: (session) =>
       sendInBothForms(session, {
         ...Object.fromEntries(

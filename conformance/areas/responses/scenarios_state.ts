@@ -4,7 +4,7 @@ import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { perRoute, requestOf } from "./requests.ts";
+import { FEW_TOKENS, perRoute, requestOf } from "./requests.ts";
 
 /** The words of the three turns. */
 export const TURNS = ["My name is Ada.", "I like tea.", "Say both."] as const;
@@ -38,6 +38,7 @@ async function play(session: Session): Promise<void> {
     session.send(
       requestOf(route, form, name, {
         input: session.prompt("text", words),
+        max_output_tokens: FEW_TOKENS,
         ...more,
       }),
     );
@@ -57,6 +58,7 @@ async function play(session: Session): Promise<void> {
     id: textAt(item, "id"),
   }));
   await session.send(requestOf(route, "whole", "reference", {
+    max_output_tokens: FEW_TOKENS,
     input: [
       { role: "user", content: TURNS[0] },
       ...items,
@@ -81,7 +83,7 @@ export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
     name: "responses-state",
     about: "A chain of three replies, read, referred to and deleted",
     mode: "both",
-    cost: perRoute(12),
+    cost: perRoute(12, FEW_TOKENS),
     play,
   },
 ];

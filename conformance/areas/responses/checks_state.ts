@@ -28,25 +28,20 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       text:
         "A request with `previous_response_id` is accepted as soon as that reply has ended, and its reply repeats the id.",
     },
-    judge: (e) => {
-      const [first] = e.replies("responses/*/whole/first");
-      const [second] = e.streams("responses/*/stream/second");
-      const [third] = e.replies("responses/*/whole/third");
-      return [[first, second], [second, third]].flatMap(([before, after]) => {
-        const id = textAt(before && responseOf(before), "id");
-        if (after === undefined) return [];
-        const found = at(responseOf(after), "previous_response_id");
-        return [
-          fact(
-            found === id && id !== "",
-            "previous_response_id",
-            id,
-            found,
-            after,
-          ),
-        ];
-      });
-    },
+    judge: (e) =>
+      e.replies("responses/*/whole/first").flatMap((first) => {
+        const [, route] = first.label.split("/");
+        const second = e.streams(`responses/${route}/stream/second`);
+        const third = e.replies(`responses/${route}/whole/third`);
+        const chain = [first, ...second, ...third];
+        return chain.slice(1).map((x, index) => {
+          const before = chain[index];
+          const id = textAt(before && responseOf(before), "id");
+          const found = at(responseOf(x), "previous_response_id");
+          const holds = found === id && id !== "";
+          return fact(holds, "previous_response_id", id, found, x);
+        });
+      }),
     mutants: ["responses-chain-refused", "responses-previous-not-echoed"],
   },
   {
@@ -129,22 +124,20 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       section: IN,
       text: "`GET` of a kept reply answers with that reply.",
     },
-    judge: (e) => {
-      const [made] = e.replies("responses/*/whole/third");
-      const x = e.exchange("responses/any/GET/stored");
-      return [
-        statusIs(x, 200),
-        ...["id", "status", "output", "usage"].map((name) =>
-          fact(
-            sameJson(at(x.json, name), at(made?.json, name)),
-            name,
-            brief(at(made?.json, name)),
-            at(x.json, name),
-            x,
-          )
-        ),
-      ];
-    },
+    judge: (e) =>
+      e.matching("responses/*/GET/stored").flatMap((x) => {
+        const [, route] = x.label.split("/");
+        const [made] = e.replies(`responses/${route}/whole/third`);
+        return [
+          statusIs(x, 200),
+          ...["id", "status", "output", "usage"].map((name) => {
+            const expected = at(made?.json, name);
+            const found = at(x.json, name);
+            const holds = sameJson(found, expected);
+            return fact(holds, name, brief(expected), found, x);
+          }),
+        ];
+      }),
     mutants: ["responses-read-empty", "responses-read-404"],
   },
   {
@@ -154,22 +147,22 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       text:
         "`GET` of its `input_items` answers with a list of the input's items, each with an id.",
     },
-    judge: (e) => {
-      const x = e.exchange("responses/any/GET/items");
-      const data = listAt(x.json, "data");
-      return [
-        statusIs(x, 200),
-        fact(
-          at(x.json, "object") === "list" && data.length > 0 &&
-            data.every((item) => textAt(item, "id") !== "") &&
-            JSON.stringify(data).includes(TURNS[2]),
-          "data",
-          "items with ids, the last turn among them",
-          data,
-          x,
-        ),
-      ];
-    },
+    judge: (e) =>
+      e.matching("responses/*/GET/items").flatMap((x) => {
+        const data = listAt(x.json, "data");
+        return [
+          statusIs(x, 200),
+          fact(
+            at(x.json, "object") === "list" && data.length > 0 &&
+              data.every((item) => textAt(item, "id") !== "") &&
+              JSON.stringify(data).includes(TURNS[2]),
+            "data",
+            "items with ids, the last turn among them",
+            data,
+            x,
+          ),
+        ];
+      }),
     mutants: ["responses-items-empty", "responses-items-without-ids"],
   },
   {
@@ -179,9 +172,8 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       text:
         "`DELETE` answers `{id, object, deleted}`, and afterwards the reply is gone: 404, and 400 for a request that continues it.",
     },
-    judge: (e) => {
-      const x = e.exchange("responses/any/DELETE/stored");
-      return [
+    judge: (e) => [
+      ...e.matching("responses/*/DELETE/stored").flatMap((x) => [
         statusIs(x, 200),
         fact(
           at(x.json, "deleted") === true && textAt(x.json, "id") !== "" &&
@@ -191,12 +183,12 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
           x.json,
           x,
         ),
-        statusIs(e.exchange("responses/any/GET/deleted"), 404),
-        ...e.matching("responses/*/whole/after-delete").map((after) =>
-          statusIs(after, 400)
-        ),
-      ];
-    },
+      ]),
+      ...e.matching("responses/*/GET/deleted").map((x) => statusIs(x, 404)),
+      ...e.matching("responses/*/whole/after-delete").map((x) =>
+        statusIs(x, 400)
+      ),
+    ],
     mutants: ["responses-delete-keeps", "responses-delete-bare"],
   },
   {
@@ -215,7 +207,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-      statusIs(e.exchange("responses/any/GET/unstored"), 404),
+      ...e.matching("responses/*/GET/unstored").map((x) => statusIs(x, 404)),
       ...e.matching("responses/*/whole/after-unstored").map((x) =>
         statusIs(x, 400)
       ),

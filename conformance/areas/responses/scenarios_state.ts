@@ -1,6 +1,7 @@
 /** Scenarios of the area `responses`: replies that the target keeps. */
 import type { JsonObject } from "../../../replay/json.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
+import type { Route } from "../../suite/route.ts";
 import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -14,21 +15,28 @@ export const ONCE = "Rhyme, says the first turn only.";
 
 async function read(
   session: Session,
+  route: Route,
   name: string,
   method: string,
   path: string,
 ): Promise<Exchange> {
   return await session.send({
-    label: `responses/any/${method}/${name}`,
+    label: `responses/${route.name}/${method}/${name}`,
     endpoint: "responses",
     method,
     path: `/v1/responses/${path}`,
   });
 }
 
+/** Plays on the first route, and on the one whose vendor keeps replies itself. */
 async function play(session: Session): Promise<void> {
-  const [route] = session.routes("responses");
-  if (route === undefined) return;
+  const routes = session.routes("responses").filter(({ via }, index) =>
+    index === 0 || via === "responses"
+  );
+  await Promise.all(routes.map((route) => playOn(session, route)));
+}
+
+async function playOn(session: Session, route: Route): Promise<void> {
   const say = (
     name: string,
     words: string,
@@ -65,13 +73,13 @@ async function play(session: Session): Promise<void> {
       { role: "user", content: session.prompt("text", TURNS[1]) },
     ],
   }));
-  await read(session, "stored", "GET", idIn(third));
-  await read(session, "items", "GET", `${idIn(third)}/input_items`);
-  await read(session, "stored", "DELETE", idIn(third));
-  await read(session, "deleted", "GET", idIn(third));
+  await read(session, route, "stored", "GET", idIn(third));
+  await read(session, route, "items", "GET", `${idIn(third)}/input_items`);
+  await read(session, route, "stored", "DELETE", idIn(third));
+  await read(session, route, "deleted", "GET", idIn(third));
   await say("after-delete", TURNS[1], { previous_response_id: idIn(third) });
   const unstored = await say("unstored", TURNS[0], { store: false });
-  await read(session, "unstored", "GET", idIn(unstored));
+  await read(session, route, "unstored", "GET", idIn(unstored));
   await say("after-unstored", TURNS[1], {
     previous_response_id: idIn(unstored),
   });

@@ -1,12 +1,8 @@
 /** Writes replies in the Responses format. A whole reply is the one in the last frame of a stream. */
 import { textAt } from "../evidence/json_path.ts";
-import {
-  type Json,
-  type JsonObject,
-  objectOf,
-  parseJson,
-} from "../../replay/json.ts";
+import { type Json, type JsonObject, parseJson } from "../../replay/json.ts";
 import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import { configOf, seconds, usageBody } from "./responses_config.ts";
 import { NO_USAGE } from "./fold.ts";
 import type { OutFrame } from "./hooks.ts";
 import type { Part, Problem } from "./part.ts";
@@ -348,77 +344,4 @@ function itemOf(item: OpenItem, status: string): JsonObject {
     default:
       return { id, type, status, ...fields, [wordsFor(item).field]: text };
   }
-}
-
-function usageBody(usage: NeutralUsage): JsonObject {
-  const input = usage.input + usage.cacheRead + usage.cacheWrite;
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheRead },
-    output_tokens: usage.output,
-    output_tokens_details: { reasoning_tokens: usage.reasoning },
-    total_tokens: input + usage.output,
-  };
-}
-
-function seconds(): number {
-  return Math.floor(Date.now() / 1000);
-}
-
-/** The members of a reply that its request determines, before any output. */
-function configOf(
-  seed: string,
-  model: string,
-  asked: JsonObject,
-): JsonObject {
-  const or = (name: string, value: Json): Json => asked[name] ?? value;
-  const format = objectOf(objectOf(asked["text"])["format"]);
-  return {
-    id: `resp_${seed}`,
-    object: "response",
-    created_at: seconds(),
-    status: "in_progress",
-    completed_at: null,
-    incomplete_details: null,
-    error: null,
-    model,
-    previous_response_id: or("previous_response_id", null),
-    instructions: or("instructions", null),
-    output: [],
-    tools: (Array.isArray(asked["tools"]) ? asked["tools"] : []).map(
-      (tool: Json) => {
-        const written = objectOf(tool);
-        return written["type"] === "function"
-          ? {
-            ...written,
-            description: written["description"] ?? null,
-            parameters: written["parameters"] ?? null,
-            strict: written["strict"] ?? false,
-          }
-          : tool;
-      },
-    ),
-    tool_choice: or("tool_choice", "auto"),
-    truncation: or("truncation", "disabled"),
-    parallel_tool_calls: or("parallel_tool_calls", true),
-    text: {
-      ...objectOf(asked["text"]),
-      format: format["type"] === undefined ? { type: "text" } : format,
-    },
-    top_p: or("top_p", 1),
-    temperature: or("temperature", 1),
-    presence_penalty: or("presence_penalty", 0),
-    frequency_penalty: or("frequency_penalty", 0),
-    top_logprobs: or("top_logprobs", 0),
-    reasoning: { effort: null, summary: null, ...objectOf(asked["reasoning"]) },
-    usage: null,
-    max_output_tokens: or("max_output_tokens", null),
-    max_tool_calls: or("max_tool_calls", null),
-    store: or("store", true),
-    background: false,
-    service_tier: "default",
-    metadata: or("metadata", {}),
-    safety_identifier: or("safety_identifier", null),
-    prompt_cache_key: or("prompt_cache_key", null),
-  };
 }

@@ -10,7 +10,7 @@ import {
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ReadContent } from "../../../replay/content_of.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { isObject, parseJson } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
@@ -29,134 +29,16 @@ import {
   responseOf,
   whereAccepted,
 } from "./reply.ts";
+import {
+  itemMembers,
+  LONGEST_ID,
+  MEMBERS,
+  members,
+  PREFIXES,
+} from "./shapes.ts";
 import { SETTINGS } from "./scenarios.ts";
 
-const IN_REPLY = "Responses reply";
-
-type Test = (value: Json | undefined) => boolean;
-const isText: Test = (value) => typeof value === "string";
-const isWord: Test = (value) => isText(value) && value !== "";
-const isNumber: Test = (value) => typeof value === "number";
-const isWhole: Test = (value) => Number.isInteger(value) && Number(value) >= 0;
-const isFlag: Test = (value) => typeof value === "boolean";
-const isTextOrObject: Test = (value) => isText(value) || isObject(value);
-const orNull = (test: Test): Test => (value) => value === null || test(value);
-const oneOf = (...values: readonly string[]): Test => (value) =>
-  values.some((each) => each === value);
-
-/** The beginnings of ids, by the type of the item. */
-const PREFIXES: Readonly<Record<string, string>> = {
-  message: "msg_",
-  reasoning: "rs_",
-  function_call: "fc_",
-  custom_tool_call: "ctc_",
-};
-
-/** Longest id that requests may contain. */
-const LONGEST_ID = 64;
-
-const STATUSES = ["completed", "incomplete", "in_progress"];
-
-/** Every member of a reply, with the test of its value. */
-const MEMBERS: Readonly<Record<string, Test>> = {
-  id: isWord,
-  object: oneOf("response"),
-  created_at: isWhole,
-  completed_at: orNull(isWhole),
-  status: oneOf("completed", "incomplete", "failed", "in_progress", "queued"),
-  incomplete_details: orNull(isObject),
-  model: isWord,
-  previous_response_id: orNull(isText),
-  instructions: orNull((value) => isText(value) || Array.isArray(value)),
-  output: Array.isArray,
-  error: orNull(isObject),
-  tools: Array.isArray,
-  tool_choice: isTextOrObject,
-  truncation: oneOf("auto", "disabled"),
-  parallel_tool_calls: isFlag,
-  text: isObject,
-  top_p: isNumber,
-  presence_penalty: isNumber,
-  frequency_penalty: isNumber,
-  top_logprobs: isWhole,
-  temperature: isNumber,
-  reasoning: orNull(isObject),
-  usage: orNull(isObject),
-  max_output_tokens: orNull(isWhole),
-  max_tool_calls: orNull(isWhole),
-  store: isFlag,
-  background: isFlag,
-  service_tier: isText,
-  metadata: isObject,
-  safety_identifier: orNull(isText),
-  prompt_cache_key: orNull(isText),
-};
-
-/** Members of each type of item, and of the parts in its lists. */
-const ITEMS: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
-  message: {
-    id: isWord,
-    status: oneOf(...STATUSES),
-    role: oneOf("assistant"),
-    content: partsOf({
-      output_text: {
-        text: isText,
-        annotations: Array.isArray,
-        logprobs: isLogs,
-      },
-      refusal: { refusal: isWord },
-    }),
-  },
-  function_call: {
-    id: isWord,
-    status: oneOf(...STATUSES),
-    call_id: isWord,
-    name: isWord,
-    arguments: (value) => isText(value) && isObject(parseJson(`${value}`)),
-  },
-  custom_tool_call: {
-    id: isWord,
-    call_id: isWord,
-    name: isWord,
-    input: isText,
-  },
-  reasoning: {
-    id: isWord,
-    summary: partsOf({ summary_text: { text: isText } }),
-  },
-};
-
-function isLogs(value: Json | undefined): boolean {
-  return value === undefined || Array.isArray(value);
-}
-
-function partsOf(
-  types: Readonly<Record<string, Readonly<Record<string, Test>>>>,
-): Test {
-  return (value) =>
-    Array.isArray(value) &&
-    value.every((part: Json) =>
-      Object.entries(types[textAt(part, "type")] ?? { type: () => false })
-        .every(([name, test]) => test(at(part, name)))
-    );
-}
-
-/** The findings about members of a value: the wrong ones, or one that passes. */
-function members(
-  x: Exchange,
-  value: Json | undefined,
-  tests: Readonly<Record<string, Test>>,
-): Finding[] {
-  const wrong = Object.entries(tests).filter(([name, test]) =>
-    !test(at(value, name))
-  );
-  if (wrong.length === 0) {
-    return [fact(true, "members", "all of their types", "as expected", x)];
-  }
-  return wrong.map(([name]) =>
-    fact(false, name, "present, of its type", at(value, name), x)
-  );
-}
+const says = (text: string) => ({ section: "Responses reply", text });
 
 /** All exchanges with a reply. */
 function answered(e: Evidence): readonly Exchange[] {
@@ -175,9 +57,7 @@ function items(e: Evidence): Finding[] {
       at(responseOf(x), "output"),
       x,
     ),
-    ...itemsOf(x).flatMap((item) =>
-      members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord })
-    ),
+    ...itemsOf(x).flatMap((item) => itemMembers(x, item)),
   ]);
 }
 
@@ -230,11 +110,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "responses.members",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "Every reply has the members `id`, `object` (`response`), `created_at` and `completed_at` (whole seconds), `status`, `incomplete_details`, `model`, `previous_response_id`, `instructions`, `output`, `error`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `temperature`, `reasoning`, `usage`, `max_output_tokens`, `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier` and `prompt_cache_key`; one without a value is null, not absent.",
-    },
+    rule: says(
+      "Every reply has the members `id`, `object` (`response`), `created_at` and `completed_at` (whole seconds), `status`, `incomplete_details`, `model`, `previous_response_id`, `instructions`, `output`, `error`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `temperature`, `reasoning`, `usage`, `max_output_tokens`, `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier` and `prompt_cache_key`; one without a value is null, not absent.",
+    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).flatMap((x) => members(x, responseOf(x), MEMBERS)),
@@ -246,10 +124,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.items",
-    rule: {
-      section: IN_REPLY,
-      text: "`output` holds items with the members of their type.",
-    },
+    rule: says("`output` holds items with the members of their type."),
     reads: ["responses-replies", "responses-choices"],
     judge: items,
     mutants: [
@@ -260,10 +135,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.items-of-every-kind",
-    rule: {
-      section: IN_REPLY,
-      text: "The arguments of a call without arguments are `{}`.",
-    },
+    rule: says("The arguments of a call without arguments are `{}`."),
     level: "convention",
     mode: "replay",
     reads: ["responses-contents"],
@@ -272,10 +144,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.echo",
-    rule: {
-      section: IN_REPLY,
-      text: "A reply repeats the settings of its request.",
-    },
+    rule: says("A reply repeats the settings of its request."),
     reads: ["responses-settings"],
     judge: (e) =>
       whereAccepted(
@@ -293,11 +162,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.echo-tools",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "`tools` repeats every function with `description`, `parameters` and `strict`.",
-    },
+    rule: says(
+      "`tools` repeats every function with `description`, `parameters` and `strict`.",
+    ),
     reads: ["responses-settings"],
     judge: (e) =>
       whereAccepted(e, "settings", (x) => {
@@ -318,10 +185,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.echo-model",
-    rule: {
-      section: IN_REPLY,
-      text: "`model` is the id that the request named.",
-    },
+    rule: says("`model` is the id that the request named."),
     level: "contract",
     reads: ["responses-settings"],
     judge: (e) =>
@@ -334,11 +198,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.status",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
-    },
+    rule: says(
+      "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
+    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
@@ -360,11 +222,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.usage",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
-    },
+    rule: says(
+      "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
+    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
@@ -378,7 +238,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         ].map((path) => numberAt(usage, path) ?? NaN);
         return fact(
           [input, output, total, cached, reasoning].every((count) =>
-            isWhole(count)
+            Number.isInteger(count)
           ) && Number(total) === Number(input) + Number(output) &&
             Number(cached) <= Number(input) &&
             Number(reasoning) <= Number(output),
@@ -397,11 +257,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.ids",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "All ids of a reply differ and have at most 64 characters; those of items begin with `msg_`, `rs_`, `fc_` or `ctc_`, and `call_id` is none of them.",
-    },
+    rule: says(
+      "All ids of a reply differ and have at most 64 characters; those of items begin with `msg_`, `rs_`, `fc_` or `ctc_`, and `call_id` is none of them.",
+    ),
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
@@ -433,10 +291,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.no-empty-message",
-    rule: {
-      section: IN_REPLY,
-      text: "A reply that only calls tools has no empty message.",
-    },
+    rule: says("A reply that only calls tools has no empty message."),
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
@@ -461,43 +316,34 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.text-exact",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
-    },
+    rule: says(
+      "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
+    ),
     ...KNOWN_CONTENT,
     judge: compare("text", ({ text, refusal }) => [text, refusal]),
     mutants: ["responses-text-cut", "responses-refusal-as-text"],
   },
   {
     id: "responses.calls-exact",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "Every call of the model is an item of its own, in order, with its name and its arguments.",
-    },
+    rule: says(
+      "Every call of the model is an item of its own, in order, with its name and its arguments.",
+    ),
     ...KNOWN_CONTENT,
     judge: compare("calls", ({ tools }) => tools),
     mutants: ["responses-first-call-only", "responses-arguments-latin1"],
   },
   {
     id: "responses.status-exact",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
-    },
+    rule: says(
+      "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
+    ),
     ...KNOWN_CONTENT,
     judge: compare("status", ({ stop }) => stop),
     mutants: ["responses-always-completed", "responses-filter-is-limit"],
   },
   {
     id: "responses.usage-exact",
-    rule: {
-      section: IN_REPLY,
-      text: "`input_tokens` counts the whole prompt with its cached part.",
-    },
+    rule: says("`input_tokens` counts the whole prompt with its cached part."),
     ...KNOWN_CONTENT,
     judge: compare("usage", ({ usage }) => [
       usage.input + usage.cacheRead + usage.cacheWrite,
@@ -508,11 +354,9 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.reasoning-shown",
-    rule: {
-      section: IN_REPLY,
-      text:
-        "Readable reasoning is a `reasoning` item before the answer, as `summary_text`.",
-    },
+    rule: says(
+      "Readable reasoning is a `reasoning` item before the answer, as `summary_text`.",
+    ),
     level: "convention",
     ...KNOWN_CONTENT,
     judge: (e) =>

@@ -8,7 +8,7 @@ import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
 import { nameOf, textOf, typeOf } from "./reply.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
 
-const IN = "Responses errors";
+const says = (text: string) => ({ section: "Responses errors", text });
 
 /** Findings that each of these requests is refused with 400 and names its mistake. */
 function refused(
@@ -53,11 +53,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "responses.error-body",
-    rule: {
-      section: IN,
-      text:
-        "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`; the last two may be null.",
-    },
+    rule: says(
+      "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`; the last two may be null.",
+    ),
     reads: ["responses-wrong", "responses-methods", "responses-unknown-ids"],
     judge: (e) =>
       some(
@@ -82,11 +80,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.wrong-requests",
-    rule: {
-      section: IN,
-      text:
-        "A wrong request is refused with 400, and `error.param` is the path of the mistake, such as `input[2].content[0]`.",
-    },
+    rule: says(
+      "A wrong request is refused with 400, and `error.param` is the path of the mistake, such as `input[2].content[0]`.",
+    ),
     level: "convention",
     reads: ["responses-wrong"],
     judge: (e) => refused(e, WRONG),
@@ -94,10 +90,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.one-way-back",
-    rule: {
-      section: IN,
-      text: "`previous_response_id` and `conversation` exclude each other.",
-    },
+    rule: says("`previous_response_id` and `conversation` exclude each other."),
     reads: ["responses-wrong"],
     judge: (e) =>
       e.matching("responses/*/whole/both").map((x) => statusIs(x, 400)),
@@ -105,11 +98,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.unserved",
-    rule: {
-      section: IN,
-      text:
-        "What this gateway cannot do is refused with 400 and named: `background`, `conversation`, stored prompts and files, compaction, and vendors' tools without any other.",
-    },
+    rule: says(
+      "What this gateway cannot do is refused with 400 and named: `background`, `conversation`, stored prompts and files, compaction, and vendors' tools without any other.",
+    ),
     level: "contract",
     reads: ["responses-unserved"],
     judge: (e) => refused(e, UNSERVED),
@@ -121,21 +112,18 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.unknown-ids",
-    rule: {
-      section: IN,
-      text:
-        "A `previous_response_id` or an `item_reference` that cannot be resolved is refused with 400, never ignored.",
-    },
+    rule: says(
+      "A `previous_response_id` or an `item_reference` that cannot be resolved is refused with 400, never ignored.",
+    ),
     reads: ["responses-unknown-ids"],
     judge: (e) => refused(e, UNKNOWN_IDS),
     mutants: ["responses-previous-ignored", "responses-reference-ignored"],
   },
   {
     id: "responses.unknown-path",
-    rule: {
-      section: IN,
-      text: "`GET` and `DELETE` of an unknown response are answered with 404.",
-    },
+    rule: says(
+      "`GET` and `DELETE` of an unknown response are answered with 404.",
+    ),
     reads: ["responses-unknown-ids"],
     judge: (e) =>
       ["GET", "DELETE"].flatMap((method) =>
@@ -147,11 +135,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.web-socket",
-    rule: {
-      section: IN,
-      text:
-        "A web socket that the target does not have is refused with 426, so that clients use HTTP at once.",
-    },
+    rule: says(
+      "A web socket that the target does not have is refused with 426, so that clients use HTTP at once.",
+    ),
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => [
@@ -161,10 +147,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.wrong-method",
-    rule: {
-      section: IN,
-      text: "`GET` without an id is refused with 404 or 405.",
-    },
+    rule: says("`GET` without an id is refused with 404 or 405."),
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/GET/plain"), 405, 404)],
@@ -172,11 +155,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.no-model",
-    rule: {
-      section: IN,
-      text:
-        "An unknown model is refused with 400 or 404 and the code `model_not_found`.",
-    },
+    rule: says(
+      "An unknown model is refused with 400 or 404 and the code `model_not_found`.",
+    ),
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => {
@@ -198,11 +179,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.upstream-refusals",
-    rule: {
-      section: IN,
-      text:
-        "Before the first frame an upstream's failure is an HTTP error: `context_length_exceeded` with 400, `rate_limit_exceeded` with 429 and `retry-after`, `server_is_overloaded` with 503.",
-    },
+    rule: says(
+      "Before the first frame an upstream's failure is an HTTP error: `context_length_exceeded` with 400, `rate_limit_exceeded` with 429 and `retry-after`, `server_is_overloaded` with 503.",
+    ),
     level: "convention",
     mode: "replay",
     reads: ["responses-failures"],
@@ -234,11 +213,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.upstream-failures",
-    rule: {
-      section: IN,
-      text:
-        "A whole reply that failed is an HTTP error, never a reply with the status 200.",
-    },
+    rule: says(
+      "A whole reply that failed is an HTTP error, never a reply with the status 200.",
+    ),
     mode: "replay",
     reads: ["responses-failures"],
     judge: (e) =>
@@ -255,11 +232,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.stream-failures",
-    rule: {
-      section: IN,
-      text:
-        "After an upstream's failure a stream ends with an `error` frame, whose members stand both flat and in `error`, and then `response.failed` with the same message.",
-    },
+    rule: says(
+      "After an upstream's failure a stream ends with an `error` frame, whose members stand both flat and in `error`, and then `response.failed` with the same message.",
+    ),
     level: "convention",
     mode: "replay",
     reads: ["responses-broken"],
@@ -290,11 +265,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.partial-output",
-    rule: {
-      section: IN,
-      text:
-        "The text before the failure stays in the stream and in the output of `response.failed`.",
-    },
+    rule: says(
+      "The text before the failure stays in the stream and in the output of `response.failed`.",
+    ),
     level: "contract",
     mode: "replay",
     reads: ["responses-broken"],

@@ -25,7 +25,7 @@ import {
   PICTURE_URL,
 } from "./scenarios_history.ts";
 
-const IN = "Responses requests";
+const says = (text: string) => ({ section: "Responses requests", text });
 
 /**
  * The request upstream of an exchange.
@@ -88,11 +88,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "responses.request-forms",
-    rule: {
-      section: IN,
-      text:
-        "`input` is a string, or a list of items, where `{role, content}` without a type is a message.",
-    },
+    rule: says(
+      "`input` is a string, or a list of items, where `{role, content}` without a type is a message.",
+    ),
     mode: "both",
     reads: ["responses-forms"],
     judge: (e) =>
@@ -101,7 +99,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.input-reaches-model",
-    rule: { section: IN, text: "All turns reach the model, in order." },
+    rule: says("All turns reach the model, in order."),
     reads: ["responses-forms"],
     judge: upstream(
       "turns",
@@ -112,11 +110,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.instructions",
-    rule: {
-      section: IN,
-      text:
-        "`instructions`, and after them the system and developer messages at the beginning of `input`, are the model's instructions.",
-    },
+    rule: says(
+      "`instructions`, and after them the system and developer messages at the beginning of `input`, are the model's instructions.",
+    ),
     reads: ["responses-forms"],
     judge: (e) => [
       ...upstream(
@@ -134,10 +130,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.developer-in-place",
-    rule: {
-      section: IN,
-      text: "A developer message inside the conversation keeps its place.",
-    },
+    rule: says("A developer message inside the conversation keeps its place."),
     level: "convention",
     reads: ["responses-forms"],
     judge: upstream(
@@ -149,11 +142,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.media",
-    rule: {
-      section: IN,
-      text:
-        "Pictures by address or as data, documents and text files reach the model.",
-    },
+    rule: says(
+      "Pictures by address or as data, documents and text files reach the model.",
+    ),
     reads: ["responses-media"],
     judge: (e) =>
       Object.entries({
@@ -177,11 +168,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.history",
-    rule: {
-      section: IN,
-      text:
-        "`call_id` pairs a call with its output, whatever the order and the item ids.",
-    },
+    rule: says(
+      "`call_id` pairs a call with its output, whatever the order and the item ids.",
+    ),
     reads: ["responses-history"],
     judge: upstream(
       "calls",
@@ -194,11 +183,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.history-text-between",
-    rule: {
-      section: IN,
-      text:
-        "A message between a call and its output separates them for no upstream.",
-    },
+    rule: says(
+      "A message between a call and its output separates them for no upstream.",
+    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -216,11 +203,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.empty-arguments",
-    rule: {
-      section: IN,
-      text:
-        "A replayed call without arguments reaches the model with an empty object.",
-    },
+    rule: says(
+      "A replayed call without arguments reaches the model with an empty object.",
+    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -234,10 +219,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.picture-result",
-    rule: {
-      section: IN,
-      text: "A picture in the output of a call reaches the model as a picture.",
-    },
+    rule: says(
+      "A picture in the output of a call reaches the model as a picture.",
+    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -251,10 +235,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.custom-history",
-    rule: {
-      section: IN,
-      text: "A replayed call with free text and its output reach the model.",
-    },
+    rule: says(
+      "A replayed call with free text and its output reach the model.",
+    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -272,11 +255,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.group-history",
-    rule: {
-      section: IN,
-      text:
-        "A replayed call of a tool in a group names the tool that the request offers for it.",
-    },
+    rule: says(
+      "A replayed call of a tool in a group names the tool that the request offers for it.",
+    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream("group", "the name of an offered tool", (call) => {
@@ -291,11 +272,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.foreign-reasoning",
-    rule: {
-      section: IN,
-      text:
-        "Sealed reasoning of another vendor goes to no upstream that did not make it.",
-    },
+    rule: says(
+      "Sealed reasoning of another vendor goes to no upstream that did not make it.",
+    ),
     level: "contract",
     reads: ["responses-history"],
     judge: upstream(
@@ -308,11 +287,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.reasoning-returns",
-    rule: {
-      section: IN,
-      text:
-        "Sealed reasoning that a reply contained returns to its upstream unchanged.",
-    },
+    rule: says(
+      "Sealed reasoning that a reply contained returns to its upstream unchanged.",
+    ),
     level: "contract",
     reads: ["responses-replayed"],
     judge: (e) =>
@@ -336,11 +313,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.formats",
-    rule: {
-      section: IN,
-      text:
-        "With `text.format` of the type `json_schema` the reply is JSON in that schema.",
-    },
+    rule: says(
+      "With `text.format` of the type `json_schema` the reply is JSON in that schema.",
+    ),
     mode: "both",
     reads: ["responses-formats"],
     judge: (e) =>
@@ -360,10 +335,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.json-object",
-    rule: {
-      section: IN,
-      text: "With the type `json_object` the model is told to answer in JSON.",
-    },
+    rule: says(
+      "With the type `json_object` the model is told to answer in JSON.",
+    ),
     reads: ["responses-formats"],
     judge: upstream(
       "object",
@@ -378,11 +352,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.dropped-named",
-    rule: {
-      section: IN,
-      text:
-        "A tool that the vendor would have to run is left out beside others, and `x-gateway-dropped` names it.",
-    },
+    rule: says(
+      "A tool that the vendor would have to run is left out beside others, and `x-gateway-dropped` names it.",
+    ),
     level: "contract",
     reads: ["responses-choices", "responses-forms"],
     judge: (e) => [

@@ -13,7 +13,7 @@ import { sentFor } from "./checks_requests.ts";
 import { responseOf } from "./reply.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
 
-const IN = "Stored responses";
+const says = (text: string) => ({ section: "Stored responses", text });
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
@@ -23,11 +23,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "responses.chain",
-    rule: {
-      section: IN,
-      text:
-        "A request with `previous_response_id` is accepted as soon as that reply has ended, and its reply repeats the id.",
-    },
+    rule: says(
+      "A request with `previous_response_id` is accepted as soon as that reply has ended, and its reply repeats the id.",
+    ),
     judge: (e) =>
       e.replies("responses/*/whole/first").flatMap((first) => {
         const [, route] = first.label.split("/");
@@ -46,11 +44,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.chain-upstream",
-    rule: {
-      section: IN,
-      text:
-        "The model receives the whole conversation: the input and the output of every earlier reply, then the new input.",
-    },
+    rule: says(
+      "The model receives the whole conversation: the input and the output of every earlier reply, then the new input.",
+    ),
     mode: "replay",
     judge: (e) =>
       e.replies("responses/*/whole/third").flatMap((x) => {
@@ -77,10 +73,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.instructions-once",
-    rule: {
-      section: IN,
-      text: "The `instructions` of an earlier request are not carried over.",
-    },
+    rule: says(
+      "The `instructions` of an earlier request are not carried over.",
+    ),
     mode: "replay",
     judge: (e) =>
       e.replies("responses/*/whole/third").map((x) =>
@@ -96,10 +91,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.references",
-    rule: {
-      section: IN,
-      text: "An `item_reference` stands for the item of an earlier reply.",
-    },
+    rule: says("An `item_reference` stands for the item of an earlier reply."),
     level: "convention",
     judge: (e) =>
       e.matching("responses/*/whole/reference").flatMap((x): Finding[] => {
@@ -120,10 +112,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.read",
-    rule: {
-      section: IN,
-      text: "`GET` of a kept reply answers with that reply.",
-    },
+    rule: says("`GET` of a kept reply answers with that reply."),
     judge: (e) =>
       e.matching("responses/*/GET/stored").flatMap((x) => {
         const [, route] = x.label.split("/");
@@ -142,11 +131,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.input-items",
-    rule: {
-      section: IN,
-      text:
-        "`GET` of its `input_items` answers with a list of the input's items, each with an id.",
-    },
+    rule: says(
+      "`GET` of its `input_items` answers with a list of the input's items, each with an id.",
+    ),
     judge: (e) =>
       e.matching("responses/*/GET/items").flatMap((x) => {
         const data = listAt(x.json, "data");
@@ -167,11 +154,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.delete",
-    rule: {
-      section: IN,
-      text:
-        "`DELETE` answers `{id, object, deleted}`, and afterwards the reply is gone: 404, and 400 for a request that continues it.",
-    },
+    rule: says(
+      "`DELETE` answers `{id, object, deleted}`, and afterwards the reply is gone: 404, and 400 for a request that continues it.",
+    ),
     judge: (e) => [
       ...e.matching("responses/*/DELETE/stored").flatMap((x) => [
         statusIs(x, 200),
@@ -193,10 +178,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.not-stored",
-    rule: {
-      section: IN,
-      text: "A reply with `store` `false` is not kept.",
-    },
+    rule: says("A reply with `store` `false` is not kept."),
     judge: (e) => [
       ...e.replies("responses/*/whole/unstored").map((x) =>
         fact(

@@ -13,7 +13,7 @@ import { sentFor } from "./checks_requests.ts";
 import { callsOf, itemsOf, whereAccepted } from "./reply.ts";
 import { WEATHER } from "./requests.ts";
 
-const IN = "Responses requests";
+const says = (text: string) => ({ section: "Responses requests", text });
 
 /** One finding for each reply with that name, about its first call. */
 function firstCall(
@@ -71,11 +71,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "responses.tool-choice",
-    rule: {
-      section: IN,
-      text:
-        "With `tool_choice` `required` or with a function in it the reply is a call, of that function.",
-    },
+    rule: says(
+      "With `tool_choice` `required` or with a function in it the reply is a call, of that function.",
+    ),
     judge: all(
       firstCall("required", "function_call", { name: "get_weather" }),
       firstCall("named", "function_call", { name: "get_weather" }),
@@ -85,7 +83,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.tool-choice-none",
-    rule: { section: IN, text: "With `tool_choice` `none` no tool is called." },
+    rule: says("With `tool_choice` `none` no tool is called."),
     judge: (e) =>
       whereAccepted(
         e,
@@ -98,21 +96,16 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.allowed-tools",
-    rule: {
-      section: IN,
-      text: "With `allowed_tools` only a listed tool is called.",
-    },
+    rule: says("With `allowed_tools` only a listed tool is called."),
     judge: firstCall("allowed", "function_call", { name: "get_weather" }),
     mutants: ["responses-allowed-ignored"],
     isSkillLive: true,
   },
   {
     id: "responses.tools-sent",
-    rule: {
-      section: IN,
-      text:
-        "A function reaches the model with its name, its description and its schema.",
-    },
+    rule: says(
+      "A function reaches the model with its name, its description and its schema.",
+    ),
     mode: "replay",
     judge: sent("required", "get_weather as declared", (x) => {
       const { dialect, json } = sentFor(x);
@@ -129,10 +122,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.not-strict",
-    rule: {
-      section: IN,
-      text: "A function with `strict` `false` is not strict upstream.",
-    },
+    rule: says("A function with `strict` `false` is not strict upstream."),
     mode: "replay",
     judge: sent(
       "required",
@@ -143,11 +133,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.one-call-at-most",
-    rule: {
-      section: IN,
-      text:
-        "With `parallel_tool_calls` `false` the model is told to call one tool at a time, where its vendor has a word for it.",
-    },
+    rule: says(
+      "With `parallel_tool_calls` `false` the model is told to call one tool at a time, where its vendor has a word for it.",
+    ),
     mode: "replay",
     judge: sent("single", "parallel calls off", (x) => {
       const { dialect, json } = sentFor(x);
@@ -158,11 +146,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.custom-tool",
-    rule: {
-      section: IN,
-      text:
-        "A `custom` tool is answered by a `custom_tool_call` with free text in `input`.",
-    },
+    rule: says(
+      "A `custom` tool is answered by a `custom_tool_call` with free text in `input`.",
+    ),
     level: "convention",
     judge: (e) =>
       whereAccepted(e, "custom", (x) => {
@@ -207,11 +193,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.groups",
-    rule: {
-      section: IN,
-      text:
-        "A call of a tool in a `namespace` has the tool's `name` and its `namespace`, also where two groups have a tool of that name.",
-    },
+    rule: says(
+      "A call of a tool in a `namespace` has the tool's `name` and its `namespace`, also where two groups have a tool of that name.",
+    ),
     level: "convention",
     judge: firstCall("group", "function_call", {
       name: "get_weather",
@@ -222,11 +206,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.group-names-differ",
-    rule: {
-      section: IN,
-      text:
-        "Tools of different groups have different names upstream, none longer than its vendor allows.",
-    },
+    rule: says(
+      "Tools of different groups have different names upstream, none longer than its vendor allows.",
+    ),
     level: "convention",
     mode: "replay",
     judge: all(
@@ -250,10 +232,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.long-names-return",
-    rule: {
-      section: IN,
-      text: "A name that was shortened upstream is whole again in the reply.",
-    },
+    rule: says(
+      "A name that was shortened upstream is whole again in the reply.",
+    ),
     level: "convention",
     judge: firstCall("long-name", "function_call", {
       namespace: "a_group_of_tools_with_a_long_name",
@@ -264,11 +245,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.additional-tools",
-    rule: {
-      section: IN,
-      text:
-        "The tools of an `additional_tools` item are offered like those of `tools`.",
-    },
+    rule: says(
+      "The tools of an `additional_tools` item are offered like those of `tools`.",
+    ),
     level: "convention",
     judge: firstCall("as-item", "function_call", { name: "get_weather" }),
     mutants: ["responses-additional-tools-lost"],
@@ -276,11 +255,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.hosted-beside",
-    rule: {
-      section: IN,
-      text:
-        "A tool that the vendor would have to run prevents no call of the other tools.",
-    },
+    rule: says(
+      "A tool that the vendor would have to run prevents no call of the other tools.",
+    ),
     level: "convention",
     judge: firstCall("hosted", "function_call", { name: "get_weather" }),
     mutants: ["responses-hosted-refused"],
@@ -288,10 +265,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.choice-sent",
-    rule: {
-      section: IN,
-      text: "Every tool choice reaches the model in the words of its vendor.",
-    },
+    rule: says(
+      "Every tool choice reaches the model in the words of its vendor.",
+    ),
     mode: "replay",
     judge: all(
       sent("required", "any", (x) => choiceSent(x) === "any"),

@@ -104,14 +104,9 @@ function toolForcedBy(
   const tools = toolsOf(call).filter(({ name }) => name !== "");
   const choice = body["tool_choice"];
   if (choice === "required") return tools[0];
-  const { type, name, namespace, mode, function: chosen, tools: allowed } =
-    objectOf(choice);
+  const { type, name, namespace, function: chosen } = objectOf(choice);
   if (type === "allowed_tools") {
-    return mode !== "required"
-      ? undefined
-      : tools.find((tool) =>
-        arrayOf(allowed).some((each) => objectOf(each)["name"] === tool.name)
-      );
+    return allowedTool(tools, objectOf(choice));
   }
   if (type === "any") return tools[0];
   const wanted = type === "function"
@@ -133,6 +128,20 @@ function toolForcedBy(
     calling["allowedFunctionNames"] ?? calling["allowed_function_names"],
   );
   return tools.find((tool) => names.length === 0 || names.includes(tool.name));
+}
+
+/** The first allowed tool, when one is required; the chat dialect has one more level. */
+function allowedTool(
+  tools: readonly OfferedTool[],
+  choice: JsonObject,
+): OfferedTool | undefined {
+  const { mode, tools: allowed } = objectOf(choice["allowed_tools"] ?? choice);
+  const names = arrayOf(allowed).map(objectOf).map((tool) =>
+    objectOf(tool["function"] ?? tool)["name"]
+  );
+  return mode === "required"
+    ? tools.find(({ name }) => names.includes(name))
+    : undefined;
 }
 
 function jsonConstraint(

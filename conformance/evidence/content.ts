@@ -42,7 +42,12 @@ export function fixtureContent(
   const fixture = WRITTEN.get(name);
   if (fixture === undefined) throw new Error(`No fixture is named ${name}`);
   const own = via === undefined ? {} : fixture.contentIn?.[via] ?? {};
-  return completeContent({ ...fixture.content, ...own });
+  const content = completeContent({ ...fixture.content, ...own });
+  // This dialect has no word for these.
+  return via === "responses" &&
+      ["stop_sequence", "pause", "other"].includes(content.stop)
+    ? { ...content, stop: "end", stopSequence: null }
+    : content;
 }
 
 /**

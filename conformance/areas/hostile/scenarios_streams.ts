@@ -23,7 +23,8 @@ export function endFrame(
   via: DialectName | undefined,
 ): number {
   return framesFor(fixture, via).findIndex((frame) =>
-    /"stop_reason":"|"finish_reason":"|"finishReason": ?"/.test(frame)
+    /"stop_reason":"|"finish_reason":"|"finishReason": ?"|^event: response\.(completed|incomplete)\n/
+      .test(frame)
   );
 }
 

@@ -81,7 +81,9 @@ function wordsByFrame(via: DialectName): string[] {
   if (fixture === undefined) return [];
   return replyIn(fixture, via).stream.map((frame) => {
     const [, words = ""] =
-      /"(?:text|content)":"((?:[^"\\]|\\.)+)"/.exec(frame) ?? [];
+      /"(?:text|content|delta)":"((?:[^"\\]|\\.)+)"/.exec(frame) ?? [];
+    // Frames that repeat the whole text have nothing new.
+    if (/^event: response\..*done\n|"output":\[\{/.test(frame)) return "";
     return /[A-Za-z]{2}/.test(words) ? words.trim() : "";
   });
 }

@@ -1,4 +1,4 @@
-/** What a target leaves out of the optional features is said in one line, and costs nothing else. */
+/** A run leaves out the checks of optional features that the target lacks, and no others. */
 import assert from "node:assert/strict";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";

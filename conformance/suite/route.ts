@@ -22,7 +22,7 @@ export type Feature =
   /** Responses that the target keeps, so that later requests can refer to them. */
   | "stored-responses";
 
-/** A target of which nothing is known. */
+/** The profile of a target before any request. */
 export const UNKNOWN_TARGET: TargetProfile = {
   models: [],
   messages: [],

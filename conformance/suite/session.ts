@@ -25,7 +25,6 @@ import type { Budget } from "./budget.ts";
 import type { ScenarioRecord } from "./evidence.ts";
 import { type RateLimitWait, requestedWaitMs } from "./rate_limit.ts";
 import { recordOf, upstreamCalls } from "./recorder.ts";
-import type { Generation } from "./requests.ts";
 import type { Route, TargetProfile } from "./route.ts";
 
 /** The settings of a session. */
@@ -119,7 +118,7 @@ export class Session {
   }
 
   /** The routes of an endpoint. */
-  routes(endpoint: Generation | "responses"): readonly Route[] {
+  routes(endpoint: "messages" | "chat" | "responses"): readonly Route[] {
     return this.#options.profile[endpoint];
   }
 

@@ -24,10 +24,9 @@ export function responseOf(x: Exchange): Json | undefined {
 
 /** The replies of both forms with these names; "*" is all of them. */
 export function repliesOf(e: Evidence, name = "*"): readonly Exchange[] {
-  return [
-    ...e.replies(`responses/*/whole/${name}`),
-    ...streamsOf(e, name),
-  ];
+  return e.matching(`responses/*/*/${name}`).flatMap(({ label }) =>
+    label.split("/")[2] === "stream" ? e.streams(label) : e.replies(label)
+  );
 }
 
 /** The streams with these names. */
@@ -36,8 +35,8 @@ export function streamsOf(e: Evidence, name = "*"): readonly Exchange[] {
 }
 
 /**
- * Judges the replies of both forms with these names. A model may not support what the request asks
- * for: a live run then says nothing.
+ * Judges the replies of both forms with these names. In a live run a refusal is unclear: the model
+ * may not support what the request asks for.
  */
 export function whereAccepted(
   e: Evidence,

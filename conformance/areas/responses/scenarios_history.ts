@@ -12,7 +12,7 @@ export const PICTURE =
 export const PICTURE_URL = "https://example.com/picture.png";
 /** The beginning of a document. */
 export const DOCUMENT = "JVBERi0xLjQKJcOkw7zDtsOfCg==";
-/** The text of a file. */
+/** A sentence that reaches the model as a file. */
 export const FILE_TEXT = "The file says: seventeen.";
 
 const text = (words: string): JsonObject => ({

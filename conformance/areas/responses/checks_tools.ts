@@ -1,5 +1,6 @@
 /** Checks of the area `responses`: tools of every kind, and the choice among them. */
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
+import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
   keepsSchema,
@@ -10,7 +11,7 @@ import type { Json } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { demanded, fact, type Finding } from "../../suite/finding.ts";
 import { sentFor } from "./checks_requests.ts";
-import { callsOf, itemsOf, whereAccepted } from "./reply.ts";
+import { callsOf, itemsOf, streamsOf, whereAccepted } from "./reply.ts";
 import { WEATHER } from "./requests.ts";
 
 const says = (text: string) => ({ section: "Responses requests", text });
@@ -58,6 +59,15 @@ const namesSent = (x: Exchange): readonly string[] =>
   offeredTools(sentFor(x).dialect, sentFor(x).json).map(({ name }) => name);
 const choiceSent = (x: Exchange): string =>
   toolChoiceIn(sentFor(x).dialect, sentFor(x).json).choice;
+
+/** The joined deltas of free text. */
+function toldInput(x: Exchange): string {
+  return x.frames.map(({ json }) =>
+    textAt(json, "type") === "response.custom_tool_call_input.delta"
+      ? textAt(json, "delta")
+      : ""
+  ).join("");
+}
 
 const all =
   (...judges: readonly Check["judge"][]): Check["judge"] => (e): Finding[] =>
@@ -177,9 +187,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     judge: (e) =>
       e.streams("responses/*/stream/custom").map((x) => {
-        const told = x.frames.filter(({ json }) =>
-          textAt(json, "type") === "response.custom_tool_call_input.delta"
-        ).map(({ json }) => textAt(json, "delta")).join("");
+        const told = toldInput(x);
         const input = textAt(callsOf(x)[0], "input");
         return fact(
           told === input && told !== "",
@@ -190,6 +198,56 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
         );
       }),
     mutants: ["responses-custom-stream-arguments"],
+  },
+  {
+    id: "responses.custom-tool-exact",
+    rule: says(
+      "The free text of a call is the model's, character for character, also where its parts split escape sequences.",
+    ),
+    level: "convention",
+    mode: "replay",
+    reads: ["responses-odd-calls"],
+    judge: (e) =>
+      // A vendor with free-text tools of its own sends no arguments in JSON.
+      streamsOf(e, "free-text").filter(({ via }) => via !== "responses").map(
+        (x) => {
+          const [tool] = fixtureContent("tool-free-text", x.via).tools;
+          const input = textAt(tool?.args, "input");
+          const found = textAt(callsOf(x)[0], "input");
+          return fact(
+            found === input && toldInput(x) === input,
+            "input",
+            brief(input),
+            brief([found, toldInput(x)]),
+            x,
+          );
+        },
+      ),
+    mutants: ["responses-custom-wrapped", "responses-custom-escaped"],
+  },
+  {
+    id: "responses.call-ids-made-unique",
+    rule: says(
+      "Calls to which an upstream gave one id have different ones in the reply.",
+    ),
+    level: "contract",
+    mode: "replay",
+    reads: ["responses-odd-calls"],
+    judge: (e) =>
+      // Replies in the upstream's own format stay as they are.
+      streamsOf(e, "same-ids").filter(({ via }) => via !== "responses").map(
+        (x) => {
+          const ids = callsOf(x).map((call) => textAt(call, "call_id"));
+          return fact(
+            ids.length === 2 && new Set(ids).size === 2,
+            "call_id",
+            "two different ones",
+            ids.join(", "),
+            x,
+          );
+        },
+      ),
+    mutants: ["responses-call-ids-equal"],
   },
   {
     id: "responses.groups",

@@ -178,6 +178,13 @@ export const REQUEST_FAULTS: Faults = {
     ...item,
     input: JSON.stringify({ input: item["input"] ?? "" }),
   })),
+  "responses-custom-escaped": inFrames(
+    /^custom_tool_call_input\.delta$/,
+    (data) => ({
+      ...data,
+      delta: JSON.stringify(textAt(data, "delta")).slice(1, -1),
+    }),
+  ),
   "responses-custom-stream-arguments": inFrames(
     /^custom_tool_call_input\.delta$/,
     (data) => [

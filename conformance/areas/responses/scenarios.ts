@@ -206,6 +206,23 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     play: (session) => sendInBothForms(session, fixtures(session, CONTENTS)),
   },
   {
+    name: "responses-odd-calls",
+    about: "Calls with one id, and a call with free text",
+    mode: "replay",
+    cost: perRoute(2),
+    play: (session) =>
+      sendInBothForms(session, {
+        "same-ids": () => ({
+          input: session.prompt("same-ids?of=tool-parallel", "Say something."),
+          tools: [WEATHER],
+        }),
+        "free-text": () => ({
+          input: session.prompt("tool-free-text", "Say something."),
+          tools: [CUSTOM],
+        }),
+      }, ["stream"]),
+  },
+  {
     name: "responses-forms",
     about: "Every form of the input of a request",
     mode: "both",

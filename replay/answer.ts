@@ -4,7 +4,12 @@
  */
 import type { Fixture } from "./fixtures/fixture.ts";
 import { FIXTURES } from "./fixtures/mod.ts";
-import { type ParsedRequest, parseRequest, turnsOf } from "./parse_request.ts";
+import {
+  type ParsedRequest,
+  parseRequest,
+  TURNS,
+  turnsOf,
+} from "./parse_request.ts";
 import {
   encodeResponsesBody,
   encodeResponsesFrames,
@@ -57,14 +62,8 @@ function checked(call: ParsedRequest, reply: () => Script): Script {
     );
   }
   if (call.model === "") return refuse(call, 400, "model: Field required");
-  const turns = {
-    messages: "messages",
-    chat_completions: "messages",
-    generate_content: "contents",
-    responses: "input",
-  }[dialect];
   if (turnsOf(dialect, body).length === 0) {
-    return refuse(call, 400, `${turns}: Field required`);
+    return refuse(call, 400, `${TURNS[dialect]}: Field required`);
   }
   return reply();
 }

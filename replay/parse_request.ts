@@ -150,17 +150,23 @@ function findMarkerInTurn(texts: readonly string[]): Marker | undefined {
   return undefined;
 }
 
+/** The member of a request that holds the conversation. */
+export const TURNS: Readonly<Record<DialectName, string>> = {
+  messages: "messages",
+  chat_completions: "messages",
+  generate_content: "contents",
+  responses: "input",
+};
+
 /** The turns of a conversation; in the Responses dialect its items. */
 export function turnsOf(
   dialect: DialectName,
   body: JsonObject,
 ): readonly Json[] {
-  const { input } = body;
-  if (dialect === "generate_content") return arrayOf(body["contents"]);
-  if (dialect !== "responses") return arrayOf(body["messages"]);
-  return typeof input === "string"
-    ? [{ role: "user", content: input }]
-    : arrayOf(input);
+  const turns = body[TURNS[dialect]];
+  return dialect === "responses" && typeof turns === "string"
+    ? [{ role: "user", content: turns }]
+    : arrayOf(turns);
 }
 
 /** One text per message after the model's last turn, last message first. */

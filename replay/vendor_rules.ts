@@ -4,7 +4,7 @@
  * every vendor of a dialect has are listed (from their API references, read on 21 November 2026);
  * null counts as absent.
  */
-import { type ParsedRequest, turnsOf } from "./parse_request.ts";
+import { type ParsedRequest, TURNS, turnsOf } from "./parse_request.ts";
 import { isObject, type Json, type JsonObject, objectOf } from "./json.ts";
 
 /** A field that the vendor refuses. */
@@ -135,12 +135,7 @@ function turnFault(
   { dialect }: ParsedRequest,
   body: JsonObject,
 ): RequestFault | undefined {
-  const list = {
-    messages: "messages",
-    chat_completions: "messages",
-    generate_content: "contents",
-    responses: "input",
-  }[dialect];
+  const list = TURNS[dialect];
   for (const [index, turn] of turnsOf(dialect, body).entries()) {
     const at = `${list}.${index}`;
     if (!isObject(turn)) return { param: at, why: "Input should be an object" };

@@ -172,10 +172,16 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
           code,
           x,
         ),
-        statusIs(e.exchange("responses/any/POST/no-key"), 401),
       ];
     },
-    mutants: ["responses-no-model-code", "responses-no-key-needed"],
+    mutants: ["responses-no-model-code"],
+  },
+  {
+    id: "responses.key-needed",
+    rule: says("A request without a key is refused with 401."),
+    reads: ["responses-methods"],
+    judge: (e) => [statusIs(e.exchange("responses/any/POST/no-key"), 401)],
+    mutants: ["responses-no-key-needed"],
   },
   {
     id: "responses.upstream-refusals",

@@ -147,7 +147,7 @@ export function encodeResponsesFrames(
     if (part !== undefined) {
       about(`${part[0]}.done`, { part: item.partOf(text) });
     }
-    const done = item.of(text, "completed");
+    const done = item.of(text, statusOf(reply, block));
     send("response.output_item.done", { output_index, item: done });
     output.push(done);
   }
@@ -164,7 +164,7 @@ export function encodeResponsesBody(
   const config = configOf(model, seeded, asked);
   const output = reply.blocks.map((block) => {
     const item = itemFor(block, seeded);
-    return item.of(item.pieces.join(""), "completed");
+    return item.of(item.pieces.join(""), statusOf(reply, block));
   });
   return JSON.stringify(endOf(config, reply, output));
 }
@@ -188,6 +188,21 @@ const SETTINGS = {
   user: null,
   metadata: {},
 };
+
+/** The last item of a reply that was cut is incomplete. */
+function statusOf(reply: NeutralReply, block: NeutralBlock): string {
+  return block === reply.blocks.at(-1) && reasonOf(reply) !== undefined
+    ? "incomplete"
+    : "completed";
+}
+
+/** Why a reply is incomplete; undefined when it is not. */
+function reasonOf({ blocks, stop }: NeutralReply): string | undefined {
+  const isRefused = blocks.some((block) =>
+    block.kind === "text" && block.refused === true
+  );
+  return isRefused ? undefined : INCOMPLETE[stop];
+}
 
 function configOf(
   model: string,
@@ -221,13 +236,11 @@ function configOf(
 
 function endOf(
   config: object,
-  { blocks, stop, usage }: NeutralReply,
+  reply: NeutralReply,
   output: readonly object[],
 ): { readonly status: string; readonly [name: string]: unknown } {
-  const isRefused = blocks.some((block) =>
-    block.kind === "text" && block.refused === true
-  );
-  const reason = isRefused ? undefined : INCOMPLETE[stop];
+  const { usage } = reply;
+  const reason = reasonOf(reply);
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
     ...config,

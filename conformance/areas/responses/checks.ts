@@ -7,13 +7,12 @@ import {
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
-import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
 import { isObject, parseJson } from "../../../replay/json.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
+import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
+import { RESPONSES_EXACT_CHECKS } from "./checks_exact.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
 import { RESPONSES_TOOL_CHECKS } from "./checks_tools.ts";
@@ -21,10 +20,8 @@ import { RESPONSES_REFUSAL_CHECKS } from "./checks_refusals.ts";
 import { RESPONSES_STATE_CHECKS } from "./checks_state.ts";
 import {
   callsOf,
-  contentIn,
   itemsOf,
   itemsOfType,
-  nameOf,
   repliesOf,
   responseOf,
   whereAccepted,
@@ -60,48 +57,6 @@ function items(e: Evidence): Finding[] {
     ...itemsOf(x).flatMap((item) => itemMembers(x, item)),
   ]);
 }
-
-/** One finding for each reply about a fact of its content. */
-function compare(
-  name: string,
-  member: (content: ReadContent) => unknown,
-): Check["judge"] {
-  return (e: Evidence) =>
-    repliesOf(e).map((x) => {
-      const expected = member(expectedContent(x));
-      const actual = member(contentIn(x));
-      return fact(
-        brief(expected, 1e5) === brief(actual, 1e5),
-        name,
-        brief(expected),
-        brief(actual),
-        x,
-      );
-    });
-}
-
-/** The fixture's content, with its stop as this format has it. */
-function expectedContent(x: Exchange): ReadContent {
-  const content = fixtureContent(nameOf(x), x.via);
-  const { stop, refusal, tools } = content;
-  const isCut = ["max_tokens", "context_window"].includes(stop);
-  const isBarred = stop === "refusal" && refusal === "";
-  return {
-    ...content,
-    stop: isCut
-      ? "max_tokens"
-      : isBarred
-      ? "refusal"
-      : tools.length > 0
-      ? "tool_use"
-      : "end",
-  };
-}
-
-const KNOWN_CONTENT = {
-  mode: "replay",
-  reads: ["responses-replies", "responses-contents"],
-} as const;
 
 /** All checks of the area. */
 export const RESPONSES_CHECKS: readonly Check[] = checksWith({
@@ -314,74 +269,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     mutants: ["responses-empty-message"],
     isSkillLive: true,
   },
-  {
-    id: "responses.text-exact",
-    rule: says(
-      "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
-    ),
-    ...KNOWN_CONTENT,
-    judge: compare("text", ({ text, refusal }) => [text, refusal]),
-    mutants: ["responses-text-cut", "responses-refusal-as-text"],
-  },
-  {
-    id: "responses.calls-exact",
-    rule: says(
-      "Every call of the model is an item of its own, in order, with its name and its arguments.",
-    ),
-    ...KNOWN_CONTENT,
-    judge: compare("calls", ({ tools }) => tools),
-    mutants: ["responses-first-call-only", "responses-arguments-latin1"],
-  },
-  {
-    id: "responses.status-exact",
-    rule: says(
-      "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
-    ),
-    ...KNOWN_CONTENT,
-    judge: compare("status", ({ stop }) => stop),
-    mutants: ["responses-always-completed", "responses-filter-is-limit"],
-  },
-  {
-    id: "responses.usage-exact",
-    rule: says("`input_tokens` counts the whole prompt with its cached part."),
-    ...KNOWN_CONTENT,
-    judge: compare("usage", ({ usage }) => [
-      usage.input + usage.cacheRead + usage.cacheWrite,
-      usage.cacheRead,
-      usage.output,
-    ]),
-    mutants: ["responses-input-without-cache", "responses-output-plus-one"],
-  },
-  {
-    id: "responses.reasoning-shown",
-    rule: says(
-      "Readable reasoning is a `reasoning` item before the answer, as `summary_text`.",
-    ),
-    level: "convention",
-    ...KNOWN_CONTENT,
-    judge: (e) =>
-      some(
-        repliesOf(e).filter((x) => nameOf(x).startsWith("thinking")).map(
-          (x) => {
-            const expected = fixtureContent(nameOf(x), x.via).thinking;
-            const { thinking } = contentIn(x);
-            const kinds = itemsOf(x).map((item) => textAt(item, "type"));
-            return fact(
-              expected === "" ||
-                thinking.replaceAll("\n\n", "") ===
-                      expected.replaceAll("\n\n", "") &&
-                  kinds[0] === "reasoning",
-              "reasoning",
-              brief(expected),
-              `${kinds.join(", ")}: ${brief(thinking)}`,
-              x,
-            );
-          },
-        ),
-        "a reply with reasoning",
-      ),
-    mutants: ["responses-reasoning-lost", "responses-reasoning-as-text"],
-  },
+  ...RESPONSES_EXACT_CHECKS,
   ...RESPONSES_STREAM_CHECKS,
   ...RESPONSES_REQUEST_CHECKS,
   ...RESPONSES_TOOL_CHECKS,

@@ -125,6 +125,14 @@ const REPLY_FAULTS: Faults = {
     status: "completed",
     incomplete_details: null,
   })),
+  "responses-items-completed": inItems("message", (item) => ({
+    ...item,
+    status: "completed",
+  })),
+  "responses-items-in-progress": inItems("function_call", (item) => ({
+    ...item,
+    status: "in_progress",
+  })),
   "responses-filter-is-limit": inReply((reply) =>
     textAt(reply, "incomplete_details.reason") === ""
       ? reply

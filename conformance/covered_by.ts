@@ -199,6 +199,12 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     begins,
     because: MONEY,
   })),
+  ...["This chapter is not part", "A gateway may leave out", "The sources are"]
+    .map((begins) => ({
+      section: "Responses endpoint (beyond",
+      begins,
+      because: OF_THE_DOCUMENT,
+    })),
   {
     section: "Stream behaviour",
     begins: "When the connection drops",

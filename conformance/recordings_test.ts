@@ -14,7 +14,13 @@ import { areaOf, type Check } from "./suite/check.ts";
 
 const FOLDER = new URL("../../shared/recordings/", import.meta.url);
 
-const AREAS = ["message_reply", "message_stream", "chat_reply", "chat_stream"];
+const AREAS = [
+  "message_reply",
+  "message_stream",
+  "chat_reply",
+  "chat_stream",
+  "responses",
+];
 
 /**
  * Checks that judge the content of a reply to their own request; a recording answers another
@@ -26,22 +32,33 @@ const OF_THEIR_REQUEST: readonly string[] = [
   "chat_stream.usage-asked",
 ];
 
+/** The scenario that plain requests to an endpoint belong to. */
+const SCENARIOS = {
+  messages: "text",
+  chat: "text",
+  responses: "responses-replies",
+} as const;
+
 /** Fewer judgements than this would prove nothing. */
 const LEAST_JUDGEMENTS = 100;
 
 interface Recording {
-  readonly endpoint: "messages" | "chat";
+  readonly endpoint: keyof typeof SCENARIOS;
   readonly exchange: Exchange;
 }
 
 async function recordings(): Promise<Recording[]> {
   const index = await Deno.readTextFile(new URL("INDEX.jsonl", FOLDER));
-  const vendors = new Map([["anthropic", "messages"], ["openai", "chat"]]);
+  const vendors = new Map([
+    ["anthropic", ["messages"]],
+    ["openai", ["chat", "responses"]],
+  ]);
   const found: Recording[] = [];
   for (const line of index.trim().split("\n")) {
     const entry = parseJson(line);
-    const wanted = vendors.get(textAt(entry, "provider")) ===
-        textAt(entry, "vendor") &&
+    const vendor = textAt(entry, "vendor");
+    const wanted =
+      vendors.get(textAt(entry, "provider"))?.includes(vendor) === true &&
       textAt(entry, "op") === "generate" &&
       isObject(entry) && entry["status"] === 200;
     if (!wanted) continue;
@@ -50,14 +67,16 @@ async function recordings(): Promise<Recording[]> {
     // The suite never requests several choices, and its rules assume one.
     const asked = member(member(recorded, "request"), "body");
     if (Number(member(asked, "n") ?? 1) > 1) continue;
-    const endpoint = textAt(entry, "vendor") === "chat" ? "chat" : "messages";
+    const endpoint = vendor === "messages" || vendor === "responses"
+      ? vendor
+      : "chat";
     found.push({ endpoint, exchange: exchangeOf(endpoint, recorded) });
   }
   return found;
 }
 
 function exchangeOf(
-  endpoint: "messages" | "chat",
+  endpoint: keyof typeof SCENARIOS,
   recorded: Json | undefined,
 ): Exchange {
   const response = member(recorded, "response");
@@ -70,7 +89,9 @@ function exchangeOf(
     ? "text/event-stream; charset=utf-8"
     : "application/json";
   return {
-    label: `${endpoint}/model/${streamed ? "stream" : "whole"}`,
+    label: `${endpoint}/model/${streamed ? "stream" : "whole"}${
+      endpoint === "responses" ? "/text" : ""
+    }`,
     scenario: textAt(recorded, "id"),
     endpoint,
     via: undefined,
@@ -100,9 +121,14 @@ function member(value: Json | undefined, name: string): Json | undefined {
 }
 
 /** The findings of a check about a recording; undefined when the check does not apply to it. */
-function findingsOf(check: Check, { exchange }: Recording): string | undefined {
+function findingsOf(
+  check: Check,
+  { endpoint, exchange }: Recording,
+): string | undefined {
+  const scenario = SCENARIOS[endpoint];
+  if (!check.reads.includes(scenario)) return undefined;
   const records = new Map([
-    ["text", { scenario: "text", exchanges: [exchange], notes: {} }],
+    [scenario, { scenario, exchanges: [exchange], notes: {} }],
   ]);
   const { verdict, findings, why } = judge(check, "live", records);
   const bad = findings.find((finding) => finding.verdict === "fail");
@@ -132,7 +158,7 @@ Deno.test({
   ignore: !HERE,
   fn: async () => {
     const checks = CHECKS.filter((check) =>
-      check.mode === "both" && check.reads.includes("text") &&
+      check.mode === "both" &&
       AREAS.includes(areaOf(check)) &&
       !OF_THEIR_REQUEST.includes(check.id)
     );

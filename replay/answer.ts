@@ -4,10 +4,19 @@
  */
 import type { Fixture } from "./fixtures/fixture.ts";
 import { FIXTURES } from "./fixtures/mod.ts";
-import { type ParsedRequest, parseRequest } from "./parse_request.ts";
+import {
+  type ParsedRequest,
+  parseRequest,
+  TURNS,
+  turnsOf,
+} from "./parse_request.ts";
+import {
+  encodeResponsesBody,
+  encodeResponsesFrames,
+} from "./encode_responses.ts";
+import { replyIn } from "./fixtures/reply_in.ts";
 import { deliver, deliverWritten } from "./deliver.ts";
 import { defaultReply } from "./default_reply.ts";
-import { arrayOf } from "./json.ts";
 import { refuse } from "./refuse.ts";
 import { jsonScript, type ReplayRequest, type Script } from "./script.ts";
 import { encodeChatBody, encodeChatFrames } from "./encode_chat_completions.ts";
@@ -53,9 +62,8 @@ function checked(call: ParsedRequest, reply: () => Script): Script {
     );
   }
   if (call.model === "") return refuse(call, 400, "model: Field required");
-  const turns = dialect === "generate_content" ? "contents" : "messages";
-  if (arrayOf(body[turns]).length === 0) {
-    return refuse(call, 400, `${turns}: Field required`);
+  if (turnsOf(dialect, body).length === 0) {
+    return refuse(call, 400, `${TURNS[dialect]}: Field required`);
   }
   return reply();
 }
@@ -89,7 +97,11 @@ function scriptOf(
   params: Readonly<Record<string, string>>,
 ): Script {
   if ("script" in fixture) return fixture.script(call, params);
-  return deliverWritten(call, fixture.replies[call.dialect], params);
+  return deliverWritten(
+    call,
+    replyIn(fixture, call.dialect, call.body),
+    params,
+  );
 }
 
 /** Script for a generation call that is answered with this reply, in the dialect of the call. */
@@ -110,6 +122,7 @@ function encode(
     reply,
     model: call.model,
     usageAsked: call.usageAsked,
+    ...(call.body === undefined ? {} : { asked: call.body }),
     seed: call.request.path + call.request.body,
   };
   const [frames, whole] = ENCODERS[call.dialect];
@@ -127,6 +140,7 @@ const ENCODERS: Readonly<Record<ParsedRequest["dialect"], Encoders>> = {
   messages: [encodeMessagesFrames, encodeMessagesBody],
   chat_completions: [encodeChatFrames, encodeChatBody],
   generate_content: [encodeGenerateFrames, encodeGenerateBody],
+  responses: [encodeResponsesFrames, encodeResponsesBody],
 };
 
 function countTokens(call: ParsedRequest): Script {
@@ -173,6 +187,7 @@ function models(call: ParsedRequest): Script {
         last_id: MODEL_IDS.at(-1),
       });
     case "chat_completions":
+    case "responses":
       return jsonScript(200, {
         object: "list",
         data: MODEL_IDS.map((id) => ({

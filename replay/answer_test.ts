@@ -125,6 +125,7 @@ function requestOf(
   const path = {
     messages: "/v1/messages",
     chat_completions: "/v1/chat/completions",
+    responses: "/v1/responses",
     generate_content: `/v1beta/models/m:${
       streamed ? "streamGenerateContent?alt=sse" : "generateContent"
     }`,

@@ -59,6 +59,10 @@ export function contentOfStream(
       return contentOfWhole(dialect, foldChat(events));
     case "generate_content":
       return readGemini(events);
+    case "responses":
+      return readResponse(
+        objectOf(events.findLast(({ response }) => response)?.["response"]),
+      );
   }
 }
 
@@ -74,6 +78,8 @@ export function contentOfWhole(
       return readChat(body);
     case "generate_content":
       return readGemini([body]);
+    case "responses":
+      return readResponse(body);
   }
 }
 
@@ -96,10 +102,12 @@ const STOPS: Readonly<Record<string, StopCause>> = {
   stop: "end",
   length: "max_tokens",
   tool_calls: "tool_use",
-  content_filter: "refusal",
   STOP: "end",
   MAX_TOKENS: "max_tokens",
   SAFETY: "refusal",
+  completed: "end",
+  max_output_tokens: "max_tokens",
+  content_filter: "refusal",
 };
 
 /**
@@ -181,6 +189,43 @@ function readChat(body: JsonObject): ReadContent {
       output: count(usage["completion_tokens"]),
       reasoning: count(
         objectOf(usage["completion_tokens_details"])["reasoning_tokens"],
+      ),
+    },
+  };
+}
+
+function readResponse(body: JsonObject): ReadContent {
+  const items = arrayOf(body["output"]).map(objectOf);
+  const parts = items.flatMap((item) =>
+    [...arrayOf(item["summary"]), ...arrayOf(item["content"])].map(objectOf)
+  );
+  const tools = items.filter(({ type }) =>
+    type === "function_call" || type === "custom_tool_call"
+  ).map((call) => ({
+    name: stringOf(call["name"]) ?? "",
+    args: call["input"] ?? parseJson(stringOf(call["arguments"]) ?? "") ?? null,
+  }));
+  const usage = objectOf(body["usage"]);
+  const details = objectOf(usage["input_tokens_details"]);
+  const cacheRead = count(details["cached_tokens"]);
+  const cacheWrite = count(details["cache_write_tokens"]);
+  return {
+    text: joined(parts, "output_text", "text"),
+    thinking: joined(parts, "summary_text", "text"),
+    refusal: joined(parts, "refusal", "refusal"),
+    tools,
+    stop: stopOf(
+      objectOf(body["incomplete_details"])["reason"] ?? body["status"],
+      tools,
+    ),
+    stopSequence: null,
+    usage: {
+      input: count(usage["input_tokens"]) - cacheRead - cacheWrite,
+      cacheRead,
+      cacheWrite,
+      output: count(usage["output_tokens"]),
+      reasoning: count(
+        objectOf(usage["output_tokens_details"])["reasoning_tokens"],
       ),
     },
   };

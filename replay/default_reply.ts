@@ -22,9 +22,11 @@ export function defaultReply(call: ParsedRequest): NeutralReply {
     reasoning: 0,
   });
   if (constraints.forcedTool !== undefined) {
-    const args = argumentsOf(constraints.forcedTool.schema);
+    const { name, schema, namespace, freeText = false } =
+      constraints.forcedTool;
+    const args = freeText ? { input: "*** Begin Patch" } : argumentsOf(schema);
     const output = Math.ceil(
-      (countBytes(constraints.forcedTool.name) +
+      (countBytes(name) +
         countBytes(JSON.stringify(args))) / 4,
     );
     if (output > constraints.maxTokens) {
@@ -37,8 +39,10 @@ export function defaultReply(call: ParsedRequest): NeutralReply {
     }
     const block = {
       kind: "tool",
-      name: constraints.forcedTool.name,
+      name,
       args,
+      freeText,
+      ...(namespace === undefined ? {} : { namespace }),
     } as const;
     return {
       blocks: [block],

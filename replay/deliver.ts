@@ -119,6 +119,7 @@ const WHOLE_TYPES: Readonly<Record<ParsedRequest["dialect"], string>> = {
   messages: "application/json",
   chat_completions: "application/json",
   generate_content: "application/json; charset=UTF-8",
+  responses: "application/json",
 };
 
 type HeadersOf = Readonly<
@@ -133,6 +134,7 @@ const ID_HEADERS: HeadersOf = {
   messages: { "request-id": "req_011CReplayUpstream000001" },
   chat_completions: { "x-request-id": "req_replay0upstream0000000000000001" },
   generate_content: {},
+  responses: { "x-request-id": "req_replay0upstream0000000000000001" },
 };
 
 const STREAM_HEADERS: HeadersOf = {
@@ -142,6 +144,7 @@ const STREAM_HEADERS: HeadersOf = {
     ...ID_HEADERS.chat_completions,
   },
   generate_content: {},
+  responses: { "cache-control": "no-cache", ...ID_HEADERS.responses },
 };
 
 /** Content type of a stream in a request's dialect. */

@@ -31,13 +31,26 @@ export interface NeutralUsage {
 
 /** One block of a reply; text is split into the pieces that a stream sends. */
 export type NeutralBlock =
-  | { readonly kind: "text"; readonly pieces: readonly string[] }
+  | {
+    readonly kind: "text";
+    readonly pieces: readonly string[];
+    /** Responses: whether the words are a refusal. */
+    readonly refused?: boolean;
+  }
   | {
     readonly kind: "thinking";
     readonly pieces: readonly string[];
     readonly signature: string;
   }
-  | { readonly kind: "tool"; readonly name: string; readonly args: JsonObject };
+  | {
+    readonly kind: "tool";
+    readonly name: string;
+    readonly args: JsonObject;
+    /** Responses: the group of the tool. */
+    readonly namespace?: string;
+    /** Responses: whether `args.input` is sent as free text. */
+    readonly freeText?: boolean;
+  };
 
 /** A whole reply. */
 export interface NeutralReply {
@@ -57,6 +70,8 @@ export interface EncodableReply {
   readonly reply: NeutralReply;
   /** Model id to report. */
   readonly model: string;
+  /** Responses only: the request, whose settings the reply repeats. */
+  readonly asked?: JsonObject;
   /** Chat only: whether the request asks for a usage frame. */
   readonly usageAsked: boolean;
   /** Determines the ids, padding and obfuscation. */

@@ -15,7 +15,11 @@ import { findMarker, type Marker } from "./marker.ts";
 import type { ReplayRequest } from "./script.ts";
 
 /** Name of a wire format. */
-export type DialectName = "messages" | "chat_completions" | "generate_content";
+export type DialectName =
+  | "messages"
+  | "chat_completions"
+  | "generate_content"
+  | "responses";
 
 /** What an endpoint does; `unknown` for a path that no vendor serves. */
 export type VendorOperation =
@@ -104,6 +108,9 @@ function readPath(path: string, request: ReplayRequest): PathReading {
   if (post && path.endsWith("/chat/completions")) {
     return { dialect, operation: "generate" };
   }
+  if (post && path.endsWith("/v1/responses")) {
+    return { dialect, operation: "generate" };
+  }
   if (!post && /(^|\/)models$/.test(path)) {
     return { dialect, operation: "models" };
   }
@@ -117,6 +124,9 @@ function dialectOf(path: string, request: ReplayRequest): DialectName {
   ) {
     return "generate_content";
   }
+  if (
+    path.includes("/responses")
+  ) return "responses";
   if (
     path.includes("/messages") ||
     request.headers["anthropic-version"] !== undefined
@@ -140,17 +150,37 @@ function findMarkerInTurn(texts: readonly string[]): Marker | undefined {
   return undefined;
 }
 
+/** The member of a request that holds the conversation. */
+export const TURNS: Readonly<Record<DialectName, string>> = {
+  messages: "messages",
+  chat_completions: "messages",
+  generate_content: "contents",
+  responses: "input",
+};
+
+/** The turns of a conversation; in the Responses dialect its items. */
+export function turnsOf(
+  dialect: DialectName,
+  body: JsonObject,
+): readonly Json[] {
+  const turns = body[TURNS[dialect]];
+  return dialect === "responses" && typeof turns === "string"
+    ? [{ role: "user", content: turns }]
+    : arrayOf(turns);
+}
+
 /** One text per message after the model's last turn, last message first. */
 function turnTexts(dialect: DialectName, body: JsonObject): readonly string[] {
-  const turns = arrayOf(
-    body[dialect === "generate_content" ? "contents" : "messages"],
-  ).map(objectOf);
+  const turns = turnsOf(dialect, body).map(objectOf);
   const isModel = (turn: JsonObject): boolean =>
-    turn["role"] === "assistant" || turn["role"] === "model";
+    turn["role"] === "assistant" || turn["role"] === "model" ||
+    /^(reasoning|(function|custom_tool)_call)$/.test(String(turn["type"]));
   const lastTurn = turns.slice(turns.findLastIndex(isModel) + 1);
   return lastTurn
     .filter((turn) => turn["role"] !== "system" && turn["role"] !== "developer")
-    .map((turn) => textsIn(turn["content"] ?? turn["parts"]).join("\n"))
+    .map((turn) =>
+      textsIn(turn["content"] ?? turn["parts"] ?? turn["output"]).join("\n")
+    )
     .reverse();
 }
 

@@ -29,7 +29,8 @@ export function errorBody(
         },
         request_id: REQUEST_ID,
       };
-    case "chat_completions": {
+    case "chat_completions":
+    case "responses": {
       const { type, code, message: text } = words?.chat_completions ?? {};
       return { error: { message: messageOr(text), type, param, code } };
     }
@@ -90,7 +91,7 @@ function errorHeaders(
   const retry = status === 429 || status === 503 || status === 529
     ? { "retry-after": String(RETRY_AFTER_SECONDS) }
     : {};
-  if (dialect === "chat_completions") {
+  if (dialect === "chat_completions" || dialect === "responses") {
     return { "x-request-id": "req_replay0upstream0000000000000001", ...retry };
   }
   return {

@@ -20,6 +20,10 @@ export interface OfferedTool {
   readonly about: string;
   /** JSON schema of the arguments; undefined when there is none. */
   readonly schema: Json | undefined;
+  /** Responses: its group. */
+  readonly namespace?: string;
+  /** Responses: true when its input is free text. */
+  readonly freeText?: boolean;
 }
 
 /** Constraints on a reply, in no dialect. */
@@ -41,6 +45,7 @@ export function readConstraints(call: ParsedRequest): ReplyConstraints {
     body["generationConfig"] ?? body["generation_config"],
   );
   const limit = body["max_tokens"] ?? body["max_completion_tokens"] ??
+    body["max_output_tokens"] ??
     config["maxOutputTokens"] ??
     config["max_output_tokens"];
   const stop = body["stop_sequences"] ?? body["stop"] ??
@@ -58,7 +63,17 @@ export function readConstraints(call: ParsedRequest): ReplyConstraints {
 
 /** The tools that a request of any dialect offers. */
 export function toolsOf(call: ParsedRequest): OfferedTool[] {
-  return arrayOf(objectOf(call.body)["tools"]).map(objectOf).flatMap((tool) => {
+  const body = objectOf(call.body);
+  const later = arrayOf(body["input"]).map(objectOf).filter(({ type }) =>
+    type === "additional_tools"
+  ).flatMap(({ tools }) => arrayOf(tools));
+  return [...arrayOf(body["tools"]), ...later].map(objectOf).flatMap((tool) => {
+    if (tool["type"] === "namespace") {
+      return arrayOf(tool["tools"]).map(objectOf).map((each) => ({
+        ...offered(each),
+        namespace: stringOf(tool["name"]) ?? "",
+      }));
+    }
     const declarations = tool["functionDeclarations"] ??
       tool["function_declarations"];
     if (declarations !== undefined) {
@@ -78,6 +93,7 @@ function offered(tool: JsonObject): OfferedTool {
     about: stringOf(tool["description"]) ?? "",
     schema: tool["input_schema"] ?? tool["parameters"] ??
       tool["parametersJsonSchema"],
+    ...(tool["type"] === "custom" ? { freeText: true } : {}),
   };
 }
 
@@ -85,28 +101,47 @@ function toolForcedBy(
   call: ParsedRequest,
   body: JsonObject,
 ): OfferedTool | undefined {
-  const tools = toolsOf(call);
+  const tools = toolsOf(call).filter(({ name }) => name !== "");
   const choice = body["tool_choice"];
   if (choice === "required") return tools[0];
-  const { type, name, function: chosen } = objectOf(choice);
+  const { type, name, namespace, function: chosen } = objectOf(choice);
+  if (type === "allowed_tools") {
+    return allowedTool(tools, objectOf(choice));
+  }
   if (type === "any") return tools[0];
-  const wanted = type === "tool"
+  const wanted = type === "function"
+    ? objectOf(chosen)["name"] ?? name
+    : type === "tool" || type === "custom"
     ? name
-    : type === "function"
-    ? objectOf(chosen)["name"]
     : undefined;
-  if (wanted !== undefined) return tools.find((tool) => tool.name === wanted);
+  if (wanted !== undefined) {
+    return tools.find((tool) =>
+      tool.name === wanted && (namespace ?? tool.namespace) === tool.namespace
+    );
+  }
   const config = objectOf(body["toolConfig"] ?? body["tool_config"]);
   const calling = objectOf(
     config["functionCallingConfig"] ?? config["function_calling_config"],
   );
   if (calling["mode"] !== "ANY") return undefined;
-  const allowed = arrayOf(
+  const names = arrayOf(
     calling["allowedFunctionNames"] ?? calling["allowed_function_names"],
   );
-  return tools.find((tool) =>
-    allowed.length === 0 || allowed.includes(tool.name)
+  return tools.find((tool) => names.length === 0 || names.includes(tool.name));
+}
+
+/** The first allowed tool, when one is required; the chat dialect has one more level. */
+function allowedTool(
+  tools: readonly OfferedTool[],
+  choice: JsonObject,
+): OfferedTool | undefined {
+  const { mode, tools: allowed } = objectOf(choice["allowed_tools"] ?? choice);
+  const names = arrayOf(allowed).map(objectOf).map((tool) =>
+    objectOf(tool["function"] ?? tool)["name"]
   );
+  return mode === "required"
+    ? tools.find(({ name }) => names.includes(name))
+    : undefined;
 }
 
 function jsonConstraint(
@@ -119,8 +154,10 @@ function jsonConstraint(
     return { schema: objectOf(chat["json_schema"])["schema"] };
   }
   const format = objectOf(
-    objectOf(body["output_config"])["format"] ?? body["output_format"],
+    objectOf(body["output_config"])["format"] ?? body["output_format"] ??
+      objectOf(body["text"])["format"],
   );
+  if (format["type"] === "json_object") return { schema: undefined };
   if (format["type"] === "json_schema") return { schema: format["schema"] };
   if (config["responseMimeType"] !== "application/json") return undefined;
   return { schema: config["responseJsonSchema"] ?? config["responseSchema"] };

@@ -2,7 +2,7 @@
  * Counts a request's input tokens as this server defines them: UTF-8 bytes of its texts and tools,
  * divided by four.
  */
-import { type ParsedRequest, textsIn } from "./parse_request.ts";
+import { type ParsedRequest, textsIn, turnsOf } from "./parse_request.ts";
 import { arrayOf, type Json, objectOf, stringOf } from "./json.ts";
 import { toolsOf } from "./reply_constraints.ts";
 
@@ -20,9 +20,8 @@ export function inputTokens(call: ParsedRequest): number {
   const texts = [
     ...textsIn(body["system"]),
     ...textsIn(objectOf(system)["parts"]),
-    ...[...arrayOf(body["messages"]), ...arrayOf(body["contents"])].flatMap(
-      turnTexts,
-    ),
+    ...textsIn(body["instructions"]),
+    ...turnsOf(call.dialect, body).flatMap(turnTexts),
     ...toolsOf(call).flatMap((
       { name, about, schema },
     ) => [name, about, JSON.stringify(schema ?? {})]),
@@ -34,9 +33,10 @@ export function inputTokens(call: ParsedRequest): number {
 }
 
 function turnTexts(turn: Json): string[] {
-  const { content, parts, tool_calls } = objectOf(turn);
+  const { content, parts, output, tool_calls } = objectOf(turn);
   return [
-    ...textsIn(content ?? parts),
+    ...textsIn(content ?? parts ?? output),
+    ...callTexts(turn),
     ...[...arrayOf(content), ...arrayOf(parts), ...arrayOf(tool_calls)].flatMap(
       callTexts,
     ),
@@ -48,7 +48,9 @@ function callTexts(part: Json): string[] {
   const block = objectOf(part);
   const called = objectOf(
     block["function"] ?? block["functionCall"] ??
-      (block["type"] === "tool_use" ? block : {}),
+      (/^(tool_use|(function|custom_tool)_call)$/.test(String(block["type"]))
+        ? block
+        : {}),
   );
   const args = called["arguments"] ?? called["args"] ?? called["input"];
   const name = stringOf(called["name"]);

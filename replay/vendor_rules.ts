@@ -4,14 +4,8 @@
  * every vendor of a dialect has are listed (from their API references, read on 21 November 2026);
  * null counts as absent.
  */
-import type { ParsedRequest } from "./parse_request.ts";
-import {
-  arrayOf,
-  isObject,
-  type Json,
-  type JsonObject,
-  objectOf,
-} from "./json.ts";
+import { type ParsedRequest, TURNS, turnsOf } from "./parse_request.ts";
+import { isObject, type Json, type JsonObject, objectOf } from "./json.ts";
 
 /** A field that the vendor refuses. */
 export interface RequestFault {
@@ -75,6 +69,14 @@ const RULES: Readonly<Record<ParsedRequest["dialect"], readonly FieldRule[]>> =
       ["system", () => false, "Unrecognized request argument supplied"],
       ["tools", isObjects, LIST],
     ],
+    responses: [
+      ["max_output_tokens", isWhole(16), WHOLE],
+      between("temperature", 2),
+      between("top_p", 1),
+      STREAM,
+      ["instructions", isText, "Input should be a valid string"],
+      ["tools", isObjects, LIST],
+    ],
     generate_content: [
       ["systemInstruction", isObject, "Input should be a valid object"],
       ["tools", isObjects, LIST],
@@ -100,6 +102,7 @@ const ROLES: Readonly<Record<ParsedRequest["dialect"], readonly string[]>> = {
     "function",
   ],
   generate_content: ["user", "model", "function"],
+  responses: ["user", "assistant", "system", "developer"],
 };
 
 /** The first invalid field of a generation request; undefined when the request is valid. */
@@ -132,11 +135,15 @@ function turnFault(
   { dialect }: ParsedRequest,
   body: JsonObject,
 ): RequestFault | undefined {
-  const list = dialect === "generate_content" ? "contents" : "messages";
-  for (const [index, turn] of arrayOf(body[list]).entries()) {
+  const list = TURNS[dialect];
+  for (const [index, turn] of turnsOf(dialect, body).entries()) {
     const at = `${list}.${index}`;
     if (!isObject(turn)) return { param: at, why: "Input should be an object" };
     const role = turn["role"] ?? null;
+    // Other items have no role.
+    if (dialect === "responses" && (turn["type"] ?? "message") !== "message") {
+      continue;
+    }
     const unnamed = role === null && dialect === "generate_content";
     if (!unnamed && !ROLES[dialect].some((known) => known === role)) {
       return {

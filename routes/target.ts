@@ -11,7 +11,7 @@ import { ApiError } from "../translate/model/error.ts";
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** A request's path and query. */
-export interface Target {
+export interface RequestTarget {
   /** As in the URL, not decoded. */
   readonly path: string;
   /** Empty if the URL has no query. */
@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** Cache of parsed URLs without a query: nearly all requests use a few paths. */
-const CACHE = new Map<string, Target>();
+const CACHE = new Map<string, RequestTarget>();
 const MAX_CACHED = 1_000;
 /** Longer URLs are rare and are not cached. */
 const MAX_CACHED_CHARS = 200;
@@ -30,7 +30,7 @@ const MAX_CACHED_CHARS = 200;
  * @throws {ApiError} `invalid_request` if the host header or the target is malformed, or if the
  * body has two lengths
  */
-export function targetOf({ headers, url }: Request): Target {
+export function targetOf({ headers, url }: Request): RequestTarget {
   const host = headers.get("host") ?? "";
   if (host !== "" && !HOST.test(host)) throw malformed("the host header");
   // A proxy in front may trust the other header and see another end of the body: request smuggling.
@@ -42,7 +42,7 @@ export function targetOf({ headers, url }: Request): Target {
   return CACHE.get(url) ?? parse(url);
 }
 
-function parse(text: string): Target {
+function parse(text: string): RequestTarget {
   let url: URL;
   try {
     url = new URL(text);

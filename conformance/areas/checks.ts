@@ -12,6 +12,7 @@ import { TOOLS_CHECKS } from "./tools/checks.ts";
 import { UPSTREAM_CHECKS } from "./upstream/checks.ts";
 import { HOSTILE_CHECKS } from "./hostile/checks.ts";
 import { LIMITS_CHECKS } from "./limits/checks.ts";
+import { RESPONSES_CHECKS } from "./responses/checks.ts";
 import { TRANSPORT_CHECKS } from "./transport/checks.ts";
 
 /** All checks, in the order of the reports. */
@@ -29,4 +30,5 @@ export const CHECKS: readonly Check[] = [
   ...HOSTILE_CHECKS,
   ...LIMITS_CHECKS,
   ...TRANSPORT_CHECKS,
+  ...RESPONSES_CHECKS,
 ];

@@ -13,6 +13,7 @@ import { TOOLS_MUTANTS } from "./tools/faults.ts";
 import { UPSTREAM_MUTANTS } from "./upstream/faults.ts";
 import { HOSTILE_MUTANTS } from "./hostile/faults.ts";
 import { LIMITS_MUTANTS } from "./limits/faults.ts";
+import { RESPONSES_MUTANTS } from "./responses/faults.ts";
 import { TRANSPORT_MUTANTS } from "./transport/faults.ts";
 
 /** All mutants; checks refer to them by name. */
@@ -31,4 +32,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...HOSTILE_MUTANTS,
   ...LIMITS_MUTANTS,
   ...TRANSPORT_MUTANTS,
+  ...RESPONSES_MUTANTS,
 ];

@@ -10,6 +10,7 @@ import { TOOLS_SCENARIOS } from "./tools/scenarios.ts";
 import { UPSTREAM_SCENARIOS } from "./upstream/scenarios.ts";
 import { HOSTILE_SCENARIOS } from "./hostile/scenarios.ts";
 import { LIMITS_SCENARIOS } from "./limits/scenarios.ts";
+import { RESPONSES_SCENARIOS } from "./responses/scenarios.ts";
 import { TRANSPORT_SCENARIOS } from "./transport/scenarios.ts";
 
 /** All scenarios; checks refer to them by name. */
@@ -25,4 +26,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...HOSTILE_SCENARIOS,
   ...LIMITS_SCENARIOS,
   ...TRANSPORT_SCENARIOS,
+  ...RESPONSES_SCENARIOS,
 ];

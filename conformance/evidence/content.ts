@@ -19,6 +19,8 @@ import type { Exchange } from "./exchange.ts";
 export function contentOf(exchange: Exchange): ReadContent {
   const dialect = exchange.endpoint === "chat"
     ? "chat_completions"
+    : exchange.endpoint === "responses"
+    ? "responses"
     : "messages";
   if (exchange.frames.length === 0) {
     return contentOfWhole(dialect, objectOf(exchange.json));
@@ -40,7 +42,12 @@ export function fixtureContent(
   const fixture = WRITTEN.get(name);
   if (fixture === undefined) throw new Error(`No fixture is named ${name}`);
   const own = via === undefined ? {} : fixture.contentIn?.[via] ?? {};
-  return completeContent({ ...fixture.content, ...own });
+  const content = completeContent({ ...fixture.content, ...own });
+  // This dialect has no word for these.
+  return via === "responses" &&
+      ["stop_sequence", "pause", "other"].includes(content.stop)
+    ? { ...content, stop: "end", stopSequence: null }
+    : content;
 }
 
 /**

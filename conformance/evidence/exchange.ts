@@ -8,7 +8,13 @@ import type { DialectName } from "../../replay/parse_request.ts";
 import type { Ending as UpstreamEnding } from "../../replay/replay_log.ts";
 
 /** The operation of the specification that an exchange is meant for. */
-export type Endpoint = "messages" | "chat" | "models" | "other";
+export type Endpoint =
+  | "messages"
+  | "chat"
+  | "models"
+  /** Beyond the base specification; with all paths below `/v1/responses`. */
+  | "responses"
+  | "other";
 
 /** A header as sent or received, name in lower case. */
 export type Header = readonly [name: string, value: string];

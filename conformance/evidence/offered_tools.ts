@@ -28,6 +28,7 @@ export function offeredTools(
   if (dialect === "messages") {
     return tools.map((tool) => offered(tool, at(tool, "input_schema")));
   }
+  if (dialect === "responses") return tools.flatMap(responsesTools);
   if (dialect === "chat_completions") {
     return tools.map((tool) =>
       offered(at(tool, "function"), at(tool, "function.parameters"))
@@ -39,6 +40,21 @@ export function offeredTools(
   ]).map((tool) =>
     offered(tool, at(tool, "parametersJsonSchema") ?? at(tool, "parameters"))
   );
+}
+
+/** The tools that clients run; those of a group under the names of the group and of the tool. */
+function responsesTools(tool: Json): readonly OfferedTool[] {
+  switch (at(tool, "type")) {
+    case "namespace":
+      return listAt(tool, "tools").flatMap(responsesTools).map((each) => ({
+        ...each,
+        name: `${textAt(tool, "name")}.${each.name}`,
+      }));
+    case "function":
+    case "custom":
+      return [offered(tool, at(tool, "parameters"))];
+  }
+  return [];
 }
 
 function offered(
@@ -66,13 +82,15 @@ export function toolChoiceIn(
       parallel: typeof single === "boolean" ? !single : undefined,
     };
   }
-  if (dialect === "chat_completions") {
+  if (dialect === "chat_completions" || dialect === "responses") {
     const parallel = at(body, "parallel_tool_calls");
     return {
       choice: typeof choice === "string"
         ? choice === "required" ? "any" : choice
+        : textAt(choice, "type") === "allowed_tools"
+        ? "allowed_tools"
         : isObject(choice)
-        ? `tool:${textAt(choice, "function.name")}`
+        ? `tool:${textAt(choice, "function.name") || textAt(choice, "name")}`
         : "unset",
       parallel: typeof parallel === "boolean" ? parallel : undefined,
     };

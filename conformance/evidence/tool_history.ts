@@ -44,6 +44,10 @@ export function historySteps(
     ? listAt(body, "messages").flatMap(messageSteps)
     : dialect === "chat_completions"
     ? listAt(body, "messages").flatMap(chatSteps)
+    : dialect === "responses"
+    ? (typeof at(body, "input") === "string"
+      ? [{ kind: "user", text: textAt(body, "input") } as const]
+      : listAt(body, "input").flatMap(responsesSteps))
     : listAt(body, "contents").flatMap(geminiSteps);
   return sorted(
     paired(
@@ -96,6 +100,38 @@ function chatSteps(entry: Json): UnpairedStep[] {
       args: parseJson(textAt(call, "function.arguments")) ?? null,
     })),
   ];
+}
+
+function responsesSteps(item: Json): UnpairedStep[] {
+  const id = textAt(item, "call_id");
+  const role = textAt(item, "role");
+  switch (at(item, "type") ?? "message") {
+    case "message":
+      return ["user", "assistant"].includes(role)
+        ? [{
+          kind: role === "user" ? "user" : "assistant",
+          text: textIn(at(item, "content")),
+        }]
+        : [];
+    case "function_call":
+    case "custom_tool_call": {
+      const input = at(item, "input");
+      const args = input === undefined
+        ? parseJson(textAt(item, "arguments")) ?? null
+        : { input };
+      const group = textAt(item, "namespace");
+      const name = group === ""
+        ? textAt(item, "name")
+        : `${group}.${textAt(item, "name")}`;
+      return [{ kind: "call", id, name, args }];
+    }
+    case "function_call_output":
+    case "custom_tool_call_output": {
+      const text = textIn(at(item, "output"));
+      return [{ kind: "result", id, text, failed: false }];
+    }
+  }
+  return [];
 }
 
 function geminiSteps(entry: Json): UnpairedStep[] {

@@ -58,6 +58,8 @@ export function readUpstreamRequest(call: UpstreamCall): UpstreamRequest {
       return chatSent(json);
     case "generate_content":
       return geminiSent(call);
+    case "responses":
+      return responsesSent(json);
   }
 }
 
@@ -169,6 +171,70 @@ function chatTurn(entry: Json): UpstreamTurn {
     args: parseJson(textAt(call, "function.arguments")) ?? null,
   }));
   return { role, parts: [...contentParts, ...calls] };
+}
+
+function responsesSent(json: Json | undefined): UpstreamRequest {
+  const input = at(json, "input");
+  const items = typeof input === "string"
+    ? [{ role: "user", content: input }]
+    : listAt(json, "input");
+  const first = items.findIndex((item) =>
+    !["system", "developer"].includes(textAt(item, "role"))
+  );
+  const start = first < 0 ? items.length : first;
+  return {
+    model: textAt(json, "model"),
+    streamed: at(json, "stream") === true,
+    system: [
+      ...blocksIn(at(json, "instructions")).map(String),
+      ...items.slice(0, start).flatMap((item) => textsIn(at(item, "content"))),
+    ],
+    turns: merged(items.slice(start).map(responsesTurn)),
+    maxTokens: numberAt(json, "max_output_tokens"),
+    temperature: numberAt(json, "temperature"),
+    topP: numberAt(json, "top_p"),
+    stops: [],
+    tools: listAt(json, "tools").map((tool) =>
+      toolOf(tool, at(tool, "parameters"))
+    ),
+  };
+}
+
+function responsesTurn(item: Json): UpstreamTurn {
+  switch (at(item, "type") ?? "message") {
+    case "function_call": {
+      const args = parseJson(textAt(item, "arguments")) ?? null;
+      const name = textAt(item, "name");
+      return { role: "assistant", parts: [{ kind: "call", name, args }] };
+    }
+    case "function_call_output": {
+      const parts = blocksIn(at(item, "output")).map(responsesPart);
+      const text = parts.map((part) => part.kind === "text" ? part.text : "")
+        .join("");
+      return {
+        role: "user",
+        parts: [
+          { kind: "result", text },
+          ...parts.filter(({ kind }) => kind !== "text"),
+        ],
+      };
+    }
+    case "message": {
+      const parts = blocksIn(at(item, "content")).map(responsesPart);
+      return { role: textAt(item, "role"), parts };
+    }
+  }
+  return { role: "assistant", parts: [{ kind: "other", body: item }] };
+}
+
+function responsesPart(part: Json): UpstreamPart {
+  if (typeof part === "string") return { kind: "text", text: part };
+  const text = at(part, "text");
+  if (typeof text === "string") return { kind: "text", text };
+  const source = textAt(part, "image_url");
+  return source === ""
+    ? { kind: "other", body: part }
+    : { kind: "image", source };
 }
 
 function geminiSent({ json, path }: UpstreamCall): UpstreamRequest {

@@ -12,6 +12,7 @@ import { type ModelRequest, type Part, Refused } from "./part.ts";
 import { fromUpstream, problemOf } from "./problems.ts";
 import { chatBody, chatParts } from "./upstream_chat.ts";
 import { geminiBody, geminiParts } from "./upstream_gemini.ts";
+import { responsesBody, responsesParts } from "./upstream_responses.ts";
 import { messagesBody, messagesParts } from "./upstream_messages.ts";
 
 /** The reference gateway's upstream key; a client must never see it. */
@@ -124,6 +125,8 @@ function partsOf(
       return chatParts(json);
     case "generate_content":
       return geminiParts(json, called);
+    case "responses":
+      return responsesParts(json);
   }
 }
 
@@ -148,6 +151,10 @@ function callOf(
       return call("/v1/chat/completions", {
         authorization: `Bearer ${UPSTREAM_KEY}`,
       }, chatBody(request));
+    case "responses":
+      return call("/v1/responses", {
+        authorization: `Bearer ${UPSTREAM_KEY}`,
+      }, responsesBody(request));
     case "generate_content":
       return call(
         `/v1beta/models/${request.model}:streamGenerateContent?alt=sse`,

@@ -22,7 +22,7 @@ export function wholeReply(
 
 /** Changes every frame in the streams of an endpoint; frames that are not JSON stay as they are. */
 export function frames(
-  endpoint: "messages" | "chat",
+  endpoint: Context["endpoint"],
   change: (
     data: JsonObject,
     x: Context,

@@ -59,8 +59,9 @@ export function fold(parts: readonly Part[]): Whole {
     const last = blocks.at(-1);
     switch (part.type) {
       case "text":
-        if (last?.type !== "text") blocks.push(part);
-        else {
+        if (last?.type !== "text") {
+          blocks.push({ type: "text", text: part.text });
+        } else {
           blocks.splice(-1, 1, { type: "text", text: last.text + part.text });
         }
         break;

@@ -3,6 +3,8 @@
  * check against it, and plants faults through its hooks to prove that every check can fail.
  */
 import { createServer, type Socket } from "node:net";
+import { listAt, textAt } from "../evidence/json_path.ts";
+import type { DialectName } from "../../replay/parse_request.ts";
 import { isObject, type JsonObject, parseJson } from "../../replay/json.ts";
 import type { ReplayRequest } from "../../replay/script.ts";
 import { callUpstream } from "./call_upstream.ts";
@@ -14,8 +16,11 @@ import { type ModelRequest, type Part, type Problem, Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
 import { readChat } from "./read_chat.ts";
 import { readMessages } from "./read_messages.ts";
+import { readResponses } from "./read_responses.ts";
+import { StoredResponses } from "./stored_responses.ts";
 import { ChatStream, chatWhole } from "./write_chat.ts";
 import { MessagesStream, messagesWhole } from "./write_messages.ts";
+import { ResponsesStream } from "./write_responses.ts";
 import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
 
 /** A running reference gateway. */
@@ -44,10 +49,11 @@ export async function startReferenceGateway(
   options: ReferenceGatewayOptions,
 ): Promise<ReferenceGateway> {
   const sockets = new Set<Socket>();
+  const stored = new StoredResponses();
   const server = createServer((socket: Socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    serveSocket(socket, (arrived) => handle(arrived, options));
+    serveSocket(socket, (arrived) => handle(arrived, { ...options, stored }));
   });
   const port = await new Promise<number>((resolve) =>
     server.listen(0, "127.0.0.1", () => {
@@ -72,9 +78,14 @@ export async function startReferenceGateway(
   };
 }
 
+/** The options, and the replies that this gateway keeps. */
+interface Running extends ReferenceGatewayOptions {
+  readonly stored: StoredResponses;
+}
+
 async function handle(
   arrived: Arrived,
-  options: ReferenceGatewayOptions,
+  options: Running,
 ): Promise<void> {
   const hooks = options.hooks ?? {};
   const blank: ReplayRequest = { method: "", path: "/", headers: {}, body: "" };
@@ -91,6 +102,15 @@ async function handle(
     admit(options, hooks, x);
     if (x.endpoint === "other") {
       throw new Refused(problemOf(404, "There is no such path"));
+    }
+    if (x.endpoint === "responses" && request.method === "GET") {
+      if (request.headers["upgrade"] !== undefined) {
+        throw new Refused(problemOf(426, "Web sockets are not possible here"));
+      }
+    }
+    if (x.path.startsWith("/v1/responses/")) {
+      const body = options.stored.answer(request.method, x.path);
+      return writeJson(writer, hooks, x, { status: 200, headers: {}, body });
     }
     const method = x.endpoint === "models" ? "GET" : "POST";
     if (request.method !== method) {
@@ -118,13 +138,15 @@ function contextOf(request: ReplayRequest): Context {
   const model = isObject(body) && typeof body["model"] === "string"
     ? body["model"]
     : "";
+  const endpoint = ENDPOINTS[path] ??
+    (path.startsWith("/v1/responses/") ? "responses" : "other");
   return {
     request,
     path,
-    endpoint: ENDPOINTS[path] ?? "other",
+    endpoint,
     stream: isObject(body) && body["stream"] === true,
     model,
-    via: dialectOf(model),
+    via: dialectOf(model, endpoint),
     state: new Map(),
   };
 }
@@ -133,6 +155,7 @@ const ENDPOINTS: Readonly<Record<string, Context["endpoint"]>> = {
   "/v1/messages": "messages",
   "/v1/chat/completions": "chat",
   "/v1/models": "models",
+  "/v1/responses": "responses",
 };
 
 function admit(
@@ -152,17 +175,19 @@ function admit(
   if (problem !== undefined) throw new Refused(problem);
 }
 
+type Generates = "messages" | "chat" | "responses";
+
 async function generate(
   x: Context,
-  endpoint: "messages" | "chat",
+  endpoint: Generates,
   writer: Writer,
   left: AbortSignal,
-  options: ReferenceGatewayOptions,
+  options: Running,
 ): Promise<void> {
   const hooks = options.hooks ?? {};
-  const read = understand(x, endpoint, hooks);
+  const read = understand(x, endpoint, options);
   const modelRequest = hooks.modelRequest?.(read, x) ?? read;
-  const via = dialectOf(modelRequest.model);
+  const via = dialectOf(modelRequest.model, endpoint);
   if (via === undefined) {
     throw new Refused(
       problemOf(404, `There is no model ${modelRequest.model}`, {
@@ -184,21 +209,61 @@ async function generate(
   );
   const parts = hooked(raw, hooks, x);
   const id = crypto.randomUUID().replaceAll("-", "");
+  const keep = (reply: JsonObject): void =>
+    options.stored.keep(modelRequest.asked ?? {}, reply);
   if (modelRequest.stream) {
-    return await relay(parts, modelRequest, id, endpoint, writer, hooks, x);
+    return await relay(
+      parts,
+      modelRequest,
+      id,
+      endpoint,
+      writer,
+      hooks,
+      x,
+      keep,
+    );
   }
   const all: Part[] = [];
   for await (const part of parts) all.push(part);
   const failure = all.find((part) => part.type === "failed");
   if (failure?.type === "failed") throw new Refused(failure.problem);
-  const whole = fold(all);
-  writeJson(writer, hooks, x, {
-    status: 200,
-    headers: {},
-    body: endpoint === "messages"
-      ? messagesWhole(whole, `msg_${id}`, modelRequest.model)
-      : chatWhole(whole, `chatcmpl-${id}`, modelRequest.model),
-  });
+  const body = wholeBody(all, modelRequest, id, endpoint);
+  if (endpoint === "responses") keep(body);
+  const headers = droppedHeaders(modelRequest, via);
+  writeJson(writer, hooks, x, { status: 200, headers, body });
+}
+
+/** Names the tools that only another vendor could run. */
+function droppedHeaders(
+  { asked }: ModelRequest,
+  via: DialectName | undefined,
+): Readonly<Record<string, string>> {
+  const dropped = via === "responses"
+    ? []
+    : listAt(asked, "tools").flatMap((tool, index) =>
+      ["function", "custom", "namespace"].includes(textAt(tool, "type"))
+        ? []
+        : [`tools[${index}]`]
+    );
+  return dropped.length === 0 ? {} : { "x-gateway-dropped": dropped.join() };
+}
+
+function wholeBody(
+  parts: readonly Part[],
+  { model, asked = {} }: ModelRequest,
+  id: string,
+  endpoint: Generates,
+): JsonObject {
+  if (endpoint === "messages") {
+    return messagesWhole(fold(parts), `msg_${id}`, model);
+  }
+  if (endpoint === "chat") {
+    return chatWhole(fold(parts), `chatcmpl-${id}`, model);
+  }
+  const stream = new ResponsesStream(id, model, asked);
+  for (const part of parts) stream.part(part);
+  stream.end();
+  return stream.reply;
 }
 
 async function* hooked(
@@ -211,12 +276,16 @@ async function* hooked(
 
 function understand(
   x: Context,
-  endpoint: "messages" | "chat",
-  hooks: Hooks,
+  endpoint: Generates,
+  { hooks = {}, stored }: Running,
 ): ModelRequest {
   const parsed = parseJson(x.request.body);
   const body: JsonObject = isObject(parsed) ? parsed : {};
-  const read = endpoint === "messages" ? readMessages : readChat;
+  const read = {
+    messages: readMessages,
+    chat: readChat,
+    responses: (body: JsonObject) => readResponses(stored.expand(body)),
+  }[endpoint];
   let modelRequest: ModelRequest | undefined;
   let found: Problem | undefined;
   try {
@@ -246,25 +315,26 @@ async function relay(
   parts: AsyncGenerator<Part>,
   modelRequest: ModelRequest,
   id: string,
-  endpoint: "messages" | "chat",
+  endpoint: Generates,
   writer: Writer,
   hooks: Hooks,
   x: Context,
+  keep: (reply: JsonObject) => void,
 ): Promise<void> {
+  const { model, usageAsked, asked = {} } = modelRequest;
   const estimate = Math.ceil(x.request.body.length / 4);
   const stream = endpoint === "messages"
-    ? new MessagesStream(`msg_${id}`, modelRequest.model, estimate)
-    : new ChatStream(
-      `chatcmpl-${id}`,
-      modelRequest.model,
-      modelRequest.usageAsked,
-    );
+    ? new MessagesStream(`msg_${id}`, model, estimate)
+    : endpoint === "chat"
+    ? new ChatStream(`chatcmpl-${id}`, model, usageAsked)
+    : new ResponsesStream(id, model, asked);
   const usual = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
     "x-accel-buffering": "no",
     "transfer-encoding": "chunked",
     ...requestIds(),
+    ...droppedHeaders(modelRequest, x.via),
   };
   writer.head(200, hooks.streamHeaders?.(usual, x) ?? usual);
   const write = (frames: readonly OutFrame[]): void => {
@@ -279,6 +349,8 @@ async function relay(
     write(stream.part(part));
     if (part.type === "failed") return writer.end();
   }
-  write(stream.end());
+  const last = stream.end();
+  if (stream instanceof ResponsesStream) keep(stream.reply);
+  write(last);
   writer.end();
 }

@@ -2,6 +2,7 @@
  * The hooks through which a mutant changes the reference gateway. Each hook is at a point where
  * real gateways make mistakes; without hooks the gateway is correct.
  */
+import type { Endpoint } from "../evidence/exchange.ts";
 import type { Json, JsonObject } from "../../replay/json.ts";
 import type { DialectName } from "../../replay/parse_request.ts";
 import type { ReplayRequest } from "../../replay/script.ts";
@@ -50,8 +51,8 @@ export interface Context {
   readonly request: ReplayRequest;
   /** The path, without the query. */
   readonly path: string;
-  /** `messages` or `chat` for the two generation endpoints. */
-  readonly endpoint: "messages" | "chat" | "models" | "other";
+  /** The operation that the path belongs to. */
+  readonly endpoint: Endpoint;
   /** True when a stream was requested. */
   readonly stream: boolean;
   /** The requested model; "" when there is none. */

@@ -3,6 +3,7 @@
  * upstream.
  */
 import type { DialectName } from "../../replay/parse_request.ts";
+import type { Endpoint } from "../evidence/exchange.ts";
 import type { JsonObject } from "../../replay/json.ts";
 
 const VENDORS: Readonly<Record<string, DialectName>> = {
@@ -12,16 +13,24 @@ const VENDORS: Readonly<Record<string, DialectName>> = {
   vendord: "messages",
 };
 
+/** A model whose upstream speaks the Responses dialect to clients of the Responses endpoint. */
+const RESPONSES_MODEL = "vendorb-5.5";
+
 const IDS: readonly string[] = [
   "vendora-opus-4-8",
   "vendora-haiku-4-5",
   "vendorb-5",
+  RESPONSES_MODEL,
   "vendorc-3-flash",
   "vendord-m3",
 ];
 
-/** The dialect of a model; undefined for an unknown id. */
-export function dialectOf(model: string): DialectName | undefined {
+/** The dialect of a model for clients of an endpoint; undefined for an unknown id. */
+export function dialectOf(
+  model: string,
+  endpoint?: Endpoint,
+): DialectName | undefined {
+  if (model === RESPONSES_MODEL && endpoint === "responses") return "responses";
   return IDS.includes(model) ? VENDORS[model.split("-")[0] ?? ""] : undefined;
 }
 

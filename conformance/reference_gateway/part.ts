@@ -5,7 +5,12 @@ import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
 
 /** A piece of a reply, in order of arrival. */
 export type Part =
-  | { readonly type: "text"; readonly text: string }
+  | {
+    readonly type: "text";
+    readonly text: string;
+    /** True for the words of a refusal. */
+    readonly refused?: boolean;
+  }
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "signature"; readonly value: string }
   | { readonly type: "redacted"; readonly data: string }
@@ -49,8 +54,8 @@ export type TurnPart =
 
 /** A turn of the conversation. */
 export interface Turn {
-  /** The role of its author. */
-  readonly role: "user" | "assistant";
+  /** The role of its author; `system` only for instructions inside the conversation. */
+  readonly role: "user" | "assistant" | "system";
   /** Its content. */
   readonly parts: readonly TurnPart[];
 }
@@ -92,6 +97,8 @@ export interface ModelRequest {
   readonly usageAsked: boolean;
   /** The user id that the client sent. */
   readonly user: string | undefined;
+  /** Responses: the body, with the items of earlier replies. */
+  readonly asked?: JsonObject;
   /** Members of the body that only one format has, by the dialect of that format. */
   readonly own: Readonly<Partial<Record<DialectName, JsonObject>>>;
 }

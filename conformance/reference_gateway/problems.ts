@@ -17,6 +17,13 @@ const TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
+/** A problem in the words of the Responses format. */
+export function responsesProblem(problem: Problem): Problem {
+  return problem.status === 529 || problem.status === 503
+    ? { ...problem, status: 503, code: "server_is_overloaded" }
+    : problem;
+}
+
 /** A problem with a status. */
 export function problemOf(
   status: number,
@@ -31,7 +38,7 @@ const PASSED_ON = new Set([400, 404, 413, 422, 429, 500, 503, 504, 529]);
 
 /** The vendors' messages for a prompt that is too long. */
 const OVERFLOW =
-  /prompt is too long|maximum context length|exceeds the maximum number of tokens/;
+  /prompt is too long|exceeds the context window|maximum context length|exceeds the maximum number of tokens/;
 
 /** The problem to report for an upstream's refusal. */
 export function fromUpstream(

@@ -134,7 +134,7 @@ function callOf(entry: Json): TurnPart {
 }
 
 /** Consecutive turns of one role become one. */
-function merged(turns: readonly Turn[]): Turn[] {
+export function merged(turns: readonly Turn[]): Turn[] {
   const all: Turn[] = [];
   for (const turn of turns) {
     const last = all.at(-1);

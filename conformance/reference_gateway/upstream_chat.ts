@@ -87,6 +87,9 @@ function textBody(part: TurnPart): JsonObject[] {
   }
   if (part.type !== "image") return [];
   const url = `data:${part.media};base64,${part.data}`;
+  if (!part.media.startsWith("image/")) {
+    return [{ type: "file", file: { filename: "file", file_data: url } }];
+  }
   return [{ type: "image_url", image_url: { url } }];
 }
 
@@ -97,9 +100,12 @@ export function chatParts(data: Json): Part[] {
   const thought = textAt(choice, "delta.reasoning_content") ||
     textAt(choice, "delta.reasoning");
   if (thought !== "") parts.push({ type: "thinking", text: thought });
-  const words = textAt(choice, "delta.content") ||
-    textAt(choice, "delta.refusal");
+  const words = textAt(choice, "delta.content");
+  const refusal = textAt(choice, "delta.refusal");
   if (words !== "") parts.push({ type: "text", text: words });
+  else if (refusal !== "") {
+    parts.push({ type: "text", text: refusal, refused: true });
+  }
   for (const [index, entry] of listAt(choice, "delta.tool_calls").entries()) {
     const call = numberAt(entry, "index") ?? index;
     const name = textAt(entry, "function.name");

@@ -26,7 +26,9 @@ export function geminiBody(request: ModelRequest): JsonObject {
   return {
     contents: request.turns.map(({ role, parts }) => ({
       role: role === "assistant" ? "model" : "user",
-      parts: parts.flatMap((part) => partBody(part, names)),
+      parts: inOrder(parts, [...names.keys()]).flatMap((part) =>
+        partBody(part, names)
+      ),
     })),
     ...(request.system === ""
       ? {}
@@ -36,6 +38,7 @@ export function geminiBody(request: ModelRequest): JsonObject {
       temperature: request.temperature,
       topP: request.topP,
       stopSequences: request.stops.length === 0 ? undefined : request.stops,
+      ...request.own.generate_content,
     },
     ...(request.tools.length === 0 ? {} : {
       tools: [{
@@ -50,6 +53,16 @@ export function geminiBody(request: ModelRequest): JsonObject {
       ? {}
       : { toolConfig: { functionCallingConfig: choiceBody(request.choice) } }),
   };
+}
+
+/** Results in the order of their calls: this dialect pairs them by name and order. */
+function inOrder(
+  parts: readonly TurnPart[],
+  calls: readonly string[],
+): readonly TurnPart[] {
+  const place = (part: TurnPart): number =>
+    part.type === "result" ? calls.indexOf(part.id) : calls.length;
+  return parts.toSorted((left, right) => place(left) - place(right));
 }
 
 function choiceBody(choice: string): JsonObject {

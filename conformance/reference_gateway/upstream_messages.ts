@@ -67,7 +67,7 @@ function blockBody(part: TurnPart): JsonObject {
         : { type: "text", text: part.text, cache_control: part.cached };
     case "image":
       return {
-        type: "image",
+        type: part.media.startsWith("image/") ? "image" : "document",
         source: { type: "base64", media_type: part.media, data: part.data },
       };
     case "image-url":

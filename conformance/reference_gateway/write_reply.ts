@@ -1,7 +1,7 @@
 /** Writes the reference gateway's replies: JSON, problems, and the text of frames. */
 import type { Context, Hooks, JsonReply, OutFrame, Writer } from "./hooks.ts";
 import type { Problem } from "./part.ts";
-import { problemBody } from "./problems.ts";
+import { problemBody, responsesProblem } from "./problems.ts";
 
 const encoder = new TextEncoder();
 
@@ -26,7 +26,8 @@ export function writeProblem(
   x: Context,
   found: Problem,
 ): void {
-  const problem = hooks.problem?.(found, x) ?? found;
+  const written = x.endpoint === "responses" ? responsesProblem(found) : found;
+  const problem = hooks.problem?.(written, x) ?? written;
   const headers: Record<string, string> = {};
   if (problem.retryAfter !== undefined) {
     headers["retry-after"] = problem.retryAfter;

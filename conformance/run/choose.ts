@@ -20,6 +20,34 @@ export function chooseChecks(
 }
 
 /**
+ * The checks without those that need a feature which the target lacks, and a line about each such
+ * feature. An endpoint that the settings name is judged also where the target lacks it.
+ */
+export function withoutLacking(
+  checks: readonly Check[],
+  { lacks }: TargetProfile,
+  { responses }: { readonly responses: boolean | undefined },
+): { readonly checks: readonly Check[]; readonly lines: readonly string[] } {
+  const missing = [...lacks].filter(([feature]) =>
+    !(responses === true && feature === "responses") &&
+    checks.some(({ needs }) => needs === feature)
+  );
+  const lines = missing.map(([feature, reply]) => {
+    const lost = checks.filter(({ needs }) => needs === feature);
+    return `without   ${feature.replaceAll("-", " ")}: ${
+      counted(lost.length, "check")
+    } left out (${reply})`;
+  });
+  const left = new Set(missing.map(([feature]) => feature));
+  return {
+    checks: checks.filter(({ needs }) =>
+      needs === undefined || !left.has(needs)
+    ),
+    lines,
+  };
+}
+
+/**
  * The checks that match a filter: the one with that id, otherwise all whose id contains it. An
  * empty list of filters selects all.
  */
@@ -74,6 +102,10 @@ export function costOf(
   return sumOf(scenarios.map((scenario) => scenario.cost(profile)));
 }
 
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
 export function planText(
   checks: readonly Check[],
   scenarios: readonly Scenario[],
@@ -86,8 +118,6 @@ export function planText(
     : `at most ${total.requests} requests, ${total.outputTokens} output tokens, ${
       usdOf(total).toFixed(2)
     } dollars`;
-  const count = (number: number, what: string): string =>
-    `${number} ${what}${number === 1 ? "" : "s"}`;
   const route = ({ name, model }: { name: string; model: string }): string =>
     name === "model" ? model : `${model} (${name})`;
   return [
@@ -95,8 +125,13 @@ export function planText(
       profile.messages.map(route).join(", ") || "none"
     }`,
     `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
-    `plan      ${count(checks.length, "check")} from ${
-      count(scenarios.length, "scenario")
+    ...(profile.responses.length === 0 ? [] : [
+      `          Responses endpoint: ${
+        profile.responses.map(route).join(", ")
+      }`,
+    ]),
+    `plan      ${counted(checks.length, "check")} from ${
+      counted(scenarios.length, "scenario")
     }: ${cost}`,
   ].join("\n");
 }

@@ -1,12 +1,18 @@
 /** Discovers a target's models before the scenarios, and the upstream dialect of each. */
 import type { Redaction } from "../evidence/redaction.ts";
-import { listAt, textAt } from "../evidence/json_path.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
 import type { DialectName } from "../../replay/parse_request.ts";
 import type { Budget } from "../suite/budget.ts";
 import type { ReplayServer } from "../../replay/mod.ts";
 import { Session } from "../suite/session.ts";
 import type { RateLimitWait } from "../suite/rate_limit.ts";
-import type { Route, TargetProfile } from "../suite/route.ts";
+import {
+  type Feature,
+  type Route,
+  type TargetProfile,
+  UNKNOWN_TARGET,
+} from "../suite/route.ts";
+import type { Generation } from "../suite/requests.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 
@@ -30,6 +36,8 @@ export interface DiscoveryOptions {
   readonly model?: string;
   /** Comma-separated models for the chat endpoint. */
   readonly chatModel?: string;
+  /** False: no request is made to the Responses endpoint. */
+  readonly asksResponses?: boolean;
   /** The replay upstream. */
   readonly replay?: ReplayServer;
   /** Masks keys in everything that is recorded. */
@@ -57,11 +65,10 @@ const MAX_TRIED = 24;
 export async function discover(
   unknown: DiscoveryOptions,
 ): Promise<TargetProfile> {
-  const nothing: TargetProfile = { models: [], messages: [], chat: [] };
   const session = new Session({
     ...unknown,
     scenario: "discover",
-    profile: nothing,
+    profile: UNKNOWN_TARGET,
   });
   const list = await session.send({ label: "models", endpoint: "models" });
   const status = list.head?.status;
@@ -85,10 +92,15 @@ export async function discover(
     }
     const route = (id: string | undefined): Route[] =>
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
+    const first = idsIn(chatModel)?.[0] ?? usual;
     return {
       models,
       messages: route(idsIn(model)?.[0] ?? usual),
-      chat: route(idsIn(chatModel)?.[0] ?? usual),
+      chat: route(first),
+      responses: route(first),
+      lacks: unknown.asksResponses === false || first === undefined
+        ? new Map()
+        : lacksOf([await tryModel(session, "responses", first)]),
     };
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
@@ -103,7 +115,30 @@ export async function discover(
       }`,
     );
   }
-  return { models, messages, chat };
+  if (unknown.asksResponses === false) {
+    return { models, messages, chat, responses: [], lacks: new Map() };
+  }
+  const tried: Exchange[] = [];
+  const ids = candidates(chatModel);
+  const responses = await routesOf(session, "responses", ids, tried);
+  return { models, messages, chat, responses, lacks: lacksOf(tried) };
+}
+
+/** Statuses with which a target without an endpoint answers. */
+const NO_ENDPOINT: readonly unknown[] = [404, 405, 501];
+
+/** The optional features that no reply of the Responses endpoint shows. */
+function lacksOf(tried: readonly Exchange[]): TargetProfile["lacks"] {
+  const lacks = new Map<Feature, string>();
+  const last = tried.at(-1);
+  if (last === undefined) return lacks;
+  if (tried.every(({ head }) => NO_ENDPOINT.includes(head?.status))) {
+    lacks.set("responses", outcome(last));
+    lacks.set("stored-responses", outcome(last));
+  } else if (!tried.some(({ json }) => at(json, "store") === true)) {
+    lacks.set("stored-responses", "replies say `store: false`");
+  }
+  return lacks;
 }
 
 /** The ids in a flag's value; a comma inside an id is written as %2C. */
@@ -113,8 +148,9 @@ function idsIn(text: string | undefined): string[] | undefined {
 
 async function routesOf(
   session: Session,
-  endpoint: "messages" | "chat",
+  endpoint: Generation | "responses",
   models: readonly string[],
+  all: Exchange[] = [],
 ): Promise<Route[]> {
   const routes = new Map<DialectName, Route>();
   const tries = await Promise.all(
@@ -124,6 +160,7 @@ async function routesOf(
     })),
   );
   for (const { model, tried } of tries) {
+    all.push(tried);
     const via = tried.upstream[0]?.dialect;
     if (via === undefined || routes.has(via)) continue;
     routes.set(via, { name: via, via, model });
@@ -133,19 +170,22 @@ async function routesOf(
 
 async function tryModel(
   session: Session,
-  endpoint: "messages" | "chat",
+  endpoint: Generation | "responses",
   model: string,
 ): Promise<Exchange> {
+  const prompt = session.prompt("text", "Hello.");
   return await session.send({
     label: `${endpoint}/${model}`,
     endpoint,
     route: { name: model, via: undefined, model },
     body: {
-      json: {
-        model,
-        max_tokens: 64,
-        messages: [{ role: "user", content: session.prompt("text", "Hello.") }],
-      },
+      json: endpoint === "responses"
+        ? { model, max_output_tokens: 64, input: prompt }
+        : {
+          model,
+          max_tokens: 64,
+          messages: [{ role: "user", content: prompt }],
+        },
     },
   });
 }

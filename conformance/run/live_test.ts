@@ -8,6 +8,7 @@ import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
 import { readConstraints, toolsOf } from "../../replay/reply_constraints.ts";
 import {
+  lastUserText,
   type ParsedRequest,
   parseRequest,
 } from "../../replay/parse_request.ts";
@@ -32,6 +33,10 @@ import {
   encodeMessagesBody,
   encodeMessagesFrames,
 } from "../../replay/encode_messages.ts";
+import {
+  encodeResponsesBody,
+  encodeResponsesFrames,
+} from "../../replay/encode_responses.ts";
 import { run } from "./run.ts";
 import type { Screen } from "./screen.ts";
 import { readSettings } from "./settings.ts";
@@ -94,6 +99,7 @@ const SPEAKERS = {
   messages: [encodeMessagesFrames, encodeMessagesBody],
   chat_completions: [encodeChatFrames, encodeChatBody],
   generate_content: [encodeGenerateFrames, encodeGenerateBody],
+  responses: [encodeResponsesFrames, encodeResponsesBody],
 } as const;
 
 /** The vendor's reply with that model. */
@@ -115,7 +121,8 @@ function scriptOf(call: ParsedRequest, model: Model, nth: number): Script {
 
 /** A vendor on loopback with one model under all names. */
 function startVendor(model: Model) {
-  let nth = 0;
+  // Counted for each conversation: other scenarios run at the same time.
+  const asked = new Map<string, number>();
   return Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     async (request) => {
@@ -127,7 +134,9 @@ function startVendor(model: Model) {
         headers: Object.fromEntries(request.headers),
         body: await request.text(),
       });
-      const { status, headers, steps } = scriptOf(call, model, nth++);
+      const nth = asked.get(lastUserText(call)) ?? 0;
+      asked.set(lastUserText(call), nth + 1);
+      const { status, headers, steps } = scriptOf(call, model, nth);
       const body = steps.flatMap((step) =>
         step.step === "bytes" ? [new TextDecoder().decode(step.bytes)] : []
       );

@@ -58,7 +58,10 @@ Deno.test({
       // Discovery requests the list; some requests may have to be repeated.
       const plan = costOf(scenarios, profile);
       assert.ok(plan.requests + 20 <= LIVE_CAPS.requests, `${plan.requests}`);
-      assert.ok(plan.outputTokens <= LIVE_CAPS.outputTokens);
+      assert.ok(
+        plan.outputTokens <= LIVE_CAPS.outputTokens,
+        `${plan.outputTokens} tokens`,
+      );
       assert.ok(usdOf(plan) <= LIVE_CAPS.usd, `${usdOf(plan)} dollars`);
     } finally {
       await gateway.close();

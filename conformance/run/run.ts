@@ -5,7 +5,12 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { type ReplayServer, startReplay } from "../../replay/mod.ts";
 import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, type Cost, usdOf } from "../suite/budget.ts";
-import { chooseChecks, chooseScenarios, planText } from "./choose.ts";
+import {
+  chooseChecks,
+  chooseScenarios,
+  planText,
+  withoutLacking,
+} from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
 import { explain, quoted, transcript } from "./explain.ts";
@@ -36,9 +41,9 @@ export const EXIT = {
  * they reach a model; tokens and dollars limit the bill.
  */
 export const LIVE_CAPS = {
-  requests: 400,
+  requests: 480,
   outputTokens: 20_000,
-  usd: 2,
+  usd: 2.5,
 } as const;
 /** The address of `deno task start`, which without vendor keys answers from the same fixtures. */
 const STARTED_BY_HAND = "http://127.0.0.1:8787";
@@ -53,12 +58,13 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
   }
   const live = settings.baseUrl !== undefined && settings.replay === undefined;
   const mode = live ? "live" : "replay";
-  const checks = chooseChecks(CHECKS, mode, settings.levels, settings.filters);
-  if (checks.length === 0) {
+  const wanted = chooseChecks(CHECKS, mode, settings.levels, settings.filters)
+    .filter(({ needs }) => settings.responses !== false || needs === undefined);
+  if (wanted.length === 0) {
     throw new UsageError("no check matches: nothing would be judged");
   }
   if (settings.list) {
-    for (const { id, level, mode: where, rule } of checks) {
+    for (const { id, level, mode: where, rule } of wanted) {
       screen.line(`${id}  ${level}, ${where}  "${rule.text}"`);
     }
     return EXIT.conformant;
@@ -115,13 +121,19 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     } as const;
     const profile = await discover({
       ...base,
+      asksResponses: wanted.some(({ needs }) => needs !== undefined),
       ...(settings.model === undefined ? {} : { model: settings.model }),
       ...(settings.chatModel === undefined
         ? {}
         : { chatModel: settings.chatModel }),
     });
+    const { checks, lines } = withoutLacking(wanted, profile, settings);
     const scenarios = chooseScenarios(checks, SCENARIOS, mode, profile);
     screen.line(`target    ${base.baseUrl} (${mode}), seed ${settings.seed}`);
+    for (const line of lines) screen.line(line);
+    if (checks.length === 0) {
+      throw new UsageError("no check is left: nothing would be judged");
+    }
     screen.line(planText(checks, scenarios, profile, mode));
     if (settings.plan) return EXIT.conformant;
     const stage: PlayOptions = { ...base, profile };

@@ -27,6 +27,8 @@ export interface Settings {
   readonly model: string | undefined;
   /** Comma-separated models for the chat endpoint. */
   readonly chatModel: string | undefined;
+  /** True or false: whether the Responses endpoint is judged; undefined: if the target offers it. */
+  readonly responses: boolean | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
   /** The value of `--profile`; undefined when it is not given. */
@@ -70,15 +72,17 @@ const FLAGS: Readonly<Record<string, string>> = {
   "model":
     "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model); %2C is a comma in an id",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
+  "endpoints":
+    "=LIST       messages,chat,responses: what must be judged; without it the Responses endpoint is judged where the target offers it",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one per line; one that passes is an error",
-  "max-requests": "=N      most requests (live: 400)",
+  "max-requests": "=N      most requests (live: 480)",
   "max-output-tokens": "=N most output tokens (live: 20000)",
   "max-usd":
-    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2)",
+    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2.5)",
   "timeout": "=SECONDS     time limit of a request (live: 60, replay: 10)",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",
@@ -159,6 +163,7 @@ export function readSettings(
     filters: (given.get("filter") ?? "").split(",").filter((id) => id !== ""),
     model: given.get("model"),
     chatModel: given.get("chat-model"),
+    responses: responsesIn(given.get("endpoints")),
     levels: levelsOf(given.get("profile"), baseUrl),
     profile: given.get("profile"),
     reports: (given.get("report")?.split(",") ?? []).map(reportOf),
@@ -185,6 +190,17 @@ function addressOf(text: string): { host: string; port: number } {
     throw new UsageError("--replay must be HOST:PORT");
   }
   return { host, port: Number(port) };
+}
+
+/** Whether a list of endpoints contains the optional one; undefined when there is no list. */
+function responsesIn(list: string | undefined): boolean | undefined {
+  const names = new Set(list?.split(","));
+  const isListed = names.delete("responses");
+  if (list === undefined) return undefined;
+  if ([...names].sort().join() === "chat,messages") return isListed;
+  throw new UsageError(
+    "--endpoints must be messages,chat or messages,chat,responses: the first two are required of every gateway",
+  );
 }
 
 const LEVELS: readonly Level[] = ["documented", "convention", "contract"];

@@ -26,12 +26,23 @@ export interface OwnGateway {
 export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
   const key = `sk-${crypto.randomUUID().replaceAll("-", "")}`;
   const data = await Deno.makeTempDir({ prefix: "conformance-" });
+  // One vendor has two dialects, and by default uses the client's own: these models use one of them
+  // for all clients.
+  const models = Object.fromEntries(
+    ["responses", "chat_completions"].map((dialect) => [
+      `conformance-${dialect}`,
+      {
+        candidates: [{ vendor: "vendorb", upstream_model: "gpt-5.5", dialect }],
+      },
+    ]),
+  );
   const vendors = Object.entries({ A: "", B: "/v1", C: "", D: "" }).flatMap((
     [letter, suffix],
   ) => [
     [`VENDOR${letter}_API_KEY`, UPSTREAM_CANARY],
     [`VENDOR${letter}_BASE_URL`, replayUrl + suffix],
   ]);
+  await Deno.writeTextFile(`${data}/models.json`, JSON.stringify({ models }));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", MAIN.href],
     env: {
@@ -39,6 +50,7 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
       PORT: "0",
       HOST: "127.0.0.1",
       GATEWAY_KEY: key,
+      GATEWAY_CONFIG: `${data}/models.json`,
       DATABASE_URL: `sqlite:${data}/gateway.sqlite3`,
     },
     stdout: "piped",

@@ -1,6 +1,7 @@
 /** A check: a sentence, the scenarios with its evidence, and one pure function that judges it. */
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
+import type { Feature } from "./route.ts";
 
 /**
  * How binding a check is: documented in the specification, a convention that the formats' own
@@ -30,6 +31,8 @@ export interface Check {
   readonly mode: Mode;
   /** The scenarios whose exchanges it reads; `everything` reads all exchanges of the run. */
   readonly reads: readonly string[] | "everything";
+  /** A feature beyond the base specification; the check is left out where the target lacks it. */
+  readonly needs?: Feature;
   /** For `everything`: the scenarios that the self-test plays to prove the check. */
   readonly provedBy?: readonly string[];
   /** Judges the evidence. A check that returns no finding is a mistake of the suite. */
@@ -54,7 +57,7 @@ type Abridged<Shared> =
  * it quotes the specification, otherwise a `convention`.
  */
 export function checksWith<
-  Shared extends Partial<Pick<Check, "mode" | "reads">>,
+  Shared extends Partial<Pick<Check, "mode" | "reads" | "needs">>,
 >(shared: Shared, checks: readonly Abridged<Shared>[]): readonly Check[] {
   return checks.map((check) => ({
     level: "section" in check.rule ? "documented" : "convention",

@@ -15,6 +15,22 @@ export interface Route {
   readonly model: string;
 }
 
+/** A feature beyond the base specification. */
+export type Feature =
+  /** `POST /v1/responses`. */
+  | "responses"
+  /** Responses that the target keeps, so that later requests can refer to them. */
+  | "stored-responses";
+
+/** The profile of a target before any request. */
+export const UNKNOWN_TARGET: TargetProfile = {
+  models: [],
+  messages: [],
+  chat: [],
+  responses: [],
+  lacks: new Map(),
+};
+
 /** Facts about the target that are known before the scenarios. */
 export interface TargetProfile {
   /** The ids of `GET /v1/models`; empty when it could not be read. */
@@ -26,4 +42,8 @@ export interface TargetProfile {
   readonly messages: readonly Route[];
   /** The same for the chat endpoint. */
   readonly chat: readonly Route[];
+  /** The same for the Responses endpoint; empty when the target does not offer it. */
+  readonly responses: readonly Route[];
+  /** The optional features that the target does not offer, each with the reply that shows it. */
+  readonly lacks: ReadonlyMap<Feature, string>;
 }

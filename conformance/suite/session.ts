@@ -118,7 +118,7 @@ export class Session {
   }
 
   /** The routes of an endpoint. */
-  routes(endpoint: "messages" | "chat"): readonly Route[] {
+  routes(endpoint: "messages" | "chat" | "responses"): readonly Route[] {
     return this.#options.profile[endpoint];
   }
 

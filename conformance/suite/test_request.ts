@@ -48,6 +48,7 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
   messages: "/v1/messages",
   chat: "/v1/chat/completions",
   models: "/v1/models",
+  responses: "/v1/responses",
   other: "/v1/",
 };
 
@@ -59,7 +60,7 @@ const encoder = new TextEncoder();
 /** The method of a request. */
 export function methodOf(request: TestRequest): string {
   if (request.method !== undefined) return request.method;
-  return request.endpoint === "messages" || request.endpoint === "chat"
+  return ["messages", "chat", "responses"].includes(request.endpoint)
     ? "POST"
     : "GET";
 }
@@ -132,9 +133,9 @@ export function costOf(
   // Without messages, or with another method, no model can be called.
   const reachesModel = request.route !== undefined &&
     methodOf(request) === "POST" &&
-    text.includes('"messages"');
+    /"(?:messages|input)"/.test(text);
   if (!reachesModel) return { requests: 1, inputTokens: 0, outputTokens: 0 };
-  const limit = /"max(?:_completion)?_tokens":(\d+)/.exec(text)?.[1];
+  const limit = /"max(?:_completion|_output)?_tokens":(\d+)/.exec(text)?.[1];
   return {
     requests: 1,
     inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,

@@ -12,13 +12,16 @@
 import type { Caller } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
 import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
-import type { Account, KeyRecord, Plan } from "./records.ts";
 import {
-  accountFrom,
-  PLAN_PICKS,
-  planFrom,
-} from "./store/account_state_rows.ts";
-import { keyFrom } from "./store/key_rows.ts";
+  ACCOUNT_ROW,
+  type AccountRow,
+  KEY,
+  type KeyRecord,
+  PLAN,
+  type Plan,
+} from "./records.ts";
+import { ACCOUNT_PICKS, PLAN_PICKS } from "./store/account_state_rows.ts";
+import { recordFrom } from "./store/record_rows.ts";
 import { intOf, type SqlRow, type Store } from "./store/store.ts";
 
 /** The account, plan and key behind a caller. */
@@ -26,7 +29,7 @@ export interface Identity {
   /** Absent for the configured key. */
   readonly key?: KeyRecord;
   /** As of the last read; its balances may be outdated. */
-  readonly account: Omit<Account, "purses">;
+  readonly account: AccountRow;
   /** The account's plan, as of the last read. */
   readonly plan: Plan;
   /** Whether any model has its own balance. */
@@ -142,7 +145,7 @@ export function createAuthenticator(
     for (let reads = 0; reads < MAX_READS; reads++) {
       const startedMs = now();
       const [row] = await store.read(
-        `SELECT r.value AS revision, k.*, a.id AS account__id, ${ACCOUNT_PICKS}, ${PLAN_PICKS}, ` +
+        `SELECT r.value AS revision, k.*, ${ACCOUNT_PICKS}, ${PLAN_PICKS}, ` +
           `(SELECT COUNT(*) FROM purses WHERE account_id = a.id) AS purses FROM revision r ${from}`,
         [value],
       );
@@ -208,17 +211,6 @@ export function createAuthenticator(
   };
 }
 
-const ACCOUNT_PICKS = [
-  "name",
-  "status",
-  "billing",
-  "plan_id",
-  "balance_micro_usd",
-  "reserved_micro_usd",
-  "open_requests",
-  "created_at_ms",
-].map((name) => `a.${name} AS account__${name}`).join(", ");
-
 const FROM_KEY =
   "LEFT JOIN keys k ON k.hash = $1 LEFT JOIN accounts a ON a.id = k.account_id LEFT JOIN plans p ON p.id = a.plan_id WHERE r.id = 1";
 const FROM_ACCOUNT =
@@ -226,16 +218,10 @@ const FROM_ACCOUNT =
 
 function identityFrom(row: SqlRow): Identity | undefined {
   if (row["account__id"] === null) return undefined;
-  const account: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) {
-    if (name.startsWith("account__")) {
-      account[name.slice("account__".length)] = value;
-    }
-  }
   return {
-    ...(row["id"] === null ? {} : { key: keyFrom(row) }),
-    account: accountFrom(account),
-    plan: planFrom(row, "plan__"),
+    ...(row["id"] === null ? {} : { key: recordFrom(KEY, row) }),
+    account: recordFrom(ACCOUNT_ROW, row, "account__"),
+    plan: recordFrom(PLAN, row, "plan__"),
     hasModelBalances: intOf(row, "purses") > 0,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The stored records: plans, accounts, keys, reservations, ledger entries. Their SQL form
- * is in `store/`.
+ * The stored records: plans, accounts, keys, reservations, ledger entries. A definition of
+ * a record's fields is all there is about a field beside its column in
+ * `store/migrations.ts`: rows, JSON, schemas and command-line flags follow from it.
  *
  * Replies to requests with an idempotency key are stored as JSON of an `Account`, `Plan`,
  * `KeyRecord` or `LedgerEntry`, so a new name for one of their fields makes replies stored
@@ -8,24 +9,82 @@
  *
  * @module
  */
+import { z } from "zod";
 import type { CallOutcome } from "./call_outcome.ts";
-import type { ModelPrice, Tokens } from "./ledger/money.ts";
+import {
+  BOOLEAN,
+  field,
+  fields,
+  INT,
+  type Kind,
+  LIST,
+  listOf,
+  oneOf,
+  optional,
+  type RecordOf,
+  type Setting,
+  TEXT,
+  TIME,
+} from "./field.ts";
+import {
+  type ModelPrice,
+  parsePrice,
+  priceText,
+  type Tokens,
+} from "./ledger/money.ts";
+import { textOf } from "./store/store.ts";
+import {
+  chosenId,
+  displayName,
+  limit,
+  modelList,
+  reference,
+  timestamp,
+} from "./values.ts";
+
+/** A limit of a plan; absent: no limit. */
+function planLimit(
+  name: string,
+  help: string,
+): Setting<number | undefined, number | null | undefined> {
+  return field(optional(INT), {
+    set: limit.nullish().describe("null: no limit"),
+    flag: { name, help: `${help}, or none` },
+  });
+}
+
+/** The fields of {@linkcode Plan}. */
+export const PLAN = fields({
+  id: field(TEXT, {
+    set: chosenId.optional(),
+    flag: { help: "id of your choice" },
+  }),
+  // Absent: all models.
+  models: field(optional(LIST), {
+    set: modelList.transform((models): readonly string[] => [
+      ...new Set(models),
+    ]).nullish()
+      .describe("null: all models"),
+    flag: { help: "a,b,c, or none for all" },
+  }),
+  requestsPerMinute: planLimit("rpm", "requests per minute"),
+  tokensPerMinute: planLimit("tpm", "tokens per minute"),
+  concurrentRequests: planLimit("concurrent", "concurrent requests"),
+  spendPerDayMicroUsd: field(optional(INT), {
+    set: z.int().min(0).max(1e15).nullish().describe(
+      "per day in UTC; null: no limit",
+    ),
+    flag: {
+      name: "usd-per-day",
+      kind: "usd",
+      help: "dollars per day (UTC), or none",
+    },
+  }),
+  createdAtMs: field(TIME),
+});
 
 /** The models and limits of the accounts on it. An absent limit means no limit. */
-export interface Plan {
-  /** Unique id of the plan. */
-  readonly id: string;
-  /** Models that may be called; absent: all models. */
-  readonly models?: readonly string[];
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
-  /** Maximum number of requests at once. */
-  readonly concurrentRequests?: number;
-  /** Spending limit per day (UTC). */
-  readonly spendPerDayMicroUsd?: number;
-  /** Creation time, Unix milliseconds. */
-  readonly createdAtMs: number;
-}
+export interface Plan extends RecordOf<typeof PLAN> {}
 
 /**
  * `prepaid`: a call needs a balance that covers its worst case. `postpaid`: calls are only
@@ -33,89 +92,147 @@ export interface Plan {
  */
 export type Billing = "prepaid" | "postpaid";
 
-/** A balance reserved for one model. If it exists, calls of the model are paid from it alone. */
-export interface ModelBalance {
-  /** Id of the model. */
-  readonly model: string;
-  /** Balance in micro-dollars, including the reserved part. */
-  readonly balanceMicroUsd: number;
-  /** Part of the balance reserved for active calls. */
-  readonly reservedMicroUsd: number;
-}
+const STATUS = oneOf("active", "disabled");
+const BILLING = oneOf<Billing>("prepaid", "postpaid");
+const BILLING_MEANING =
+  "prepaid: calls need a balance that covers them; postpaid: calls are only recorded";
+
+/** The fields of {@linkcode ModelBalance}. */
+export const MODEL_BALANCE = fields({
+  model: field(TEXT),
+  balanceMicroUsd: field(INT),
+  reservedMicroUsd: field(INT),
+});
+
+/**
+ * A balance reserved for one model. If it exists, calls of the model are paid from it alone.
+ * The balance includes its reserved part.
+ */
+export interface ModelBalance extends RecordOf<typeof MODEL_BALANCE> {}
+
+/** The fields of {@linkcode Account}. */
+export const ACCOUNT = fields({
+  id: field(TEXT, {
+    set: chosenId.optional(),
+    flag: { help: "id of your choice" },
+  }),
+  name: field(TEXT, {
+    set: displayName.optional(),
+    flag: { help: "display name" },
+  }),
+  // A disabled account may make no calls.
+  status: field(STATUS, {
+    set: STATUS.reply.optional(),
+    flag: { help: "active or disabled" },
+  }),
+  planId: field(TEXT, {
+    set: reference.optional().describe("id of a plan"),
+    flag: { help: "id of a plan" },
+  }),
+  billing: field(BILLING, {
+    describe: BILLING_MEANING,
+    set: BILLING.reply.describe(BILLING_MEANING).optional(),
+    flag: { help: "prepaid or postpaid" },
+  }),
+  // Sum of the account's ledger entries, without those of model balances. May be negative
+  // if postpaid.
+  balanceMicroUsd: field(INT),
+  reservedMicroUsd: field(INT, {
+    describe: "part of the balance reserved for active calls",
+  }),
+  // Number of active calls.
+  openRequests: field(INT),
+  purses: field(listOf(MODEL_BALANCE), {
+    json: "model_balances",
+    describe:
+      "balances of single models: calls of such a model are paid from its balance alone",
+  }),
+  createdAtMs: field(TIME),
+});
 
 /** An account: the payer of calls. */
-export interface Account {
-  /** Unique id of the account. */
-  readonly id: string;
-  /** Display name. */
-  readonly name: string;
-  /** A disabled account may make no calls. */
-  readonly status: "active" | "disabled";
-  /** Whether calls need a balance that covers them. */
-  readonly billing: Billing;
-  /** Id of the account's plan. */
-  readonly planId: string;
-  /**
-   * Sum of the account's ledger entries, without those of model balances. May be negative
-   * if postpaid.
-   */
-  readonly balanceMicroUsd: number;
-  /** Part of the balance reserved for active calls. */
-  readonly reservedMicroUsd: number;
-  /** Number of active calls. */
-  readonly openRequests: number;
-  /** Balances reserved for single models. */
-  readonly purses: readonly ModelBalance[];
-  /** Creation time, Unix milliseconds. */
-  readonly createdAtMs: number;
-}
+export interface Account extends RecordOf<typeof ACCOUNT> {}
+
+const { purses: _, ...columns } = ACCOUNT;
+
+/** The fields in an account's own row: all but its model balances. */
+export const ACCOUNT_ROW: typeof columns = columns;
+
+/** An account without its model balances. */
+export type AccountRow = RecordOf<typeof ACCOUNT_ROW>;
+
+/** The fields of {@linkcode KeyRecord}. */
+export const KEY = fields({
+  // Used in logs and the ledger.
+  id: field(TEXT),
+  accountId: field(TEXT, {
+    set: reference,
+    flag: { help: "account of the key" },
+  }),
+  // May be empty.
+  name: field(TEXT, {
+    set: displayName.optional(),
+    flag: { help: "display name" },
+  }),
+  hint: field(TEXT, { describe: "first and last characters of the key" }),
+  models: field(optional(LIST), {
+    describe: "subset of the plan's models; null: all of them",
+    set: modelList.optional().describe(
+      "subset of the plan's models; absent: all of them",
+    ),
+    flag: { help: "a,b,c: subset of the plan's models" },
+  }),
+  createdAtMs: field(TIME),
+  // The key is refused from this time on; absent: it does not expire.
+  expiresAtMs: field(optional(TIME), {
+    set: timestamp.transform((text) => Date.parse(text)).optional(),
+    flag: { name: "expires", help: "a day, a time, or a duration: 30d" },
+  }),
+  revokedAtMs: field(optional(TIME)),
+  lastUsedAtMs: field(optional(TIME), { describe: "exact to the minute" }),
+  // Id of the key that this one replaces.
+  replaces: field(optional(TEXT)),
+});
 
 /** A key's metadata; the key itself is never stored. */
-export interface KeyRecord {
-  /** Unique id of the key, used in logs and the ledger. */
-  readonly id: string;
-  /** Id of the account that the key belongs to. */
-  readonly accountId: string;
-  /** Display name; may be empty. */
-  readonly name: string;
-  /** First and last characters of the key, to recognise it. */
-  readonly hint: string;
-  /** Subset of the plan's models; absent: all of them. */
-  readonly models?: readonly string[];
-  /** Creation time, Unix milliseconds. */
-  readonly createdAtMs: number;
-  /** The key is refused from this time on; absent: it does not expire. */
-  readonly expiresAtMs?: number;
-  /** Time of revocation; absent: not revoked. */
-  readonly revokedAtMs?: number;
-  /** Time of the last use, exact to the minute. */
-  readonly lastUsedAtMs?: number;
-  /** Id of the key that this one replaces. */
-  readonly replaces?: string;
-}
+export interface KeyRecord extends RecordOf<typeof KEY> {}
+
+const PRICE: Kind<ModelPrice> = {
+  ...TEXT,
+  fromSql: (row, column) => parsePrice(textOf(row, column)),
+  toSql: priceText,
+  toJson: priceText,
+};
+
+/** The client's own id of its end user. */
+const END_USER = field(optional(TEXT), {
+  column: "user_id",
+  json: "user",
+  describe: "the client's own id of its end user",
+});
+
+/** The fields of {@linkcode ReservedCall}. */
+export const RESERVED_CALL = fields({
+  requestId: field(TEXT),
+  // The account that pays.
+  accountId: field(TEXT),
+  keyId: field(TEXT),
+  // As requested.
+  model: field(TEXT),
+  user: END_USER,
+  // Estimated.
+  inputTokens: field(INT),
+  // Upper bound of the generated tokens.
+  maxOutputTokens: field(INT),
+  // The call is charged at the price of its reservation.
+  price: field(PRICE),
+  // The worst-case cost.
+  reservedMicroUsd: field(INT),
+  atMs: field(TIME),
+});
 
 /** A granted call that is not settled yet. */
-export interface ReservedCall {
-  readonly requestId: string;
-  /** Id of the account that pays. */
-  readonly accountId: string;
-  /** Id of the key that was used. */
-  readonly keyId: string;
-  /** Requested model. */
-  readonly model: string;
-  /** The client's own id of its end user. */
-  readonly user?: string;
-  /** Estimated prompt tokens. */
-  readonly inputTokens: number;
-  /** Upper bound of the generated tokens. */
-  readonly maxOutputTokens: number;
-  /** Price at the time of the reservation; the call is charged at this price. */
-  readonly price: ModelPrice;
-  /** Reserved amount: the worst-case cost. */
-  readonly reservedMicroUsd: number;
-  /** Time of the reservation, Unix milliseconds. */
-  readonly atMs: number;
-}
+export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {}
 
 /** The charge for a call. */
 export interface Charge {
@@ -131,43 +248,72 @@ export interface Charge {
   readonly costMicroUsd: number;
 }
 
-export interface LedgerEntry {
-  /** Sequence number; gives the order of the entries. */
-  readonly seq: number;
-  /** A charge for a call, or money put into an account. */
-  readonly kind: "charge" | "top_up";
-  /** Id of the request, or of the top-up. Unique in the ledger. */
-  readonly requestId: string;
-  /** Id of the account whose balance changes. */
-  readonly accountId: string;
-  /** Id of the key that was used; charges only. */
-  readonly keyId?: string;
-  /** Model that was called; charges only. */
-  readonly model?: string;
-  /** Model whose own balance changes; absent: the account's balance. */
-  readonly purse?: string;
-  /** The client's own id of its end user. */
-  readonly user?: string;
-  /** Prompt tokens at the full rate. */
-  readonly inputTokens: number;
-  /** Prompt tokens read from a cache. */
-  readonly cacheReadTokens: number;
-  /** Prompt tokens written to a cache. */
-  readonly cacheWriteTokens: number;
-  /** Tokens generated, reasoning included. */
-  readonly outputTokens: number;
-  /** Part of the output tokens spent on reasoning. */
-  readonly reasoningTokens: number;
-  /** Micro-dollars per million tokens: input/cache read/cache write/output. */
-  readonly price?: string;
-  /** Whether any count is an estimate because the upstream did not report it. */
-  readonly estimated: boolean;
-  /** How the call ended; charges only. */
-  readonly ended?: string;
-  /** The operator's note; top-ups only. */
-  readonly note?: string;
-  /** Amount added to the balance: negative for a charge. */
-  readonly microUsd: number;
-  /** Time of the entry, Unix milliseconds. */
-  readonly atMs: number;
-}
+/** Tokens of a charge, as the ledger and the usage reports count them. */
+const TOKEN_COUNTS = {
+  // At the full rate.
+  inputTokens: field(INT),
+  cacheReadTokens: field(INT),
+  cacheWriteTokens: field(INT),
+  // Reasoning included.
+  outputTokens: field(INT),
+  reasoningTokens: field(INT),
+};
+
+/** The fields of {@linkcode LedgerEntry}, in the order of the export. */
+export const LEDGER_ENTRY = fields({
+  // Gives the order of the entries.
+  seq: field(INT),
+  atMs: field(TIME, { json: "time" }),
+  kind: field(oneOf("charge", "top_up")),
+  // Id of the request, or of the top-up. Unique in the ledger.
+  requestId: field(TEXT, { json: "request_id" }),
+  // The account whose balance changes.
+  accountId: field(TEXT),
+  // Charges only.
+  keyId: field(optional(TEXT)),
+  // Charges only.
+  model: field(optional(TEXT)),
+  purse: field({
+    ...optional(TEXT),
+    // Part of a key in other tables, so that it is never NULL.
+    fromSql: (row, column) => textOf(row, column) || undefined,
+    toSql: (model) => model ?? "",
+  }, {
+    describe:
+      "the model whose own balance changes; null: the account's balance",
+  }),
+  user: END_USER,
+  ...TOKEN_COUNTS,
+  price: field(optional(TEXT), {
+    describe:
+      "micro-dollars per million tokens: input/cache read/cache write/output",
+  }),
+  // Whether any count is an estimate because the upstream did not report it.
+  estimated: field(BOOLEAN),
+  // Charges only.
+  ended: field(optional(TEXT), {
+    describe: "complete, caller_left, failed, refused, lost",
+  }),
+  // The operator's; top-ups only.
+  note: field(optional(TEXT)),
+  microUsd: field(INT, {
+    describe: "amount added to the balance: negative for a charge",
+  }),
+});
+
+/** A charge for a call, or money put into an account. */
+export interface LedgerEntry extends RecordOf<typeof LEDGER_ENTRY> {}
+
+/** The sums of a usage report. */
+export const USAGE_SUMS = fields({
+  // Settled calls.
+  requests: field(INT),
+  estimatedRequests: field(INT, {
+    column: "estimated",
+    json: "estimated_requests",
+    describe: "number of calls whose charge is an estimate",
+  }),
+  ...TOKEN_COUNTS,
+  // Cost of the calls.
+  microUsd: field(INT),
+});

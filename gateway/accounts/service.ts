@@ -251,11 +251,9 @@ function assertPermitted(caller: Caller, model: string): void {
 function cannotBeRefused(
   { account, plan, hasModelBalances }: Identity,
 ): boolean {
+  const { id: _id, models: _models, createdAtMs: _time, ...limits } = plan;
   return account.billing === "postpaid" && !hasModelBalances &&
-    plan.requestsPerMinute === undefined &&
-    plan.tokensPerMinute === undefined &&
-    plan.concurrentRequests === undefined &&
-    plan.spendPerDayMicroUsd === undefined;
+    Object.keys(limits).length === 0;
 }
 
 function grantedLimits(

@@ -6,36 +6,19 @@
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { IssuedKey } from "../accounts/repositories/key_repository.ts";
-import type { KeyRecord } from "../accounts/records.ts";
+import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
+import { KEY, type KeyRecord } from "../accounts/records.ts";
 import {
   listJson,
   listOf,
-  models,
-  name,
   noBody,
   noQuery,
   PAGE_FIELDS,
   pageOf,
-  timestamp,
-  timestampText,
-} from "./fields.ts";
+} from "./pages.ts";
 import { type AdminOperation, mutation, query } from "./operation.ts";
 
-const KEY_FIELDS = {
-  object: z.literal("key"),
-  id: z.string(),
-  account: z.string(),
-  name: z.string(),
-  hint: z.string().describe("first and last characters of the key"),
-  models: z.array(z.string()).nullable().describe(
-    "subset of the plan's models; null: all of them",
-  ),
-  created_at: z.string(),
-  expires_at: z.string().nullable(),
-  revoked_at: z.string().nullable(),
-  last_used_at: z.string().nullable().describe("exact to the minute"),
-  replaces: z.string().nullable(),
-};
+const KEY_FIELDS = { object: z.literal("key"), ...replyShape(KEY) };
 
 /** JSON form of a key. */
 export const keyReply: z.ZodType = z.object(KEY_FIELDS);
@@ -49,19 +32,7 @@ export const issuedKeyReply: z.ZodType = z.object({
 });
 
 function keyJson(key: KeyRecord): JsonObject {
-  return {
-    object: "key",
-    id: key.id,
-    account: key.accountId,
-    name: key.name,
-    hint: key.hint,
-    models: key.models ?? null,
-    created_at: timestampText(key.createdAtMs),
-    expires_at: timestampText(key.expiresAtMs),
-    revoked_at: timestampText(key.revokedAtMs),
-    last_used_at: timestampText(key.lastUsedAtMs),
-    replaces: key.replaces ?? null,
-  };
+  return { object: "key", ...recordJson(KEY, key) };
 }
 
 function issuedJson(issued: IssuedKey): JsonObject {
@@ -93,26 +64,10 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
     operationId: "issueKey",
     summary: "Issue a key; only this reply contains it",
     path: "/admin/v1/keys",
-    request: z.strictObject({
-      account: z.string().min(1).max(64),
-      name: name.optional(),
-      models: models.optional().describe(
-        "subset of the plan's models; absent: all of them",
-      ),
-      expires_at: timestamp.optional(),
-    }),
+    request: settingsSchema(KEY),
     reply: issuedKeyReply,
     run: async (admin, body, { idempotencyKey }) =>
-      issuedJson(
-        await admin.keys.issue({
-          accountId: body.account,
-          ...(body.name === undefined ? {} : { name: body.name }),
-          ...(body.models === undefined ? {} : { models: body.models }),
-          ...(body.expires_at === undefined
-            ? {}
-            : { expiresAtMs: Date.parse(body.expires_at) }),
-        }, idempotencyKey),
-      ),
+      issuedJson(await admin.keys.issue(body, idempotencyKey)),
   }),
   query({
     operationId: "getKey",

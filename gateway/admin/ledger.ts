@@ -14,47 +14,15 @@ import {
   jsonLines,
   type LedgerQuery,
 } from "../accounts/repositories/ledger_report.ts";
-import type { LedgerEntry } from "../accounts/records.ts";
+import { replyShape } from "../accounts/field.ts";
+import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
+import { timestampOrDay } from "../accounts/values.ts";
 import type { ListPage } from "../accounts/repositories/repository.ts";
-import {
-  listJson,
-  listOf,
-  PAGE_FIELDS,
-  pageOf,
-  timestampOrDay,
-} from "./fields.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
 /** JSON form of a ledger entry. */
-export const ledgerEntryReply: z.ZodType = z.object({
-  seq: z.int(),
-  time: z.string(),
-  kind: z.enum(["charge", "top_up"]),
-  request_id: z.string(),
-  account: z.string(),
-  key: z.string().nullable(),
-  model: z.string().nullable(),
-  purse: z.string().nullable().describe(
-    "the model whose own balance changes; null: the account's balance",
-  ),
-  user: z.string().nullable().describe("the client's own id of its end user"),
-  input_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  output_tokens: z.int(),
-  reasoning_tokens: z.int(),
-  price: z.string().nullable().describe(
-    "micro-dollars per million tokens: input/cache read/cache write/output",
-  ),
-  estimated: z.boolean(),
-  ended: z.string().nullable().describe(
-    "complete, caller_left, failed, refused, lost",
-  ),
-  note: z.string().nullable(),
-  micro_usd: z.int().describe(
-    "amount added to the balance: negative for a charge",
-  ),
-});
+export const ledgerEntryReply: z.ZodType = z.object(replyShape(LEDGER_ENTRY));
 
 const FILTERS = {
   account: z.string().max(64).optional(),

@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { ledgerEntryReply, listLedgerJson } from "./ledger.ts";
 import { entryJson } from "../accounts/repositories/ledger_report.ts";
-import { listOf, microUsd, name, pageOf, pageQuery } from "./fields.ts";
+import { displayName, microUsd } from "../accounts/values.ts";
+import { listOf, pageOf, pageQuery } from "./pages.ts";
 import { type AdminOperation, mutation, query } from "./operation.ts";
 
 export const TOP_UP_OPERATIONS: readonly AdminOperation[] = [
@@ -20,7 +21,7 @@ export const TOP_UP_OPERATIONS: readonly AdminOperation[] = [
       model: z.string().min(1).max(200).optional().describe(
         "puts the amount into this model's own balance; from then on its calls are paid from that balance alone",
       ),
-      note: name.optional(),
+      note: displayName.optional(),
     }),
     reply: ledgerEntryReply,
     run: async (admin, body, { id, idempotencyKey }) =>

@@ -5,6 +5,8 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
+import { recordJson, replyShape } from "../accounts/field.ts";
+import { USAGE_SUMS } from "../accounts/records.ts";
 import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
@@ -12,7 +14,7 @@ import type {
   UsageLine,
   UsageQuery,
 } from "../accounts/repositories/usage_report.ts";
-import { listJson, listOf, PAGE_FIELDS, pageOf } from "./fields.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
 const GROUPS: readonly UsageGroup[] = [
@@ -30,16 +32,7 @@ export const usageLineReply: z.ZodType = z.object({
   key: z.string().optional(),
   model: z.string().optional(),
   user: z.string().optional().describe("the client's own id of its end user"),
-  requests: z.int(),
-  estimated_requests: z.int().describe(
-    "number of calls whose charge is an estimate",
-  ),
-  input_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  output_tokens: z.int(),
-  reasoning_tokens: z.int(),
-  micro_usd: z.int(),
+  ...replyShape(USAGE_SUMS),
 }).describe("of the first five fields only those named in `by` are present");
 
 const day = z.iso.date("expected a day such as 2026-12-31");
@@ -70,14 +63,7 @@ function usageJson(line: UsageLine): JsonObject {
     ...(line.keyId === undefined ? {} : { key: line.keyId }),
     ...(line.model === undefined ? {} : { model: line.model }),
     ...(line.user === undefined ? {} : { user: line.user }),
-    requests: line.requests,
-    estimated_requests: line.estimatedRequests,
-    input_tokens: line.inputTokens,
-    cache_read_tokens: line.cacheReadTokens,
-    cache_write_tokens: line.cacheWriteTokens,
-    output_tokens: line.outputTokens,
-    reasoning_tokens: line.reasoningTokens,
-    micro_usd: line.microUsd,
+    ...recordJson(USAGE_SUMS, line),
   };
 }
 

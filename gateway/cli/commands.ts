@@ -4,13 +4,15 @@
  * @module
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
+import type { FlagKind, RecordFields } from "../accounts/field.ts";
+import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
 
 /** A flag of a command. */
 export interface Flag {
   /** The body or query field that the flag fills. */
   readonly field: string;
-  /** How the value is parsed. For lists, numbers and amounts the value `none` means null. */
-  readonly kind: "text" | "number" | "list" | "usd" | "duration" | "moment";
+  /** How the value is parsed. */
+  readonly kind: FlagKind;
   /** Description in the help. */
   readonly help: string;
 }
@@ -34,38 +36,26 @@ const text = (field: string, help: string): Flag => ({
   kind: "text",
   help,
 });
+/** The flags of a record's settings. */
+function flagsOf(fields: RecordFields): Readonly<Record<string, Flag>> {
+  return Object.fromEntries(
+    Object.values(fields).flatMap(({ json, flag, flagKind }) =>
+      flag === undefined ? [] : [[
+        flag.name ?? json,
+        { field: json, kind: flag.kind ?? flagKind, help: flag.help },
+      ]]
+    ),
+  );
+}
+
 const LIST: Readonly<Record<string, Flag>> = {
   limit: text("limit", "page length, 1 to 1000"),
   after: text("after", "cursor printed by the previous page"),
 };
-const PLAN: Readonly<Record<string, Flag>> = {
-  models: { field: "models", kind: "list", help: "a,b,c, or none for all" },
-  rpm: {
-    field: "requests_per_minute",
-    kind: "number",
-    help: "requests per minute, or none",
-  },
-  tpm: {
-    field: "tokens_per_minute",
-    kind: "number",
-    help: "tokens per minute, or none",
-  },
-  concurrent: {
-    field: "concurrent_requests",
-    kind: "number",
-    help: "concurrent requests, or none",
-  },
-  "usd-per-day": {
-    field: "spend_per_day_micro_usd",
-    kind: "usd",
-    help: "dollars per day (UTC), or none",
-  },
-};
-const ACCOUNT: Readonly<Record<string, Flag>> = {
-  name: text("name", "display name"),
-  plan: text("plan", "id of a plan"),
-  billing: text("billing", "prepaid or postpaid"),
-};
+const { id: _plan, ...PLAN_CHANGES } = PLAN;
+// The status is not a flag of `accounts create`.
+const { status, ...NEW_ACCOUNT } = ACCOUNT;
+const { id: _account, ...ACCOUNT_CHANGES } = { ...NEW_ACCOUNT, status };
 const FILTERS: Readonly<Record<string, Flag>> = {
   account: text("account", "of this account"),
   key: text("key", "of this key"),
@@ -87,14 +77,14 @@ export const COMMANDS: readonly Command[] = [
     noun: "accounts",
     verb: "create",
     operationId: "createAccount",
-    flags: { id: text("id", "id of your choice"), ...ACCOUNT },
+    flags: flagsOf(NEW_ACCOUNT),
   },
   {
     noun: "accounts",
     verb: "update",
     operationId: "updateAccount",
     id: "account",
-    flags: { ...ACCOUNT, status: text("status", "active or disabled") },
+    flags: flagsOf(ACCOUNT_CHANGES),
   },
   {
     noun: "accounts",
@@ -126,14 +116,14 @@ export const COMMANDS: readonly Command[] = [
     noun: "plans",
     verb: "create",
     operationId: "createPlan",
-    flags: { id: text("id", "id of your choice"), ...PLAN },
+    flags: flagsOf(PLAN),
   },
   {
     noun: "plans",
     verb: "update",
     operationId: "updatePlan",
     id: "plan",
-    flags: PLAN,
+    flags: flagsOf(PLAN_CHANGES),
   },
   {
     noun: "keys",
@@ -146,20 +136,7 @@ export const COMMANDS: readonly Command[] = [
     noun: "keys",
     verb: "issue",
     operationId: "issueKey",
-    flags: {
-      account: text("account", "account of the key"),
-      name: text("name", "display name"),
-      models: {
-        field: "models",
-        kind: "list",
-        help: "a,b,c: subset of the plan's models",
-      },
-      expires: {
-        field: "expires_at",
-        kind: "moment",
-        help: "a day, a time, or a duration: 30d",
-      },
-    },
+    flags: flagsOf(KEY),
   },
   {
     noun: "keys",

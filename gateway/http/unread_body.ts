@@ -11,15 +11,15 @@ import type { HttpReply } from "./http_reply.ts";
 import type { TimerId, Timers } from "../timers.ts";
 
 /** How much of a body is discarded, and for how long. */
-interface Limits {
+interface DiscardLimits {
   readonly maxBytes: number;
   readonly maxMs: number;
 }
 
 /** Before the response is sent; the connection can then be reused. */
-const BEFORE: Limits = { maxBytes: 1024 * 1024, maxMs: 2_000 };
+const BEFORE: DiscardLimits = { maxBytes: 1024 * 1024, maxMs: 2_000 };
 /** After the response's text: many clients send the whole body before they read anything. */
-const AFTER: Limits = { maxBytes: 128 * 1024 * 1024, maxMs: 30_000 };
+const AFTER: DiscardLimits = { maxBytes: 128 * 1024 * 1024, maxMs: 30_000 };
 /**
  * A client that sends nothing for this long is waiting for the response, has read it, or has
  * disconnected.
@@ -34,7 +34,7 @@ const MAX_AT_ONCE = 256;
  * `end`: the body has ended; `more`: a limit was reached; `quiet`: nothing arrived for `QUIET_MS`;
  * `broken`: the body failed.
  */
-type Outcome = "end" | "more" | "quiet" | "broken";
+type DiscardOutcome = "end" | "more" | "quiet" | "broken";
 
 /** Discards the unread request bodies of one process. */
 export class UnreadBodies {
@@ -154,12 +154,12 @@ class Rest {
   }
 
   /** Reads and discards; never rejects. */
-  read({ maxBytes, maxMs }: Limits): Promise<Outcome> {
+  read({ maxBytes, maxMs }: DiscardLimits): Promise<DiscardOutcome> {
     return new Promise((resolve) => {
       const timers = this.#timers;
       let bytes = 0;
       let hasFinished = false;
-      const finish = (outcome: Outcome): void => {
+      const finish = (outcome: DiscardOutcome): void => {
         if (hasFinished) return;
         hasFinished = true;
         timers.clear(whole);

@@ -18,7 +18,8 @@ import {
   type AttemptContext,
   type AttemptResult,
 } from "../upstream/attempt.ts";
-import type { Model, ToolReasoning } from "../upstream/catalogue.ts";
+import type { Model } from "../upstream/catalogue.ts";
+import type { ToolReasoning } from "../upstream/models.ts";
 import { recordFailure } from "../upstream/failure.ts";
 import { chooseCandidate } from "../upstream/load_balancer.ts";
 import type { Candidate } from "../upstream/model_registry.ts";

@@ -9,23 +9,14 @@
  */
 import type { Agent, Dispatcher } from "undici";
 import { ApiError } from "../../translate/model/error.ts";
-import type { TimerId, Timers } from "../timers.ts";
+import type { Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { certificateFault } from "./certificate_fault.ts";
 import { decompress } from "./decompress.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import type { Resolve } from "./dial.ts";
+import { type CallLimits, PhaseTimer, TIMEOUT_TEXTS } from "./phase_timer.ts";
 import { ResponseHead } from "./response_head.ts";
-
-/** Time limits of a call, in milliseconds. */
-export interface CallLimits {
-  /** From the call until a connection is ready for the request. */
-  readonly connectTimeoutMs: number;
-  /** From the end of the request to the head of the response. */
-  readonly firstByteTimeoutMs: number;
-  /** Longest silence inside the response body. */
-  readonly idleTimeoutMs: number;
-}
 
 export interface UpstreamCall {
   /** With its query; the method is always POST. */
@@ -121,16 +112,16 @@ function dispatch(
   });
 }
 
-interface Address {
+interface ParsedUrl {
   readonly origin: string;
   readonly path: string;
 }
 
 /** Cache of parsed URLs: there are few, one per model and endpoint. */
-const ADDRESSES = new Map<string, Address>();
+const ADDRESSES = new Map<string, ParsedUrl>();
 const MAX_ADDRESSES = 1_000;
 
-function addressOf(text: string): Address {
+function addressOf(text: string): ParsedUrl {
   const cached = ADDRESSES.get(text);
   if (cached !== undefined) return cached;
   const url = new URL(text);
@@ -142,15 +133,6 @@ function addressOf(text: string): Address {
   ADDRESSES.set(text, address);
   return address;
 }
-
-/** The limit that currently applies. */
-type Phase = "connect" | "firstByte" | "idle";
-
-const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
-  connect: "could not reach the upstream in time",
-  firstByte: "the upstream did not answer in time",
-  idle: "the upstream fell silent during its reply",
-};
 
 /** The undici callbacks of one call, and the queue between them and the reader. */
 class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
@@ -173,14 +155,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   #sink: ByteSink | undefined;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
-  readonly #limits: CallLimits;
-  readonly #timers: Timers;
-  #phase: Phase = "connect";
-  /** Start of the phase or time of the last bytes, on the monotonic clock. */
-  #lastActivityMs = performance.now();
-  #timer: TimerId | undefined;
-  /** When the timer fires. */
-  #timerAtMs = Infinity;
+  readonly #timer: PhaseTimer;
 
   constructor(
     signal: AbortSignal,
@@ -190,12 +165,17 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     reject: (error: unknown) => void,
   ) {
     this.#signal = signal;
-    this.#limits = limits;
-    this.#timers = timers;
     this.#resolve = resolve;
     this.#reject = reject;
     signal.addEventListener("abort", this.#onAbort);
-    this.#enter("connect");
+    this.#timer = new PhaseTimer(
+      limits,
+      timers,
+      // If the reader is slower than the upstream, the upstream is paused: that is no silence of
+      // the upstream.
+      () => this.#controller?.paused === true,
+      (error) => this.#abort(error),
+    );
   }
 
   /** A connection attempt has begun for this call, and ends with it. */
@@ -209,7 +189,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     this.#dialing = undefined;
     if (this.#signal.aborted || this.#ended) {
       controller.abort(CALL_ENDED);
-    } else this.#enter("firstByte");
+    } else this.#timer.enter("firstByte");
   }
 
   onResponseStart(
@@ -219,7 +199,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   ): void {
     // 1xx responses precede the real one.
     if (status < 200) return;
-    this.#enter("idle");
+    this.#timer.enter("idle");
     const head = new ResponseHead(headers);
     this.#resolve({
       status,
@@ -234,7 +214,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     data: Uint8Array,
   ): void {
     if (this.#ended || data.length === 0) return;
-    this.#lastActivityMs = performance.now();
+    this.#timer.noteActivity();
     // Not a Buffer, whose methods are many times slower here than those of Uint8Array.
     const chunk = new Uint8Array(data.buffer, data.byteOffset, data.length);
     if (this.#sink !== undefined) return this.#sink.onChunk(chunk);
@@ -315,35 +295,6 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     this.#abort(new ApiError("upstream", "the call was aborted"));
   }
 
-  /** One timer per call: phases and bytes only record the time, and the timer checks it. */
-  #enter(phase: Phase): void {
-    if (this.#ended) return;
-    this.#phase = phase;
-    this.#lastActivityMs = performance.now();
-    const limitMs = this.#limits[`${phase}TimeoutMs`];
-    if (this.#lastActivityMs + limitMs < this.#timerAtMs) {
-      this.#setTimer(limitMs);
-    }
-  }
-
-  #setTimer(ms: number): void {
-    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
-    this.#timerAtMs = performance.now() + ms;
-    this.#timer = this.#timers.set(() => this.#checkLimit(), ms);
-  }
-
-  #checkLimit(): void {
-    // If the reader is slower than the upstream, the upstream is paused: that is no silence of the
-    // upstream.
-    if (this.#controller?.paused === true) {
-      this.#lastActivityMs = performance.now();
-    }
-    const remainingMs = this.#limits[`${this.#phase}TimeoutMs`] -
-      (performance.now() - this.#lastActivityMs);
-    if (remainingMs > 0) return this.#setTimer(Math.ceil(remainingMs));
-    this.#abort(new ApiError("timeout", TIMEOUT_TEXTS[this.#phase]));
-  }
-
   #abort(reason: unknown): void {
     if (this.#ended) return;
     this.#finish({ error: reason });
@@ -357,7 +308,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     this.#ended = true;
     this.#failure = failure;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+    this.#timer.stop();
     const pendingRead = this.#pendingRead;
     this.#pendingRead = undefined;
     if (failure === undefined) {

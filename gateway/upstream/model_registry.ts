@@ -15,9 +15,9 @@ import {
   capabilitiesOf,
   type Catalogue,
   type Model,
-  type ToolReasoning,
 } from "./catalogue.ts";
-import type { CallLimits } from "./http_client.ts";
+import type { ToolReasoning } from "./models.ts";
+import type { CallLimits } from "./phase_timer.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import type { VendorDialect } from "./vendors.ts";
 

@@ -3,18 +3,18 @@
  * path, before any upstream is called. Other fields are validated by an upstream of the client's
  * format; for translation the gateway refuses them in the same way.
  */
-import { checkRows, type RequestRow } from "../support/request_table.ts";
+import { checkRows, type SentRow } from "../support/request_table.ts";
 
 const user = (...content: unknown[]) => ({
   messages: [{ role: "user", content }],
 });
-const fault = (param: string, body: RequestRow["body"]): RequestRow => ({
+const fault = (param: string, body: SentRow["body"]): SentRow => ({
   name: `${param} in ${JSON.stringify(body)}`.slice(0, 160),
   body,
   param,
 });
 
-const MESSAGES_ROWS: readonly RequestRow[] = [
+const MESSAGES_ROWS: readonly SentRow[] = [
   fault("model", { model: undefined }),
   fault("model", { model: 5 }),
   fault("model", { model: "" }),
@@ -48,7 +48,7 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
 ];
 
 /** Invalid only for translation. */
-const MESSAGES_UNKNOWN: readonly RequestRow[] = [
+const MESSAGES_UNKNOWN: readonly SentRow[] = [
   fault("messages[0].content[0].text", user({ type: "text" })),
   fault(
     "messages[0].content[1].text",
@@ -100,7 +100,7 @@ const MESSAGES_UNKNOWN: readonly RequestRow[] = [
   fault("service_tier", { service_tier: "flex" }),
 ];
 
-const CHAT_ROWS: readonly RequestRow[] = [
+const CHAT_ROWS: readonly SentRow[] = [
   fault("model", { model: undefined }),
   fault("model", { model: "" }),
   fault("system", { system: "A." }),
@@ -124,7 +124,7 @@ const CHAT_ROWS: readonly RequestRow[] = [
 ];
 
 /** Invalid only for translation. */
-const CHAT_UNKNOWN: readonly RequestRow[] = [
+const CHAT_UNKNOWN: readonly SentRow[] = [
   fault("messages[0].content", { messages: [{ role: "user", content: null }] }),
   fault("messages[0].content[0].text", user({ type: "text" })),
   fault("messages[0].content[0].image_url", user({ type: "image_url" })),
@@ -206,7 +206,7 @@ const REFUSED_UPSTREAM: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The same bodies at an upstream that validates them itself: they arrive unchanged. */
-function passing(rows: readonly RequestRow[]): readonly RequestRow[] {
+function passing(rows: readonly SentRow[]): readonly SentRow[] {
   return rows.map(({ name, body, param }) => ({
     name: `passes: ${name}`,
     body,

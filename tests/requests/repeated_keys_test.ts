@@ -3,7 +3,8 @@
  * refused.
  */
 import assert from "node:assert/strict";
-import { send, valueAt } from "../support/request_table.ts";
+import { valueAt } from "../../translate/testing/request_table.ts";
+import { send } from "../support/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const PATHS: readonly string[] = [

@@ -1,37 +1,30 @@
 /**
- * Tables of requests: what a client sends, and what must then arrive at the upstream. Each row is
- * one test step; all rows use one gateway, in order, so the last entry of the replay server's
+ * Tables of requests through the whole gateway; those of the translation alone are in
+ * `translate/requests/`. Each row is one test step; all rows use one gateway, in order, so the last entry of the replay server's
  * journal belongs to the current row.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { fieldPath } from "../../translate/model/schema.ts";
-import { startTestGateway, type TestGateway } from "./test_gateway.ts";
+import {
+  type RequestRow,
+  valueAt,
+} from "../../translate/testing/request_table.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "./test_gateway.ts";
 
-/** One request and what is expected of it. */
-export interface RequestRow {
-  /** Name of the test step. */
-  readonly name: string;
-  /** Merged over the table's base body; a field set to undefined is removed. */
-  readonly body: Readonly<Record<string, unknown>>;
+/** One request through the gateway and what is expected of it. */
+export interface SentRow extends Omit<RequestRow, "arrivesWithHeaders"> {
   /** Sent in addition to the key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Expected status; absent: 200, or 400 where `param` is set. */
   readonly status?: number;
-  /**
-   * Expected values by path (`a.b[0]`) in the body that the upstream receives; undefined: the path
-   * is absent.
-   */
-  readonly arrives?: Readonly<Record<string, unknown>>;
-  /** Texts that the upstream's body contains verbatim. */
-  readonly arrivesContaining?: readonly string[];
   /** Expected headers at the upstream; undefined: the header is absent. */
   readonly arrivesWithHeaders?: Readonly<Record<string, string | undefined>>;
-  /** Expected fields in `x-gateway-dropped`, in any order; absent: no field may be dropped. */
-  readonly dropped?: readonly string[];
-  /** Expected `error.param` of a rejected request, which must not reach the upstream. */
-  readonly param?: string;
 }
 
 /** Both sides of one request. */
@@ -74,25 +67,15 @@ export async function send(
   };
 }
 
-/** The value at a path such as `messages[1].content`; undefined if the path does not exist. */
-export function valueAt(value: unknown, path: string): unknown {
-  let found = value;
-  for (const key of path.matchAll(/[^.[\]]+/g)) {
-    if (typeof found !== "object" || found === null) return undefined;
-    const step: unknown = Reflect.get(found, key[0]);
-    found = step;
-  }
-  return found;
-}
-
 /** Runs every row of a table as a test step. */
 export async function checkRows(
   t: Deno.TestContext,
   path: string,
   base: Readonly<Record<string, unknown>>,
-  rows: readonly RequestRow[],
+  rows: readonly SentRow[],
+  options: TestGatewayOptions = {},
 ): Promise<void> {
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway(options);
   try {
     for (const row of rows) {
       await t.step(
@@ -109,7 +92,7 @@ async function checkRow(
   gateway: TestGateway,
   path: string,
   base: Readonly<Record<string, unknown>>,
-  row: RequestRow,
+  row: SentRow,
 ): Promise<void> {
   const arrival = await send(
     gateway,

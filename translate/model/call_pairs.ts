@@ -19,13 +19,13 @@
 import { invalidField } from "./error.ts";
 import type { Part, ToolCallPart, ToolResultPart, Turn } from "./request.ts";
 
-interface Call {
+interface PairedCall {
   readonly part: ToolCallPart;
   readonly turn: number;
-  result?: Result;
+  result?: PairedResult;
 }
 
-interface Result {
+interface PairedResult {
   readonly part: ToolResultPart;
   readonly turn: number;
 }
@@ -104,10 +104,10 @@ function follows(
 function pairedCalls(
   turns: readonly Turn[],
   conversation: string,
-): readonly Call[] {
-  const calls: Call[] = [];
-  const byId = new Map<string, Call[]>();
-  const early: Result[] = [];
+): readonly PairedCall[] {
+  const calls: PairedCall[] = [];
+  const byId = new Map<string, PairedCall[]>();
+  const early: PairedResult[] = [];
   /** Calls that only the client's own dialect has: their results are not checked. */
   const opaque = new Set<unknown>();
   turns.forEach((turn, at) => {
@@ -116,7 +116,7 @@ function pairedCalls(
         opaque.add(part.value["id"]);
         opaque.add(part.value["call_id"]);
       } else if (part.type === "tool_call") {
-        const call: Call = { part, turn: at };
+        const call: PairedCall = { part, turn: at };
         calls.push(call);
         const same = byId.get(part.id);
         if (same === undefined) byId.set(part.id, [call]);
@@ -148,7 +148,7 @@ function pairedCalls(
 }
 
 /** The first open call of the latest turn that has one. */
-function latestOpen(calls: readonly Call[]): Call | undefined {
+function latestOpen(calls: readonly PairedCall[]): PairedCall | undefined {
   const last = calls.findLast((call) => call.result === undefined);
   return calls.find((call) =>
     call.turn === last?.turn && call.result === undefined
@@ -156,8 +156,8 @@ function latestOpen(calls: readonly Call[]): Call | undefined {
 }
 
 function unanswerable(
-  { part }: Result,
-  call: Call | undefined,
+  { part }: PairedResult,
+  call: PairedCall | undefined,
   conversation: string,
 ): Error {
   return invalidField(

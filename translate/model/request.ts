@@ -380,3 +380,11 @@ export interface GenerationRequest {
    */
   readonly essential: readonly string[];
 }
+
+/** The fields of a request beside its model, conversation and words; absent: not set. */
+export type RequestSettings = Partial<
+  Omit<
+    GenerationRequest,
+    "model" | "stream" | "system" | "turns" | "fieldNames"
+  >
+>;

@@ -8,6 +8,9 @@ import { z } from "zod";
 import { type ApiError, invalidField } from "./error.ts";
 import { isObject, type JsonObject } from "../bytes/json.ts";
 
+/** An optional value on the wire: client libraries send null for an absent one. */
+export type Maybe<T> = T | null | undefined;
+
 type Issue = z.core.$ZodIssue;
 
 /** A path in the usual notation: `messages[0].content`. */

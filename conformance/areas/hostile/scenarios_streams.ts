@@ -2,6 +2,7 @@
  * Scenarios of the area `hostile`: streams that break off anywhere, fail anywhere, or are not
  * streams at all.
  */
+import { replyIn } from "../../../replay/fixtures/reply_in.ts";
 import { fillFrames } from "../../../replay/deliver.ts";
 import type {
   DialectName,
@@ -22,7 +23,8 @@ export function endFrame(
   via: DialectName | undefined,
 ): number {
   return framesFor(fixture, via).findIndex((frame) =>
-    /"stop_reason":"|"finish_reason":"|"finishReason": ?"/.test(frame)
+    /"stop_reason":"|"finish_reason":"|"finishReason": ?"|^event: response\.(completed|incomplete)\n/
+      .test(frame)
   );
 }
 
@@ -35,7 +37,8 @@ function framesFor(
     usageAsked: true,
     model: "",
   };
-  const stream = WRITTEN.get(name)?.replies[dialect].stream ?? [];
+  const fixture = WRITTEN.get(name);
+  const stream = fixture === undefined ? [] : replyIn(fixture, dialect).stream;
   return fillFrames(stream, { ...EMPTY_CALL, ...call, dialect });
 }
 

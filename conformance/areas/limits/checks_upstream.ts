@@ -31,6 +31,7 @@ const limitOf = (call: UpstreamCall) =>
     call,
     "max_tokens",
     "max_completion_tokens",
+    "max_output_tokens",
     "generationConfig.maxOutputTokens",
   );
 const temperatureOf = (call: UpstreamCall) =>

@@ -258,8 +258,7 @@ const DOCUMENTED: Scenario = {
     "Requests in every documented form: ends of ranges, forms of content, histories with turns and tools",
   mode: "both",
   cost: together(
-    ({ messages, chat }) =>
-      calls(COUNT + AGAIN, 16)({ models: [], messages, chat }),
+    calls(COUNT + AGAIN, 16),
     // Two forms allow more output: one without a limit and one with a long reply; each may be
     // repeated twice.
     () => ({

@@ -2,6 +2,7 @@
 import { textAt } from "../../evidence/json_path.ts";
 import { GENERATION, plainRequest, streamed } from "../../suite/requests.ts";
 import { ownerOf } from "../../suite/other_models.ts";
+import { UNKNOWN_TARGET } from "../../suite/route.ts";
 import { calls, free, type Scenario } from "../../suite/scenario.ts";
 
 const MODEL_LIST: Scenario = {
@@ -63,11 +64,7 @@ const LISTED_MODELS: Scenario = {
     "Every listed model on both endpoints, whole and streamed; a live run alternates: whole on one endpoint, streamed on the other",
   mode: "both",
   cost: ({ models }) =>
-    calls(2 * Math.min(models.length, MAX_CALLED.live), 16)({
-      models,
-      messages: [],
-      chat: [],
-    }),
+    calls(2 * Math.min(models.length, MAX_CALLED.live), 16)(UNKNOWN_TARGET),
   async play(session) {
     const ids = spread(session.profile.models, MAX_CALLED[session.mode]);
     await Promise.all(GENERATION.map(async (endpoint) => {

@@ -2,6 +2,7 @@
  * Scenarios of the area `transport`: when bytes arrive, and the effect of a disconnect. Gates and
  * the request log decide, never the clock.
  */
+import { replyIn } from "../../../replay/fixtures/reply_in.ts";
 import { WRITTEN } from "../../../replay/fixtures/mod.ts";
 import type { DialectName } from "../../../replay/parse_request.ts";
 import {
@@ -23,6 +24,7 @@ const SOME_FRAMES: Readonly<Record<DialectName, number>> = {
   messages: 5,
   chat_completions: 3,
   generate_content: 2,
+  responses: 6,
 };
 
 /** Far more than a gateway needs to pass on a frame; only a faulty one reaches this limit. */
@@ -75,9 +77,13 @@ const GATED: Scenario = {
  * The text in each frame of the fixture `text`; "" for a frame without text that can be identified.
  */
 function wordsByFrame(via: DialectName): string[] {
-  return (WRITTEN.get("text")?.replies[via].stream ?? []).map((frame) => {
+  const fixture = WRITTEN.get("text");
+  if (fixture === undefined) return [];
+  return replyIn(fixture, via).stream.map((frame) => {
     const [, words = ""] =
-      /"(?:text|content)":"((?:[^"\\]|\\.)+)"/.exec(frame) ?? [];
+      /"(?:text|content|delta)":"((?:[^"\\]|\\.)+)"/.exec(frame) ?? [];
+    // Frames that repeat the whole text have nothing new.
+    if (/^event: response\..*done\n|"output":\[\{/.test(frame)) return "";
     return /[A-Za-z]{2}/.test(words) ? words.trim() : "";
   });
 }

@@ -2,6 +2,7 @@
  * Scenarios of the area `transport` about requests: methods, paths, headers, many requests in a
  * row, and upstreams that identify themselves.
  */
+import { replyIn } from "../../../replay/fixtures/reply_in.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { WRITTEN } from "../../../replay/fixtures/mod.ts";
 import { parseRequest } from "../../../replay/parse_request.ts";
@@ -250,7 +251,7 @@ function identifying(request: ReplayRequest): Script {
   const call = parseRequest(request);
   const text = WRITTEN.get("text");
   if (text === undefined) throw new Error("the text fixture is missing");
-  const script = deliverWritten(call, text.replies[call.dialect], {});
+  const script = deliverWritten(call, replyIn(text, call.dialect), {});
   return { ...script, headers: { ...script.headers, ...IDENTIFYING_HEADERS } };
 }
 

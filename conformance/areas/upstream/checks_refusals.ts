@@ -83,7 +83,7 @@ function flat(text: string): string {
  * The vendor's message for that status in the dialect of the exchange, up to the name of its model.
  */
 function vendorWords(x: Exchange, status: number): string {
-  const via = x.via ?? "messages";
+  const via = x.via === "responses" ? "chat_completions" : x.via ?? "messages";
   return flat(VENDOR_ERRORS[status]?.[via].message ?? "");
 }
 

@@ -7,15 +7,14 @@
  */
 import type { Limits } from "../accounts.ts";
 import { type Bucket, consume, leak, limitState } from "./bucket.ts";
-import type { Account, Charge, Plan, ReservedCall } from "../records.ts";
+import type { AccountRow, Charge, Plan, ReservedCall } from "../records.ts";
 
 /** A day in milliseconds. Days are UTC. */
 export const DAY_MS = 86_400_000;
 
 /** The state of an account on which admission is decided. */
 export interface AccountState {
-  /** The account without its model balances. */
-  readonly account: Omit<Account, "purses">;
+  readonly account: AccountRow;
   /** The account's plan. */
   readonly plan: Plan;
   /** Balances of single models, by model. */

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { openStore } from "../store/open_store.ts";
-import { type Action, ledgerModel } from "../testing/ledger_model.ts";
+import { type LedgerAction, ledgerModel } from "../testing/ledger_model.ts";
 
 const process = fc.nat(1);
 const account = fc.nat(1);
@@ -16,7 +16,7 @@ const callFields = {
   max: fc.nat(100),
 };
 const when = fc.constantFrom("before" as const, "after" as const);
-const action: fc.Arbitrary<Action> = fc.oneof(
+const action: fc.Arbitrary<LedgerAction> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({ do: fc.constant("reserve"), ...callFields }),

@@ -5,8 +5,15 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
-import { entryFrom } from "../store/ledger_rows.ts";
-import type { Account, Billing, LedgerEntry } from "../records.ts";
+import type { SettingsOf } from "../field.ts";
+import {
+  ACCOUNT,
+  type Account,
+  ACCOUNT_ROW,
+  LEDGER_ENTRY,
+  type LedgerEntry,
+  MODEL_BALANCE,
+} from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
@@ -20,20 +27,19 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { accountFrom, modelBalanceFrom } from "../store/account_state_rows.ts";
-import type { Sql, SqlValue } from "../store/store.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../store/record_rows.ts";
+import type { Sql } from "../store/store.ts";
 
-/** Settings of an account. An absent one stays unchanged. */
-export interface AccountSettings {
-  /** Display name. */
-  readonly name?: string;
-  /** A disabled account may make no calls. */
-  readonly status?: Account["status"];
-  /** Id of the account's plan. */
-  readonly planId?: string;
-  /** Whether calls need a balance that covers them. */
-  readonly billing?: Billing;
-}
+/** Settings of a new account. */
+export type NewAccount = SettingsOf<typeof ACCOUNT>;
+
+/** Changes of an account. An absent setting stays unchanged. */
+export type AccountSettings = Omit<NewAccount, "id">;
 
 /** A top-up; a negative amount is taken out. */
 export interface TopUpRequest {
@@ -56,7 +62,7 @@ export interface AccountRepository {
    * @throws {ApiError} `conflict` if the id exists, `not_found` if the plan does not exist
    */
   create(
-    settings: AccountSettings & { readonly id?: string },
+    settings: NewAccount,
     idempotencyKey?: IdempotencyKey,
   ): Promise<Account>;
   /**
@@ -107,18 +113,25 @@ export function accountRepository(
         }
         const planId = settings.planId ?? DEFAULT_PLAN;
         await checkPlan(sql, planId);
-        await sql.all(
-          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, $2, 'active', 'prepaid', $3, $4)",
-          [id, settings.name ?? id, planId, nowMs],
-        );
-        return await set(sql, id, settings);
+        const account = {
+          name: id,
+          status: "active",
+          billing: "prepaid",
+          ...settings,
+          id,
+          planId,
+          createdAtMs: nowMs,
+        };
+        await insertRow(sql, "accounts", rowOf(ACCOUNT, account));
+        return await written(sql, id);
       }, idempotencyKey),
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
         if (settings.planId !== undefined) {
           await checkPlan(sql, settings.planId);
         }
-        return await set(sql, id, settings);
+        await updateRow(sql, "accounts", id, rowOf(ACCOUNT, settings));
+        return await written(sql, id);
       }, idempotencyKey),
     async get(id) {
       const account = await find({ all: readFrom(context) }, id);
@@ -132,7 +145,7 @@ export function accountRepository(
         "SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
         [page.after ?? "", limit + 1],
       );
-      const accounts = rows.map(accountFrom);
+      const accounts = rows.map((row) => recordFrom(ACCOUNT_ROW, row));
       const modelBalances = await readRows(
         context,
         `SELECT * FROM purses WHERE account_id IN ${
@@ -146,7 +159,7 @@ export function accountRepository(
           purses: modelBalances.filter((row) =>
             row["account_id"] === account.id
           )
-            .map(modelBalanceFrom),
+            .map((row) => recordFrom(MODEL_BALANCE, row)),
         })),
         limit,
         (account) => account.id,
@@ -180,7 +193,7 @@ export function accountRepository(
           [entryId],
         );
         if (row === undefined) throw new Error("the top-up was not entered");
-        return entryFrom(row);
+        return recordFrom(LEDGER_ENTRY, row);
       }, idempotencyKey);
     },
   };
@@ -197,7 +210,10 @@ async function find(sql: Sql, id: string): Promise<Account | undefined> {
     "SELECT * FROM purses WHERE account_id = $1 ORDER BY model",
     [id],
   );
-  return { ...accountFrom(row), purses: modelBalances.map(modelBalanceFrom) };
+  return {
+    ...recordFrom(ACCOUNT_ROW, row),
+    purses: modelBalances.map((balance) => recordFrom(MODEL_BALANCE, balance)),
+  };
 }
 
 async function checkPlan(sql: Sql, planId: string): Promise<void> {
@@ -211,24 +227,7 @@ async function checkPlan(sql: Sql, planId: string): Promise<void> {
   }
 }
 
-async function set(
-  sql: Sql,
-  id: string,
-  settings: AccountSettings,
-): Promise<Account> {
-  const fields: Readonly<Record<string, SqlValue | undefined>> = {
-    name: settings.name,
-    status: settings.status,
-    billing: settings.billing,
-    plan_id: settings.planId,
-  };
-  for (const [column, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    await sql.all(`UPDATE accounts SET ${column} = $2 WHERE id = $1`, [
-      id,
-      value,
-    ]);
-  }
+async function written(sql: Sql, id: string): Promise<Account> {
   const account = await find(sql, id);
   if (account === undefined) throw notFound("account", id);
   return account;

@@ -6,9 +6,9 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
-import { insertKey, keyFrom } from "../store/key_rows.ts";
 import { checkModels } from "./plan_repository.ts";
-import type { KeyRecord } from "../records.ts";
+import type { SettingsOf } from "../field.ts";
+import { KEY, type KeyRecord } from "../records.ts";
 import {
   type IdempotencyKey,
   type ListPage,
@@ -21,19 +21,11 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
+import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new key. */
-export interface KeyRequest {
-  /** Id of the account that the key belongs to. */
-  readonly accountId: string;
-  /** Display name. */
-  readonly name?: string;
-  /** Subset of the plan's models; absent: all of them, including later ones. */
-  readonly models?: readonly string[];
-  /** The key is refused from this time on, Unix milliseconds; absent: it does not expire. */
-  readonly expiresAtMs?: number;
-}
+export type KeyRequest = SettingsOf<typeof KEY>;
 
 /** A new key. */
 export interface IssuedKey {
@@ -133,7 +125,8 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
             id,
             endMs,
           ]);
-          return await createKey(sql, { ...old, replaces: id }, nowMs);
+          const { lastUsedAtMs: _, ...copied } = old;
+          return await createKey(sql, { ...copied, replaces: id }, nowMs);
         },
         idempotencyKey,
         withoutText,
@@ -155,7 +148,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         ],
       );
       if (row === undefined) throw notFound("key", id);
-      return keyFrom(row);
+      return recordFrom(KEY, row);
     },
     async list(page = {}) {
       const limit = pageLimit(page);
@@ -171,7 +164,11 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
           ...(accountId === undefined ? [] : [accountId]),
         ],
       );
-      return listPage(rows.map(keyFrom), limit, (key) => key.id);
+      return listPage(
+        rows.map((row) => recordFrom(KEY, row)),
+        limit,
+        (key) => key.id,
+      );
     },
   };
 }
@@ -184,18 +181,13 @@ export async function createKey(
 ): Promise<IssuedKey> {
   const text = newKey();
   const record: KeyRecord = {
+    name: "",
+    ...request,
     id: newId("key", nowMs),
-    accountId: request.accountId,
-    name: request.name ?? "",
     hint: keyHint(text),
-    ...(request.models === undefined ? {} : { models: request.models }),
     createdAtMs: nowMs,
-    ...(request.expiresAtMs === undefined
-      ? {}
-      : { expiresAtMs: request.expiresAtMs }),
-    ...(request.replaces === undefined ? {} : { replaces: request.replaces }),
   };
-  await insertKey(sql, record, keyHash(text));
+  await insertRow(sql, "keys", { ...rowOf(KEY, record), hash: keyHash(text) });
   return { record, text };
 }
 
@@ -206,5 +198,5 @@ function withoutText(issued: IssuedKey): IssuedKey {
 async function find(sql: Sql, id: string): Promise<KeyRecord> {
   const [row] = await sql.all("SELECT * FROM keys WHERE id = $1", [id]);
   if (row === undefined) throw notFound("key", id);
-  return keyFrom(row);
+  return recordFrom(KEY, row);
 }

@@ -4,8 +4,9 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { entryFrom } from "../store/ledger_rows.ts";
-import type { LedgerEntry } from "../records.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
+import { recordJson } from "../field.ts";
+import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   type ListPage,
   listPage,
@@ -14,6 +15,7 @@ import {
   readRows,
   type RepositoryContext,
 } from "./repository.ts";
+import { recordFrom } from "../store/record_rows.ts";
 import type { SqlValue } from "../store/store.ts";
 
 /** A filter on ledger entries; absent fields match every entry. */
@@ -63,7 +65,11 @@ export async function listLedger(
     }`,
     values,
   );
-  return listPage(rows.map(entryFrom), limit, (entry) => String(entry.seq));
+  return listPage(
+    rows.map((row) => recordFrom(LEDGER_ENTRY, row)),
+    limit,
+    (entry) => String(entry.seq),
+  );
 }
 
 function cursor(after: string | undefined): number {
@@ -95,39 +101,9 @@ export async function* allEntries(
   }
 }
 
-/** The exported fields, by their JSON name. */
-const FIELDS: readonly (readonly [
-  string,
-  (entry: LedgerEntry) => string | number | boolean | undefined,
-])[] = [
-  ["seq", (entry) => entry.seq],
-  ["time", (entry) => new Date(entry.atMs).toISOString()],
-  ["kind", (entry) => entry.kind],
-  ["request_id", (entry) => entry.requestId],
-  ["account", (entry) => entry.accountId],
-  ["key", (entry) => entry.keyId],
-  ["model", (entry) => entry.model],
-  ["purse", (entry) => entry.purse],
-  ["user", (entry) => entry.user],
-  ["input_tokens", (entry) => entry.inputTokens],
-  ["cache_read_tokens", (entry) => entry.cacheReadTokens],
-  ["cache_write_tokens", (entry) => entry.cacheWriteTokens],
-  ["output_tokens", (entry) => entry.outputTokens],
-  ["reasoning_tokens", (entry) => entry.reasoningTokens],
-  ["price", (entry) => entry.price],
-  ["estimated", (entry) => entry.estimated],
-  ["ended", (entry) => entry.ended],
-  ["note", (entry) => entry.note],
-  ["micro_usd", (entry) => entry.microUsd],
-];
-
 /** An entry as JSON; unknown values are null. */
-export function entryJson(
-  entry: LedgerEntry,
-): Readonly<Record<string, string | number | boolean | null>> {
-  return Object.fromEntries(
-    FIELDS.map(([name, field]) => [name, field(entry) ?? null]),
-  );
+export function entryJson(entry: LedgerEntry): JsonObject {
+  return recordJson(LEDGER_ENTRY, entry);
 }
 
 /** Entries as JSON Lines. */
@@ -137,12 +113,14 @@ export function jsonLines(entries: readonly LedgerEntry[]): string {
 }
 
 /** Header line of the CSV form. */
-export const CSV_HEAD: string = `${FIELDS.map(([name]) => name).join(",")}\r\n`;
+export const CSV_HEAD: string = `${
+  Object.values(LEDGER_ENTRY).map(({ json }) => json).join(",")
+}\r\n`;
 
 /** Entries as CSV (RFC 4180), without the header line. */
 export function csvLines(entries: readonly LedgerEntry[]): string {
   return entries.map((entry) =>
-    `${FIELDS.map(([, field]) => csvCell(field(entry))).join(",")}\r\n`
+    `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`
   ).join("");
 }
 
@@ -150,8 +128,8 @@ export function csvLines(entries: readonly LedgerEntry[]): string {
  * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
  * `user`: a quote in front prevents that.
  */
-function csvCell(value: string | number | boolean | undefined): string {
-  if (value === undefined) return "";
+function csvCell(value: unknown): string {
+  if (value === null) return "";
   if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -4,7 +4,8 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import type { Plan } from "../records.ts";
+import type { SettingsOf } from "../field.ts";
+import { PLAN, type Plan } from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
@@ -18,20 +19,19 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { planFrom } from "../store/account_state_rows.ts";
-import type { Sql, SqlValue } from "../store/store.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../store/record_rows.ts";
+import type { Sql } from "../store/store.ts";
 
-/** Settings of a plan. Null means no limit; absent means unchanged, or no limit for a new plan. */
-export interface PlanSettings {
-  /** Models that may be called; null: all models. */
-  readonly models?: readonly string[] | null;
-  readonly requestsPerMinute?: number | null;
-  readonly tokensPerMinute?: number | null;
-  /** Maximum number of requests at once. */
-  readonly concurrentRequests?: number | null;
-  /** Spending limit per day (UTC). */
-  readonly spendPerDayMicroUsd?: number | null;
-}
+/** Settings of a new plan. Null or absent means no limit. */
+export type NewPlan = SettingsOf<typeof PLAN>;
+
+/** Changes of a plan. Null means no limit; absent means unchanged. */
+export type PlanSettings = Omit<NewPlan, "id">;
 
 /** Creates, changes and lists plans. */
 export interface PlanRepository {
@@ -41,7 +41,7 @@ export interface PlanRepository {
    * @throws {ApiError} `conflict` if the id exists, `invalid_request` for an unknown model
    */
   create(
-    settings: PlanSettings & { readonly id?: string },
+    settings: NewPlan,
     idempotencyKey?: IdempotencyKey,
   ): Promise<Plan>;
   /**
@@ -72,20 +72,17 @@ export function planRepository(context: RepositoryContext): PlanRepository {
       return await writeOnce(context, async (sql) => {
         const id = settings.id ?? newId("plan", context.now());
         if (await find(sql, id) !== undefined) throw alreadyExists("plan", id);
-        await sql.all(
-          "INSERT INTO plans (id, created_at_ms) VALUES ($1, $2)",
-          [id, context.now()],
-        );
-        return await set(sql, id, settings);
+        const plan = { ...settings, id, createdAtMs: context.now() };
+        await insertRow(sql, "plans", rowOf(PLAN, plan));
+        return await written(sql, id);
       }, idempotencyKey);
     },
     async update(id, settings, idempotencyKey) {
       checkModels(context, settings.models);
-      return await writeOnce(
-        context,
-        (sql) => set(sql, id, settings),
-        idempotencyKey,
-      );
+      return await writeOnce(context, async (sql) => {
+        await updateRow(sql, "plans", id, rowOf(PLAN, settings));
+        return await written(sql, id);
+      }, idempotencyKey);
     },
     async get(id) {
       const [row] = await readRows(
@@ -96,7 +93,7 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         ],
       );
       if (row === undefined) throw notFound("plan", id);
-      return planFrom(row);
+      return recordFrom(PLAN, row);
     },
     async list(page = {}) {
       const limit = pageLimit(page);
@@ -106,7 +103,7 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         [page.after ?? "", limit + 1],
       );
       return listPage(
-        rows.map((row) => planFrom(row)),
+        rows.map((row) => recordFrom(PLAN, row)),
         limit,
         (plan) => plan.id,
       );
@@ -116,28 +113,10 @@ export function planRepository(context: RepositoryContext): PlanRepository {
 
 async function find(sql: Sql, id: string): Promise<Plan | undefined> {
   const [row] = await sql.all("SELECT * FROM plans WHERE id = $1", [id]);
-  return row === undefined ? undefined : planFrom(row);
+  return row === undefined ? undefined : recordFrom(PLAN, row);
 }
 
-async function set(
-  sql: Sql,
-  id: string,
-  settings: PlanSettings,
-): Promise<Plan> {
-  const { models } = settings;
-  const fields: Readonly<Record<string, SqlValue | undefined>> = {
-    models: models === undefined || models === null
-      ? models
-      : JSON.stringify([...new Set(models)]),
-    requests_per_minute: settings.requestsPerMinute,
-    tokens_per_minute: settings.tokensPerMinute,
-    concurrent_requests: settings.concurrentRequests,
-    spend_per_day_micro_usd: settings.spendPerDayMicroUsd,
-  };
-  for (const [column, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    await sql.all(`UPDATE plans SET ${column} = $2 WHERE id = $1`, [id, value]);
-  }
+async function written(sql: Sql, id: string): Promise<Plan> {
   const plan = await find(sql, id);
   if (plan === undefined) throw notFound("plan", id);
   return plan;

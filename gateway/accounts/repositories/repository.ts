@@ -54,7 +54,7 @@ export async function writeOnce<T>(
 ): Promise<T> {
   const nowMs = context.now();
   const outcome = await orUnavailable(() =>
-    context.store.write(async (sql): Promise<Outcome<T>> => {
+    context.store.write(async (sql): Promise<WriteOutcome<T>> => {
       if (idempotencyKey !== undefined) {
         const before = await storedReply(sql, idempotencyKey, nowMs);
         // The text is a serialised T, written below.
@@ -85,7 +85,7 @@ export async function writeOnce<T>(
   return outcome.reply;
 }
 
-interface Outcome<T> {
+interface WriteOutcome<T> {
   readonly reply: T;
   /** Absent if a stored reply was returned and nothing changed. */
   readonly revision?: number;

@@ -12,6 +12,9 @@ import {
   readRows,
   type RepositoryContext,
 } from "./repository.ts";
+import type { RecordOf } from "../field.ts";
+import { USAGE_SUMS } from "../records.ts";
+import { recordFrom } from "../store/record_rows.ts";
 import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
 
 /** A field to group usage by. */
@@ -36,7 +39,7 @@ export interface UsageQuery extends PageRequest {
 }
 
 /** One line of a report. Of the first five fields only those grouped by are present. */
-export interface UsageLine {
+export interface UsageLine extends RecordOf<typeof USAGE_SUMS> {
   /** Day in UTC, such as `2026-11-21`. */
   readonly day?: string;
   /** Id of the account that paid. */
@@ -47,22 +50,6 @@ export interface UsageLine {
   readonly model?: string;
   /** The client's own id of its end user; empty if none was given. */
   readonly user?: string;
-  /** Number of settled calls. */
-  readonly requests: number;
-  /** Number of calls whose charge is an estimate. */
-  readonly estimatedRequests: number;
-  /** Prompt tokens at the full rate. */
-  readonly inputTokens: number;
-  /** Prompt tokens read from a cache. */
-  readonly cacheReadTokens: number;
-  /** Prompt tokens written to a cache. */
-  readonly cacheWriteTokens: number;
-  /** Tokens generated, reasoning included. */
-  readonly outputTokens: number;
-  /** Part of the output tokens spent on reasoning. */
-  readonly reasoningTokens: number;
-  /** Cost in micro-dollars. */
-  readonly microUsd: number;
 }
 
 const GROUPS: Readonly<
@@ -78,16 +65,7 @@ const GROUPS: Readonly<
   user: { column: "user_id", field: "user" },
 };
 
-const SUMS = [
-  "requests",
-  "estimated",
-  "input_tokens",
-  "cache_read_tokens",
-  "cache_write_tokens",
-  "output_tokens",
-  "reasoning_tokens",
-  "micro_usd",
-];
+const SUMS = Object.values(USAGE_SUMS).map(({ column }) => column);
 
 /**
  * Sums up usage.
@@ -155,17 +133,7 @@ function lineFrom(row: SqlRow, by: readonly UsageGroup[]): UsageLine {
       ? dayText(intOf(row, column))
       : textOf(row, column);
   }
-  return {
-    ...groups,
-    requests: intOf(row, "requests"),
-    estimatedRequests: intOf(row, "estimated"),
-    inputTokens: intOf(row, "input_tokens"),
-    cacheReadTokens: intOf(row, "cache_read_tokens"),
-    cacheWriteTokens: intOf(row, "cache_write_tokens"),
-    outputTokens: intOf(row, "output_tokens"),
-    reasoningTokens: intOf(row, "reasoning_tokens"),
-    microUsd: intOf(row, "micro_usd"),
-  };
+  return { ...groups, ...recordFrom(USAGE_SUMS, row) };
 }
 
 function cursorValues(

@@ -3,93 +3,23 @@
  *
  * @module
  */
-import type { Account, ModelBalance, Plan } from "../records.ts";
+import { ACCOUNT_ROW, MODEL_BALANCE, PLAN } from "../records.ts";
+import { columnsOf, picks, recordFrom, rowOf } from "./record_rows.ts";
 import type { AccountState, Balance } from "../ledger/account_state.ts";
 import {
   insertRows,
   insertStatement,
   intOf,
-  intOrUndefined,
   type Sql,
   type SqlDialect,
-  type SqlRow,
   textOf,
-  textOrUndefined,
 } from "./store.ts";
 
-const PLAN_COLUMNS = [
-  "id",
-  "models",
-  "requests_per_minute",
-  "tokens_per_minute",
-  "concurrent_requests",
-  "spend_per_day_micro_usd",
-  "created_at_ms",
-];
-
 /** The columns of a plan, renamed to `plan__…` for rows that also hold an account. */
-export const PLAN_PICKS: string = PLAN_COLUMNS.map((name) =>
-  `p.${name} AS plan__${name}`
-).join(", ");
+export const PLAN_PICKS: string = picks(PLAN, "p", "plan__");
 
-/** Reads a plan; `prefix` is `plan__` for rows selected with {@linkcode PLAN_PICKS}. */
-export function planFrom(row: SqlRow, prefix: string = ""): Plan {
-  const models = modelsFrom(row, `${prefix}models`);
-  const requestsPerMinute = intOrUndefined(
-    row,
-    `${prefix}requests_per_minute`,
-  );
-  const tokensPerMinute = intOrUndefined(row, `${prefix}tokens_per_minute`);
-  const concurrent = intOrUndefined(row, `${prefix}concurrent_requests`);
-  const perDay = intOrUndefined(row, `${prefix}spend_per_day_micro_usd`);
-  return {
-    id: textOf(row, `${prefix}id`),
-    ...(models === undefined ? {} : { models }),
-    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-    ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
-    ...(concurrent === undefined ? {} : { concurrentRequests: concurrent }),
-    ...(perDay === undefined ? {} : { spendPerDayMicroUsd: perDay }),
-    createdAtMs: intOf(row, `${prefix}created_at_ms`),
-  };
-}
-
-/** A list of models stored as JSON text; undefined if the column is NULL. */
-export function modelsFrom(
-  row: SqlRow,
-  column: string,
-): readonly string[] | undefined {
-  const text = textOrUndefined(row, column);
-  if (text === undefined) return undefined;
-  const list: unknown = JSON.parse(text);
-  if (!Array.isArray(list)) {
-    throw new Error(`could not read column ${column}: it does not hold a list`);
-  }
-  return list.filter((model) => typeof model === "string");
-}
-
-/** Reads an account without its model balances. */
-export function accountFrom(row: SqlRow): Omit<Account, "purses"> {
-  return {
-    id: textOf(row, "id"),
-    name: textOf(row, "name"),
-    status: textOf(row, "status") === "active" ? "active" : "disabled",
-    billing: textOf(row, "billing") === "prepaid" ? "prepaid" : "postpaid",
-    planId: textOf(row, "plan_id"),
-    balanceMicroUsd: intOf(row, "balance_micro_usd"),
-    reservedMicroUsd: intOf(row, "reserved_micro_usd"),
-    openRequests: intOf(row, "open_requests"),
-    createdAtMs: intOf(row, "created_at_ms"),
-  };
-}
-
-/** Reads a row of the table purses: the balance of one model. */
-export function modelBalanceFrom(row: SqlRow): ModelBalance {
-  return {
-    model: textOf(row, "model"),
-    balanceMicroUsd: intOf(row, "balance_micro_usd"),
-    reservedMicroUsd: intOf(row, "reserved_micro_usd"),
-  };
-}
+/** The columns of an account, renamed to `account__…`. */
+export const ACCOUNT_PICKS: string = picks(ACCOUNT_ROW, "a", "account__");
 
 /** Reads the states of these accounts, by account id. */
 export async function readAccountStates(
@@ -115,14 +45,14 @@ export async function readAccountStates(
     const accountId = textOf(row, "account_id");
     const ofAccount = modelBalances.get(accountId) ??
       new Map<string, Balance>();
-    const { model, ...balance } = modelBalanceFrom(row);
+    const { model, ...balance } = recordFrom(MODEL_BALANCE, row);
     modelBalances.set(accountId, ofAccount.set(model, balance));
   }
   return new Map(rows.map((row) => {
-    const account = accountFrom(row);
+    const account = recordFrom(ACCOUNT_ROW, row);
     const state: AccountState = {
       account,
-      plan: planFrom(row, "plan__"),
+      plan: recordFrom(PLAN, row, "plan__"),
       modelBalances: modelBalances.get(account.id) ?? new Map(),
       requests: {
         level: intOf(row, "requests_used"),
@@ -141,12 +71,7 @@ export async function readAccountStates(
 
 const INTO_PURSES = insertStatement(
   "purses",
-  {
-    account_id: "TEXT",
-    model: "TEXT",
-    balance_micro_usd: "BIGINT",
-    reserved_micro_usd: "BIGINT",
-  },
+  { account_id: "TEXT", ...columnsOf(MODEL_BALANCE) },
   "ON CONFLICT (account_id, model) DO UPDATE SET " +
     "balance_micro_usd = excluded.balance_micro_usd, reserved_micro_usd = excluded.reserved_micro_usd",
 );
@@ -160,9 +85,7 @@ export async function writeAccountStates(
   const balanceRows = states.flatMap(({ account, modelBalances }) =>
     [...modelBalances].map(([model, balance]) => ({
       account_id: account.id,
-      model,
-      balance_micro_usd: balance.balanceMicroUsd,
-      reserved_micro_usd: balance.reservedMicroUsd,
+      ...rowOf(MODEL_BALANCE, { model, ...balance }),
     }))
   );
   await Promise.all([

@@ -1,22 +1,19 @@
 /**
- * Reads and inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
+ * Inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
  *
  * @module
  */
 import type { TopUp } from "../ledger/events.ts";
 import { priceText } from "../ledger/money.ts";
-import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
+import { type Charge, LEDGER_ENTRY, type ReservedCall } from "../records.ts";
+import { columnsOf } from "./record_rows.ts";
 import {
-  flagOf,
   insertRows,
   insertStatement,
-  intOf,
   type Sql,
   type SqlDialect,
-  type SqlRow,
   type SqlValue,
   textOf,
-  textOrUndefined,
 } from "./store.ts";
 
 /** An entry to insert. */
@@ -30,26 +27,9 @@ export type NewEntry =
   }
   | ({ readonly type: "top_up" } & TopUp);
 
-const INTO = insertStatement("ledger", {
-  request_id: "TEXT",
-  kind: "TEXT",
-  account_id: "TEXT",
-  key_id: "TEXT",
-  model: "TEXT",
-  purse: "TEXT",
-  user_id: "TEXT",
-  input_tokens: "BIGINT",
-  cache_read_tokens: "BIGINT",
-  cache_write_tokens: "BIGINT",
-  output_tokens: "BIGINT",
-  reasoning_tokens: "BIGINT",
-  price: "TEXT",
-  estimated: "BIGINT",
-  ended: "TEXT",
-  note: "TEXT",
-  micro_usd: "BIGINT",
-  at_ms: "BIGINT",
-});
+const { seq: _, ...WRITTEN } = LEDGER_ENTRY;
+
+const INTO = insertStatement("ledger", columnsOf(WRITTEN));
 
 /** Those of the ids that already have an entry. */
 export async function knownEntries(
@@ -111,37 +91,5 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
-  };
-}
-
-/** Reads one row. */
-export function entryFrom(row: SqlRow): LedgerEntry {
-  const keyId = textOrUndefined(row, "key_id");
-  const model = textOrUndefined(row, "model");
-  const purse = textOf(row, "purse");
-  const user = textOrUndefined(row, "user_id");
-  const price = textOrUndefined(row, "price");
-  const ended = textOrUndefined(row, "ended");
-  const note = textOrUndefined(row, "note");
-  return {
-    seq: intOf(row, "seq"),
-    kind: textOf(row, "kind") === "charge" ? "charge" : "top_up",
-    requestId: textOf(row, "request_id"),
-    accountId: textOf(row, "account_id"),
-    ...(keyId === undefined ? {} : { keyId }),
-    ...(model === undefined ? {} : { model }),
-    ...(purse === "" ? {} : { purse }),
-    ...(user === undefined ? {} : { user }),
-    inputTokens: intOf(row, "input_tokens"),
-    cacheReadTokens: intOf(row, "cache_read_tokens"),
-    cacheWriteTokens: intOf(row, "cache_write_tokens"),
-    outputTokens: intOf(row, "output_tokens"),
-    reasoningTokens: intOf(row, "reasoning_tokens"),
-    ...(price === undefined ? {} : { price }),
-    estimated: flagOf(row, "estimated"),
-    ...(ended === undefined ? {} : { ended }),
-    ...(note === undefined ? {} : { note }),
-    microUsd: intOf(row, "micro_usd"),
-    atMs: intOf(row, "at_ms"),
   };
 }

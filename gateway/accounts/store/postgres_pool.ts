@@ -13,8 +13,8 @@ import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
 import type { SqlRow, SqlValue } from "./store.ts";
 
-/** Result of a statement. */
-export interface Result {
+/** What Postgres answers to a statement. */
+export interface StatementResult {
   /** Rows of the result. */
   readonly rows: readonly SqlRow[];
   /** First word of the command tag, such as `SELECT` or `COMMIT`. */
@@ -28,7 +28,7 @@ export interface Result {
 export type Query = (
   text: string,
   values?: readonly SqlValue[],
-) => Promise<Result>;
+) => Promise<StatementResult>;
 
 /** The connection pool. */
 export interface PostgresPool {

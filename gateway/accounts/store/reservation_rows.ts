@@ -3,17 +3,15 @@
  *
  * @module
  */
-import { parsePrice, priceText } from "../ledger/money.ts";
-import type { ReservedCall } from "../records.ts";
+import { RESERVED_CALL, type ReservedCall } from "../records.ts";
+import { columnsOf, recordFrom, rowOf } from "./record_rows.ts";
 import {
   insertRows,
   insertStatement,
-  intOf,
   type Sql,
   type SqlDialect,
   type SqlRow,
   textOf,
-  textOrUndefined,
 } from "./store.ts";
 
 export interface StoredReservation {
@@ -26,18 +24,9 @@ export interface StoredReservation {
 }
 
 const INTO = insertStatement("reservations", {
-  request_id: "TEXT",
   owner_id: "TEXT",
-  account_id: "TEXT",
-  key_id: "TEXT",
-  model: "TEXT",
   purse: "TEXT",
-  user_id: "TEXT",
-  input_tokens: "BIGINT",
-  max_output_tokens: "BIGINT",
-  price: "TEXT",
-  reserved_micro_usd: "BIGINT",
-  at_ms: "BIGINT",
+  ...columnsOf(RESERVED_CALL),
 });
 
 /** Those of the calls that have a reservation, by request id. */
@@ -59,22 +48,10 @@ export async function readReservations(
 
 /** Reads one row. */
 export function reservationFrom(row: SqlRow): StoredReservation {
-  const user = textOrUndefined(row, "user_id");
   return {
     leaseId: textOf(row, "owner_id"),
     balanceModel: textOf(row, "purse"),
-    call: {
-      requestId: textOf(row, "request_id"),
-      accountId: textOf(row, "account_id"),
-      keyId: textOf(row, "key_id"),
-      model: textOf(row, "model"),
-      ...(user === undefined ? {} : { user }),
-      inputTokens: intOf(row, "input_tokens"),
-      maxOutputTokens: intOf(row, "max_output_tokens"),
-      price: parsePrice(textOf(row, "price")),
-      reservedMicroUsd: intOf(row, "reserved_micro_usd"),
-      atMs: intOf(row, "at_ms"),
-    },
+    call: recordFrom(RESERVED_CALL, row),
   };
 }
 
@@ -88,18 +65,9 @@ export async function insertReservations(
     dialect,
     INTO,
     calls.map(({ call, leaseId, balanceModel }) => ({
-      request_id: call.requestId,
       owner_id: leaseId,
-      account_id: call.accountId,
-      key_id: call.keyId,
-      model: call.model,
       purse: balanceModel,
-      user_id: call.user ?? null,
-      input_tokens: call.inputTokens,
-      max_output_tokens: call.maxOutputTokens,
-      price: priceText(call.price),
-      reserved_micro_usd: call.reservedMicroUsd,
-      at_ms: call.atMs,
+      ...rowOf(RESERVED_CALL, call),
     })),
   );
 }

@@ -6,6 +6,8 @@
  */
 import type { NewEntry } from "./ledger_rows.ts";
 import { DAY_MS } from "../ledger/account_state.ts";
+import { USAGE_SUMS } from "../records.ts";
+import { columnsOf } from "./record_rows.ts";
 import {
   type Columns,
   insertRows,
@@ -22,17 +24,7 @@ const KEYS: Columns = {
   user_id: "TEXT",
 };
 
-const SUMS: Columns = {
-  requests: "BIGINT",
-  estimated: "BIGINT",
-  input_tokens: "BIGINT",
-  cache_read_tokens: "BIGINT",
-  cache_write_tokens: "BIGINT",
-  output_tokens: "BIGINT",
-  reasoning_tokens: "BIGINT",
-  micro_usd: "BIGINT",
-};
-
+const SUMS = columnsOf(USAGE_SUMS);
 const NAMES = Object.keys(SUMS);
 
 const INTO = insertStatement(

@@ -17,7 +17,7 @@ import { MODELS, PRICE, testClock } from "./open_test_accounts.ts";
 import { type FaultyStore, faultyStores } from "./faulty_store.ts";
 
 /** One action of the test. Numbers select among the existing processes, accounts or calls. */
-export type Action =
+export type LedgerAction =
   | ({ readonly do: "reserve" } & CallRequest)
   /** The process dies during the write of a reservation, before or after the commit. */
   | (
@@ -59,11 +59,11 @@ interface Process {
   opened: OpenedAccounts;
   store: FaultyStore;
   /** Settled calls that may not be written yet. */
-  readonly pending: Map<string, Call>;
+  readonly pending: Map<string, GrantedCall>;
   isFaulty: boolean;
 }
 
-interface Call {
+interface GrantedCall {
   readonly open: ReservedCall;
   readonly reservation: Reservation;
   readonly process: Process;
@@ -77,7 +77,7 @@ export interface LedgerModel {
   /** Starts the processes and creates the accounts. */
   start(): Promise<void>;
   /** Performs an action. Fails if its result is not the expected one. */
-  perform(action: Action): Promise<void>;
+  perform(action: LedgerAction): Promise<void>;
   /** Fails if the ledger is inconsistent. */
   check(): Promise<void>;
   /** Settles all active calls and compares every entry and balance. */
@@ -93,8 +93,8 @@ class SimulatedLedger implements LedgerModel {
   readonly clock = testClock();
   readonly processes: Process[] = [];
   readonly balances = new Map<string, number>();
-  readonly open = new Map<string, Call>();
-  readonly settled: Call[] = [];
+  readonly open = new Map<string, GrantedCall>();
+  readonly settled: GrantedCall[] = [];
   readonly costs = new Map<string, number>();
   /**
    * Ids of calls refused because the store failed. They may be charged only if the process
@@ -302,7 +302,7 @@ class SimulatedLedger implements LedgerModel {
     }
   }
 
-  async topUp(action: Action & { do: "top up" }): Promise<void> {
+  async topUp(action: LedgerAction & { do: "top up" }): Promise<void> {
     // Through a process whose store does not fail, like the command line's own.
     const process = this.processes.find(({ isFaulty }) => !isFaulty);
     if (process === undefined) return;
@@ -319,7 +319,7 @@ class SimulatedLedger implements LedgerModel {
     );
   }
 
-  async perform(action: Action): Promise<void> {
+  async perform(action: LedgerAction): Promise<void> {
     switch (action.do) {
       case "reserve":
         await this.reserve(action);

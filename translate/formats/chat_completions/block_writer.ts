@@ -69,7 +69,7 @@ interface Prose {
   signature?: Signature;
 }
 
-interface Call {
+interface OpenCall {
   readonly kind: "call";
   readonly scan: JsonScan;
   readonly texts: string[];
@@ -84,12 +84,12 @@ interface Call {
 /** Creates the writer for one reply. */
 export function blockWriter(context: DecodeContext): BlockWriter {
   let events: ReplyEvent[] = [];
-  let open: Prose | Call | undefined;
-  const queue: (Prose | Call)[] = [];
+  let open: Prose | OpenCall | undefined;
+  const queue: (Prose | OpenCall)[] = [];
   let started = false;
   let sawRefusal = false;
-  const calls: Call[] = [];
-  const byIndex = new Map<number, Call>();
+  const calls: OpenCall[] = [];
+  const byIndex = new Map<number, OpenCall>();
 
   const emit = (text: string): void => {
     if (text !== "") events.push({ type: "delta", text });
@@ -102,7 +102,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     events.push({ type: "close" });
     open = undefined;
   };
-  const start = (item: Prose | Call): void => {
+  const start = (item: Prose | OpenCall): void => {
     close();
     open = item;
     if (item.kind !== "call") {
@@ -145,7 +145,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   };
   const busy = (): boolean =>
     queue.length > 0 || (open?.kind === "call" && !open.scan.complete());
-  const add = (call: Call, piece: CallPiece): void => {
+  const add = (call: OpenCall, piece: CallPiece): void => {
     if (piece.id !== undefined) call.id ??= piece.id;
     if (piece.name !== undefined) call.name ??= piece.name;
     call.withoutId ||= piece.withoutId === true;
@@ -242,7 +242,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
  * A call opens once its name and its id are known. The id may come late or never, so the call
  * also opens when its arguments begin.
  */
-function isReady(call: Call): boolean {
+function isReady(call: OpenCall): boolean {
   return call.name !== undefined &&
     (call.id !== undefined || call.withoutId || call.fed);
 }
@@ -250,9 +250,9 @@ function isReady(call: Call): boolean {
 /** The call that a piece continues; undefined if the piece begins a new call. */
 function findCall(
   piece: CallPiece,
-  calls: readonly Call[],
-  byIndex: ReadonlyMap<number, Call>,
-): Call | undefined {
+  calls: readonly OpenCall[],
+  byIndex: ReadonlyMap<number, OpenCall>,
+): OpenCall | undefined {
   const { id, index } = piece;
   const likely = index === undefined ? calls.at(-1) : byIndex.get(index);
   if (likely !== undefined && continues(likely, piece)) return likely;
@@ -268,7 +268,7 @@ function findCall(
  * Some upstreams send index 0 for every call, or no index. Then a different id or name, or a name
  * after complete arguments, begins a new call.
  */
-function continues(call: Call, piece: CallPiece): boolean {
+function continues(call: OpenCall, piece: CallPiece): boolean {
   if (piece.id !== undefined && call.id !== undefined) {
     return piece.id === call.id;
   }

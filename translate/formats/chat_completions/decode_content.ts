@@ -35,7 +35,7 @@ import {
 } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
-export type ContentPart =
+export type DecodedPart =
   | TextPart
   | ImagePart
   | DocumentPart
@@ -72,7 +72,7 @@ export function decodeContent(
   content: ChatContent | null | undefined,
   path: string,
   unread: UnmappedFields,
-): readonly ContentPart[] {
+): readonly DecodedPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") {
     return content === "" ? [] : [{ type: "text", text: content }];
@@ -89,7 +89,7 @@ function decodePart(
   part: ChatPart,
   path: string,
   unread: UnmappedFields,
-): ContentPart {
+): DecodedPart {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text };

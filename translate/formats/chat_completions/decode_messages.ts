@@ -14,7 +14,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { readCallSignature } from "./signatures.ts";
-import { type ContentPart, decodeContent } from "./decode_content.ts";
+import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";
 import {
   asJson,
@@ -212,7 +212,7 @@ function toolCall(
 
 function toolResult(
   id: string,
-  content: readonly ContentPart[],
+  content: readonly DecodedPart[],
   at: string,
 ): Turn {
   const parts: ResultPart[] = [];

@@ -12,6 +12,7 @@ import type {
   GenerationRequest,
   OutputFormat,
   Reasoning,
+  RequestSettings,
 } from "../../model/request.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseSystem } from "./check_passable.ts";
@@ -125,14 +126,10 @@ export function decodeRequest(body: unknown): GenerationRequest {
   };
 }
 
-type Settings = Partial<
-  Omit<GenerationRequest, "model" | "stream" | "system" | "turns" | "words">
->;
-
 function decodeSettings(
   request: ChatRequest,
   unread: UnmappedFields,
-): Settings {
+): RequestSettings {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
   const user = request.safety_identifier ?? request.user;
   const format = decodeFormat(request, unread);

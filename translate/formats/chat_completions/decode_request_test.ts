@@ -16,7 +16,9 @@ function decode(fields: Record<string, unknown>): GenerationRequest {
 }
 
 function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
-  return decode({ messages }).turns;
+  const { turns, unmapped } = decode({ messages });
+  assert.deepEqual(unmapped, []);
+  return turns;
 }
 
 function fault(body: unknown): ApiError {
@@ -87,6 +89,38 @@ Deno.test("decodeRequest() decodes every setting", () => {
     unmapped: [],
     essential: [],
   });
+});
+
+Deno.test("decodeRequest() names each neutral field in the client's words", () => {
+  assert.deepEqual(decode({}).fieldNames, {
+    messages: "messages",
+    image: "image_url",
+    document: "file",
+    audio: "input_audio",
+    arguments: "messages[].tool_calls[].function.arguments",
+    system: "messages",
+    tools: "tools",
+    toolChoice: "tool_choice",
+    parallelTools: "parallel_tool_calls",
+    maxTokens: "max_tokens",
+    temperature: "temperature",
+    topP: "top_p",
+    topK: "top_k",
+    stop: "stop",
+    format: "response_format",
+    reasoning: "reasoning_effort",
+    user: "user",
+    serviceTier: "service_tier",
+    candidates: "n",
+    seed: "seed",
+    presencePenalty: "presence_penalty",
+    frequencyPenalty: "frequency_penalty",
+    logprobs: "logprobs",
+  });
+  assert.equal(
+    decode({ max_completion_tokens: 5, max_tokens: 6 }).fieldNames.maxTokens,
+    "max_completion_tokens",
+  );
 });
 
 Deno.test("decodeRequest() treats null as absent in every optional field", () => {
@@ -447,13 +481,16 @@ Deno.test("decodeRequest() decodes every tool choice", async (t) => {
   ];
   for (const [choice, expected] of rows) {
     await t.step(JSON.stringify(choice), () => {
-      assert.deepEqual(decode({ tool_choice: choice }).toolChoice, expected);
+      const { toolChoice, unmapped } = decode({ tool_choice: choice });
+      assert.deepEqual(toolChoice, expected);
+      assert.deepEqual(unmapped, []);
     });
   }
 });
 
 Deno.test("decodeRequest() decodes every response format", async (t) => {
   const schema = { type: "object" };
+  const UNREADABLE = { type: "json_object", schema: "x" };
   const rows: [unknown, unknown][] = [
     [{ type: "text" }, { type: "text" }],
     [{ type: "json_object" }, { type: "json" }],
@@ -470,7 +507,7 @@ Deno.test("decodeRequest() decodes every response format", async (t) => {
     ],
     [{ type: "json_schema", json_schema: { name: "n" } }, { type: "json" }],
     [{ type: "json_object", schema }, { type: "schema", schema }],
-    [{ type: "json_object", schema: "x" }, { type: "json" }],
+    [UNREADABLE, { type: "json" }],
     [
       { type: "json_object", json_schema: { name: "n", schema } },
       { type: "schema", name: "n", schema },
@@ -478,7 +515,12 @@ Deno.test("decodeRequest() decodes every response format", async (t) => {
   ];
   for (const [format, expected] of rows) {
     await t.step(JSON.stringify(format), () => {
-      assert.deepEqual(decode({ response_format: format }).format, expected);
+      const request = decode({ response_format: format });
+      assert.deepEqual(request.format, expected);
+      assert.deepEqual(
+        request.unmapped,
+        format === UNREADABLE ? ["response_format.schema"] : [],
+      );
     });
   }
 });

@@ -118,7 +118,7 @@ function contentSources(part: Part): readonly ContentSource[] {
   }
 }
 
-interface EncodedResult {
+interface ToolMessage {
   readonly message: JsonObject;
   /** Labelled media that must follow in a user message. */
   readonly media: readonly JsonObject[];
@@ -128,7 +128,7 @@ function encodeResult(
   result: ToolResultPart,
   can: Capabilities,
   losses: DroppedFields,
-): EncodedResult {
+): ToolMessage {
   const id = wireCallId(result.id, can.maxToolCallId);
   const texts: string[] = [];
   const others: ContentSource[] = [];

@@ -34,7 +34,7 @@ const PROSE_FIELDS: Readonly<Record<Exclude<BlockKind, "tool">, string>> = {
   refusal: "refusal",
 };
 
-type Open =
+type OpenBlock =
   | { readonly kind: "text" | "refusal" }
   | {
     readonly kind: "reasoning";
@@ -53,14 +53,14 @@ type Open =
     fed: boolean;
   };
 
-type OpenTool = Open & { readonly kind: "tool" };
+type OpenTool = OpenBlock & { readonly kind: "tool" };
 
 /** Creates the encoder for one stream. */
 export function streamEncoder(context: EncodeContext): StreamEncoder {
   const chunkTail = context.wantUsage ? `,"usage":null}` : "}";
   const tail = `,"logprobs":null,"finish_reason":null}]${chunkTail}`;
   let head = "";
-  let open: Open | undefined;
+  let open: OpenBlock | undefined;
   let tools = 0;
   const details = detailWriter();
   let usage: Usage = {};
@@ -143,7 +143,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     if (block?.kind !== "tool") return "";
     return startTool(block) + (block.fed ? "" : argumentsChunk(block, "{}"));
   };
-  const begun = (event: ReplyEvent & { readonly type: "open" }): Open => {
+  const begun = (event: ReplyEvent & { readonly type: "open" }): OpenBlock => {
     if (event.kind !== "reasoning") details.began(event.kind);
     switch (event.kind) {
       case "text":

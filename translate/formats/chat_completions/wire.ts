@@ -7,10 +7,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
-import { opaqueObject } from "../../model/schema.ts";
-
-/** Client libraries send null for an absent value. */
-export type Maybe<T> = T | null | undefined;
+import { type Maybe, opaqueObject } from "../../model/schema.ts";
 
 /** A part of a message's content, of a known type. */
 export type ChatPart =

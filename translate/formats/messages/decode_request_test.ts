@@ -21,7 +21,9 @@ function bodyWith(content: unknown, role = "user"): Record<string, unknown> {
 }
 
 function parts(content: unknown, role = "user"): unknown {
-  return decodeRequest(bodyWith(content, role)).turns[0]?.parts;
+  const { turns, unmapped } = decodeRequest(bodyWith(content, role));
+  assert.deepEqual(unmapped, []);
+  return turns[0]?.parts;
 }
 
 function refusal(work: () => unknown): { param?: string; message: string } {
@@ -41,8 +43,7 @@ function refusal(work: () => unknown): { param?: string; message: string } {
 }
 
 Deno.test("decodeRequest() reads a minimal request", () => {
-  const { fieldNames: words, ...rest } = decodeRequest(body());
-  assert.equal(words.stop, "stop_sequences");
+  const { fieldNames: _, ...rest } = decodeRequest(body());
   assert.deepEqual(rest, {
     model: "m",
     stream: false,
@@ -52,6 +53,34 @@ Deno.test("decodeRequest() reads a minimal request", () => {
     unmapped: [],
     essential: [],
     maxTokens: 100,
+  });
+});
+
+Deno.test("decodeRequest() names each neutral field in the client's words", () => {
+  assert.deepEqual(decodeRequest(body()).fieldNames, {
+    messages: "messages",
+    image: "image",
+    document: "document",
+    audio: "input_audio",
+    arguments: "messages[].content[].input",
+    system: "system",
+    tools: "tools",
+    toolChoice: "tool_choice",
+    parallelTools: "tool_choice.disable_parallel_tool_use",
+    maxTokens: "max_tokens",
+    temperature: "temperature",
+    topP: "top_p",
+    topK: "top_k",
+    stop: "stop_sequences",
+    format: "output_config.format",
+    reasoning: "thinking",
+    user: "metadata.user_id",
+    serviceTier: "service_tier",
+    candidates: "n",
+    seed: "seed",
+    presencePenalty: "presence_penalty",
+    frequencyPenalty: "frequency_penalty",
+    logprobs: "logprobs",
   });
 });
 
@@ -316,11 +345,13 @@ Deno.test("decodeRequest() reads both fields for the output format, and names th
     output_config: { format: { type: "json_schema", schema } },
   }));
   assert.deepEqual(newer.format, { type: "schema", schema });
+  assert.deepEqual(newer.unmapped, []);
   assert.equal(newer.fieldNames.format, "output_config.format");
   const older = decodeRequest(body({
     output_format: { type: "json_schema", schema },
   }));
   assert.deepEqual(older.format, { type: "schema", schema });
+  assert.deepEqual(older.unmapped, []);
   assert.equal(older.fieldNames.format, "output_format");
 });
 
@@ -335,6 +366,7 @@ Deno.test("decodeRequest() carries schemas by reference", () => {
   const request = decodeRequest(body({
     tools: [{ name: "f", input_schema, description: "d", strict: true }],
   }));
+  assert.deepEqual(request.unmapped, []);
   const [tool] = request.tools ?? [];
   assert.ok(tool?.type === "function");
   assert.equal(tool.parameters, input_schema);

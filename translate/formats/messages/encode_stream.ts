@@ -27,7 +27,7 @@ const PING = 'event: ping\ndata: {"type": "ping"}\n\n';
  * The open block. `written` is false while its first frame is held back, until its content is
  * known.
  */
-interface Open {
+interface OpenBlock {
   readonly kind: "text" | "reasoning" | "tool";
   /** Id and name of a call. */
   readonly call?: { readonly id: string; readonly name: string };
@@ -39,7 +39,7 @@ interface Open {
   signature?: Signature;
 }
 
-const DELTA_FIELDS: Readonly<Record<Open["kind"], string>> = {
+const DELTA_FIELDS: Readonly<Record<OpenBlock["kind"], string>> = {
   text: '"type":"text_delta","text":',
   reasoning: '"type":"thinking_delta","thinking":',
   tool: '"type":"input_json_delta","partial_json":',
@@ -53,7 +53,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let madeIds = 0;
   let sawTool = false;
   let refused = false;
-  let open: Open | undefined;
+  let open: OpenBlock | undefined;
   let usage: Usage = {};
   let stop: (ReplyEvent & { type: "stop" }) | undefined;
 
@@ -77,7 +77,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       },
     });
   };
-  const blockStart = (block: Open, content_block: JsonObject): string => {
+  const blockStart = (block: OpenBlock, content_block: JsonObject): string => {
     block.written = true;
     index++;
     block.prefix =
@@ -86,7 +86,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       }`;
     return frame("content_block_start", { index, content_block });
   };
-  const more = (block: Open, text: string): string =>
+  const more = (block: OpenBlock, text: string): string =>
     text === "" ? "" : `${block.prefix}${JSON.stringify(text)}}}\n\n`;
   /** Writes the held-back frames of the open block, if there are any. */
   const release = (): string => {

@@ -31,7 +31,7 @@ export interface ReplyReader {
 }
 
 /** The open block. A `skipped` one has no neutral counterpart; its deltas are ignored. */
-interface Open {
+interface BlockRead {
   readonly kind: "text" | "reasoning" | "tool" | "skipped";
   /** Its index on the wire. */
   readonly index: number | undefined;
@@ -47,7 +47,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let started = false;
   let finished = false;
   let done = false;
-  let open: Open | undefined;
+  let open: BlockRead | undefined;
   let usage: Usage = {};
   let calls = 0;
   let formatCalls = 0;

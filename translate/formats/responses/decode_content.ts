@@ -20,11 +20,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import {
-  type Content,
-  type ContentPart as WirePart,
-  isKnownPart,
-} from "./wire.ts";
+import { isKnownPart, type ItemContent, type WirePart } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
 export type DecodedPart =
@@ -65,7 +61,7 @@ const AUTO_IMAGE_FIELDS: ReadonlySet<string> = new Set([
  * @throws {ApiError} `invalid_request` naming the field with a malformed URL or malformed base64
  */
 export function decodeContent(
-  content: Content,
+  content: ItemContent,
   path: string,
   unread: UnmappedFields,
 ): readonly DecodedPart[] {

@@ -11,6 +11,7 @@ import type {
   GenerationRequest,
   OutputFormat,
   Reasoning,
+  RequestSettings,
 } from "../../model/request.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseOther, refuseState } from "./check_passable.ts";
@@ -159,14 +160,10 @@ export function decodeRequest(body: unknown): GenerationRequest {
   };
 }
 
-type Settings = Partial<
-  Omit<GenerationRequest, "model" | "stream" | "system" | "turns" | "words">
->;
-
 function decodeSettings(
   request: ResponsesRequest,
   unread: UnmappedFields,
-): Settings {
+): RequestSettings {
   const user = textIn(request.safety_identifier) ?? textIn(request.user);
   const tier = request.service_tier;
   const format = decodeFormat(request, unread);
@@ -182,7 +179,7 @@ function decodeSettings(
   };
 }
 
-function numbers(request: ResponsesRequest): Settings {
+function numbers(request: ResponsesRequest): RequestSettings {
   const {
     max_output_tokens: maxTokens,
     temperature,

@@ -18,14 +18,14 @@ import {
 import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
 import {
   type CustomTool,
-  type FunctionTool as WireFunction,
   isKnownChoice,
   isKnownItem,
   isKnownTool,
   isMessage,
   type ResponsesRequest,
-  type Tool as WireTool,
   type UnknownObject,
+  type WireFunction,
+  type WireTool,
 } from "./wire.ts";
 
 /** The decoded tools and tool choice. */

@@ -7,10 +7,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
-import { opaqueObject } from "../../model/schema.ts";
-
-/** Client libraries send null for an absent value. */
-export type Maybe<T> = T | null | undefined;
+import { type Maybe, opaqueObject } from "../../model/schema.ts";
 
 /**
  * A part, item, tool or format of an unknown type: newer than this gateway, or specific to
@@ -24,7 +21,7 @@ export interface UnknownObject {
 }
 
 /** A part of a message's content, or of a call's output. */
-export type ContentPart =
+export type WirePart =
   | {
     readonly type: "input_text" | "output_text" | "text";
     readonly text: string;
@@ -49,7 +46,7 @@ export type ContentPart =
   | { readonly type: "refusal"; readonly refusal: string };
 
 /** The content of a message, or the output of a call. */
-export type Content = string | readonly (ContentPart | UnknownObject)[];
+export type ItemContent = string | readonly (WirePart | UnknownObject)[];
 
 /** A message; the only item that may lack a type. */
 export interface MessageItem {
@@ -58,7 +55,7 @@ export interface MessageItem {
   /** The author of the message; `developer` is the newer name of `system`. */
   readonly role: "user" | "assistant" | "system" | "developer";
   /** Text, or parts. */
-  readonly content: Content;
+  readonly content: ItemContent;
 }
 
 /** An input item of a known type, other than a message. */
@@ -86,19 +83,19 @@ export type KnownItem =
   | {
     readonly type: "function_call_output" | "custom_tool_call_output";
     readonly call_id: string;
-    readonly output: Content;
+    readonly output: ItemContent;
   }
   | {
     readonly type: "additional_tools";
-    readonly tools: readonly (Tool | UnknownObject)[];
+    readonly tools: readonly (WireTool | UnknownObject)[];
   };
 
 /** An input item. */
 export type Item = MessageItem | KnownItem | UnknownObject;
 
 /** A function that the model may call. */
-export interface FunctionTool {
-  /** Discriminator of {@linkcode Tool}. */
+export interface WireFunction {
+  /** Discriminator of {@linkcode WireTool}. */
   readonly type: "function";
   /** Unique among tools of the same group. */
   readonly name: string;
@@ -115,7 +112,7 @@ export interface FunctionTool {
 
 /** A tool whose input is free text. */
 export interface CustomTool {
-  /** Discriminator of {@linkcode Tool}. */
+  /** Discriminator of {@linkcode WireTool}. */
   readonly type: "custom";
   /** Unique among tools of the same group. */
   readonly name: string;
@@ -126,14 +123,14 @@ export interface CustomTool {
 }
 
 /** A tool, or a group of tools whose names are unique within the group. */
-export type Tool =
-  | FunctionTool
+export type WireTool =
+  | WireFunction
   | CustomTool
   | {
     readonly type: "namespace";
     readonly name: string;
     readonly description?: Maybe<string>;
-    readonly tools: readonly (FunctionTool | CustomTool | UnknownObject)[];
+    readonly tools: readonly (WireFunction | CustomTool | UnknownObject)[];
   };
 
 /** A tool choice that is an object. */
@@ -171,7 +168,7 @@ export interface ResponsesRequest {
   /** True for server-sent events. */
   readonly stream?: Maybe<boolean>;
   /** Tools that the model may call. */
-  readonly tools?: Maybe<readonly (Tool | UnknownObject)[]>;
+  readonly tools?: Maybe<readonly (WireTool | UnknownObject)[]>;
   /** Which tool the model must or may call. */
   readonly tool_choice?: Maybe<
     "none" | "auto" | "required" | ChoiceObject | UnknownObject
@@ -264,8 +261,8 @@ const FORMAT_TYPES: ReadonlySet<string> = new Set([
 
 /** Whether the part's type is one that the schema checks. */
 export function isKnownPart(
-  part: ContentPart | UnknownObject,
-): part is ContentPart {
+  part: WirePart | UnknownObject,
+): part is WirePart {
   return PART_TYPES.has(part.type);
 }
 
@@ -283,7 +280,7 @@ export function isKnownItem(
 }
 
 /** Whether the tool's type is one that the schema checks. */
-export function isKnownTool(tool: Tool | UnknownObject): tool is Tool {
+export function isKnownTool(tool: WireTool | UnknownObject): tool is WireTool {
   return TOOL_TYPES.has(tool.type);
 }
 

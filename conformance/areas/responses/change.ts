@@ -1,0 +1,190 @@
+/** Builders of the faults of the area `responses`. */
+import { listAt, textAt } from "../../evidence/json_path.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+  parseJson,
+} from "../../../replay/json.ts";
+import { frames, wholeReply } from "../../reference_gateway/change_reply.ts";
+import type {
+  Context,
+  Hooks,
+  OutFrame,
+} from "../../reference_gateway/hooks.ts";
+import type { Problem } from "../../reference_gateway/part.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import { TERMINALS } from "./grammar.ts";
+
+/** Faults by name. */
+export type Faults = Readonly<Record<string, Hooks>>;
+
+type Change = (value: JsonObject) => JsonObject;
+
+/** Changes the reply, whole and in the last frame of a stream. */
+export function inReply(change: Change): Hooks {
+  return {
+    ...wholeReply("responses", change),
+    ...frames(
+      "responses",
+      (data) =>
+        TERMINALS.includes(textAt(data, "type"))
+          ? { ...data, response: change(objectOf(data["response"])) }
+          : data,
+    ),
+  };
+}
+
+/** Puts a value into the reply; undefined removes it. */
+export function put(name: string, value: Json | undefined): Hooks {
+  return inReply((reply) => ({ ...reply, [name]: value }));
+}
+
+/** Changes items of a type wherever they stand. */
+export function inItems(type: string, change: Change): Hooks {
+  const one = (item: Json): Json =>
+    textAt(item, "type") === type ? change(objectOf(item)) : item;
+  const all: Change = (reply) => ({
+    ...reply,
+    output: listAt(reply, "output").map(one),
+  });
+  return {
+    ...wholeReply("responses", all),
+    ...frames("responses", (data) => ({
+      ...data,
+      ...(isObject(data["item"]) ? { item: one(data["item"]) } : {}),
+      ...(isObject(data["response"])
+        ? { response: all(data["response"]) }
+        : {}),
+    })),
+  };
+}
+
+/** Changes the frames whose type matches, without `response.`; undefined removes them. */
+export function inFrames(
+  type: RegExp,
+  change: (
+    data: JsonObject,
+    x: Context,
+  ) => JsonObject | readonly OutFrame[] | undefined,
+): Hooks {
+  return frames(
+    "responses",
+    (data, x) =>
+      type.test(textAt(data, "type").replace("response.", ""))
+        ? change(data, x)
+        : data,
+  );
+}
+
+/** Removes the frames whose type matches. */
+export function without(type: RegExp): Hooks {
+  return inFrames(type, () => undefined);
+}
+
+/** The frame of this data. */
+export function frameOf(data: JsonObject): OutFrame {
+  return { event: textAt(data, "type"), data };
+}
+
+/** Changes the body of a request before it is read. */
+export function asked(change: Change): Hooks {
+  return {
+    request: (request, x) => {
+      const body = parseJson(request.body);
+      return x.endpoint === "responses" && isObject(body)
+        ? { ...request, body: JSON.stringify(change(body)) }
+        : request;
+    },
+  };
+}
+
+/** Changes the items of a request; undefined removes one. */
+export function askedItems(
+  change: (item: JsonObject) => JsonObject | undefined,
+): Hooks {
+  return asked((body) =>
+    Array.isArray(body["input"])
+      ? {
+        ...body,
+        input: body["input"].flatMap((item: Json) => {
+          const changed = change(objectOf(item));
+          return changed === undefined ? [] : [changed];
+        }),
+      }
+      : body
+  );
+}
+
+/** Changes the tools of a request. */
+export function askedTools(change: Change): Hooks {
+  return asked((body) => ({
+    ...body,
+    tools: listAt(body, "tools").map((tool) => change(objectOf(tool))),
+  }));
+}
+
+/** Removes a member of a request. */
+export function forgets(name: string): Hooks {
+  return asked(({ [name]: _, ...body }) => body);
+}
+
+/** Changes the body of a request upstream. */
+export function sent(
+  change: (body: JsonObject, x: Context) => JsonObject,
+): Hooks {
+  return {
+    upstream: (call, x) =>
+      x.endpoint === "responses"
+        ? { ...call, body: change(call.body, x) }
+        : call,
+  };
+}
+
+/** Refuses requests whose body contains a text. */
+export function refuses(text: string): Hooks {
+  return {
+    accept: (problem, body, x) =>
+      x.endpoint === "responses" && JSON.stringify(body).includes(text)
+        ? problemOf(400, "This is not possible here")
+        : problem,
+  };
+}
+
+/** Accepts requests that are refused with a problem that the test selects. */
+export function accepts(test: (problem: Problem) => boolean): Hooks {
+  return {
+    accept: (problem, _, x) =>
+      x.endpoint === "responses" && problem !== undefined && test(problem)
+        ? undefined
+        : problem,
+  };
+}
+
+/** Changes the problems of the endpoint. */
+export function inProblems(change: (problem: Problem) => Problem): Hooks {
+  return {
+    problem: (problem, x) =>
+      x.endpoint === "responses" ? change(problem) : problem,
+  };
+}
+
+/** Changes the replies to a method at paths below the endpoint. */
+export function below(
+  method: string,
+  path: RegExp,
+  change: (body: JsonObject) => JsonObject,
+  status?: number,
+): Hooks {
+  return {
+    reply: (reply, x) =>
+      x.request.method === method && path.test(x.path)
+        ? {
+          ...reply,
+          status: status ?? reply.status,
+          body: change(reply.body),
+        }
+        : reply,
+  };
+}

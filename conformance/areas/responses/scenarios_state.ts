@@ -1,0 +1,97 @@
+/** Scenarios of the area `responses`: replies that the target keeps. */
+import type { JsonObject } from "../../../replay/json.ts";
+import { listAt, textAt } from "../../evidence/json_path.ts";
+import type { Route } from "../../suite/route.ts";
+import type { Session } from "../../suite/session.ts";
+import type { Scenario } from "../../suite/scenario.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { FEW_TOKENS, perRoute, requestOf } from "./requests.ts";
+
+/** The words of the three turns. */
+export const TURNS = ["My name is Ada.", "I like tea.", "Say both."] as const;
+
+/** The instructions of the first turn alone. */
+export const ONCE = "Rhyme, says the first turn only.";
+
+async function read(
+  session: Session,
+  route: Route,
+  name: string,
+  method: string,
+  path: string,
+): Promise<Exchange> {
+  return await session.send({
+    label: `responses/${route.name}/${method}/${name}`,
+    endpoint: "responses",
+    method,
+    path: `/v1/responses/${path}`,
+  });
+}
+
+/** Plays on the first route, and on the one whose vendor keeps replies itself. */
+async function play(session: Session): Promise<void> {
+  const routes = session.routes("responses").filter(({ via }, index) =>
+    index === 0 || via === "responses"
+  );
+  await Promise.all(routes.map((route) => playOn(session, route)));
+}
+
+async function playOn(session: Session, route: Route): Promise<void> {
+  const say = (
+    name: string,
+    words: string,
+    more: JsonObject,
+    form: "whole" | "stream" = "whole",
+  ): Promise<Exchange> =>
+    session.send(
+      requestOf(route, form, name, {
+        input: session.prompt("text", words),
+        max_output_tokens: FEW_TOKENS,
+        ...more,
+      }),
+    );
+  const idIn = (x: Exchange): string =>
+    textAt(x.json, "id") ||
+    textAt(x.frames.at(-1)?.json, "response.id") || "resp_none";
+  const first = await say("first", TURNS[0], { instructions: ONCE });
+  // A client may continue as soon as it has the last frame of a stream.
+  const second = await say("second", TURNS[1], {
+    previous_response_id: idIn(first),
+  }, "stream");
+  const third = await say("third", TURNS[2], {
+    previous_response_id: idIn(second),
+  });
+  const items = listAt(first.json, "output").map((item) => ({
+    type: "item_reference",
+    id: textAt(item, "id"),
+  }));
+  await session.send(requestOf(route, "whole", "reference", {
+    max_output_tokens: FEW_TOKENS,
+    input: [
+      { role: "user", content: TURNS[0] },
+      ...items,
+      { role: "user", content: session.prompt("text", TURNS[1]) },
+    ],
+  }));
+  await read(session, route, "stored", "GET", idIn(third));
+  await read(session, route, "items", "GET", `${idIn(third)}/input_items`);
+  await read(session, route, "stored", "DELETE", idIn(third));
+  await read(session, route, "deleted", "GET", idIn(third));
+  await say("after-delete", TURNS[1], { previous_response_id: idIn(third) });
+  const unstored = await say("unstored", TURNS[0], { store: false });
+  await read(session, route, "unstored", "GET", idIn(unstored));
+  await say("after-unstored", TURNS[1], {
+    previous_response_id: idIn(unstored),
+  });
+}
+
+/** Part of `RESPONSES_SCENARIOS`. */
+export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
+  {
+    name: "responses-state",
+    about: "A chain of three replies, read, referred to and deleted",
+    mode: "both",
+    cost: perRoute(12, FEW_TOKENS),
+    play,
+  },
+];

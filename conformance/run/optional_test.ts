@@ -1,0 +1,103 @@
+/** A run leaves out the checks of optional features that the target lacks, and no others. */
+import assert from "node:assert/strict";
+import { startReferenceGateway } from "../reference_gateway/gateway.ts";
+import type { Hooks } from "../reference_gateway/hooks.ts";
+import { put } from "../areas/responses/change.ts";
+import { startReplay } from "../../replay/mod.ts";
+import { run } from "./run.ts";
+import { readSettings, UsageError } from "./settings.ts";
+
+const KEY = "sk-optional-7f3a9c51d2e84b";
+const CHECKS = "--filter=responses.status,responses.read,models.object";
+
+/** A gateway without the endpoint. */
+const WITHOUT: Hooks = {
+  request: (request) => ({
+    ...request,
+    path: request.path.replace("/v1/responses", "/v1/other"),
+  }),
+};
+
+/** Runs against a reference gateway; returns the exit code and the output. */
+async function runAgainst(
+  hooks: Hooks,
+  ...args: readonly string[]
+): Promise<{ exitCode: number; shown: string }> {
+  const replay = await startReplay();
+  const gateway = await startReferenceGateway({
+    key: KEY,
+    upstreamUrl: replay.url,
+    hooks,
+  });
+  const shown: string[] = [];
+  try {
+    const settings = readSettings(
+      [`--base-url=${gateway.url}`, CHECKS, ...args],
+      KEY,
+    );
+    const exitCode = await run(settings, {
+      line: (line) => shown.push(line),
+      progress: () => {},
+      verdict: (verdict) => verdict,
+    });
+    return { exitCode, shown: shown.join("\n") };
+  } finally {
+    await gateway.close();
+    await replay.close();
+  }
+}
+
+for (
+  const [name, hooks, args, exitCode, says] of [
+    ["all features are judged where a target has them", {}, [], 0, /3 checks/],
+    [
+      "a target without the endpoint loses only the checks of the endpoint",
+      WITHOUT,
+      [],
+      0,
+      /^without {3}responses: 1 check .*404[^]*^plan {6}1 check /m,
+    ],
+    [
+      "a target that stores no replies loses only the checks of stored replies",
+      put("store", false),
+      [],
+      0,
+      /^without {3}stored responses: 1 check [^]*^plan {6}2 checks /m,
+    ],
+    [
+      "a target without an endpoint that --endpoints names fails",
+      WITHOUT,
+      ["--endpoints=messages,chat,responses"],
+      1,
+      /fail {2}responses\.status/,
+    ],
+    [
+      "--endpoints leaves the endpoint out",
+      {},
+      ["--endpoints=messages,chat"],
+      0,
+      /^plan {6}1 check /m,
+    ],
+  ] as const
+) {
+  Deno.test({
+    name,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      const result = await runAgainst(hooks, ...args);
+      assert.equal(result.exitCode, exitCode, result.shown);
+      assert.match(result.shown, says);
+    },
+  });
+}
+
+Deno.test("readSettings() refuses a list of endpoints without the required ones", () => {
+  for (const list of ["responses", "chat", "chat,messages,more"]) {
+    assert.throws(
+      () => readSettings([`--endpoints=${list}`], undefined),
+      UsageError,
+      list,
+    );
+  }
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import type { RecordFields } from "./field.ts";
+import {
+  ACCOUNT_ROW,
+  KEY,
+  LEDGER_ENTRY,
+  MODEL_BALANCE,
+  PLAN,
+  RESERVED_CALL,
+  USAGE_SUMS,
+} from "./records.ts";
+import { openStore } from "./store/open_store.ts";
+import { textOf } from "./store/store.ts";
+
+/** Tables with their records, and the columns that are not fields of the record. */
+const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
+  [
+    ["plans", PLAN, []],
+    ["accounts", ACCOUNT_ROW, [
+      "requests_used",
+      "requests_at_ms",
+      "tokens_used",
+      "tokens_at_ms",
+      "day",
+      "day_spent_micro_usd",
+    ]],
+    ["purses", MODEL_BALANCE, ["account_id"]],
+    ["keys", KEY, ["hash"]],
+    ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
+    ["ledger", LEDGER_ENTRY, []],
+    ["usage_daily", USAGE_SUMS, [
+      "day",
+      "account_id",
+      "key_id",
+      "model",
+      "user_id",
+    ]],
+  ];
+
+Deno.test("a record's fields are the columns of its table", async (t) => {
+  const store = await openStore("sqlite::memory:");
+  try {
+    for (const [table, fields, others] of TABLES) {
+      await t.step(table, async () => {
+        const rows = await store.read(
+          "SELECT name FROM pragma_table_info($1)",
+          [table],
+        );
+        assert.deepEqual(
+          rows.map((row) => textOf(row, "name")).sort(),
+          [...Object.values(fields).map(({ column }) => column), ...others]
+            .sort(),
+        );
+      });
+    }
+  } finally {
+    await store.close();
+  }
+});

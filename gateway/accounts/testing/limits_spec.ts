@@ -1,0 +1,157 @@
+/**
+ * The limits of a plan: tests that every store must pass.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { RefusedCall } from "../accounts.ts";
+import type { AccountsTest } from "./accounts_spec.ts";
+import {
+  createTestCaller,
+  expectRefusal,
+  testCall,
+} from "./open_test_accounts.ts";
+
+/** Registers the tests. */
+export function limitsSpec(test: AccountsTest): void {
+  test("requests per minute: up to the limit at once, then one more per fraction of the minute", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { requestsPerMinute: 4 });
+    for (const remaining of [3, 2, 1, 0]) {
+      const { limits } = await accounts.reserve(caller, testCall());
+      assert.deepEqual(limits.requests, {
+        limit: 4,
+        remaining,
+        resetAtMs: clock.ms + (4 - remaining) * 15_000,
+      });
+    }
+    const error = await expectRefusal(accounts, caller);
+    assert.equal(error.status, 429);
+    assert.equal(error.details.code, "requests_per_minute");
+    assert.equal(error.details.retryAfterSeconds, 15);
+    assert.ok(error instanceof RefusedCall);
+    assert.equal(error.limits.requests?.remaining, 0);
+    clock.ms += 14_999;
+    assert.equal(
+      (await expectRefusal(accounts, caller)).details.retryAfterSeconds,
+      1,
+    );
+    clock.ms += 1;
+    await accounts.reserve(caller, testCall());
+    await expectRefusal(accounts, caller);
+  });
+
+  test("refused requests consume no limit", async (bench) => {
+    const { accounts, admin, clock } = bench;
+    const { caller, accountId } = await createTestCaller(bench, {
+      requestsPerMinute: 1,
+      tokensPerMinute: 100,
+    });
+    await accounts.reserve(caller, testCall());
+    const before = await admin.accounts.get(accountId);
+    for (let i = 0; i < 20; i++) await expectRefusal(accounts, caller);
+    assert.deepEqual(await admin.accounts.get(accountId), before);
+    clock.ms += 60_000;
+    const { limits } = await accounts.reserve(caller, testCall());
+    assert.equal(limits.requests?.remaining, 0);
+    assert.equal(limits.tokens?.remaining, 90);
+  });
+
+  test("tokens per minute: the prompt counts before the call, the output when it is known", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
+    const call = testCall({ inputTokens: 60, maxOutputTokens: 5000 });
+    const reservation = await accounts.reserve(caller, call);
+    assert.equal(reservation.limits.tokens?.remaining, 40);
+    const error = await expectRefusal(
+      accounts,
+      caller,
+      testCall({ inputTokens: 41 }),
+    );
+    assert.equal(error.details.code, "tokens_per_minute");
+    assert.equal(error.details.retryAfterSeconds, 1);
+    reservation.settle({
+      usage: { input: 50, output: 70 },
+      generatedChars: 280,
+      ended: "complete",
+    });
+    await bench.flush();
+    // 120 were consumed of 100: 60 fit again after 80 have leaked away.
+    const again = testCall({ inputTokens: 60 });
+    clock.ms += 47_999;
+    assert.equal(
+      (await expectRefusal(accounts, caller, again)).details.retryAfterSeconds,
+      1,
+    );
+    clock.ms += 1;
+    await accounts.reserve(caller, again);
+  });
+
+  test("a prompt larger than the whole limit is granted once the bucket is empty", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
+    await accounts.reserve(caller, testCall({ inputTokens: 1 }));
+    const huge = testCall({ inputTokens: 500 });
+    assert.equal((await expectRefusal(accounts, caller, huge)).status, 429);
+    clock.ms += 600;
+    await accounts.reserve(caller, huge);
+    const error = await expectRefusal(accounts, caller);
+    // Four minutes are left, but `retry-after` is at most one minute.
+    assert.equal(error.details.retryAfterSeconds, 60);
+  });
+
+  test("concurrent requests: the limit applies to active calls", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { concurrentRequests: 2 });
+    const first = await accounts.reserve(caller, testCall());
+    await accounts.reserve(caller, testCall());
+    const error = await expectRefusal(accounts, caller);
+    assert.equal(error.status, 429);
+    assert.equal(error.details.code, "concurrent_requests");
+    assert.equal(error.details.retryAfterSeconds, 1);
+    first.settle({ usage: {}, generatedChars: 0, ended: "failed" });
+    await accounts.reserve(caller, testCall());
+  });
+
+  test("spending per day: spent and reserved amounts count, until midnight", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, {
+      spendPerDayMicroUsd: 100,
+    });
+    const first = await accounts.reserve(caller, testCall());
+    const second = await accounts.reserve(caller, testCall());
+    const held = await expectRefusal(accounts, caller);
+    assert.equal(held.status, 429);
+    assert.equal(held.details.code, "spending_per_day");
+    // The active calls may cost less than reserved: an early retry is worthwhile.
+    assert.equal(held.details.retryAfterSeconds, 1);
+    assert.equal(held.details.retryable, true);
+    for (const reservation of [first, second]) {
+      reservation.settle({
+        usage: { input: 10, output: 10 },
+        generatedChars: 40,
+        ended: "complete",
+      });
+    }
+    const spent = await expectRefusal(accounts, caller);
+    assert.equal(spent.details.retryAfterSeconds, 60);
+    assert.equal(spent.details.retryable, false);
+    clock.ms = Date.UTC(2026, 10, 21, 23, 59, 59, 999);
+    const late = await expectRefusal(accounts, caller);
+    assert.equal(late.details.retryAfterSeconds, 1);
+    assert.equal(late.details.retryable, true);
+    clock.ms += 1;
+    await accounts.reserve(caller, testCall());
+  });
+
+  test("a change of the plan applies to the next call", async (bench) => {
+    const { accounts, admin } = bench;
+    const { caller, key, planId } = await createTestCaller(bench, {
+      requestsPerMinute: 1,
+    });
+    await accounts.reserve(caller, testCall());
+    await expectRefusal(accounts, caller);
+    await admin.plans.update(planId, { requestsPerMinute: null });
+    await accounts.reserve(await accounts.authenticate([key]), testCall());
+  });
+}

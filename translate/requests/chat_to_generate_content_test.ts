@@ -1,0 +1,181 @@
+/** Requests in the chat format, as an upstream of the generate-content format receives them. */
+import {
+  checkRows,
+  type RequestRow,
+  type RequestTable,
+} from "../testing/request_table.ts";
+
+const user = (...parts: unknown[]) => ({ role: "user", parts });
+const model = (...parts: unknown[]) => ({ role: "model", parts });
+/** By what sets the models of this format apart. */
+const MODELS: RequestTable["models"] = {
+  "four levels": {
+    efforts: ["minimal", "low", "medium", "high"],
+    imagesInToolResult: true,
+    maxOutputTokens: 65_536,
+  },
+};
+const SENTINEL = "skip_thought_signature_validator";
+const HI = user({ text: "hi" });
+
+const FROM_CHAT = {
+  model: "four levels",
+  messages: [{ role: "user", content: "hi" }],
+};
+const call = (id: string, name: string, args = "{}", rest: object = {}) => ({
+  id,
+  type: "function",
+  function: { name, arguments: args },
+  ...rest,
+});
+
+const CHAT_ROWS: readonly RequestRow[] = [
+  {
+    name: "the smallest request gets no output limit",
+    body: {},
+    arrives: { contents: [HI], generationConfig: undefined },
+  },
+  {
+    name: "a service tier is dropped",
+    body: { service_tier: "priority", user: "u" },
+    dropped: ["service_tier", "user"],
+  },
+  {
+    name: "all leading instructions, and later ones in their place",
+    body: {
+      messages: [
+        { role: "system", content: "A." },
+        { role: "developer", content: "B." },
+        { role: "user", content: "a" },
+        { role: "system", content: "S" },
+      ],
+    },
+    arrives: {
+      systemInstruction: { parts: [{ text: "A." }, { text: "B." }] },
+      contents: [
+        user({ text: "a" }, {
+          text: "<system-reminder>\nS\n</system-reminder>",
+        }),
+      ],
+    },
+  },
+  {
+    name:
+      "results of consecutive messages are combined, each under its function's name",
+    body: {
+      messages: [
+        { role: "user", content: "a" },
+        {
+          role: "assistant",
+          content: "x",
+          tool_calls: [call("c1", "f", ""), call("c2", "g", "[1]")],
+        },
+        { role: "tool", tool_call_id: "c2", content: "two" },
+        {
+          role: "tool",
+          tool_call_id: "c1",
+          content: [{ type: "text", text: "one" }],
+        },
+        { role: "user", content: "go" },
+      ],
+    },
+    arrives: {
+      contents: [
+        user({ text: "a" }),
+        model(
+          { text: "x" },
+          {
+            functionCall: { id: "c1", name: "f", args: {} },
+            thoughtSignature: SENTINEL,
+          },
+          {
+            functionCall: {
+              id: "c2",
+              name: "g",
+              args: { __raw_arguments: "[1]" },
+            },
+          },
+        ),
+        user({
+          functionResponse: {
+            id: "c1",
+            name: "f",
+            response: { output: "one" },
+          },
+        }, {
+          functionResponse: {
+            id: "c2",
+            name: "g",
+            response: { output: "two" },
+          },
+        }),
+        user({ text: "go" }),
+      ],
+    },
+    dropped: ["messages[].tool_calls[].function.arguments"],
+  },
+  {
+    name: "the deprecated functions fields",
+    body: {
+      functions: [{
+        name: "f",
+        parameters: { type: "object", properties: { a: { type: "string" } } },
+      }],
+      function_call: "auto",
+      messages: [{ role: "user", content: "a" }, {
+        role: "assistant",
+        content: null,
+        function_call: { name: "f", arguments: "{}" },
+      }, { role: "function", name: "f", content: "ok" }],
+    },
+    arrives: {
+      "contents[2].parts": [{
+        functionResponse: {
+          id: "call_1",
+          name: "f",
+          response: { output: "ok" },
+        },
+      }],
+    },
+    dropped: ["functions"],
+  },
+];
+
+const EXACT: readonly RequestRow[] = [
+  {
+    name:
+      "an integer beyond double precision keeps its digits in a call's arguments",
+    body: {
+      messages: [
+        { role: "user", content: "a" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [call("c1", "f", '{"id":12345678901234567890}')],
+        },
+        {
+          role: "tool",
+          tool_call_id: "c1",
+          content: '{"id":12345678901234567890}',
+        },
+      ],
+    },
+    arrivesContaining: [
+      `"args":{"id":12345678901234567890}`,
+      `{"output":"{\\"id\\":12345678901234567890}"}`,
+    ],
+  },
+];
+
+Deno.test("requests in the chat format are written for a generate-content upstream", async (t) => {
+  const table = {
+    from: "chat_completions",
+    to: "generate_content",
+    base: FROM_CHAT,
+    models: MODELS,
+  } as const;
+  await checkRows(t, table, [
+    ...CHAT_ROWS,
+    ...EXACT,
+  ]);
+});

@@ -1,0 +1,536 @@
+/** Requests in the chat format, as an upstream of the messages format receives them. */
+import {
+  HARD_SCHEMA,
+  LONG_NAME,
+  PDF,
+  PNG,
+} from "../testing/request_samples.ts";
+import {
+  checkRows,
+  type RequestRow,
+  type RequestTable,
+} from "../testing/request_table.ts";
+
+/** By what sets the models of this format apart. */
+const MODELS: RequestTable["models"] = {
+  budget: { maxOutputTokens: 64_000, defaultMaxTokens: 16_000 },
+  adaptive: {
+    sampling: "none",
+    reasoning: "adaptive",
+    prefill: false,
+    systemAnywhere: true,
+    efforts: ["low", "medium", "high", "xhigh", "max"],
+  },
+};
+const BASE = {
+  model: "budget",
+  messages: [{ role: "user", content: "hi" }],
+};
+const tool = (name: string, rest: object = {}) => ({
+  type: "function",
+  function: { name, description: "d", parameters: HARD_SCHEMA, ...rest },
+});
+const call = (id: string, name: string, args = "{}") => ({
+  id,
+  type: "function",
+  function: { name, arguments: args },
+});
+const result = (id: string, content: unknown) => ({
+  role: "tool",
+  tool_call_id: id,
+  content,
+});
+const user = (content: unknown) => ({ role: "user", content });
+const HI = { role: "user", content: [{ type: "text", text: "hi" }] };
+const text = (value: string) => ({ type: "text", text: value });
+
+const PLAIN: readonly RequestRow[] = [
+  {
+    name: "the smallest request gets the model's output limit",
+    body: {},
+    arrives: {
+      model: "budget",
+      max_tokens: 16_000,
+      messages: [HI],
+      system: undefined,
+      tools: undefined,
+      tool_choice: undefined,
+      stream: undefined,
+      stream_options: undefined,
+      temperature: undefined,
+      thinking: undefined,
+      metadata: undefined,
+    },
+  },
+  {
+    name: "max_tokens alone",
+    body: { max_tokens: 9 },
+    arrives: { max_tokens: 9 },
+  },
+  {
+    name:
+      "leading system and developer messages are the system prompt, part by part",
+    body: {
+      messages: [{ role: "system", content: "A." }, {
+        role: "developer",
+        content: [text("B."), text("C.")],
+      }, user("hi")],
+    },
+    arrives: { system: [text("A."), text("B."), text("C.")], messages: [HI] },
+  },
+  {
+    name: "a system prompt alone becomes a user message",
+    body: { messages: [{ role: "system", content: "A." }] },
+    arrives: {
+      system: undefined,
+      messages: [{ role: "user", content: [text("A.")] }],
+    },
+  },
+  {
+    name: "empty texts and turns are removed, neighbours merge",
+    body: {
+      messages: [
+        user("a"),
+        { role: "assistant", content: "" },
+        user([text(""), text("b")]),
+        { role: "assistant", content: "c" },
+        { role: "assistant", content: "d" },
+        user("e"),
+      ],
+    },
+    arrives: {
+      messages: [
+        { role: "user", content: [text("a"), text("b")] },
+        { role: "assistant", content: [text("c"), text("d")] },
+        { role: "user", content: [text("e")] },
+      ],
+    },
+  },
+  {
+    name: "a request with only empty content is refused",
+    body: { messages: [user("")] },
+    param: "messages",
+  },
+  {
+    name: "an image of an unsupported type is refused",
+    body: {
+      messages: [
+        user([{
+          type: "image_url",
+          image_url: { url: "data:image/bmp;base64,AA==" },
+        }]),
+      ],
+    },
+    param: "messages[0].content[0]",
+  },
+  {
+    name: "a PDF and a text file become documents",
+    body: {
+      messages: [user([
+        {
+          type: "file",
+          file: {
+            filename: "a.pdf",
+            file_data: `data:application/pdf;base64,${PDF}`,
+          },
+        },
+        {
+          type: "file",
+          file: { filename: "a.txt", file_data: "data:text/plain;base64,aGk=" },
+        },
+      ])],
+    },
+    arrives: {
+      "messages[0].content": [
+        {
+          type: "document",
+          source: { type: "base64", media_type: "application/pdf", data: PDF },
+          title: "a.pdf",
+        },
+        {
+          type: "document",
+          source: { type: "text", media_type: "text/plain", data: "hi" },
+          title: "a.txt",
+        },
+      ],
+    },
+  },
+  {
+    name: "audio is refused",
+    body: {
+      messages: [
+        user([{
+          type: "input_audio",
+          input_audio: { data: "AA==", format: "wav" },
+        }]),
+      ],
+    },
+    param: "messages[0].content[0]",
+  },
+  {
+    name: "optional fields without an equivalent are dropped and named",
+    body: {
+      seed: 1,
+      logprobs: true,
+      top_logprobs: 2,
+      logit_bias: { 1: 1 },
+      presence_penalty: 1,
+      frequency_penalty: -1,
+      prediction: { type: "content", content: "x" },
+      verbosity: "low",
+      metadata: { a: "b" },
+      store: true,
+      prompt_cache_key: "k",
+      x_unknown: 1,
+    },
+    dropped: [
+      "seed",
+      "logprobs",
+      "logit_bias",
+      "presence_penalty",
+      "frequency_penalty",
+      "prediction",
+      "verbosity",
+      "metadata",
+      "store",
+      "prompt_cache_key",
+      "x_unknown",
+    ],
+  },
+  {
+    name: "penalties of zero and nulls drop nothing",
+    body: {
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      n: 1,
+      seed: null,
+      stop: null,
+      tools: null,
+      tool_choice: null,
+      response_format: null,
+      user: null,
+      logit_bias: null,
+      modalities: ["text"],
+    },
+  },
+];
+
+const TOOLS: readonly RequestRow[] = [
+  {
+    name:
+      "no schema, an empty one and one without a type become object schemas",
+    body: {
+      tools: [
+        { type: "function", function: { name: "a" } },
+        { type: "function", function: { name: "b", parameters: {} } },
+        {
+          type: "function",
+          function: {
+            name: "c",
+            parameters: { properties: { x: { type: "string" } } },
+          },
+        },
+      ],
+    },
+    arrives: {
+      tools: [
+        { name: "a", input_schema: { type: "object", properties: {} } },
+        { name: "b", input_schema: { type: "object", properties: {} } },
+        {
+          name: "c",
+          input_schema: {
+            type: "object",
+            properties: { x: { type: "string" } },
+          },
+        },
+      ],
+    },
+  },
+  {
+    name: "no parallel calls, one call required",
+    body: {
+      tools: [tool("f")],
+      parallel_tool_calls: false,
+      tool_choice: "required",
+    },
+    arrives: { tool_choice: { type: "any", disable_parallel_tool_use: true } },
+  },
+  {
+    name: "without tools there is no tool choice",
+    body: { tools: [], parallel_tool_calls: false, tool_choice: "auto" },
+    arrives: { tools: undefined, tool_choice: undefined },
+  },
+  {
+    name:
+      "a tool name too long for the chat format is kept up to 128 characters",
+    body: { tools: [tool(LONG_NAME)] },
+    arrives: { "tools[0].name": LONG_NAME },
+  },
+  {
+    name:
+      "parallel results and the user's next text are one turn, results first",
+    body: {
+      tools: [tool("f")],
+      messages: [
+        user("a"),
+        {
+          role: "assistant",
+          content: "x",
+          tool_calls: [call("c1", "f", '{"a":1}'), call("c2", "f", "")],
+        },
+        { role: "system", content: "S" },
+        result("c1", "one"),
+        result("c2", [text("two"), text("three")]),
+        user("go on"),
+      ],
+    },
+    arrives: {
+      messages: [
+        { role: "user", content: [text("a")] },
+        {
+          role: "assistant",
+          content: [
+            text("x"),
+            { type: "tool_use", id: "c1", name: "f", input: { a: 1 } },
+            { type: "tool_use", id: "c2", name: "f", input: {} },
+          ],
+        },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "c1", content: [text("one")] },
+            {
+              type: "tool_result",
+              tool_use_id: "c2",
+              content: [text("two"), text("three")],
+            },
+            text("<system-reminder>\nS\n</system-reminder>"),
+            text("go on"),
+          ],
+        },
+      ],
+    },
+  },
+  {
+    name: "a result with an image keeps it, an empty one has no content",
+    body: {
+      tools: [tool("f")],
+      messages: [
+        user("a"),
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [call("c1", "f"), call("c2", "f")],
+        },
+        result("c1", [{
+          type: "image_url",
+          image_url: { url: `data:image/png;base64,${PNG}` },
+        }]),
+        result("c2", ""),
+      ],
+    },
+    arrives: {
+      "messages[2].content": [
+        {
+          type: "tool_result",
+          tool_use_id: "c1",
+          content: [{
+            type: "image",
+            source: { type: "base64", media_type: "image/png", data: PNG },
+          }],
+        },
+        { type: "tool_result", tool_use_id: "c2" },
+      ],
+    },
+  },
+  {
+    name: "malformed arguments are wrapped and reported",
+    body: {
+      tools: [tool("f")],
+      messages: [user("a"), {
+        role: "assistant",
+        tool_calls: [call("c1", "f", '{"a":')],
+      }, result("c1", '{"error":1}')],
+    },
+    arrives: {
+      "messages[1].content[0].input": { __raw_arguments: '{"a":' },
+      "messages[2].content[0].is_error": undefined,
+    },
+    dropped: ["messages[].tool_calls[].function.arguments"],
+  },
+  {
+    name:
+      "integers beyond double precision keep their digits in a call's arguments",
+    body: {
+      tools: [tool("f")],
+      messages: [user("a"), {
+        role: "assistant",
+        tool_calls: [call("c1", "f", '{"id":12345678901234567890}')],
+      }, result("c1", "x")],
+    },
+    arrives: { "messages[1].content[0].name": "f" },
+    arrivesContaining: [`"input":{"id":12345678901234567890}`],
+  },
+  {
+    name:
+      "call ids with invalid characters are replaced in call and result alike, and repeated ones stay distinct",
+    body: {
+      tools: [tool("f")],
+      messages: [
+        user("a"),
+        { role: "assistant", tool_calls: [call("functions.f:0", "f")] },
+        result("functions.f:0", "x"),
+        { role: "assistant", tool_calls: [call("functions.f:0", "f")] },
+        result("functions.f:0", "y"),
+      ],
+    },
+    arrives: {
+      "messages[1].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f",
+      "messages[2].content[0].tool_use_id":
+        "call_d6bdd4de328a22edd610f9548b4f419f",
+      "messages[3].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f_1",
+      "messages[4].content[0].tool_use_id":
+        "call_d6bdd4de328a22edd610f9548b4f419f_1",
+    },
+  },
+  {
+    name: "the deprecated functions fields",
+    body: {
+      functions: [{ name: "f", description: "d", parameters: HARD_SCHEMA }],
+      function_call: { name: "f" },
+      messages: [user("a"), {
+        role: "assistant",
+        content: null,
+        function_call: { name: "f", arguments: '{"a":1}' },
+      }, { role: "function", name: "f", content: "ok" }],
+    },
+    arrives: {
+      tools: [{ name: "f", description: "d", input_schema: HARD_SCHEMA }],
+      tool_choice: { type: "tool", name: "f", disable_parallel_tool_use: true },
+      "messages[1].content": [{
+        type: "tool_use",
+        id: "call_1",
+        name: "f",
+        input: { a: 1 },
+      }],
+      "messages[2].content": [{
+        type: "tool_result",
+        tool_use_id: "call_1",
+        content: [text("ok")],
+      }],
+    },
+  },
+  {
+    name: "nulls that client libraries send back drop nothing",
+    body: {
+      messages: [user("a"), {
+        role: "assistant",
+        content: "b",
+        refusal: null,
+        annotations: [],
+        audio: null,
+        function_call: null,
+        tool_calls: null,
+      }, user("c")],
+    },
+    arrives: { "messages[1].content": [text("b")] },
+  },
+  {
+    name: "a refusal becomes text",
+    body: {
+      messages: [user("a"), {
+        role: "assistant",
+        content: null,
+        refusal: "No.",
+      }, user("c")],
+    },
+    arrives: { "messages[1].content": [text("No.")] },
+  },
+];
+
+const effort = (
+  name: string,
+  body: RequestRow["body"],
+  arrives: Record<string, unknown>,
+  dropped: readonly string[] = [],
+): RequestRow => ({ name, body, arrives, dropped });
+const strict = {
+  type: "object",
+  properties: {
+    n: { type: "integer", minimum: 1, description: "N" },
+    pattern: { oneOf: [{ type: "string", pattern: "a" }, { type: "null" }] },
+  },
+  required: ["n"],
+};
+const BOUND = {
+  type: "object",
+  properties: {
+    n: { type: "integer", description: "N\n\n{minimum: 1}" },
+    pattern: {
+      anyOf: [{ type: "string", description: '{pattern: "a"}' }, {
+        type: "null",
+      }],
+    },
+  },
+  required: ["n"],
+  additionalProperties: false,
+};
+
+const REASONING: readonly RequestRow[] = [
+  effort("effort minimal is the smallest budget", {
+    reasoning_effort: "minimal",
+  }, {
+    "thinking.budget_tokens": 1024,
+  }),
+  effort("effort medium is a budget", { reasoning_effort: "medium" }, {
+    "thinking.budget_tokens": 8192,
+  }),
+  effort("effort xhigh is a budget", { reasoning_effort: "xhigh" }, {
+    "thinking.budget_tokens": 32000,
+  }),
+  effort("newer models receive the effort, with adaptive thinking", {
+    model: "adaptive",
+    reasoning_effort: "high",
+  }, { thinking: { type: "adaptive" }, output_config: { effort: "high" } }),
+  effort("xhigh on a model that supports it", {
+    model: "adaptive",
+    reasoning_effort: "xhigh",
+  }, { "output_config.effort": "xhigh" }),
+  {
+    name: "structured output within the format's subset",
+    body: {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "r", strict: true, schema: strict },
+      },
+    },
+    arrives: {
+      output_config: { format: { type: "json_schema", schema: BOUND } },
+      tools: undefined,
+    },
+  },
+  {
+    name: "a strict tool within the format's subset",
+    body: {
+      tools: [{
+        type: "function",
+        function: { name: "f", strict: true, parameters: strict },
+      }],
+    },
+    arrives: { tools: [{ name: "f", strict: true, input_schema: BOUND }] },
+  },
+];
+
+Deno.test("requests in the chat format are written for a messages upstream", async (t) => {
+  const table = {
+    from: "chat_completions",
+    to: "messages",
+    base: BASE,
+    models: MODELS,
+  } as const;
+  await checkRows(t, table, [
+    ...PLAIN,
+    ...TOOLS,
+    ...REASONING,
+  ]);
+});

@@ -22,7 +22,7 @@ export type {
 } from "./script.ts";
 export { bytes, jsonScript, streamScript, wholeScript } from "./script.ts";
 export type { Marker } from "./marker.ts";
-export { answer } from "./answer.ts";
+export { answer, answerCall } from "./answer.ts";
 export { ReplayLog };
 
 /** Options of {@linkcode startReplay}. */

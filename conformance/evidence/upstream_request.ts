@@ -7,7 +7,7 @@ import {
   type Json,
   type JsonObject,
   parseJson,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import type { UpstreamCall } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 

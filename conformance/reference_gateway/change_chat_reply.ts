@@ -1,5 +1,5 @@
 /** Builder of mutants that change whole replies of the chat endpoint. */
-import type { Json, JsonObject } from "../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { wholeReply, withAt } from "./change_reply.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -1,7 +1,7 @@
 /** Builders of mutants that change the chunks of chat streams. */
 import { at, textAt } from "../evidence/json_path.ts";
 import type { Context, OutFrame } from "./hooks.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { frames, withAt } from "./change_reply.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -1,7 +1,7 @@
 /** Builders of mutants that change replies and streams of the message endpoint. */
 import type { Context, OutFrame } from "./hooks.ts";
 import { listAt, textAt } from "../evidence/json_path.ts";
-import { type JsonObject, objectOf } from "../../replay/json.ts";
+import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import { frames, wholeReply } from "./change_reply.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -5,7 +5,7 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
 
 /** Changes whole replies of status 200 on an endpoint. */
 export function wholeReply(

@@ -2,9 +2,9 @@
  * The hooks through which a mutant changes the reference gateway. Each hook is at a point where
  * real gateways make mistakes; without hooks the gateway is correct.
  */
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
-import type { ReplayRequest } from "../../replay/script.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { ReplayRequest } from "@model-gateway/replay/script";
 import type { ModelRequest, Part, Problem } from "./part.ts";
 
 /** A JSON reply before it is written. */

@@ -2,8 +2,8 @@
  * The models of the reference gateway: the ids of the specification, each with the dialect of its
  * upstream.
  */
-import type { DialectName } from "../../replay/parse_request.ts";
-import type { JsonObject } from "../../replay/json.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { JsonObject } from "@model-gateway/replay/json";
 
 const VENDORS: Readonly<Record<string, DialectName>> = {
   vendora: "messages",

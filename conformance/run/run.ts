@@ -2,7 +2,7 @@
 import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { type ReplayServer, startReplay } from "@model-gateway/replay";
 import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, type Cost, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, planText } from "./choose.ts";

@@ -10,7 +10,7 @@ import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import { Redaction } from "../evidence/redaction.ts";
-import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { type ReplayServer, startReplay } from "@model-gateway/replay";
 import { Budget } from "../suite/budget.ts";
 import { type Check, judgedIn } from "../suite/check.ts";
 import type { Scenario } from "../suite/scenario.ts";

@@ -5,7 +5,7 @@ import type { Verdict } from "./judge.ts";
 import { matching } from "./choose.ts";
 import { exitOf } from "./run.ts";
 import { helpText, readSettings, UsageError } from "./settings.ts";
-import { startReplay } from "../../replay/mod.ts";
+import { startReplay } from "@model-gateway/replay";
 
 const CHECK: Check = {
   id: "models.x",

@@ -1,7 +1,7 @@
 /** Findings: the judgement of a check on single facts, and functions that create them. */
 import { at, brief, sameJson } from "../evidence/json_path.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
-import type { Json } from "../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 
 /** The judgement on one fact. */
 export interface Finding {

@@ -13,9 +13,9 @@ import type {
 } from "../evidence/exchange.ts";
 import { headerOf } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import { type DialectName, parseRequest } from "../../replay/parse_request.ts";
-import { parseJson } from "../../replay/json.ts";
-import type { ReplayServer } from "../../replay/mod.ts";
+import { type DialectName, parseRequest } from "@model-gateway/replay/parse_request";
+import { parseJson } from "@model-gateway/replay/json";
+import type { ReplayServer } from "@model-gateway/replay";
 
 /** The input of a record. */
 export interface RecordParts {

@@ -1,5 +1,5 @@
 /** The usual requests, so that a scenario describes only the differences. */
-import type { JsonObject } from "../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import type { TestRequest } from "./test_request.ts";
 import type { Session } from "./session.ts";
 import type { Route } from "./route.ts";

@@ -10,8 +10,8 @@ import {
   type Header,
 } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import type { Json } from "../../replay/json.ts";
-import type { ReplayLogEntry, ReplayServer } from "../../replay/mod.ts";
+import type { Json } from "@model-gateway/replay/json";
+import type { ReplayLogEntry, ReplayServer } from "@model-gateway/replay";
 import {
   bodyOf,
   costOf,

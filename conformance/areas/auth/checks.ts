@@ -1,6 +1,6 @@
 /** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -1,7 +1,7 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, listAt, numberAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { CUT_AT } from "./scenarios.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import {

@@ -3,7 +3,7 @@
  */
 import { at, listAt, numberAt } from "../../evidence/json_path.ts";
 import type { Part } from "../../reference_gateway/part.ts";
-import { type Json, objectOf } from "../../../replay/json.ts";
+import { type Json, objectOf } from "@model-gateway/replay/json";
 import { wholeReply } from "../../reference_gateway/change_reply.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";

@@ -5,9 +5,9 @@
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
-import type { StopCause } from "../../../replay/neutral_reply.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 

@@ -1,6 +1,6 @@
 /** Scenarios of the chat endpoint: each kind of reply, whole and streamed, on every route. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, streamed, toolsFor } from "../../suite/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 

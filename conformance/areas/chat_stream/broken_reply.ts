@@ -10,8 +10,8 @@ import {
 } from "../../evidence/content.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { isObject } from "../../../replay/json.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
+import { isObject } from "@model-gateway/replay/json";
 import { fact, type Finding } from "../../suite/finding.ts";
 
 const FINISHED: readonly string[] = [

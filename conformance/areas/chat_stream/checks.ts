@@ -3,7 +3,7 @@
  * area.
  */
 import { headerOf } from "../../evidence/exchange.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact } from "../../suite/finding.ts";
 import {

@@ -1,6 +1,6 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -1,6 +1,6 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, wholeNumber } from "../../suite/finding.ts";
 import {

@@ -1,7 +1,7 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, wholeNumber } from "../../suite/finding.ts";

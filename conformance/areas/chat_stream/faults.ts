@@ -1,6 +1,6 @@
 /** Mutants for the checks of the area `chat_stream`: what is in the chunks. */
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import { objectOf } from "../../../replay/json.ts";
+import { objectOf } from "@model-gateway/replay/json";
 import { frames } from "../../reference_gateway/change_reply.ts";
 import { CHAT_STREAM_BREAK_MUTANTS } from "./faults_break.ts";
 import { CHAT_STREAM_END_MUTANTS } from "./faults_end.ts";

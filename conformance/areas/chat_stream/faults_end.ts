@@ -5,7 +5,7 @@ import type {
   Hooks,
   OutFrame,
 } from "../../reference_gateway/hooks.ts";
-import { type JsonObject, objectOf } from "../../../replay/json.ts";
+import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 

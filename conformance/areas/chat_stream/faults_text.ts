@@ -1,7 +1,7 @@
 /** Mutants for the checks of the area `chat_stream`: the text of a stream. */
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import { type JsonObject, objectOf } from "../../../replay/json.ts";
+import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 

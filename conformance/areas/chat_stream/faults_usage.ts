@@ -1,6 +1,6 @@
 /** Mutants for the checks of the area `chat_stream`: the token counts of a stream. */
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
-import { objectOf } from "../../../replay/json.ts";
+import { objectOf } from "@model-gateway/replay/json";
 import { frames } from "../../reference_gateway/change_reply.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import {

@@ -11,7 +11,7 @@ import {
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Kind, PAIRED } from "./scenarios.ts";
 import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

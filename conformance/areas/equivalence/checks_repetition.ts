@@ -11,7 +11,7 @@ import {
 } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { AGAIN } from "./scenarios_repetition.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

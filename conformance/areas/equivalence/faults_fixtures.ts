@@ -1,14 +1,14 @@
 /** Mutants for the checks of the area `equivalence` over all fixtures. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Part } from "../../reference_gateway/part.ts";
-import type { NeutralUsage } from "../../../replay/neutral_reply.ts";
+import type { NeutralUsage } from "@model-gateway/replay/neutral_reply";
 import {
   arrayOf,
   type JsonObject,
   numberOf,
   objectOf,
   stringOf,
-} from "../../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,

@@ -1,7 +1,7 @@
 /** Mutants for the checks of the area `equivalence` over a repeated request. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { type Json, numberOf, objectOf } from "../../../replay/json.ts";
+import { type Json, numberOf, objectOf } from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,

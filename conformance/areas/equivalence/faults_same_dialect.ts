@@ -4,7 +4,7 @@
  */
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { finishing } from "../../reference_gateway/change_chunks.ts";
 import {
   frames,

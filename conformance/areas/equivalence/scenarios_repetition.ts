@@ -2,7 +2,7 @@
  * The same request repeated, whole and streamed. Where a model repeats itself word for word, a form
  * with other words was changed by the gateway. This holds for any model, whatever it answers.
  */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,

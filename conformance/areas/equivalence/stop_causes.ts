@@ -2,7 +2,7 @@
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import type { StopCause } from "../../../replay/neutral_reply.ts";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import { type Kind, PAIRED } from "./scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding } from "../../suite/finding.ts";

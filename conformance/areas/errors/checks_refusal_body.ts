@@ -1,7 +1,7 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {

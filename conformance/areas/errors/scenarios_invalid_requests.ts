@@ -1,5 +1,5 @@
 /** Bodies with one mistake each, and the member that a refusal must name. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
   type Generation,

@@ -8,8 +8,8 @@ import type {
   OutFrame,
 } from "../../reference_gateway/hooks.ts";
 import type { Part } from "../../reference_gateway/part.ts";
-import { isObject, objectOf } from "../../../replay/json.ts";
-import type { NeutralUsage } from "../../../replay/neutral_reply.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import type { NeutralUsage } from "@model-gateway/replay/neutral_reply";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 

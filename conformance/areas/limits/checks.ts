@@ -2,7 +2,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { BEYOND, WITHIN } from "./scenarios.ts";
 import { GENERATION, type Generation } from "../../suite/requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -2,7 +2,7 @@
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { type Form, FORMS, MORE } from "./scenarios_input_tokens.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

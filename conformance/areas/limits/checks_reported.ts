@@ -6,7 +6,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { at, brief, listAt, numberAt } from "../../evidence/json_path.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, skill, some } from "../../suite/finding.ts";

@@ -4,7 +4,7 @@
  */
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
-import { type Json, parseJson } from "../../../replay/json.ts";
+import { type Json, parseJson } from "@model-gateway/replay/json";
 import { ASKED_TOKENS, BEYOND, HISTORY } from "./scenarios.ts";
 import { unbilled } from "./unbilled.ts";
 import { GENERATION } from "../../suite/requests.ts";

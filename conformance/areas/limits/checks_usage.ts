@@ -5,7 +5,7 @@
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { numberAt } from "../../evidence/json_path.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

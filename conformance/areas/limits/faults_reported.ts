@@ -2,7 +2,7 @@
  * Mutants for the checks of the area `limits` about the stop cause and the token counts of a reply.
  */
 import { numberAt, textAt } from "../../evidence/json_path.ts";
-import { arrayOf, objectOf, stringOf } from "../../../replay/json.ts";
+import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,

@@ -1,6 +1,6 @@
 /** Mutants for the checks about several stop strings. */
 import { at, listAt } from "../../evidence/json_path.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { asking } from "./hooks.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";

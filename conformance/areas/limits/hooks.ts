@@ -6,7 +6,7 @@ import type {
   Problem,
 } from "../../reference_gateway/part.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 
 /** Refuses more requests. */
 export function refusing(

@@ -1,5 +1,5 @@
 /** Scenarios of the area `limits`: requests within and beyond the documented limits. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
   GENERATION,

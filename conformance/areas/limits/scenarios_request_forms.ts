@@ -3,7 +3,7 @@
  * form of content, histories with turns and with tools. Several forms hold the same number of words
  * in different places, so that a lost part shows in the count of input tokens.
  */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
   GENERATION,

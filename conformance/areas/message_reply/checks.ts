@@ -1,7 +1,7 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import { isObject, parseJson } from "../../../replay/json.ts";
+import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import {
   equals,

@@ -3,7 +3,7 @@
  */
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Json } from "../../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 import { fact, type Finding, skill, wholeNumber } from "../../suite/finding.ts";
 import {
   blocksOf,

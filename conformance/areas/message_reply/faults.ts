@@ -1,6 +1,6 @@
 /** Mutants for the checks of the area `message_reply`: fields of the whole reply. */
 import { numberAt, textAt } from "../../evidence/json_path.ts";
-import type { Json } from "../../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { block, reply } from "../../reference_gateway/change_messages.ts";
 import { MESSAGE_REPLY_EXACT_MUTANTS } from "./faults_exact.ts";

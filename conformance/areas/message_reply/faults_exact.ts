@@ -8,7 +8,7 @@ import {
   type JsonObject,
   objectOf,
   parseJson,
-} from "../../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import {
   asLatin1,

@@ -1,6 +1,6 @@
 /** Scenarios of the message endpoint: each kind of reply, whole and streamed, on every route. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, toolsFor } from "../../suite/requests.ts";
 import type { Session } from "../../suite/session.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";

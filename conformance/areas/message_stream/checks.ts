@@ -2,7 +2,7 @@
 import { fixtureContent } from "../../evidence/content.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";

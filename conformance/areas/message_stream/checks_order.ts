@@ -3,7 +3,7 @@
  * first.
  */
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, wholeNumber } from "../../suite/finding.ts";
 import { finalOf, messageStreams } from "../message_reply/reply_content.ts";

@@ -1,7 +1,7 @@
 /** Checks of the area `message_stream`: the first event. */
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, NotTestable, wholeNumber } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";

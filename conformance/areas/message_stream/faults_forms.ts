@@ -4,7 +4,7 @@
  */
 import { textAt } from "../../evidence/json_path.ts";
 import type { OutFrame } from "../../reference_gateway/hooks.ts";
-import type { Json } from "../../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { event, out } from "../../reference_gateway/change_messages.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";

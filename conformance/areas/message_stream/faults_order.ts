@@ -3,7 +3,7 @@
  * or malformed.
  */
 import { numberAt, textAt } from "../../evidence/json_path.ts";
-import { isObject, type JsonObject } from "../../../replay/json.ts";
+import { isObject, type JsonObject } from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   delta,

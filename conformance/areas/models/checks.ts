@@ -2,7 +2,7 @@
 import { shapeFault } from "../../evidence/documented_shape.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -4,7 +4,7 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-} from "../../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import { dialectOf } from "../../reference_gateway/models.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";

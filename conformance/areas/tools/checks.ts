@@ -9,7 +9,7 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
-import type { Json } from "../../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 import { FORCED_TOOL } from "./scenarios.ts";
 import { type Check, checksWith, type Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

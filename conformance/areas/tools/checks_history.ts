@@ -2,7 +2,7 @@
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
-import { type Json, parseJson } from "../../../replay/json.ts";
+import { type Json, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding } from "../../suite/finding.ts";

@@ -8,7 +8,7 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { demanded, fact, type Finding } from "../../suite/finding.ts";

@@ -7,8 +7,8 @@ import {
   offeredTools,
   toolChoiceIn,
 } from "../../evidence/offered_tools.ts";
-import type { DialectName } from "../../../replay/parse_request.ts";
-import { parseJson } from "../../../replay/json.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import { parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";

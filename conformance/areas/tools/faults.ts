@@ -2,7 +2,7 @@
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Part } from "../../reference_gateway/part.ts";
-import { type JsonObject, objectOf } from "../../../replay/json.ts";
+import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,

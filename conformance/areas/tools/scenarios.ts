@@ -1,6 +1,6 @@
 /** Scenarios of the area `tools`: calls in replies, and tools in requests upstream. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,

@@ -1,5 +1,5 @@
 /** Scenarios of the area `tools` about requests: definitions and choices. */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,

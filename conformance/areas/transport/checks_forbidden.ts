@@ -1,6 +1,6 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, type Finding } from "../../suite/finding.ts";
 

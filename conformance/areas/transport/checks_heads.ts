@@ -4,7 +4,7 @@
  */
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

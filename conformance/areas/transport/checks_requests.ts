@@ -9,7 +9,7 @@ import {
 } from "../../evidence/content.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { WRONG_METHODS } from "./scenarios_requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -3,7 +3,7 @@
  * about the connection after them.
  */
 import { announcesClose } from "../../evidence/exchange.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import type { Check } from "../../suite/check.ts";
 import { outcome } from "../../suite/evidence.ts";
 import { fact } from "../../suite/finding.ts";

@@ -2,8 +2,8 @@
  * Scenarios of the area `transport`: when bytes arrive, and the effect of a disconnect. Gates and
  * the request log decide, never the clock.
  */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { DialectName } from "../../../replay/parse_request.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   GENERATION,
   type Generation,

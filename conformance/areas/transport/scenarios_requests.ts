@@ -3,15 +3,15 @@
  * row, and upstreams that identify themselves.
  */
 import type { Header } from "../../evidence/exchange.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import { parseRequest } from "../../../replay/parse_request.ts";
-import type { JsonObject } from "../../../replay/json.ts";
-import { deliverWritten } from "../../../replay/deliver.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import { parseRequest } from "@model-gateway/replay/parse_request";
+import type { JsonObject } from "@model-gateway/replay/json";
+import { deliverWritten } from "@model-gateway/replay/deliver";
 import {
   jsonScript,
   type ReplayRequest,
   type Script,
-} from "../../../replay/script.ts";
+} from "@model-gateway/replay/script";
 import {
   firstRoute,
   GENERATION,

@@ -1,7 +1,7 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { BREAKS } from "./scenarios.ts";
 import { STATUSES } from "./scenarios_refusals.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -4,7 +4,7 @@
  */
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { VENDOR_ERRORS } from "../../../replay/vendor_errors.ts";
+import { VENDOR_ERRORS } from "@model-gateway/replay/vendor_errors";
 import {
   ODD_FAULTS,
   STATUSES,

@@ -6,7 +6,7 @@ import {
   turnsText,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import type { Check } from "../../suite/check.ts";

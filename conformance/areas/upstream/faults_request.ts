@@ -4,7 +4,7 @@
  */
 import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, TurnPart } from "../../reference_gateway/part.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import { CONVERSATION_MUTANTS, mutant, parts } from "./faults_conversation.ts";
 

@@ -7,7 +7,7 @@ import {
   readUpstreamRequest,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { STREAMED } from "./scenarios_request.ts";
 import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -2,7 +2,7 @@
  * Scenarios of the area `upstream`: requests with a value in each member, compared with the request
  * upstream.
  */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,

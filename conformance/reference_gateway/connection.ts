@@ -3,7 +3,10 @@
  * it. It serves one request per connection.
  */
 import type { Socket } from "node:net";
-import { BadRequest, RequestReader } from "@model-gateway/replay/request_reader";
+import {
+  BadRequest,
+  RequestReader,
+} from "@model-gateway/replay/request_reader";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 import type { Writer } from "./hooks.ts";
 

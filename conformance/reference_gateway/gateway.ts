@@ -3,7 +3,11 @@
  * check against it, and plants faults through its hooks to prove that every check can fail.
  */
 import { createServer, type Socket } from "node:net";
-import { isObject, type JsonObject, parseJson } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 import { callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";

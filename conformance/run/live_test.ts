@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
-import { readConstraints, toolsOf } from "@model-gateway/replay/reply_constraints";
+import {
+  readConstraints,
+  toolsOf,
+} from "@model-gateway/replay/reply_constraints";
 import {
   type ParsedRequest,
   parseRequest,

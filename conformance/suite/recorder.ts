@@ -13,7 +13,10 @@ import type {
 } from "../evidence/exchange.ts";
 import { headerOf } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import { type DialectName, parseRequest } from "@model-gateway/replay/parse_request";
+import {
+  type DialectName,
+  parseRequest,
+} from "@model-gateway/replay/parse_request";
 import { parseJson } from "@model-gateway/replay/json";
 import type { ReplayServer } from "@model-gateway/replay";
 

@@ -1,5 +1,9 @@
 /** Mutants for the checks of the area `errors`. */
-import { isObject, type JsonObject, parseJson } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import { MISSING, MISTYPED } from "./scenarios_invalid_requests.ts";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import { REFUSAL_BODY_MUTANTS } from "./faults_refusal_body.ts";

@@ -1,6 +1,10 @@
 /** Mutants for the checks of the area `errors` about the bodies of refusals. */
 import type { Hooks, JsonReply } from "../../reference_gateway/hooks.ts";
-import { type Json, type JsonObject, objectOf } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 

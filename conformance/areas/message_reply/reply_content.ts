@@ -5,7 +5,11 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 import type { ReadContent } from "@model-gateway/replay/content_of";
-import { type Json, type JsonObject, parseJson } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
 import { streamedBlocks } from "../message_stream/event_order.ts";
 

@@ -4,7 +4,11 @@
  */
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { type Json, type JsonObject, parseJson } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import { fact, type Finding } from "../../suite/finding.ts";
 
 /** A rule that an event can break. */

@@ -4,7 +4,11 @@
  */
 import { numberAt, textAt } from "../../evidence/json_path.ts";
 import type { Context } from "../../reference_gateway/hooks.ts";
-import { isObject, type Json, type JsonObject } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+} from "@model-gateway/replay/json";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   asLatin1,

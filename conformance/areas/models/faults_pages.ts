@@ -5,7 +5,11 @@
 import { at } from "../../evidence/json_path.ts";
 import { modelList } from "../../reference_gateway/models.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import { arrayOf, type Json, type JsonObject } from "@model-gateway/replay/json";
+import {
+  arrayOf,
+  type Json,
+  type JsonObject,
+} from "@model-gateway/replay/json";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 
 const ALL: readonly Json[] = arrayOf(modelList()["data"]);

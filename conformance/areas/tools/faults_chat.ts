@@ -1,7 +1,11 @@
 /** Mutants for the checks of the area `tools`: calls in replies of the chat endpoint. */
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import { type Json, type JsonObject, objectOf } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,

@@ -1,7 +1,11 @@
 /** Mutants for the checks of the area `tools` about earlier turns in requests upstream. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Turn, TurnPart } from "../../reference_gateway/part.ts";
-import { isObject, type Json, type JsonObject } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+} from "@model-gateway/replay/json";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 import { ascii, changeRequest } from "./faults_upstream.ts";
 

@@ -4,7 +4,11 @@
  */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, Tool } from "../../reference_gateway/part.ts";
-import { isObject, type Json, type JsonObject } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+} from "@model-gateway/replay/json";
 import type { Mutant } from "../../reference_gateway/mutant.ts";
 
 /** Changes the request as the reference gateway understood it. */

@@ -1,6 +1,10 @@
 /** Scenarios of the area `tools` about the turns after a call. */
 import { toolCallsIn } from "../../evidence/tool_calls.ts";
-import { type Json, type JsonObject, objectOf } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,

@@ -95,16 +95,11 @@ export function upstreamCalls(
 ): readonly UpstreamCall[] {
   const nonces = new Set(
     [...exchange.request.body.matchAll(/\[\[fx:[^\]#]*#([^\]]+)\]\]/g)].map((
-      [, nonce],
+      [, nonce = ""],
     ) => nonce),
   );
   if (replay === undefined || nonces.size === 0) return [];
-  return replay.requestLog.entries
-    .filter(({ marker, request }) =>
-      marker?.nonce === undefined
-        ? [...nonces].some((nonce) => request.body.includes(`#${nonce}]]`))
-        : nonces.has(marker.nonce)
-    )
+  return replay.requestLog.withNonces(nonces)
     .map((entry) => {
       const body = redaction.text(entry.request.body);
       return {

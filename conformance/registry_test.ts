@@ -1,8 +1,8 @@
 /** The names in the registries match, and every quoted sentence is in the specification. */
 import assert from "node:assert/strict";
 import { CHECKS } from "./areas/checks.ts";
-import { MUTANTS } from "./areas/faults.ts";
 import { SCENARIOS } from "./areas/scenarios.ts";
+import { areaOf, mutantsOf } from "./suite/check.ts";
 
 const SPECIFICATION = plain(
   await Deno.readTextFile(new URL("specification.md", import.meta.url)),
@@ -18,10 +18,9 @@ function assertUnique(names: readonly string[]): void {
   assert.deepEqual(twice, []);
 }
 
-Deno.test("ids of checks and names of scenarios and mutants are unique", () => {
+Deno.test("ids of checks and names of scenarios are unique", () => {
   assertUnique(CHECKS.map(({ id }) => id));
   assertUnique(SCENARIOS.map(({ name }) => name));
-  assertUnique(MUTANTS.map(({ name }) => name));
 });
 
 Deno.test("${id} reads ${name}, which is not a scenario", () => {
@@ -37,18 +36,30 @@ Deno.test("${id} reads ${name}, which is not a scenario", () => {
   }
 });
 
-Deno.test("every scenario and every mutant is used", () => {
+Deno.test("every scenario is used", () => {
   const read = new Set(
     CHECKS.flatMap(({ reads, provedBy = [] }) =>
       reads === "everything" ? provedBy : reads
     ),
   );
   assert.deepEqual(SCENARIOS.filter(({ name }) => !read.has(name)), []);
-  const named = new Set(CHECKS.flatMap(({ mutants }) => mutants));
-  assert.deepEqual(
-    MUTANTS.map(({ name }) => name).filter((name) => !named.has(name)),
-    [],
-  );
+});
+
+Deno.test("every check has a fault, and a shared one is described in its area", () => {
+  for (const check of CHECKS) {
+    const area = areaOf(check);
+    const described = new Set(
+      mutantsOf(CHECKS.filter((each) => areaOf(each) === area))
+        .map(({ name }) => name),
+    );
+    const names = Object.keys(check.faults);
+    assert.notEqual(names.length, 0, check.id);
+    assert.deepEqual(
+      names.filter((name) => !described.has(name)),
+      [],
+      check.id,
+    );
+  }
 });
 
 Deno.test("every quoted sentence is verbatim in its section of the specification", () => {

@@ -1,6 +1,5 @@
 /** Checks a reply for the documented members of its format, for any model, whole and streamed. */
-import type { Exchange } from "./exchange.ts";
-import { headerOf, isStream } from "./exchange.ts";
+import { type Exchange, headerOf, isStream } from "./exchange.ts";
 import { at, listAt, sameJson, textAt } from "./json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 

@@ -1,27 +1,22 @@
 /** Builders of mutants that change replies and streams of the message endpoint. */
-import type { Context, OutFrame } from "./hooks.ts";
+import type { Context, Hooks, OutFrame } from "./hooks.ts";
 import { listAt, textAt } from "../evidence/json_path.ts";
 import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import { frames, wholeReply } from "./change_reply.ts";
-import type { Mutant } from "./mutant.ts";
 
 /** A mutant that changes whole replies. */
 export function reply(
-  name: string,
-  about: string,
   change: (body: JsonObject) => JsonObject,
-): Mutant {
-  return { name, about, hooks: wholeReply("messages", change) };
+): Hooks {
+  return wholeReply("messages", change);
 }
 
 /** A mutant that changes the blocks of one type in whole replies; undefined removes a block. */
 export function block(
-  name: string,
-  about: string,
   type: string,
   change: (block: JsonObject, index: number) => JsonObject | undefined,
-): Mutant {
-  return reply(name, about, (body) => {
+): Hooks {
+  return reply((body) => {
     let seen = -1;
     return {
       ...body,
@@ -38,37 +33,29 @@ export function block(
 
 /** A mutant that changes the events of one name in streams. */
 export function event(
-  name: string,
-  about: string,
   type: string,
   change: (
     data: JsonObject,
     x: Context,
     frame: OutFrame,
   ) => JsonObject | readonly OutFrame[] | undefined,
-): Mutant {
-  return {
-    name,
-    about,
-    hooks: frames(
-      "messages",
-      (data, x, frame) => frame.event === type ? change(data, x, frame) : data,
-    ),
-  };
+): Hooks {
+  return frames(
+    "messages",
+    (data, x, frame) => frame.event === type ? change(data, x, frame) : data,
+  );
 }
 
 /** A mutant that changes the deltas of one type in streams. */
 export function delta(
-  name: string,
-  about: string,
   type: string,
   change: (
     delta: JsonObject,
     x: Context,
     frame: OutFrame,
   ) => JsonObject | readonly OutFrame[] | undefined,
-): Mutant {
-  return event(name, about, "content_block_delta", (data, x, frame) => {
+): Hooks {
+  return event("content_block_delta", (data, x, frame) => {
     if (textAt(data, "delta.type") !== type) return data;
     const changed = change(objectOf(data["delta"]), x, frame);
     if (changed === undefined) return undefined;
@@ -78,14 +65,10 @@ export function delta(
 
 /** A mutant that changes the block in content_block_start, for blocks of one type. */
 export function opening(
-  name: string,
-  about: string,
   type: string,
   change: (block: JsonObject) => JsonObject | undefined,
-): Mutant {
+): Hooks {
   return event(
-    name,
-    about,
     "content_block_start",
     (data) =>
       textAt(data, "content_block.type") === type

@@ -14,7 +14,7 @@ const CHECK: Check = {
   mode: "both",
   reads: ["s"],
   judge: () => [],
-  mutants: [],
+  faults: {},
 };
 
 Deno.test("readSettings() refuses unknown flags and wrong values", () => {

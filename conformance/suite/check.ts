@@ -1,4 +1,5 @@
 /** A check: a sentence, the scenarios with its evidence, and one pure function that judges it. */
+import type { Hooks } from "../reference_gateway/hooks.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 
@@ -39,13 +40,57 @@ export interface Check {
    * mutant can fail it.
    */
   readonly isSkillLive?: boolean;
-  /** Names of the mutants that must make it fail. */
-  readonly mutants: readonly string[];
+  /** The faults that must make it fail. */
+  readonly faults: Faults;
+}
+
+/**
+ * Faults of a gateway by name: each is a change of the reference gateway, or `shared` when another
+ * check of the area describes it.
+ */
+export type Faults = Readonly<Record<string, Hooks | typeof SHARED>>;
+
+const SHARED = "shared";
+
+/** Faults that other checks of the area describe. */
+export function shared(...names: readonly string[]): Faults {
+  return Object.fromEntries(names.map((name) => [name, SHARED]));
+}
+
+/** Some of the faults, by name. */
+export function pick(faults: Faults, ...names: readonly string[]): Faults {
+  return Object.fromEntries(
+    names.map((name) => [name, faults[name] ?? SHARED]),
+  );
+}
+
+/** A planted fault: the reference gateway with one change. */
+export interface Mutant {
+  readonly name: string;
+  readonly hooks: Hooks;
+}
+
+/**
+ * The faults of checks, each once.
+ * @throws when two faults have one name
+ */
+export function mutantsOf(checks: readonly Check[]): readonly Mutant[] {
+  const found = new Map<string, Hooks>();
+  for (const { id, faults } of checks) {
+    for (const [name, hooks] of Object.entries(faults)) {
+      if (hooks === SHARED) continue;
+      if ((found.get(name) ?? hooks) !== hooks) {
+        throw new Error(`${id} describes a second fault named ${name}`);
+      }
+      found.set(name, hooks);
+    }
+  }
+  return [...found].map(([name, hooks]) => ({ name, hooks }));
 }
 
 /** A check whose shared members may be absent: those in `Shared`, and the level. */
 type Abridged<Shared> =
-  & Pick<Check, "id" | "rule" | "judge" | "mutants">
+  & Pick<Check, "id" | "rule" | "judge" | "faults">
   & Omit<Pick<Check, "mode" | "reads">, keyof Shared>
   & Partial<Check>;
 

@@ -4,14 +4,14 @@
  */
 import type { Received } from "../clients/transfer.ts";
 import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
-import type {
-  Endpoint,
-  Exchange,
-  Header,
-  RecordedRequest,
-  UpstreamCall,
+import {
+  type Endpoint,
+  type Exchange,
+  type Header,
+  headerOf,
+  type RecordedRequest,
+  type UpstreamCall,
 } from "../evidence/exchange.ts";
-import { headerOf } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import {
   type DialectName,

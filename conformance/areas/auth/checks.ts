@@ -1,8 +1,16 @@
 /** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  admitting,
+  body401,
+  refusing,
+  repairing,
+  shown,
+  typed401,
+} from "./hooks.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
@@ -85,17 +93,38 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     id: "auth.x-api-key",
     rule: { section: SECTION, text: EITHER },
     judge: (e) => e.matching("*/x-api-key").map(served),
-    mutants: [
-      "x-api-key-ignored",
-      "chat-takes-bearer-only",
-      "models-take-bearer-only",
-    ],
+    faults: {
+      "x-api-key-ignored": {
+        key: (_, { request }) =>
+          /^Bearer (.*)$/.exec(request.headers["authorization"] ?? "")?.[1],
+      },
+      "chat-takes-bearer-only": {
+        key: (key, { endpoint, request }) =>
+          endpoint === "chat" && request.headers["x-api-key"] !== undefined
+            ? undefined
+            : key,
+      },
+      "models-take-bearer-only": {
+        key: (key, { endpoint, request }) =>
+          endpoint === "models" && request.headers["x-api-key"] !== undefined
+            ? undefined
+            : key,
+      },
+    },
   },
   {
     id: "auth.bearer",
     rule: { section: SECTION, text: EITHER },
     judge: (e) => e.matching("*/bearer").map(served),
-    mutants: ["bearer-ignored", "bearer-not-for-streams"],
+    faults: {
+      "bearer-ignored": {
+        key: (_, { request }) => request.headers["x-api-key"],
+      },
+      "bearer-not-for-streams": {
+        key: (key, { stream, request }) =>
+          stream ? request.headers["x-api-key"] : key,
+      },
+    },
   },
   {
     id: "auth.models-proves-key",
@@ -115,18 +144,40 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         equals(x, "error.type", "authentication_error"),
       ]),
     ],
-    mutants: ["models-public", "models-for-any-key", "models-401-of-chat"],
+    faults: {
+      // The model list requires no key.
+      "models-public": {
+        admit: (problem, { endpoint, request }) =>
+          endpoint === "models" && request.headers["x-api-key"] === undefined &&
+            request.headers["authorization"] === undefined
+            ? undefined
+            : problem,
+      },
+      "models-for-any-key": {
+        admit: (problem, { endpoint }) =>
+          endpoint === "models" &&
+            problem?.message.includes("missing") === false
+            ? undefined
+            : problem,
+      },
+      "models-401-of-chat": {
+        problem: (problem, { endpoint }) =>
+          endpoint === "models" && problem.status === 401
+            ? { ...problem, type: "invalid_request_error" }
+            : problem,
+      },
+    },
   },
   {
     id: "auth.missing",
     rule: { section: "Errors", text: CONDITION },
     judge: (e) => refused(refusedForms(e, ["missing"])),
-    mutants: [
-      "auth-off",
-      "models-public",
-      "streams-without-key",
-      "missing-key-403",
-    ],
+    faults: {
+      "auth-off": { admit: () => undefined },
+      "streams-without-key": admitting(({ stream }) => stream),
+      "missing-key-403": refusing(403, true),
+      ...shared("models-public"),
+    },
   },
   {
     id: "auth.wrong",
@@ -142,14 +193,26 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         "doubled",
         "other-case",
       ])),
-    mutants: [
-      "any-key-ok",
-      "key-by-prefix",
-      "key-by-part",
-      "key-in-any-case",
-      "wrong-key-403",
-      "wrong-key-400",
-    ],
+    faults: {
+      "any-key-ok": {
+        admit: (problem) =>
+          problem?.message.includes("missing") ? problem : undefined,
+      },
+      // Only the first 12 characters of the key are compared.
+      "key-by-prefix": {
+        admit: (problem, { request }) => {
+          const shown = request.headers["x-api-key"] ??
+            request.headers["authorization"] ?? "";
+          return /^(Bearer )?sk-selftest/.test(shown) ? undefined : problem;
+        },
+      },
+      "key-by-part": admitting((x) =>
+        /sk-selftest-7f3a9c51d2e84b60/.test(shown(x))
+      ),
+      "key-in-any-case": repairing((key) => key.toLowerCase()),
+      "wrong-key-403": refusing(403, false),
+      "wrong-key-400": refusing(400, false),
+    },
   },
   {
     id: "auth.listed-keys",
@@ -158,7 +221,10 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       text: "Two keys separated by a comma are refused.",
     },
     judge: (e) => refused(refusedForms(e, ["listed"])),
-    mutants: ["key-by-part", "first-of-listed-keys"],
+    faults: {
+      "first-of-listed-keys": repairing((key) => key.split(",")[0] ?? ""),
+      ...shared("key-by-part"),
+    },
   },
   {
     id: "auth.foreign",
@@ -167,18 +233,21 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       text: "A key issued by another service is rejected.",
     },
     judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
-    mutants: ["foreign-keys-ok", "any-key-ok"],
+    faults: {
+      "foreign-keys-ok": admitting((x) => /sk-(ant|proj)-/.test(shown(x))),
+      ...shared("any-key-ok"),
+    },
   },
   {
     id: "auth.quoted",
     rule: { section: SECTION, text: PASTED },
     judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
-    mutants: [
-      "quotes-stripped",
-      "quotes-stripped-before",
-      "back-quotes-stripped",
-      "escaped-quotes-stripped",
-    ],
+    faults: {
+      "quotes-stripped": repairing((key) => key.replaceAll(/^["']|["']$/g, "")),
+      "quotes-stripped-before": repairing((key) => key.replace(/^["']/, "")),
+      "back-quotes-stripped": repairing((key) => key.replaceAll("`", "")),
+      "escaped-quotes-stripped": repairing((key) => key.replaceAll('\\"', "")),
+    },
   },
   {
     id: "auth.error-body",
@@ -199,16 +268,30 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
           (value) => typeof value === "string",
         ),
       ]),
-    mutants: [
-      "401-body-is-text",
-      "401-type-of-chat",
-      "401-without-message",
-      "401-message-object",
-      "401-without-top-type",
-      "401-top-type-on-messages-only",
-      "401-in-a-list",
-      "401-empty-body",
-    ],
+    faults: {
+      "401-body-is-text": body401(() => ({ error: "unauthorized" })),
+      "401-type-of-chat": body401((body) => ({
+        ...body,
+        error: { message: "no", type: "invalid_request_error" },
+      })),
+      "401-without-message": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error" },
+      })),
+      "401-message-object": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error", message: { text: "no" } },
+      })),
+      "401-top-type-on-messages-only": {
+        reply: (reply, { endpoint }) =>
+          reply.status === 401 && endpoint === "chat"
+            ? { ...reply, body: { error: reply.body["error"] } }
+            : reply,
+      },
+      "401-in-a-list": body401((body) => ({ ...body, error: [body["error"]] })),
+      "401-empty-body": body401(() => ({})),
+      ...shared("401-without-top-type"),
+    },
   },
   {
     id: "auth.error-says-why",
@@ -225,7 +308,12 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
           (value) => typeof value === "string" && value.trim() !== "",
         )
       ),
-    mutants: ["401-message-empty"],
+    faults: {
+      "401-message-empty": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error", message: "" },
+      })),
+    },
   },
   {
     id: "auth.error-is-json",
@@ -245,7 +333,11 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["401-as-text", "401-as-html", "stream-401-as-events"],
+    faults: {
+      "401-as-html": typed401("text/html; charset=utf-8", false),
+      "stream-401-as-events": typed401("text/event-stream", true),
+      ...shared("401-as-text"),
+    },
   },
   {
     id: "auth.no-upstream-call",
@@ -270,7 +362,26 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         "a refusal",
       );
     },
-    mutants: ["auth-after-upstream"],
+    faults: {
+      // The key is checked after the model has answered.
+      "auth-after-upstream": {
+        admit: (problem, { state }) => {
+          if (problem !== undefined) state.set("refused", true);
+          return undefined;
+        },
+        reply: (reply, { state }) =>
+          state.get("refused") === true
+            ? {
+              ...reply,
+              status: 401,
+              body: {
+                type: "error",
+                error: { type: "authentication_error", message: "wrong key" },
+              },
+            }
+            : reply,
+      },
+    },
   },
   ...AUTH_KEY_CHECKS,
 ]);

@@ -2,11 +2,25 @@
  * Checks of the area `auth` about extra bytes around a key, other schemes, and keys in otherwise
  * wrong requests.
  */
+import { problemOf } from "../../reference_gateway/problems.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
+import {
+  admitting,
+  body401,
+  brokenLines,
+  repairing,
+  shownAs,
+  typed401,
+} from "./hooks.ts";
 import { KEY_MASK } from "../../evidence/redaction.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { OTHER_SCHEMES } from "./scenarios.ts";
 import { PASTED_KEYS, pastedIn } from "./scenarios_keys.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
@@ -70,7 +84,7 @@ function namesOf(e: Evidence, kind: string): string[] {
 function pastedCheck(
   id: string,
   wanted: RegExp,
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -83,7 +97,7 @@ function pastedCheck(
         // A server may refuse non-ASCII bytes in a header before it reads the key.
         pasted(e, form).map((x) => statusIs(x, 401, 400))
       ),
-    mutants,
+    faults,
   };
 }
 
@@ -103,21 +117,33 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["key-schemes"],
 }, [
-  pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, [
-    "key-trimmed-as-unicode",
-    "key-trimmed-before",
-    "key-decoded",
-    "key-of-ascii-only",
-  ]),
-  pastedCheck("auth.pasted-blanks-inside", /^inner/, ["key-blanks-removed"]),
-  pastedCheck("auth.pasted-newline", /newline|crlf/, [
-    "key-unescaped",
-    "key-decoded",
-  ]),
-  pastedCheck("auth.pasted-curly-quotes", /curly|angle/, [
-    "curly-quotes-stripped",
-    "key-of-ascii-only",
-  ]),
+  pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, {
+    "key-trimmed-as-unicode": repairing((key) =>
+      key.replaceAll(/[\s\u200b\ufffd]+$/g, "")
+    ),
+    "key-trimmed-before": repairing((key) =>
+      key.replaceAll(/^[\s\u200b\ufeff]+/g, "")
+    ),
+    "key-decoded": repairing((key) =>
+      key.replaceAll("%0A", "").replaceAll("%20", "").replaceAll("%22", "")
+    ),
+    "key-of-ascii-only": repairing((key) =>
+      key.replaceAll(/[^\x20-\x7e]/g, "")
+    ),
+  }),
+  pastedCheck("auth.pasted-blanks-inside", /^inner/, {
+    "key-blanks-removed": repairing((key) => key.replaceAll(" ", "")),
+  }),
+  pastedCheck("auth.pasted-newline", /newline|crlf/, {
+    "key-unescaped": repairing((key) => key.replaceAll("\\n", "")),
+    ...shared("key-decoded"),
+  }),
+  pastedCheck("auth.pasted-curly-quotes", /curly|angle/, {
+    "curly-quotes-stripped": repairing((key) =>
+      key.replaceAll(/[\u2018-\u201d\u00ab\u00bb]/g, "")
+    ),
+    ...shared("key-of-ascii-only"),
+  }),
   {
     id: "auth.broken-header-lines",
     rule: {
@@ -140,7 +166,10 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           );
         })
       ),
-    mutants: ["broken-lines-repaired", "broken-lines-500"],
+    faults: {
+      "broken-lines-repaired": brokenLines(200),
+      "broken-lines-500": brokenLines(500),
+    },
   },
   {
     id: "auth.blanks-of-http",
@@ -165,7 +194,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           );
         })
       ),
-    mutants: ["broken-lines-500"],
+    faults: shared("broken-lines-500"),
   },
   {
     id: "auth.no-other-scheme",
@@ -180,13 +209,28 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           equals(x, "error.type", "authentication_error"),
         ])
       ),
-    mutants: [
-      "basic-accepted",
-      "any-scheme-accepted",
-      "bearer-stripped-anywhere",
-      "bearer-stripped-twice",
-      "empty-key-ok",
-    ],
+    faults: {
+      // The key is also read from basic credentials.
+      "basic-accepted": shownAs(({ authorization = "" }) => {
+        const [, coded] = /^Basic (.+)$/.exec(authorization) ?? [];
+        return coded === undefined
+          ? undefined
+          : atob(coded).replaceAll(":", "");
+      }),
+      "any-scheme-accepted": shownAs(({ authorization }) =>
+        authorization?.split(" ").at(-1)
+      ),
+      "bearer-stripped-anywhere": repairing((key) =>
+        key.replace(/^Bearer /, "")
+      ),
+      "bearer-stripped-twice": shownAs(({ authorization }) =>
+        authorization?.replaceAll(/Bearer /g, "")
+      ),
+      "empty-key-ok": admitting(({ request }) =>
+        request.headers["x-api-key"] === "" ||
+        request.headers["authorization"] === "Bearer"
+      ),
+    },
   },
   {
     id: "auth.bare-authorization",
@@ -195,7 +239,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       text: "A key alone in `Authorization`, without a scheme, is refused.",
     },
     judge: (e) => controlled(e, "bare").map((x) => notServed(x, 401)),
-    mutants: ["any-scheme-accepted"],
+    faults: shared("any-scheme-accepted"),
   },
   {
     id: "auth.scheme-case",
@@ -207,7 +251,16 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       ["lower-case", "upper-case", "upper-case-name"].flatMap((form) =>
         controlled(e, form).map((x) => statusIs(x, 200))
       ),
-    mutants: ["scheme-case-sensitive"],
+    faults: {
+      // The scheme is accepted only as Bearer with a capital letter.
+      "scheme-case-sensitive": {
+        key: (key, { request }) =>
+          /^bearer /i.test(request.headers["authorization"] ?? "Bearer ") &&
+            !/^Bearer /.test(request.headers["authorization"] ?? "Bearer ")
+            ? undefined
+            : key,
+      },
+    },
   },
   {
     id: "auth.both-headers",
@@ -216,7 +269,24 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       ...controlled(e, "both").map((x) => statusIs(x, 200)),
       ...controlled(e, "conflict").map((x) => statusIs(x, 200, 400, 401)),
     ],
-    mutants: ["both-headers-refused", "both-headers-500"],
+    faults: {
+      "both-headers-refused": {
+        key: (key, { request }) =>
+          request.headers["x-api-key"] !== undefined &&
+            request.headers["authorization"] !== undefined
+            ? undefined
+            : key,
+      },
+      // Two different keys cause a server error.
+      "both-headers-500": {
+        admit: (problem, { request: { headers } }) =>
+          headers["x-api-key"] !== undefined &&
+            headers["authorization"] !== undefined &&
+            headers["authorization"] !== `Bearer ${headers["x-api-key"]}`
+            ? problemOf(500, "two keys")
+            : problem,
+      },
+    },
   },
   {
     id: "auth.key-in-query",
@@ -229,7 +299,11 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       ["key", "api_key", "x-api-key", "access_token"].flatMap((name) =>
         controlled(e, `query-${name}`).map((x) => notServed(x, 401))
       ),
-    mutants: ["query-key-accepted"],
+    faults: {
+      "query-key-accepted": shownAs((_, path) =>
+        /[?&](?:key|api_key)=([^&]+)/.exec(path)?.[1]
+      ),
+    },
   },
   {
     id: "auth.before-model",
@@ -243,7 +317,14 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 401),
         equals(x, "error.type", "authentication_error"),
       ]),
-    mutants: ["model-before-key"],
+    faults: {
+      "model-before-key": {
+        admit: (problem, { model }) =>
+          model.startsWith("no-such")
+            ? problemOf(404, "no such model")
+            : problem,
+      },
+    },
   },
   {
     id: "auth.before-body",
@@ -255,7 +336,12 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     judge: (e) =>
       controlled(e, "wrong-and-no-json").map((x) => statusIs(x, 401)),
-    mutants: ["body-before-key"],
+    faults: {
+      "body-before-key": {
+        admit: (problem, { request }) =>
+          request.body === '{"model":' ? problemOf(400, "no JSON") : problem,
+      },
+    },
   },
   {
     id: "auth.pasted-error-body",
@@ -292,6 +378,9 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           ),
         ])
       ),
-    mutants: ["401-as-text", "401-without-top-type"],
+    faults: {
+      "401-as-text": typed401("text/plain", false),
+      "401-without-top-type": body401(({ error }) => ({ error })),
+    },
   },
 ]);

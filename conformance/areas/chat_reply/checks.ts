@@ -1,9 +1,18 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
+import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { put } from "../../reference_gateway/change_chat_reply.ts";
+import {
+  chatStreamFalseStreams,
+  CONTENT,
+  contentType,
+  FINISH,
+  finish,
+} from "./faults.ts";
 import { headerOf } from "../../evidence/exchange.ts";
-import { at, listAt, numberAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { CUT_AT } from "./scenarios.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import {
   demanded,
   equals,
@@ -54,11 +63,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "chat-reply-as-text",
-      "chat-reply-as-stream",
-      "chat-reply-as-latin1",
-    ],
+    faults: {
+      "chat-reply-as-text": contentType("text/plain"),
+      "chat-reply-as-stream": contentType("text/event-stream"),
+      "chat-reply-as-latin1": contentType(
+        "application/json; charset=iso-8859-1",
+      ),
+    },
   },
   {
     id: "chat_reply.stream-false",
@@ -78,7 +89,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["chat-stream-false-streams"],
+    faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
   {
     id: "chat_reply.id",
@@ -95,7 +106,11 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           (id) => typeof id === "string" && /^chatcmpl-./.test(id),
         )
       ),
-    mutants: ["chat-id-of-messages", "chat-id-missing", "chat-id-only-prefix"],
+    faults: {
+      "chat-id-of-messages": put("id", () => "msg_1"),
+      "chat-id-missing": put("id", () => undefined),
+      "chat-id-only-prefix": put("id", () => "chatcmpl-"),
+    },
   },
   {
     id: "chat_reply.id-unique",
@@ -119,14 +134,17 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         );
       });
     },
-    mutants: ["chat-id-constant"],
+    faults: { "chat-id-constant": put("id", () => "chatcmpl-1") },
   },
   {
     id: "chat_reply.object",
     rule: { section: SECTION, text: "| object | string | `chat.completion` |" },
     judge: (e) =>
       chatReplies(e).map((x) => equals(x, "object", "chat.completion")),
-    mutants: ["chat-object-chunk", "chat-object-missing"],
+    faults: {
+      "chat-object-chunk": put("object", () => "chat.completion.chunk"),
+      "chat-object-missing": put("object", () => undefined),
+    },
   },
   {
     id: "chat_reply.created",
@@ -145,13 +163,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
             wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
         )
       ),
-    mutants: [
-      "chat-created-in-ms",
-      "chat-created-as-text",
-      "chat-created-missing",
-      "chat-created-zero",
-      "chat-created-fraction",
-    ],
+    faults: {
+      "chat-created-in-ms": put("created", () => 1_780_000_000_000),
+      "chat-created-as-text": put("created", () => "1780000000"),
+      "chat-created-missing": put("created", () => undefined),
+      "chat-created-zero": put("created", () => 0),
+      "chat-created-fraction": put("created", () => 1_780_000_000.5),
+    },
   },
   {
     id: "chat_reply.model",
@@ -159,7 +177,14 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     judge: (e) =>
       chatReplies(e).map((x) => equals(x, "model", requestedModel(x))),
-    mutants: ["chat-model-missing", "chat-model-other", "chat-model-upper"],
+    faults: {
+      "chat-model-missing": put("model", () => undefined),
+      "chat-model-other": put("model", () => "some-model"),
+      "chat-model-upper": put(
+        "model",
+        (body) => textAt(body, "model").toUpperCase(),
+      ),
+    },
   },
   {
     id: "chat_reply.model-told",
@@ -173,7 +198,10 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           (value) => typeof value === "string" && value !== "",
         )
       ),
-    mutants: ["chat-model-missing", "chat-model-empty"],
+    faults: {
+      "chat-model-empty": put("model", () => ""),
+      ...shared("chat-model-missing"),
+    },
   },
   {
     id: "chat_reply.one-choice",
@@ -189,11 +217,11 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
             value.every((choice: Json) => isObject(choice)),
         )
       ),
-    mutants: [
-      "chat-choices-empty",
-      "chat-choices-object",
-      "chat-choices-missing",
-    ],
+    faults: {
+      "chat-choices-empty": put("choices", () => []),
+      "chat-choices-object": put("choices", (body) => at(body, "choices.0")),
+      "chat-choices-missing": put("choices", () => undefined),
+    },
   },
   {
     id: "chat_reply.no-more-choices",
@@ -213,7 +241,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         ),
         equals(x, "choices.0.index", 0),
       ]),
-    mutants: ["chat-choice-twice", "chat-choice-index-1"],
+    faults: {
+      "chat-choice-twice": put(
+        "choices",
+        (body) => [...listAt(body, "choices"), ...listAt(body, "choices")],
+      ),
+      "chat-choice-index-1": put("choices.0.index", () => 1),
+    },
   },
   {
     id: "chat_reply.choice-index",
@@ -222,10 +256,10 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       chatReplies(e).map((x) =>
         satisfies(x, "choices.0.index", "an integer", wholeNumber(0))
       ),
-    mutants: [
-      "chat-choice-index-missing",
-      "chat-choice-index-text",
-    ],
+    faults: {
+      "chat-choice-index-missing": put("choices.0.index", () => undefined),
+      "chat-choice-index-text": put("choices.0.index", () => "0"),
+    },
   },
   {
     id: "chat_reply.role",
@@ -234,7 +268,15 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       chatReplies(e).map((x) =>
         equals(x, "choices.0.message.role", "assistant")
       ),
-    mutants: ["chat-role-missing", "chat-role-model", "chat-message-missing"],
+    faults: {
+      "chat-role-missing": put("choices.0.message.role", () => undefined),
+      "chat-role-model": put("choices.0.message.role", () => "model"),
+      "chat-message-missing": put("choices.0", (body) => ({
+        index: 0,
+        delta: at(body, "choices.0.message"),
+        finish_reason: at(body, FINISH),
+      })),
+    },
   },
   {
     id: "chat_reply.content-string",
@@ -261,12 +303,24 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "chat-content-null",
-      "chat-content-parts",
-      "chat-content-missing",
-      "chat-content-as-text",
-    ],
+    faults: {
+      "chat-content-null": put(
+        CONTENT,
+        (body) =>
+          listAt(body, "choices.0.message.tool_calls").length > 0 ? "" : null,
+      ),
+      "chat-content-parts": put(
+        CONTENT,
+        (body) => [{ type: "text", text: textAt(body, CONTENT) }],
+      ),
+      "chat-content-missing": put(CONTENT, () => undefined),
+      "chat-content-as-text": wholeReply("chat", (body) =>
+        withAt(
+          withAt(body, "choices.0.text", at(body, CONTENT)),
+          CONTENT,
+          "",
+        )),
+    },
   },
   {
     id: "chat_reply.content-or-calls",
@@ -294,7 +348,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["chat-content-null", "chat-content-missing"],
+    faults: shared("chat-content-null", "chat-content-missing"),
   },
   {
     id: "chat_reply.finish_reason",
@@ -308,7 +362,15 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           (value) => typeof value === "string" && value !== "",
         )
       ),
-    mutants: ["chat-finish-null", "chat-finish-on-message"],
+    faults: {
+      "chat-finish-on-message": wholeReply("chat", (body) =>
+        withAt(
+          withAt(body, "choices.0.message.finish_reason", at(body, FINISH)),
+          FINISH,
+          undefined,
+        )),
+      ...shared("chat-finish-null"),
+    },
   },
   {
     id: "chat_reply.finish-words",
@@ -327,7 +389,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
             typeof value === "string" && FINISH_REASONS.includes(value),
         )
       ),
-    mutants: ["chat-finish-end_turn", "chat-finish-upper"],
+    faults: {
+      "chat-finish-end_turn": finish("stop", "end_turn"),
+      "chat-finish-upper": put(
+        FINISH,
+        (body) => textAt(body, FINISH).toUpperCase(),
+      ),
+    },
   },
   {
     id: "chat_reply.finish-length",
@@ -346,7 +414,10 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         return judged(reason === "length", path, "length", reason, x);
       });
     },
-    mutants: ["chat-length-as-stop", "chat-length-as-max_tokens"],
+    faults: {
+      "chat-length-as-max_tokens": finish("length", "max_tokens"),
+      ...shared("chat-length-as-stop"),
+    },
   },
   ...CHAT_REPLY_EXACT_CHECKS,
 ]);

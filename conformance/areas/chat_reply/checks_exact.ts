@@ -2,9 +2,14 @@
  * Checks of the area `chat_reply` about the usage, and checks that compare with the fixture's
  * content.
  */
-import { at, numberAt } from "../../evidence/json_path.ts";
+import { at, listAt, numberAt } from "../../evidence/json_path.ts";
+import { chatFinishNullInOwnDialect } from "../equivalence/faults_same_dialect.ts";
+import { chatLengthAsStop, FINISH, finish } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Part } from "../../reference_gateway/part.ts";
+import { CACHED, changeText, usage } from "./faults_content.ts";
+import { put } from "../../reference_gateway/change_chat_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
@@ -105,29 +110,59 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
         ];
       }),
-    mutants: [
-      "chat-total-is-prompt",
-      "chat-usage-missing",
-      "chat-total-missing",
-      "chat-usage-as-text",
-      "chat-usage-null",
-      "chat-usage-of-messages",
-    ],
+    faults: {
+      "chat-total-is-prompt": put(
+        "usage.total_tokens",
+        (body) => at(body, "usage.prompt_tokens"),
+      ),
+      "chat-usage-missing": put("usage", () => undefined),
+      "chat-total-missing": put("usage.total_tokens", () => undefined),
+      "chat-usage-as-text": put(
+        "usage.completion_tokens",
+        (body) => `${numberAt(body, "usage.completion_tokens")}`,
+      ),
+      "chat-usage-null": put("usage", () => null),
+      "chat-usage-of-messages": put("usage", (body) => ({
+        input_tokens: at(body, "usage.prompt_tokens"),
+        output_tokens: at(body, "usage.completion_tokens"),
+      })),
+    },
   },
   {
     id: "chat_reply.text-exact",
     rule: TEXT_RULE,
     level: "documented",
     judge: texts,
-    mutants: [
-      "chat-text-trimmed",
-      "chat-text-latin1",
-      "chat-text-nfc",
-      "chat-text-doubled",
-      "chat-text-escaped",
-      "chat-text-first-part",
-      "chat-thinking-leaks",
-    ],
+    faults: {
+      "chat-text-trimmed": changeText((text) => text.trim().replace(/\.$/, "")),
+      "chat-text-latin1": changeText((text) =>
+        [...new TextEncoder().encode(text)].map((byte) =>
+          String.fromCharCode(byte)
+        ).join("")
+      ),
+      "chat-text-nfc": changeText((text) => text.normalize("NFKD")),
+      "chat-text-doubled": changeText((text) => text + text),
+      "chat-text-escaped": changeText((text) =>
+        text.replaceAll("'", "&#39;").replaceAll('"', "&quot;")
+      ),
+      // Only the first piece of the text is sent.
+      "chat-text-first-part": {
+        part: (part, { endpoint, stream, state }) => {
+          if (endpoint !== "chat" || stream || part.type !== "text") {
+            return [part];
+          }
+          if (state.has("sent")) return [];
+          state.set("sent", true);
+          return [part];
+        },
+      },
+      "chat-thinking-leaks": {
+        part: (part, { endpoint }): readonly Part[] =>
+          endpoint === "chat" && part.type === "thinking"
+            ? [{ type: "text", text: part.text }]
+            : [part],
+      },
+    },
   },
   {
     id: "chat_reply.text-exact-odd-upstreams",
@@ -135,7 +170,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-oddities"],
     judge: texts,
-    mutants: ["chat-text-first-part", "chat-text-escaped"],
+    faults: shared("chat-text-first-part", "chat-text-escaped"),
   },
   {
     id: "chat_reply.text-exact-long",
@@ -143,7 +178,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-sizes"],
     judge: texts,
-    mutants: ["chat-text-cut"],
+    faults: { "chat-text-cut": changeText((text) => text.slice(0, 1024)) },
   },
   {
     id: "chat_reply.utf8",
@@ -163,7 +198,11 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["chat-text-replaced"],
+    faults: {
+      "chat-text-replaced": changeText((
+        text,
+      ) => text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, "\ufffd")),
+    },
   },
   {
     id: "chat_reply.finish-exact",
@@ -174,12 +213,12 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
         "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
     },
     judge: (e) => reasons(e, isSpecified),
-    mutants: [
-      "chat-length-as-stop",
-      "chat-reply-tools-as-stop",
-      "chat-stop-as-length",
-      "chat-finish-null",
-    ],
+    faults: {
+      "chat-length-as-stop": chatLengthAsStop,
+      "chat-reply-tools-as-stop": finish("tool_calls", "stop"),
+      "chat-stop-as-length": finish("stop", "length"),
+      "chat-finish-null": put(FINISH, () => null),
+    },
   },
   {
     id: "chat_reply.finish-exact-odd-upstreams",
@@ -192,7 +231,10 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     reads: ["chat-contents", "chat-oddities"],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
-    mutants: ["chat-filter-as-stop", "chat-finish-null"],
+    faults: {
+      "chat-filter-as-stop": finish("content_filter", "stop"),
+      ...shared("chat-finish-null"),
+    },
   },
   {
     id: "chat_reply.finish-when-upstream-tells-none",
@@ -207,7 +249,10 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           (value) => typeof value === "string" && value !== "",
         )
       ),
-    mutants: ["chat-finish-null", "chat-finish-null-in-own-dialect"],
+    faults: {
+      "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,
+      ...shared("chat-finish-null"),
+    },
   },
   {
     id: "chat_reply.usage-exact",
@@ -216,13 +261,27 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       text: "| usage.prompt_tokens | integer | Input tokens |",
     },
     judge: tokens,
-    mutants: [
-      "chat-usage-off-by-one",
-      "chat-usage-swapped",
-      "chat-usage-zero",
-      "chat-cache-not-counted",
-      "chat-cache-counted-twice",
-    ],
+    faults: {
+      "chat-usage-off-by-one": usage((input, output) => [
+        input + 1,
+        output,
+      ]),
+      "chat-usage-swapped": usage((
+        input,
+        output,
+      ) => [output, input]),
+      "chat-usage-zero": usage(() => [0, 0]),
+      "chat-cache-not-counted": usage((
+        input,
+        output,
+        cached,
+      ) => [input - cached, output]),
+      "chat-cache-counted-twice": usage((
+        input,
+        output,
+        cached,
+      ) => [input + cached, output]),
+    },
   },
   {
     id: "chat_reply.usage-exact-odd-upstreams",
@@ -232,7 +291,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["chat-oddities"],
     judge: tokens,
-    mutants: ["chat-usage-off-by-one"],
+    faults: shared("chat-usage-off-by-one"),
   },
   {
     id: "chat_reply.completion-exact",
@@ -252,7 +311,13 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["chat-usage-zero", "chat-completion-doubled"],
+    faults: {
+      "chat-completion-doubled": usage((
+        input,
+        output,
+      ) => [input, 2 * output]),
+      ...shared("chat-usage-zero"),
+    },
   },
   {
     id: "chat_reply.cached-tokens",
@@ -272,7 +337,14 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           (found === undefined && cacheRead === 0);
         return fact(holds, path, `${cacheRead}`, found, x);
       }),
-    mutants: ["chat-cached-zero", "chat-cached-is-prompt", "chat-cached-lost"],
+    faults: {
+      "chat-cached-zero": put(CACHED, () => 0),
+      "chat-cached-is-prompt": put(
+        CACHED,
+        (body) => at(body, "usage.prompt_tokens"),
+      ),
+      "chat-cached-lost": put("usage.prompt_tokens_details", () => undefined),
+    },
   },
   {
     id: "chat_reply.no-call-of-nothing",
@@ -294,6 +366,19 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           );
         },
       ),
-    mutants: ["chat-call-invented"],
+    faults: {
+      // A reply without calls has an empty call.
+      "chat-call-invented": put(
+        "choices.0.message.tool_calls",
+        (body) =>
+          listAt(body, "choices.0.message.tool_calls").length > 0
+            ? at(body, "choices.0.message.tool_calls")
+            : [{
+              id: "",
+              type: "function",
+              function: { name: "", arguments: "" },
+            }],
+      ),
+    },
   },
 ]);

@@ -2,9 +2,12 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { typed } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { done, wire } from "./faults_end.ts";
+import { frames } from "../../reference_gateway/change_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import { fact } from "../../suite/finding.ts";
 import {
   chatStreams,
@@ -43,11 +46,11 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "chat-stream-as-json",
-      "chat-stream-as-ndjson",
-      "chat-stream-as-latin1",
-    ],
+    faults: {
+      "chat-stream-as-json": typed("application/json"),
+      "chat-stream-as-ndjson": typed("application/x-ndjson"),
+      "chat-stream-as-latin1": typed("text/event-stream; charset=iso-8859-1"),
+    },
   },
   {
     id: "chat_stream.no-event-line",
@@ -69,14 +72,20 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
           ({ json }) => isObject(json),
         ),
       ]),
-    mutants: [
-      "chat-event-lines",
-      "chat-chunk-broken-json",
-      "chat-error-event-line",
-      "chat-two-chunks-a-frame",
-      "chat-chunk-in-array",
-      "chat-chunk-as-string",
-    ],
+    faults: {
+      "chat-event-lines": frames("chat", (data) => [{ event: "chunk", data }]),
+      "chat-chunk-broken-json": wire((text) => text.replace(/\}\n\n$/, "\n\n")),
+      "chat-two-chunks-a-frame": wire((text) =>
+        text.startsWith("data: {") ? text.slice(0, -1) : text
+      ),
+      "chat-chunk-in-array": wire((text) =>
+        text.replace(/^data: (\{.*\})\n/, "data: [$1]\n")
+      ),
+      "chat-chunk-as-string": frames("chat", (data) => [{
+        data: JSON.stringify(JSON.stringify(data)),
+      }]),
+      ...shared("chat-error-event-line"),
+    },
   },
   {
     id: "chat_stream.lines",
@@ -94,14 +103,17 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "chat-data-without-blank",
-      "chat-data-on-two-lines",
-      "chat-event-lines",
-      "chat-bare-json-lines",
-      "chat-done-without-blank",
-      "chat-done-in-small",
-    ],
+    faults: {
+      "chat-data-without-blank": wire((text) =>
+        text.replace(/^data: /, "data:")
+      ),
+      "chat-data-on-two-lines": wire((text) =>
+        text.replace(/^data: \{"id"/, 'data: {\ndata: "id"')
+      ),
+      "chat-bare-json-lines": wire((text) => text.replace(/^data: \{/, "{")),
+      "chat-done-in-small": done(() => [{ data: "[done]" }]),
+      ...shared("chat-event-lines", "chat-done-without-blank"),
+    },
   },
   ...CHAT_STREAM_CHUNK_CHECKS,
   ...CHAT_STREAM_END_CHECKS,

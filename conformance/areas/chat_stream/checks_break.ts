@@ -1,8 +1,11 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { chunk, wire } from "./faults_end.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { END, errors } from "./faults_break.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fact } from "../../suite/finding.ts";
@@ -54,14 +57,35 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "chat-error-as-string",
-      "chat-error-without-message",
-      "chat-error-event-line",
-      "chat-error-bare",
-      "chat-error-swallowed",
-      "chat-error-message-shaped",
-    ],
+    faults: {
+      "chat-error-as-string": errors((data) => [{
+        data: { error: textAt(data, "error.message") },
+      }]),
+      "chat-error-without-message": errors((
+        data,
+      ) => [{ data: withAt(data, "error.message", "") }]),
+      // Errors and ends have an event line.
+      "chat-error-event-line": {
+        frame: (frame, { endpoint }) =>
+          endpoint !== "chat"
+            ? [frame]
+            : isObject(frame.data) && frame.data["error"] !== undefined
+            ? [{ ...frame, event: "error" }]
+            : frame.data === "[DONE]"
+            ? [{ ...frame, event: "done" }]
+            : [frame],
+      },
+      "chat-error-bare": wire((text) =>
+        text.includes('"error"') ? text.replace(/^data: /, "") : text
+      ),
+      "chat-error-swallowed": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "failed" ? [] : [part],
+      },
+      "chat-error-message-shaped": errors((data) => [{
+        data: { type: "error", message: textAt(data, "error.message") },
+      }]),
+    },
   },
   {
     id: "chat_stream.break-is-no-end",
@@ -84,11 +108,14 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           bad,
         );
       }),
-    mutants: [
-      "chat-error-then-done",
-      "chat-error-then-finish",
-      "chat-error-swallowed",
-    ],
+    faults: {
+      "chat-error-then-done": errors((data) => [{ data }, END]),
+      "chat-error-then-finish": errors((data) => [
+        chunk({ delta: {}, finish_reason: "stop" }),
+        { data },
+      ]),
+      ...shared("chat-error-swallowed"),
+    },
   },
   {
     id: "chat_stream.break-keeps-text",
@@ -109,7 +136,15 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["chat-error-as-content"],
+    faults: {
+      "chat-error-as-content": errors((data) => [
+        chunk({
+          delta: { content: textAt(data, "error.message") },
+          finish_reason: null,
+        }),
+        { data },
+      ]),
+    },
   },
   {
     id: "chat_stream.false-start",
@@ -136,7 +171,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           );
         },
       ),
-    mutants: ["chat-error-swallowed", "chat-error-then-done"],
+    faults: shared("chat-error-swallowed", "chat-error-then-done"),
   },
   {
     id: "chat_stream.errors-only-when-broken",
@@ -155,6 +190,11 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           ({ json }) => (at(json, "error") ?? null) === null,
         )
       ),
-    mutants: ["chat-error-chunk-invented"],
+    faults: {
+      "chat-error-chunk-invented": frames(
+        "chat",
+        (data) => ({ ...data, error: {} }),
+      ),
+    },
   },
 ]);

@@ -1,7 +1,21 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
-import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import { frames } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { ID } from "./faults.ts";
+import {
+  everyChunk,
+  finishing,
+  later,
+  numberOf,
+  put,
+  removed,
+  replace,
+  withChoice,
+  withText,
+  withUsage,
+} from "../../reference_gateway/change_chunks.ts";
 import { fact, wholeNumber } from "../../suite/finding.ts";
 import {
   chatStreams,
@@ -40,12 +54,31 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           ({ json }) => at(json, "object") === "chat.completion.chunk",
         )
       ),
-    mutants: [
-      "chat-stream-object-whole",
-      "chat-stream-object-missing",
-      "chat-last-chunk-object-whole",
-      "chat-message-frames",
-    ],
+    faults: {
+      "chat-stream-object-whole": put(
+        everyChunk,
+        "object",
+        () => "chat.completion",
+      ),
+      "chat-stream-object-missing": put(everyChunk, "object", removed),
+      "chat-last-chunk-object-whole": put(
+        finishing,
+        "object",
+        () => "chat.completion",
+      ),
+      // Text is sent in the message format's events.
+      "chat-message-frames": replace(withText, (data) => [{
+        event: "content_block_delta",
+        data: {
+          type: "content_block_delta",
+          index: 0,
+          delta: {
+            type: "text_delta",
+            text: textAt(data, "choices.0.delta.content"),
+          },
+        },
+      }]),
+    },
   },
   {
     id: "chat_stream.id",
@@ -68,13 +101,21 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
             at(json, "id") === id,
         );
       }),
-    mutants: [
-      "chat-stream-id-each",
-      "chat-stream-id-missing",
-      "chat-stream-id-first-only",
-      "chat-stream-id-of-messages",
-      "chat-stream-id-last-other",
-    ],
+    faults: {
+      "chat-stream-id-each": put(
+        everyChunk,
+        "id",
+        (_, x) => `chatcmpl-${numberOf(x)}`,
+      ),
+      "chat-stream-id-missing": put(everyChunk, "id", removed),
+      "chat-stream-id-first-only": put(later, "id", removed),
+      "chat-stream-id-of-messages": put(
+        everyChunk,
+        "id",
+        () => "msg_0123456789",
+      ),
+      "chat-stream-id-last-other": put(finishing, "id", () => ID),
+    },
   },
   {
     id: "chat_stream.id-unique",
@@ -99,7 +140,9 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         );
       });
     },
-    mutants: ["chat-stream-id-constant"],
+    faults: {
+      "chat-stream-id-constant": put(everyChunk, "id", () => "chatcmpl-1"),
+    },
   },
   {
     id: "chat_stream.created",
@@ -122,12 +165,24 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
             Number(created) < 4_102_444_800 && at(json, "created") === created,
         );
       }),
-    mutants: [
-      "chat-stream-created-each",
-      "chat-stream-created-in-ms",
-      "chat-stream-created-as-text",
-      "chat-stream-created-missing",
-    ],
+    faults: {
+      "chat-stream-created-each": put(
+        everyChunk,
+        "created",
+        (_, x) => 1_780_000_000 + numberOf(x),
+      ),
+      "chat-stream-created-in-ms": put(
+        everyChunk,
+        "created",
+        () => 1_780_000_000_000,
+      ),
+      "chat-stream-created-as-text": put(
+        everyChunk,
+        "created",
+        () => "1780000000",
+      ),
+      "chat-stream-created-missing": put(everyChunk, "created", removed),
+    },
   },
   {
     id: "chat_stream.model",
@@ -143,11 +198,15 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           ({ json }) => at(json, "model") === requestedModel(x),
         )
       ),
-    mutants: [
-      "chat-stream-model-missing",
-      "chat-stream-model-flips",
-      "chat-stream-model-last-other",
-    ],
+    faults: {
+      "chat-stream-model-missing": put(everyChunk, "model", removed),
+      "chat-stream-model-flips": put(later, "model", () => "some-model"),
+      "chat-stream-model-last-other": put(
+        finishing,
+        "model",
+        () => "some-model",
+      ),
+    },
   },
   {
     id: "chat_stream.one-model",
@@ -165,7 +224,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
             at(json, "model") === model,
         );
       }),
-    mutants: ["chat-stream-model-missing", "chat-stream-model-flips"],
+    faults: shared("chat-stream-model-missing", "chat-stream-model-flips"),
   },
   {
     id: "chat_stream.choices",
@@ -189,13 +248,24 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           },
         )
       ),
-    mutants: [
-      "chat-stream-choices-missing",
-      "chat-stream-choices-null",
-      "chat-stream-choices-object",
-      "chat-stream-choice-twice",
-      "chat-stream-empty-chunks",
-    ],
+    faults: {
+      "chat-stream-choices-missing": put(withUsage, "choices", removed),
+      "chat-stream-choices-null": put(withUsage, "choices", () => null),
+      "chat-stream-choices-object": put(
+        withChoice,
+        "choices",
+        (data) => at(data, "choices.0"),
+      ),
+      "chat-stream-choice-twice": put(
+        withChoice,
+        "choices",
+        (data) => [...listAt(data, "choices"), ...listAt(data, "choices")],
+      ),
+      "chat-stream-empty-chunks": replace(
+        withText,
+        (data) => [{ data: { ...data, choices: [] } }, { data }],
+      ),
+    },
   },
   {
     id: "chat_stream.index",
@@ -214,11 +284,15 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
             ),
         )
       ),
-    mutants: [
-      "chat-stream-index-missing",
-      "chat-stream-index-text",
-      "chat-stream-finish-index-missing",
-    ],
+    faults: {
+      "chat-stream-index-missing": put(withChoice, "choices.0.index", removed),
+      "chat-stream-index-text": put(withChoice, "choices.0.index", () => "0"),
+      "chat-stream-finish-index-missing": put(
+        finishing,
+        "choices.0.index",
+        removed,
+      ),
+    },
   },
   {
     id: "chat_stream.index-zero",
@@ -236,7 +310,14 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
         )
       ),
-    mutants: ["chat-stream-index-counts", "chat-stream-index-1"],
+    faults: {
+      "chat-stream-index-counts": put(
+        withChoice,
+        "choices.0.index",
+        (_, x) => numberOf(x),
+      ),
+      "chat-stream-index-1": put(withChoice, "choices.0.index", () => 1),
+    },
   },
   {
     id: "chat_stream.delta",
@@ -256,12 +337,26 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
             }),
         )
       ),
-    mutants: [
-      "chat-stream-message-for-delta",
-      "chat-stream-content-parts",
-      "chat-stream-text-beside-delta",
-      "chat-stream-finish-delta-null",
-    ],
+    faults: {
+      "chat-stream-message-for-delta": put(withChoice, "choices.0", (data) => ({
+        index: 0,
+        message: at(data, "choices.0.delta"),
+        finish_reason: at(data, "choices.0.finish_reason"),
+      })),
+      "chat-stream-content-parts": put(withText, "choices.0.delta.content", (
+        data,
+      ) => [{ type: "text", text: textAt(data, "choices.0.delta.content") }]),
+      "chat-stream-text-beside-delta": put(withText, "choices.0", (data) => ({
+        index: 0,
+        text: at(data, "choices.0.delta.content"),
+        finish_reason: null,
+      })),
+      "chat-stream-finish-delta-null": put(
+        finishing,
+        "choices.0.delta",
+        () => null,
+      ),
+    },
   },
   {
     id: "chat_stream.role",
@@ -292,12 +387,38 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "chat-stream-role-missing",
-      "chat-stream-role-each",
-      "chat-stream-role-late",
-      "chat-stream-role-other",
-      "chat-stream-role-again",
-    ],
+    faults: {
+      "chat-stream-role-missing": put(
+        withChoice,
+        "choices.0.delta.role",
+        removed,
+      ),
+      "chat-stream-role-each": put(
+        withText,
+        "choices.0.delta.role",
+        () => "assistant",
+      ),
+      // The role is sent after the first text.
+      "chat-stream-role-late": frames("chat", (data, { state }) => {
+        if (textAt(data, "choices.0.delta.role") !== "") {
+          state.set("role", data);
+          return undefined;
+        }
+        const role = objectOf(state.get("role"));
+        state.delete("role");
+        return Object.keys(role).length === 0
+          ? data
+          : [{ data }, { data: role }];
+      }),
+      "chat-stream-role-other": put(
+        (data) => textAt(data, "choices.0.delta.role") !== "",
+        "choices.0.delta.role",
+        () => "model",
+      ),
+      "chat-stream-role-again": replace(
+        (data) => textAt(data, "choices.0.delta.role") !== "",
+        (data) => [{ data }, { data }],
+      ),
+    },
   },
 ]);

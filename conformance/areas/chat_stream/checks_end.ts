@@ -1,6 +1,22 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
-import { at, sameJson } from "../../evidence/json_path.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import {
+  chatFinishMissingInOwnDialect,
+  chatFinishTwiceInOwnDialect,
+  DELTA,
+  finish as finishInOwnDialect,
+} from "../equivalence/faults_same_dialect.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import {
+  chunk,
+  done,
+  END as faultEND,
+  finish,
+  finishBefore,
+  objectOfFrame,
+  wire,
+} from "./faults_end.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fact, type Finding } from "../../suite/finding.ts";
 import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";
@@ -75,14 +91,34 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.done",
     rule: { section: SECTION, text: END },
     judge: (e) => chatStreams(e).flatMap(doneOnce),
-    mutants: [
-      "chat-done-missing",
-      "chat-done-twice",
-      "chat-done-as-json",
-      "chat-done-first",
-      "chat-done-before-usage",
-      "chat-chunk-after-done",
-    ],
+    faults: {
+      "chat-done-missing": done(() => []),
+      "chat-done-twice": done(() => [faultEND, faultEND]),
+      "chat-done-as-json": done(() => [{ data: '"[DONE]"' }]),
+      // [DONE] is sent before the finishing chunk.
+      "chat-done-first": {
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat") return [frame];
+          if (frame.data === "[DONE]") return [];
+          return textAt(objectOfFrame(frame), "choices.0.finish_reason") === ""
+            ? [frame]
+            : [faultEND, frame];
+        },
+      },
+      // [DONE] is sent before the usage.
+      "chat-done-before-usage": {
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat") return [frame];
+          if (frame.data === "[DONE]") return [];
+          return at(objectOfFrame(frame), "usage.total_tokens") === undefined
+            ? [frame]
+            : [faultEND, frame];
+        },
+      },
+      "chat-chunk-after-done": done(
+        () => [faultEND, chunk({ delta: {}, finish_reason: null })],
+      ),
+    },
   },
   {
     id: "chat_stream.done-is-the-last-line",
@@ -99,13 +135,21 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "chat-done-missing",
-      "chat-done-without-blank",
-      "chat-comment-after-done",
-      "chat-chunk-after-done",
-      "chat-stream-reset",
-    ],
+    faults: {
+      "chat-done-without-blank": wire((text) =>
+        text.replace("data: [DONE]", "data:[DONE]")
+      ),
+      "chat-comment-after-done": wire((text) =>
+        text.includes("[DONE]") ? `${text}: bye\n\n` : text
+      ),
+      "chat-stream-reset": {
+        writer: (writer, { endpoint, stream }) =>
+          endpoint === "chat" && stream
+            ? { ...writer, end: () => setTimeout(writer.reset, 20) }
+            : writer,
+      },
+      ...shared("chat-done-missing", "chat-chunk-after-done"),
+    },
   },
   {
     id: "chat_stream.done-odd-upstreams",
@@ -113,7 +157,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["chat-oddities"],
     judge: (e) => chatStreams(e).flatMap(doneOnce),
-    mutants: ["chat-done-missing"],
+    faults: shared("chat-done-missing"),
   },
   {
     id: "chat_stream.done-after-long-streams",
@@ -122,21 +166,46 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     reads: ["chat-sizes"],
     judge: (e) =>
       chatStreams(e).flatMap((x) => [...doneOnce(x), ...finishOnce(x)]),
-    mutants: ["chat-long-stream-without-done"],
+    faults: {
+      // A stream of more than 20 chunks has no [DONE].
+      "chat-long-stream-without-done": {
+        frame: (frame, { endpoint, state }) => {
+          if (endpoint !== "chat") return [frame];
+          const count = Number(state.get("frames") ?? 0);
+          state.set("frames", count + 1);
+          return count > 20 && frame.data === "[DONE]" ? [] : [frame];
+        },
+      },
+    },
   },
   {
     id: "chat_stream.finish",
     rule: { section: SECTION, text: LAST },
     judge: (e) => chatStreams(e).flatMap(finishOnce),
-    mutants: [
-      "chat-finish-missing",
-      "chat-finish-with-text",
-      "chat-finish-twice",
-      "chat-finish-delta-missing",
-      "chat-finish-with-role",
-      "chat-finish-on-content",
-      "chat-finish-on-usage",
-    ],
+    faults: {
+      "chat-finish-missing": finish(() => undefined),
+      "chat-finish-with-text": finish((data) =>
+        withAt(data, "choices.0.delta", { content: "" })
+      ),
+      "chat-finish-twice": finish((data) => [{ data }, { data }]),
+      "chat-finish-delta-missing": finish((data) =>
+        withAt(data, "choices.0.delta", undefined)
+      ),
+      "chat-finish-with-role": finish((data) =>
+        withAt(data, "choices.0.delta", { role: "assistant" })
+      ),
+      "chat-finish-on-content": finish((data) => [
+        { data: withAt(data, "choices.0.delta", { content: "." }) },
+      ]),
+      // The finish reason is sent only with the usage.
+      "chat-finish-on-usage": frames("chat", (data) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") return undefined;
+        return at(data, "usage.total_tokens") === undefined ? data : {
+          ...data,
+          finish_reason: "stop",
+        };
+      }),
+    },
   },
   {
     id: "chat_stream.finish-odd-upstreams",
@@ -144,14 +213,27 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["chat-oddities"],
     judge: (e) => chatStreams(e).flatMap(finishOnce),
-    mutants: [
-      "chat-finish-missing",
-      "chat-empty-reply-unfinished",
-      "chat-finish-missing-in-own-dialect",
-      "chat-finish-twice-in-own-dialect",
-      "chat-finish-with-text-in-own-dialect",
-      "chat-finish-with-call-in-own-dialect",
-    ],
+    faults: {
+      // A reply without text has no finishing chunk.
+      "chat-empty-reply-unfinished": frames("chat", (data, { state }) => {
+        if (textAt(data, "choices.0.delta.content") !== "") {
+          state.set("text", true);
+        }
+        const finished = textAt(data, "choices.0.finish_reason") !== "";
+        return finished && !state.has("text") ? undefined : data;
+      }),
+      "chat-finish-missing-in-own-dialect": chatFinishMissingInOwnDialect,
+      "chat-finish-twice-in-own-dialect": chatFinishTwiceInOwnDialect,
+      "chat-finish-with-text-in-own-dialect": finishInOwnDialect((
+        data,
+      ) => [withAt(data, DELTA, { content: "" })]),
+      "chat-finish-with-call-in-own-dialect": finishInOwnDialect((data) => [
+        withAt(data, DELTA, {
+          tool_calls: [{ index: 0, function: { arguments: "" } }],
+        }),
+      ]),
+      ...shared("chat-finish-missing"),
+    },
   },
   {
     id: "chat_stream.finish-reason",
@@ -175,11 +257,13 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           },
         )
       ),
-    mutants: [
-      "chat-stream-finish-end_turn",
-      "chat-stream-finish-empty-before",
-      "chat-stream-finish-false-before",
-    ],
+    faults: {
+      "chat-stream-finish-end_turn": finish((data) =>
+        withAt(data, "choices.0.finish_reason", "end_turn")
+      ),
+      "chat-stream-finish-empty-before": finishBefore(""),
+      "chat-stream-finish-false-before": finishBefore(false),
+    },
   },
   {
     id: "chat_stream.nothing-after-finish",
@@ -200,7 +284,31 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           },
         );
       }),
-    mutants: ["chat-content-after-finish", "chat-finish-first"],
+    faults: {
+      // A chunk with empty content follows the finish.
+      "chat-content-after-finish": finish((data) => {
+        const late = withAt(
+          withAt(data, "choices.0.delta", { content: "" }),
+          "choices.0.finish_reason",
+          null,
+        );
+        return [{ data }, { data: late }];
+      }),
+      // The finishing chunk is sent before the text.
+      "chat-finish-first": frames("chat", (data) => {
+        if (textAt(data, "choices.0.delta.role") !== "") {
+          const early = withAt(
+            withAt(data, "choices.0.delta", {}),
+            "choices.0.finish_reason",
+            "stop",
+          );
+          return [{ data }, { data: early }];
+        }
+        return textAt(data, "choices.0.finish_reason") === ""
+          ? data
+          : undefined;
+      }),
+    },
   },
   {
     id: "chat_stream.blank-line-last",
@@ -220,7 +328,12 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["chat-last-frame-unfinished", "chat-blank-lines-missing"],
+    faults: {
+      "chat-last-frame-unfinished": wire((text) =>
+        text.includes("[DONE]") ? text.slice(0, -1) : text
+      ),
+      "chat-blank-lines-missing": wire((text) => text.slice(0, -1)),
+    },
   },
   ...CHAT_STREAM_BREAK_CHECKS,
 ]);

@@ -1,7 +1,18 @@
 /** Checks of the area `chat_stream` that compare with the fixture's content. */
+import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
+import { chatLengthAsStop } from "../chat_reply/faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { objectOf } from "@model-gateway/replay/json";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  before,
+  CONTENT,
+  reason,
+  texts as faultTexts,
+  upstreamPieces,
+  words,
+} from "./faults_text.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { brief, sameJson, textAt } from "../../evidence/json_path.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   demanded,
@@ -107,19 +118,63 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: CONTENTS,
     judge: texts,
-    mutants: [
-      "chat-stream-delta-lost",
-      "chat-stream-first-delta-lost",
-      "chat-stream-last-delta-lost",
-      "chat-stream-delta-twice",
-      "chat-stream-deltas-swapped",
-      "chat-stream-delta-trimmed",
-      "chat-stream-deltas-grow",
-      "chat-stream-latin1",
-      "chat-stream-thinking-leaks",
-      "chat-stream-text-renamed",
-      "chat-stream-letter-changed",
-    ],
+    faults: {
+      "chat-stream-delta-lost": faultTexts((_, data, x) =>
+        before(x) === 1 ? undefined : data
+      ),
+      "chat-stream-first-delta-lost": faultTexts((_, data, x) =>
+        before(x) === 0 ? undefined : data
+      ),
+      // The last text delta is lost.
+      "chat-stream-last-delta-lost": frames("chat", (data, { state }) => {
+        const held = objectOf(state.get("held"));
+        state.delete("held");
+        if (textAt(data, CONTENT) !== "") {
+          state.set("held", data);
+          return Object.keys(held).length === 0 ? [] : [{ data: held }];
+        }
+        return data;
+      }),
+      "chat-stream-delta-twice": faultTexts((_, data, x) =>
+        before(x) === 1 ? [{ data }, { data }] : data
+      ),
+      // Two text deltas are swapped.
+      "chat-stream-deltas-swapped": frames("chat", (data, x) => {
+        const held = objectOf(x.state.get("held"));
+        const waits = Object.keys(held).length > 0;
+        x.state.delete("held");
+        if (textAt(data, CONTENT) !== "" && !waits && before(x) === 0) {
+          x.state.set("held", data);
+          return [];
+        }
+        return waits ? [{ data }, { data: held }] : data;
+      }),
+      "chat-stream-delta-trimmed": words((text) => text.trim()),
+      "chat-stream-deltas-grow": words((text, { state }) => {
+        const all = `${state.get("all") ?? ""}${text}`;
+        state.set("all", all);
+        return all;
+      }),
+      "chat-stream-latin1": words((text) =>
+        [...new TextEncoder().encode(text)].map((byte) =>
+          String.fromCharCode(byte)
+        ).join("")
+      ),
+      "chat-stream-thinking-leaks": {
+        part: (part, { endpoint, stream }) =>
+          endpoint === "chat" && stream && part.type === "thinking"
+            ? [{ type: "text", text: part.text }]
+            : [part],
+      },
+      "chat-stream-text-renamed": frames(
+        "chat",
+        (data) =>
+          textAt(data, CONTENT) === ""
+            ? data
+            : withAt(data, "choices.0.delta", { text: textAt(data, CONTENT) }),
+      ),
+      "chat-stream-letter-changed": words((text) => text.replace("o", "0")),
+    },
   },
   {
     id: "chat_stream.text-exact-odd-upstreams",
@@ -127,7 +182,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-oddities"],
     judge: texts,
-    mutants: ["chat-stream-delta-trimmed"],
+    faults: shared("chat-stream-delta-trimmed"),
   },
   {
     id: "chat_stream.text-exact-long",
@@ -135,7 +190,12 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-sizes"],
     judge: texts,
-    mutants: ["chat-stream-text-capped", "chat-stream-big-frame-cut"],
+    faults: {
+      "chat-stream-text-capped": faultTexts((_, data, x) =>
+        before(x) >= 100 ? undefined : data
+      ),
+      "chat-stream-big-frame-cut": words((text) => text.slice(0, 65536)),
+    },
   },
   {
     id: "chat_stream.utf8",
@@ -156,7 +216,27 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["chat-stream-characters-lost", "chat-stream-bytes-lost"],
+    faults: {
+      "chat-stream-characters-lost": upstreamPieces((piece) =>
+        new TextEncoder().encode(new TextDecoder().decode(piece))
+      ),
+      // The stream is encoded as Latin-1.
+      "chat-stream-bytes-lost": {
+        writer: (writer, { endpoint, stream }) =>
+          endpoint === "chat" && stream
+            ? {
+              ...writer,
+              piece: (bytes) =>
+                writer.piece(
+                  Uint8Array.from(
+                    new TextDecoder().decode(bytes),
+                    (letter) => letter.charCodeAt(0),
+                  ),
+                ),
+            }
+            : writer,
+      },
+    },
   },
   {
     id: "chat_stream.finish-exact",
@@ -168,10 +248,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     reads: CONTENTS,
     judge: (e) => reasons(e, isSpecified),
-    mutants: [
-      "chat-stream-length-as-stop",
-      "chat-stream-tools-as-stop",
-    ],
+    faults: {
+      "chat-stream-length-as-stop": reason("length", "stop"),
+      "chat-stream-tools-as-stop": reason("tool_calls", "stop"),
+    },
   },
   {
     id: "chat_stream.finish-exact-odd-upstreams",
@@ -184,7 +264,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     reads: ["chat-contents", "chat-oddities"],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
-    mutants: ["chat-stream-filter-as-stop"],
+    faults: { "chat-stream-filter-as-stop": reason("content_filter", "stop") },
   },
   {
     id: "chat_stream.as-whole",
@@ -194,7 +274,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     reads: CONTENTS,
     judge: asWhole,
-    mutants: ["chat-stream-delta-lost", "chat-length-as-stop"],
+    faults: {
+      "chat-length-as-stop": chatLengthAsStop,
+      ...shared("chat-stream-delta-lost"),
+    },
   },
   {
     id: "chat_stream.as-whole-odd-upstreams",
@@ -204,7 +287,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["chat-oddities"],
     judge: asWhole,
-    mutants: ["chat-stream-first-delta-lost"],
+    faults: shared("chat-stream-first-delta-lost"),
   },
   {
     id: "chat_stream.no-empty-stream",
@@ -227,7 +310,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["chat-stream-empty", "chat-message-frames"],
+    faults: {
+      "chat-stream-empty": words(() => ""),
+      ...shared("chat-message-frames"),
+    },
   },
   {
     id: "chat_stream.no-reply-in-one-chunk",
@@ -250,7 +336,24 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["chat-stream-text-in-one-chunk"],
+    faults: {
+      // The text is buffered and sent in one chunk.
+      "chat-stream-text-in-one-chunk": frames("chat", (data, { state }) => {
+        const all = `${state.get("all") ?? ""}${textAt(data, CONTENT)}`;
+        state.set("all", all);
+        if (at(data, "choices.0.finish_reason") === null) {
+          return textAt(data, CONTENT) === "" ? data : undefined;
+        }
+        state.delete("all");
+        if (all === "") return data;
+        const chunk = withAt(data, "choices", [{
+          index: 0,
+          delta: { content: all },
+          finish_reason: null,
+        }]);
+        return [{ data: chunk }, { data }];
+      }),
+    },
   },
   ...CHAT_STREAM_USAGE_CHECKS,
 ]);

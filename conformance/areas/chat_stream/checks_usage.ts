@@ -1,8 +1,16 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import { at, numberAt, textAt } from "../../evidence/json_path.ts";
+import { frames } from "../../reference_gateway/change_reply.ts";
+import {
+  put,
+  removed,
+  replace,
+  withChoice,
+  withUsage,
+} from "../../reference_gateway/change_chunks.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at } from "../../evidence/json_path.ts";
-import { isObject } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, wholeNumber } from "../../suite/finding.ts";
 import {
@@ -95,17 +103,56 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "chat-stream-usage-missing",
-      "chat-stream-usage-each",
-      "chat-stream-usage-twice",
-      "chat-stream-usage-on-finish",
-      "chat-stream-usage-with-choice",
-      "chat-stream-usage-first",
-      "chat-stream-usage-as-text",
-      "chat-stream-usage-empty",
-      "chat-stream-usage-sum-wrong",
-    ],
+    faults: {
+      "chat-stream-usage-missing": put(withUsage, "usage", () => null),
+      "chat-stream-usage-each": put(
+        withChoice,
+        "usage",
+        () => ({ prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 }),
+      ),
+      "chat-stream-usage-twice": replace(
+        withUsage,
+        (data) => [{ data }, { data }],
+      ),
+      // The usage is on the finishing chunk.
+      "chat-stream-usage-on-finish": frames("chat", (data, { state }) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") {
+          state.set("finish", data);
+          return undefined;
+        }
+        if (at(data, "usage.total_tokens") === undefined) return data;
+        const finish = objectOf(state.get("finish"));
+        return [{ data: { ...finish, usage: at(data, "usage") } }];
+      }),
+      "chat-stream-usage-with-choice": put(
+        withUsage,
+        "choices",
+        () => [{ index: 0, delta: {}, finish_reason: null }],
+      ),
+      // The usage is sent before the finishing chunk.
+      "chat-stream-usage-first": frames("chat", (data, { state }) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") {
+          state.set("finish", data);
+          return undefined;
+        }
+        return at(data, "usage.total_tokens") === undefined
+          ? data
+          : [{ data }, { data: objectOf(state.get("finish")) }];
+      }),
+      "chat-stream-usage-as-text": put(
+        withUsage,
+        "usage.completion_tokens",
+        (data) => `${numberAt(data, "usage.completion_tokens")}`,
+      ),
+      "chat-stream-usage-empty": put(withUsage, "usage", () => ({
+        total: 1,
+      })),
+      "chat-stream-usage-sum-wrong": put(
+        withUsage,
+        "usage.total_tokens",
+        (data) => at(data, "usage.prompt_tokens"),
+      ),
+    },
   },
   {
     id: "chat_stream.usage-exact",
@@ -113,12 +160,35 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: CONTENTS,
     judge: tokens,
-    mutants: [
-      "chat-stream-usage-off-by-one",
-      "chat-stream-usage-zero",
-      "chat-stream-usage-without-cache",
-      "chat-stream-usage-first-figures",
-    ],
+    faults: {
+      "chat-stream-usage-off-by-one": put(
+        withUsage,
+        "usage.completion_tokens",
+        (data) => (numberAt(data, "usage.completion_tokens") ?? 0) + 1,
+      ),
+      "chat-stream-usage-zero": put(
+        withUsage,
+        "usage",
+        () => ({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+      ),
+      // Cached input is not counted.
+      "chat-stream-usage-without-cache": put(
+        withUsage,
+        "usage.prompt_tokens",
+        (data) =>
+          (numberAt(data, "usage.prompt_tokens") ?? 0) -
+          (numberAt(data, "usage.prompt_tokens_details.cached_tokens") ?? 0),
+      ),
+      // The first of the upstream's token counts is kept.
+      "chat-stream-usage-first-figures": {
+        part: (part, { endpoint, state }) => {
+          if (endpoint !== "chat" || part.type !== "usage") return [part];
+          if (state.has("usage")) return [];
+          state.set("usage", true);
+          return [part];
+        },
+      },
+    },
   },
   {
     id: "chat_stream.usage-exact-odd-upstreams",
@@ -126,7 +196,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-oddities"],
     judge: tokens,
-    mutants: ["chat-stream-usage-zero"],
+    faults: shared("chat-stream-usage-zero"),
   },
   {
     id: "chat_stream.usage-details",
@@ -152,7 +222,18 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
           chunk,
         );
       }),
-    mutants: ["chat-stream-details-lost", "chat-stream-cached-zero"],
+    faults: {
+      "chat-stream-details-lost": put(
+        withUsage,
+        "usage.prompt_tokens_details",
+        removed,
+      ),
+      "chat-stream-cached-zero": put(
+        withUsage,
+        "usage.prompt_tokens_details.cached_tokens",
+        () => 0,
+      ),
+    },
   },
   {
     id: "chat_stream.usage-not-asked",
@@ -188,6 +269,21 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
           ),
         ])
       ),
-    mutants: ["chat-stream-usage-always", "chat-stream-unasked-empty-chunk"],
+    faults: {
+      "chat-stream-usage-always": {
+        modelRequest: (request) => ({ ...request, usageAsked: true }),
+      },
+      // Where no usage was requested, an empty usage chunk is sent.
+      "chat-stream-unasked-empty-chunk": {
+        modelRequest: (request) => ({ ...request, usageAsked: true }),
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat" || typeof frame.data === "string") {
+            return [frame];
+          }
+          const { usage: _, ...rest } = frame.data;
+          return [{ data: rest }];
+        },
+      },
+    },
   },
 ]);

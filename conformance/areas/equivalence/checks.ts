@@ -1,4 +1,5 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
+import { chatInputDoubled } from "./faults.ts";
 import { contentOf, textAndCalls, tokensOf } from "../../evidence/content.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -75,7 +76,14 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["text"],
     judge: (e) => same(e, "text", (x) => textAndCalls(contentOf(x))),
-    mutants: ["chat-loses-last-text"],
+    faults: {
+      "chat-loses-last-text": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "text"
+            ? [{ ...part, text: part.text.replace(".", "") }]
+            : [part],
+      },
+    },
   },
   {
     id: "equivalence.tools",
@@ -87,7 +95,20 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["pair-tools"],
     judge: (e) => same(e, "tool calls", (x) => textAndCalls(contentOf(x))),
-    mutants: ["chat-second-tool-lost"],
+    faults: {
+      // The chat endpoint passes on only one tool call.
+      "chat-second-tool-lost": {
+        part: (part, { endpoint, state }) => {
+          if (endpoint !== "chat") return [part];
+          if (part.type === "tool" && !state.has("call")) {
+            state.set("call", part.call);
+          }
+          const later = (part.type === "tool" || part.type === "args") &&
+            part.call !== state.get("call");
+          return later ? [] : [part];
+        },
+      },
+    },
   },
   {
     id: "equivalence.tokens",
@@ -98,7 +119,7 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     reads: ["text"],
     judge: (e) =>
       same(e, "tokens", (x) => JSON.stringify(tokensOf(contentOf(x)))),
-    mutants: ["chat-input-doubled"],
+    faults: { "chat-input-doubled": chatInputDoubled },
   },
   {
     id: "equivalence.stop",
@@ -108,7 +129,20 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["pair-tools"],
     judge: (e) => same(e, "stop cause", finishOf),
-    mutants: ["chat-tool-stop-lost"],
+    faults: {
+      // Tool calls on the chat endpoint end with the finish reason of plain text.
+      "chat-tool-stop-lost": {
+        reply: (reply, { endpoint }) =>
+          endpoint === "chat"
+            ? {
+              ...reply,
+              body: JSON.parse(
+                JSON.stringify(reply.body).replace('"tool_calls"}', '"stop"}'),
+              ),
+            }
+            : reply,
+      },
+    },
   },
   ...FIXTURE_CHECKS,
   ...REPETITION_CHECKS,

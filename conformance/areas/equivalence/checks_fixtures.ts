@@ -3,6 +3,24 @@
  * every upstream.
  */
 import {
+  limitLostOnChat,
+  otherModelOnChat,
+} from "../upstream/faults_request.ts";
+import { systemLostOnChat } from "../upstream/faults_conversation.ts";
+import {
+  chatFinishMissingInOwnDialect,
+  chatFinishNullInOwnDialect,
+  chatFinishTwiceInOwnDialect,
+} from "./faults_same_dialect.ts";
+import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
+import {
+  frames,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
+import { firstChoice, REPEATED_FAULTS_FIXTURES } from "./faults_fixtures.ts";
+import {
   contentOf,
   fixtureContent,
   fullContent,
@@ -13,7 +31,6 @@ import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Kind, PAIRED } from "./scenarios.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { ENDS_OF_THEIR_OWN, of, stopOf, stopPairs } from "./stop_causes.ts";
@@ -99,7 +116,7 @@ function pairCheck(
   rule: Check["rule"],
   level: Check["level"],
   judge: (e: Evidence) => readonly Finding[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id: `equivalence.${name}-${kind}`,
@@ -108,7 +125,7 @@ function pairCheck(
     mode: "replay",
     reads: [`pair-${kind}`],
     judge,
-    mutants,
+    faults,
   };
 }
 
@@ -154,8 +171,16 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       (e) =>
         asTheFixture(e, kind, "text and tools", textAndTools, TEXT_ELSEWHERE),
       kind === "calls"
-        ? ["chat-arguments-changed", "message-tools-reversed"]
-        : ["chat-stream-text-changed", "message-whole-text-trimmed"],
+        ? pick(
+          REPEATED_FAULTS_FIXTURES,
+          "chat-arguments-changed",
+          "message-tools-reversed",
+        )
+        : pick(
+          REPEATED_FAULTS_FIXTURES,
+          "chat-stream-text-changed",
+          "message-whole-text-trimmed",
+        ),
     ),
     pairCheck(
       "usage",
@@ -167,13 +192,14 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       },
       "documented",
       (e) => asTheFixture(e, kind, "tokens", tokens),
-      [
+      pick(
+        REPEATED_FAULTS_FIXTURES,
         "chat-output-one-more",
         "message-stream-output-zero",
         "chat-whole-input-less",
         "streams-cost-more",
         ...kind === "texts" ? ["cache-tokens-lost"] : [],
-      ],
+      ),
     ),
     pairCheck(
       "stops",
@@ -185,8 +211,16 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       kind === "oddities" ? "convention" : "documented",
       (e) => stopPairs(e, kind),
       kind === "calls"
-        ? ["tools-end-as-text", "chat-finish-told-twice"]
-        : ["limits-end-as-text", "chat-finish-told-twice"],
+        ? pick(
+          REPEATED_FAULTS_FIXTURES,
+          "tools-end-as-text",
+          "chat-finish-told-twice",
+        )
+        : pick(
+          REPEATED_FAULTS_FIXTURES,
+          "limits-end-as-text",
+          "chat-finish-told-twice",
+        ),
     ),
     pairCheck(
       "forms",
@@ -198,11 +232,12 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       },
       "convention",
       (e) => wholeAsStream(e, kind),
-      [
+      pick(
+        REPEATED_FAULTS_FIXTURES,
         "chat-stream-text-changed",
         "streams-cost-more",
         "message-stream-output-zero",
-      ],
+      ),
     ),
   ]),
   pairCheck(
@@ -227,12 +262,28 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           );
         })
       ),
-    [
-      "chat-stream-text-changed",
-      "message-stream-text-elsewhere",
-      "chat-first-delta-lost",
-      "message-last-delta-twice",
-    ],
+    {
+      "message-stream-text-elsewhere": frames(
+        "messages",
+        (data) =>
+          objectOf(data["delta"])["type"] === "text_delta"
+            ? withAt(data, "delta.type", "text")
+            : data,
+      ),
+      // The first text of a chat stream is lost.
+      "chat-first-delta-lost": frames("chat", (data, { state }) => {
+        const text = stringOf(objectOf(firstChoice(data)["delta"])["content"]);
+        if ((text ?? "") === "" || state.has("sent")) return data;
+        state.set("sent", true);
+        return undefined;
+      }),
+      // A full stop is sent twice.
+      "message-last-delta-twice": frames("messages", (data, _, frame) => {
+        const text = stringOf(objectOf(data["delta"])["text"]);
+        return text?.endsWith(".") === true ? [frame, frame] : data;
+      }),
+      ...shared("chat-stream-text-changed"),
+    },
   ),
   pairCheck(
     "fields",
@@ -255,7 +306,20 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           ];
         })
       ),
-    ["message-whole-text-trimmed", "message-text-in-two-blocks"],
+    {
+      // The text of a whole reply is split into two blocks.
+      "message-text-in-two-blocks": wholeReply("messages", (body) => ({
+        ...body,
+        content: arrayOf(body["content"]).flatMap((block) => {
+          const text = stringOf(objectOf(block)["text"]);
+          return text === undefined ? [block] : [
+            { type: "text", text: text.slice(0, 5) },
+            { type: "text", text: text.slice(5) },
+          ];
+        }),
+      })),
+      ...shared("message-whole-text-trimmed"),
+    },
   ),
   ...ENDS_OF_THEIR_OWN.map((fixture): Check => ({
     id: `equivalence.one-end-${fixture}`,
@@ -277,13 +341,16 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           x,
         );
       }),
-    mutants: [
-      "chat-finish-told-twice",
-      "chat-finish-lost",
-      "chat-finish-missing-in-own-dialect",
-      "chat-finish-twice-in-own-dialect",
-      "chat-finish-null-in-own-dialect",
-    ],
+    faults: {
+      ...pick(
+        REPEATED_FAULTS_FIXTURES,
+        "chat-finish-told-twice",
+        "chat-finish-lost",
+      ),
+      "chat-finish-missing-in-own-dialect": chatFinishMissingInOwnDialect,
+      "chat-finish-twice-in-own-dialect": chatFinishTwiceInOwnDialect,
+      "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,
+    },
   })),
   {
     id: "equivalence.requests",
@@ -296,11 +363,17 @@ export const FIXTURE_CHECKS: readonly Check[] = [
     mode: "replay",
     reads: ["sent-talk"],
     judge: (e) => sameRequests(e, ["history", "blocks"]),
-    mutants: [
-      "system-lost-on-chat",
-      "other-model-on-chat",
-      "limit-lost-on-chat",
-      "chat-turns-cut",
-    ],
+    faults: {
+      "system-lost-on-chat": systemLostOnChat,
+      "other-model-on-chat": otherModelOnChat,
+      "limit-lost-on-chat": limitLostOnChat,
+      // The chat endpoint drops the first turn.
+      "chat-turns-cut": {
+        modelRequest: (request, { endpoint }) =>
+          endpoint === "chat" && request.turns.length > 1
+            ? { ...request, turns: request.turns.slice(1) }
+            : request,
+      },
+    },
   },
 ];

@@ -3,6 +3,14 @@
  * form must be the same in the other form and on the other endpoint. In a live run, replies that a
  * model varies stay unclear.
  */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
+import { streamed, trimmed } from "./faults_repetition.ts";
+import {
+  frames,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import {
   causeInChat,
   contentOf,
@@ -11,9 +19,7 @@ import {
 } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "@model-gateway/replay/json";
 import { AGAIN } from "./scenarios_repetition.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable, skill } from "../../suite/finding.ts";
 
@@ -205,24 +211,72 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
         "A model that repeats its words on each request gives the same words whole and streamed.",
     },
     judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
-    mutants: [
-      "again-delta-lost",
-      "again-markup-escaped",
-      "again-argument-trimmed",
-      "again-chat-stream-cut",
-    ],
+    faults: {
+      // The second text delta of a message stream is lost.
+      "again-delta-lost": frames("messages", (data, { state }) => {
+        if (textAt(data, "delta.type") !== "text_delta") return data;
+        const number = Number(state.get("delta") ?? 0) + 1;
+        state.set("delta", number);
+        return number === 2 ? undefined : data;
+      }),
+      "again-markup-escaped": streamed(
+        "text",
+        "messages",
+        (text) => text.replaceAll("<", "&lt;"),
+      ),
+      // Whitespace around the arguments of whole messages is removed.
+      "again-argument-trimmed": wholeReply("messages", (body) => ({
+        ...body,
+        content: (Array.isArray(body["content"]) ? body["content"] : []).map(
+          (block) => {
+            const { input } = objectOf(block);
+            if (input === undefined) return block;
+            const entries = Object.entries(objectOf(input));
+            return {
+              ...objectOf(block),
+              input: Object.fromEntries(
+                entries.map(([key, value]) => [key, trimmed(value ?? null)]),
+              ),
+            };
+          },
+        ),
+      })),
+      // Chat streams lose all text after three deltas, and end normally.
+      "again-chat-stream-cut": frames("chat", (data, { state }) => {
+        if (textAt(data, "choices.0.delta.content") === "") return data;
+        const number = Number(state.get("delta") ?? 0) + 1;
+        state.set("delta", number);
+        return number > 3 ? undefined : data;
+      }),
+    },
   },
   {
     id: "equivalence.again-input",
     rule: { section: SECTION, text: INPUT },
     judge: (e) => bothForms(e, "input tokens", inputOf, inputOf),
-    mutants: ["again-stream-input-more"],
+    faults: {
+      // Chat streams count one prompt token too many.
+      "again-stream-input-more": frames("chat", (data) => {
+        const tokens = numberOf(objectOf(data["usage"])["prompt_tokens"]);
+        return tokens === undefined
+          ? data
+          : withAt(data, "usage.prompt_tokens", tokens + 1);
+      }),
+    },
   },
   {
     id: "equivalence.again-output",
     rule: { section: SECTION, text: OUTPUT },
     judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
-    mutants: ["streams-cost-more", "again-whole-output-less"],
+    faults: {
+      // Whole chat replies count one token too few.
+      "again-whole-output-less": wholeReply("chat", (body) => {
+        const tokens = numberOf(objectOf(body["usage"])["completion_tokens"]) ??
+          0;
+        return withAt(body, "usage.completion_tokens", tokens - 1);
+      }),
+      ...shared("streams-cost-more"),
+    },
   },
   {
     id: "equivalence.again-stop",
@@ -231,7 +285,15 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
       text: "| Stop cause | `stop_reason` | `finish_reason` |",
     },
     judge: (e) => bothForms(e, "stop cause", stopOf, wordsOf),
-    mutants: ["again-stream-end-as-limit"],
+    faults: {
+      "again-stream-end-as-limit": frames(
+        "messages",
+        (data) =>
+          textAt(data, "delta.stop_reason") === ""
+            ? data
+            : withAt(data, "delta.stop_reason", "max_tokens"),
+      ),
+    },
   },
   {
     id: "equivalence.again-model",
@@ -240,13 +302,21 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
       text: "| model | string | Model id used |",
     },
     judge: (e) => bothForms(e, "model", modelOf, modelOf),
-    mutants: ["again-stream-model-other"],
+    faults: {
+      "again-stream-model-other": frames(
+        "messages",
+        (data) =>
+          data["type"] === "message_start"
+            ? withAt(data, "message.model", "vendora-haiku-4-5-other")
+            : data,
+      ),
+    },
   },
   {
     id: "equivalence.again-price",
     rule: { section: SECTION, text: OUTPUT },
     judge: (e) => bothEndpoints(e, "output tokens", outputOf),
-    mutants: ["chat-output-one-more"],
+    faults: shared("chat-output-one-more"),
   },
   {
     id: "equivalence.again-stop-cause",
@@ -255,6 +325,13 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
       text: "| Stop cause | `stop_reason` | `finish_reason` |",
     },
     judge: (e) => bothEndpoints(e, "stop cause", causeOf),
-    mutants: ["again-chat-end-as-limit"],
+    faults: {
+      "again-chat-end-as-limit": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "stop" && part.cause === "end"
+            ? [{ ...part, cause: "max_tokens" }]
+            : [part],
+      },
+    },
   },
 ]);

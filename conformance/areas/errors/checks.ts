@@ -1,13 +1,14 @@
 /** Checks of the area `errors`: wrong requests. */
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import { brokenByWrongRequests, REPEATED_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { sameJson, textAt } from "../../evidence/json_path.ts";
-import { at } from "../../evidence/json_path.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import {
   MISSING,
   MISTYPED,
   type WrongMember,
 } from "./scenarios_invalid_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
@@ -100,11 +101,12 @@ function memberCheck(
     mode: "both",
     reads: ["wrong-bodies"],
     judge: (e) => wrong(e, form, only).flatMap((x) => refusedFor(x, names)),
-    mutants: [
+    faults: pick(
+      REPEATED_FAULTS,
       `${form}-accepted`,
       "errors-name-nothing",
       "every-wrong-request-500",
-    ],
+    ),
   };
 }
 
@@ -128,7 +130,11 @@ function missingCheck(form: string, { only }: WrongMember): Check {
           x,
         );
       }),
-    mutants: [`${form}-accepted`, "every-wrong-request-500"],
+    faults: pick(
+      REPEATED_FAULTS,
+      `${form}-accepted`,
+      "every-wrong-request-500",
+    ),
   };
 }
 
@@ -174,7 +180,20 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
         )
       );
     },
-    mutants: ["unknown-model-served", "unknown-model-500"],
+    faults: {
+      "unknown-model-served": {
+        modelRequest: (modelRequest) =>
+          modelRequest.model.startsWith("vendor")
+            ? modelRequest
+            : { ...modelRequest, model: "vendora-haiku-4-5" },
+      },
+      "unknown-model-500": {
+        problem: (problem) =>
+          problem.code === "model_not_found"
+            ? { ...problem, status: 500 }
+            : problem,
+      },
+    },
   },
   {
     id: "errors.wrong-request-400",
@@ -196,7 +215,12 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
         ),
       ]);
     },
-    mutants: ["wrong-request-500"],
+    faults: {
+      "wrong-request-500": {
+        problem: (problem) =>
+          problem.status === 400 ? { ...problem, status: 500 } : problem,
+      },
+    },
   },
   ...BODIES.map((form): Check => ({
     id: `errors.${form}`,
@@ -218,12 +242,13 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
           (text) => typeof text === "string" && text !== "",
         ),
       ]),
-    mutants: [
+    faults: pick(
+      REPEATED_FAULTS,
       "every-wrong-request-500",
       form === "body-trailing"
         ? "bytes-after-json-ignored"
         : "any-body-will-do",
-    ],
+    ),
   })),
   ...Object.entries(MISSING).map(([form, member]) =>
     missingCheck(form, member)
@@ -239,7 +264,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       Object.entries(MISSING).flatMap(([form, { names, only }]) =>
         wrong(e, form, only).flatMap((x) => refusedFor(x, names))
       ),
-    mutants: ["errors-name-nothing", "every-wrong-request-500"],
+    faults: shared("errors-name-nothing", "every-wrong-request-500"),
   },
   ...Object.entries(MISTYPED).map(([form, member]) =>
     memberCheck(form, member, {
@@ -259,12 +284,22 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
         .flatMap(modelNotFound),
-    mutants: [
-      "unknown-model-500",
-      "unknown-model-400",
-      "unknown-model-has-no-name",
-      "unknown-model-served",
-    ],
+    faults: {
+      "unknown-model-400": {
+        problem: (problem) =>
+          problem.code === "model_not_found"
+            ? { ...problem, status: 400 }
+            : problem,
+      },
+      // The error of an unknown model has no code on either endpoint.
+      "unknown-model-has-no-name": {
+        problem: ({ code, ...problem }) =>
+          code === "model_not_found"
+            ? { ...problem, type: "invalid_request_error" }
+            : { ...problem, ...(code === undefined ? {} : { code }) },
+      },
+      ...shared("unknown-model-500", "unknown-model-served"),
+    },
   },
   {
     id: "errors.model-empty",
@@ -274,7 +309,12 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
     },
     judge: (e) =>
       wrong(e, "empty-model").map((x) => statusIs(x, 400, 404, 422)),
-    mutants: ["empty-model-served", "every-wrong-request-500"],
+    faults: {
+      "empty-model-served": {
+        accept: (problem, body) => body["model"] === "" ? undefined : problem,
+      },
+      ...shared("every-wrong-request-500"),
+    },
   },
   {
     id: "errors.refused-before-the-stream",
@@ -305,7 +345,21 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: ["streamed-refusal-is-200", "streamed-refusal-is-another"],
+    faults: {
+      "streamed-refusal-is-200": {
+        reply: (reply, { stream }) =>
+          stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
+      },
+      "streamed-refusal-is-another": {
+        reply: (reply, { stream }) =>
+          stream && reply.status >= 400
+            ? {
+              ...reply,
+              body: withAt(reply.body, "error.message", "It did not work"),
+            }
+            : reply,
+      },
+    },
   },
   {
     id: "errors.nothing-goes-upstream",
@@ -328,7 +382,36 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       wrong(e, "unknown-model");
       return sent.map(unbilled);
     },
-    mutants: ["refused-after-the-call"],
+    faults: {
+      // Wrong requests are sent upstream before they are refused.
+      "refused-after-the-call": {
+        accept: (problem, _, { state }) => {
+          if (problem !== undefined) state.set("refuse", true);
+          return undefined;
+        },
+        modelRequest: (modelRequest, { request }) => ({
+          ...modelRequest,
+          turns: [{
+            role: "user",
+            parts: [{
+              type: "text",
+              text: /\[\[fx:[^\]]*\]\]/.exec(request.body)?.[0] ?? "",
+            }],
+          }],
+        }),
+        reply: (reply, { state }) =>
+          state.has("refuse")
+            ? {
+              ...reply,
+              status: 400,
+              body: {
+                type: "error",
+                error: { type: "invalid_request_error", message: "Wrong" },
+              },
+            }
+            : reply,
+      },
+    },
   },
   {
     id: "errors.next-request-works",
@@ -337,7 +420,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       text: "After several wrong requests a right one succeeds.",
     },
     judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
-    mutants: ["broken-by-wrong-requests"],
+    faults: { "broken-by-wrong-requests": brokenByWrongRequests },
   },
   ...REFUSAL_BODY_CHECKS,
 ]);

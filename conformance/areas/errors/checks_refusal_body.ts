@@ -1,8 +1,14 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
+import { type Check, type Faults, shared } from "../../suite/check.ts";
+import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
+import {
+  refusal,
+  without,
+  withType,
+  withValue,
+} from "./faults_refusal_body.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
@@ -68,7 +74,7 @@ function ofEvery(
   text: string,
   endpoints: readonly Exchange["endpoint"][],
   judge: (refusal: Exchange) => readonly Finding[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id: `errors.${name}`,
@@ -82,7 +88,7 @@ function ofEvery(
     reads: "everything",
     provedBy: PROVED_BY,
     judge: (e) => refusals(e, endpoints).flatMap(judge),
-    mutants,
+    faults,
   };
 }
 
@@ -115,7 +121,14 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       satisfies(x, "", "a JSON object", isObject),
       satisfies(x, "error", "an object", isObject),
     ],
-    ["error-as-text-plain", "error-as-html", "error-is-a-string"],
+    {
+      "error-as-text-plain": withType("text/plain; charset=utf-8"),
+      "error-as-html": withType("text/html"),
+      "error-is-a-string": withValue(
+        "error",
+        ({ body }) => objectOf(body["error"])["message"] ?? "",
+      ),
+    },
   ),
   ofEvery(
     "every-message-is-text",
@@ -124,13 +137,25 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     (x) => [
       satisfies(x, "error.message", "a plain text", plainMessage),
     ],
-    [
-      "error-message-empty",
-      "error-message-missing",
-      "error-message-is-json",
-      "error-message-is-a-page",
-      "error-message-is-a-list",
-    ],
+    {
+      "error-message-empty": withValue("error.message", ""),
+      "error-message-missing": refusal((reply) => ({
+        ...reply,
+        body: {
+          ...reply.body,
+          error: without(objectOf(reply.body["error"]), "message"),
+        },
+      })),
+      "error-message-is-json": withValue(
+        "error.message",
+        ({ body }) => JSON.stringify(body),
+      ),
+      "error-message-is-a-page": withValue(
+        "error.message",
+        "<html><body><h1>Bad request</h1></body></html>",
+      ),
+      "error-message-is-a-list": withValue("error.message", ["bad request"]),
+    },
   ),
   ofEvery(
     "no-traces",
@@ -146,7 +171,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         x,
       ),
     ],
-    ["error-with-stack"],
+    {
+      "error-with-stack": withValue(
+        "error.stack",
+        "Error: no\n    at handle (gateway.ts:10:3)",
+      ),
+    },
   ),
   ofEvery(
     "every-error-has-a-type",
@@ -160,7 +190,16 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         (type) => typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
       ),
     ],
-    ["error-type-missing", "error-type-None"],
+    {
+      "error-type-missing": refusal((reply) => ({
+        ...reply,
+        body: {
+          ...reply.body,
+          error: without(objectOf(reply.body["error"]), "type"),
+        },
+      })),
+      "error-type-None": withValue("error.type", "None"),
+    },
   ),
   ofEvery(
     "message-envelope",
@@ -169,7 +208,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     (x) => [
       satisfies(x, "type", '"error"', (type) => type === "error"),
     ],
-    ["error-envelope-lost"],
+    {
+      "error-envelope-lost": refusal(
+        (reply) => ({ ...reply, body: without(reply.body, "type") }),
+        "messages",
+      ),
+    },
   ),
   ofEvery(
     "message-type-vocabulary",
@@ -183,7 +227,14 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         (type) => typeof type === "string" && MESSAGE_TYPES.includes(type),
       ),
     ],
-    ["error-type-None", "error-type-server_error"],
+    {
+      "error-type-server_error": withValue(
+        "error.type",
+        "server_error",
+        "messages",
+      ),
+      ...shared("error-type-None"),
+    },
   ),
   ofEvery(
     "message-type-fits-status",
@@ -204,7 +255,13 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    ["error-type-always-api_error", "error-type-always-invalid"],
+    {
+      "error-type-always-api_error": withValue("error.type", "api_error"),
+      "error-type-always-invalid": withValue(
+        "error.type",
+        "invalid_request_error",
+      ),
+    },
   ),
   ofEvery(
     "chat-fields",
@@ -225,7 +282,14 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
           (code ?? null) === null || typeof code === "number" || word(code),
       ),
     ],
-    ["chat-error-param-list", "chat-error-code-object"],
+    {
+      "chat-error-param-list": withValue(
+        "error.param",
+        ["messages", 0],
+        "chat",
+      ),
+      "chat-error-code-object": withValue("error.code", {}, "chat"),
+    },
   ),
   ofEvery(
     "one-request-id",
@@ -245,7 +309,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    ["error-request-id-of-another"],
+    {
+      "error-request-id-of-another": withValue(
+        "request_id",
+        "req_0000000000000000000000ff",
+      ),
+    },
   ),
   ofEvery(
     "one-error-object",
@@ -255,7 +324,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       ["choices", "content", "usage", "object"].map((name) =>
         satisfies(x, name, "nothing", (found) => (found ?? null) === null)
       ),
-    ["error-beside-a-reply"],
+    {
+      "error-beside-a-reply": refusal((reply) => ({
+        ...reply,
+        body: { ...reply.body, choices: [], content: [] },
+      })),
+    },
   ),
   ofEvery(
     "auth-words-only-for-keys",
@@ -279,6 +353,6 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    ["error-blames-the-key"],
+    { "error-blames-the-key": withValue("error.code", "invalid_api_key") },
   ),
 ];

@@ -2,10 +2,10 @@
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
+  GENERATION,
   type Generation,
   plainRequest,
 } from "../../suite/requests.ts";
-import { GENERATION } from "../../suite/requests.ts";
 import { UNLIMITED_OUTPUT_TOKENS } from "../../suite/test_request.ts";
 import { calls, type Scenario, together } from "../../suite/scenario.ts";
 

@@ -1,9 +1,8 @@
 /**
- * Mutants for the checks of the area `hostile`: upstream readers with mistakes seen in real ones.
+ * Faults of the area `hostile`: upstream readers with mistakes seen in real ones.
  */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
-import { STREAM_MUTANTS, wholeText } from "./faults_streams.ts";
-import type { Mutant } from "../../reference_gateway/mutant.ts";
+import type { Faults } from "../../suite/check.ts";
 
 const encoder = new TextEncoder();
 
@@ -16,65 +15,44 @@ function pieces(change: (piece: Uint8Array) => Uint8Array): Hooks {
   };
 }
 
-/** All mutants of the area `hostile`. */
-export const HOSTILE_MUTANTS: readonly Mutant[] = [
-  {
-    name: "decodes-each-piece",
-    about: "Characters split between two pieces are lost",
-    hooks: pieces((piece) => encoder.encode(new TextDecoder().decode(piece))),
-  },
-  {
-    name: "one-frame-a-piece",
-    about: "Only the first frame of each piece is read",
-    hooks: pieces((piece) => {
-      const text = new TextDecoder().decode(piece);
-      const first = text.split(/(?<=\n\n)/)[0] ?? "";
-      return encoder.encode(first);
-    }),
-  },
-  {
-    name: "line-feeds-only",
-    about: "Only a line feed ends a line",
-    hooks: wholeText((text) => text.replaceAll("\r", "~")),
-  },
-  {
-    name: "byte-order-mark-kept",
-    about: "A byte order mark makes the whole stream unreadable",
-    hooks: wholeText((text) => text.startsWith("\ufeff") ? "" : text),
-  },
-  {
-    name: "blank-after-colon-needed",
-    about: "Data lines without a space after the colon are ignored",
-    hooks: wholeText((text) => text.replaceAll(/^data:(?! )/gm, "lost:")),
-  },
-  {
-    name: "first-data-line-only",
-    about: "Only the first data line of a frame is read",
-    hooks: wholeText((text) =>
-      text.replaceAll(/(^data: .*$\r?\n)(?:^data: .*$\r?\n)+/gm, "$1")
-    ),
-  },
-  {
-    name: "comments-end-the-stream",
-    about: "Reading stops at a comment",
-    hooks: wholeText((text) => text.split(/^:/m)[0] ?? ""),
-  },
-  {
-    name: "id-lines-end-the-stream",
-    about: "Reading stops at an id line",
-    hooks: wholeText((text) => text.split(/^id:/m)[0] ?? ""),
-  },
-  {
-    name: "gzip-not-understood",
-    about:
-      "The upstream is asked to compress, but compressed replies are not decoded",
-    hooks: {
-      upstreamBytes: async function* (bytes, { request }) {
-        for await (const piece of bytes) {
-          if (!request.body.includes("?gzip")) yield piece;
-        }
-      },
+/** Changes the whole text of an upstream's body. */
+export function wholeText(change: (text: string) => string): Hooks {
+  return {
+    upstreamBytes: async function* (bytes) {
+      const all = await new Response(ReadableStream.from(bytes)).arrayBuffer();
+      // `ignoreBOM` keeps the byte order mark, so that the mutant fails on it.
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(all);
+      yield encoder.encode(change(text));
+    },
+  };
+}
+
+export const READER_FAULTS: Faults = {
+  "decodes-each-piece": pieces((piece) =>
+    encoder.encode(new TextDecoder().decode(piece))
+  ),
+  "one-frame-a-piece": pieces((piece) => {
+    const [first = ""] = new TextDecoder().decode(piece).split(/(?<=\n\n)/);
+    return encoder.encode(first);
+  }),
+  "line-feeds-only": wholeText((text) => text.replaceAll("\r", "~")),
+  "byte-order-mark-kept": wholeText((text) =>
+    text.startsWith("\ufeff") ? "" : text
+  ),
+  "blank-after-colon-needed": wholeText((text) =>
+    text.replaceAll(/^data:(?! )/gm, "lost:")
+  ),
+  "first-data-line-only": wholeText((text) =>
+    text.replaceAll(/(^data: .*$\r?\n)(?:^data: .*$\r?\n)+/gm, "$1")
+  ),
+  "comments-end-the-stream": wholeText((text) => text.split(/^:/m)[0] ?? ""),
+  "id-lines-end-the-stream": wholeText((text) => text.split(/^id:/m)[0] ?? ""),
+  // The upstream is asked to compress, but compressed replies are not decoded.
+  "gzip-not-understood": {
+    upstreamBytes: async function* (bytes, { request }) {
+      for await (const piece of bytes) {
+        if (!request.body.includes("?gzip")) yield piece;
+      }
     },
   },
-  ...STREAM_MUTANTS,
-];
+};

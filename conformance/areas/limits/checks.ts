@@ -1,11 +1,23 @@
 /** Checks of the area `limits`. */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
+import {
+  field,
+  overlooking,
+  refusalBody,
+  refusing,
+  repairing,
+} from "./hooks.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { BEYOND, WITHIN } from "./scenarios.ts";
 import { GENERATION, type Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
@@ -111,7 +123,7 @@ function limit(
   id: string,
   text: string,
   judge: (e: Evidence) => Finding[],
-  mutants: readonly string[],
+  faults: Faults,
   mode: Check["mode"] = "both",
 ): Check {
   return {
@@ -121,7 +133,7 @@ function limit(
     mode,
     reads: ["limits"],
     judge,
-    mutants,
+    faults,
   };
 }
 
@@ -139,13 +151,28 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.max_tokens-required",
     "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     (e) => sent(e, "messages", "no-max_tokens").map(refused),
-    ["max_tokens-has-default", "max_tokens-default-in-streams"],
+    {
+      "max_tokens-has-default": repairing((body) => ({
+        max_tokens: 64,
+        ...body,
+      })),
+      "max_tokens-default-in-streams": repairing((body) =>
+        body["stream"] === true ? { max_tokens: 64, ...body } : body
+      ),
+    },
   ),
   limit(
     "limits.max_tokens-optional",
     "| `max_tokens` is optional | chat-completion endpoint |",
     (e) => acceptances(e, "chat", "max_tokens"),
-    ["chat-needs-max_tokens", "chat-streams-need-max_tokens"],
+    {
+      "chat-needs-max_tokens": refusing(
+        "max_tokens",
+        (body, { endpoint }) =>
+          endpoint === "chat" && body["max_tokens"] === undefined,
+      ),
+      ...shared("chat-streams-need-max_tokens"),
+    },
   ),
   {
     id: "limits.max_tokens-integer",
@@ -156,11 +183,19 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     },
     mode: "replay",
     judge: (e) => refusals(e, "messages", "max_tokens").map(refused),
-    mutants: [
-      "max_tokens-coerced",
-      "max_tokens-rounded",
-      "max_tokens-negative-ok",
-    ],
+    faults: {
+      "max_tokens-coerced": repairing((body) =>
+        field(body, "max_tokens", (value) => value)
+      ),
+      "max_tokens-rounded": repairing((body) =>
+        typeof body["max_tokens"] === "number"
+          ? field(body, "max_tokens", Math.ceil)
+          : body
+      ),
+      "max_tokens-negative-ok": overlooking((body) =>
+        body["max_tokens"] === -1
+      ),
+    },
   },
   {
     id: "limits.chat-max_tokens-integer",
@@ -171,25 +206,51 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     },
     mode: "replay",
     judge: (e) => refusals(e, "chat", "max_tokens").map(refused),
-    mutants: ["max_tokens-coerced", "max_tokens-rounded"],
+    faults: shared("max_tokens-coerced", "max_tokens-rounded"),
   },
   limit(
     "limits.temperature-range",
     MESSAGES_TEMPERATURE,
     (e) => refusals(e, "messages", "temperature").map(refused),
-    [
-      "temperature-unchecked",
-      "temperature-of-chat-on-messages",
-      "temperature-clamped",
-      "temperature-below-ok",
-      "temperature-coerced",
-    ],
+    {
+      // The message endpoint accepts temperatures up to 2.
+      "temperature-of-chat-on-messages": overlooking((body, { endpoint }) =>
+        endpoint === "messages" && typeof body["temperature"] === "number" &&
+        body["temperature"] > 1 && body["temperature"] <= 2
+      ),
+      // A temperature outside its range is clamped.
+      "temperature-clamped": repairing((body, { endpoint }) =>
+        typeof body["temperature"] === "number"
+          ? field(
+            body,
+            "temperature",
+            (value) =>
+              Math.max(0, Math.min(value, endpoint === "chat" ? 2 : 1)),
+          )
+          : body
+      ),
+      "temperature-below-ok": repairing((body) =>
+        typeof body["temperature"] === "number"
+          ? field(body, "temperature", (value) => Math.max(0, value))
+          : body
+      ),
+      "temperature-coerced": repairing((body) =>
+        field(body, "temperature", (value) => value)
+      ),
+      ...shared("temperature-unchecked"),
+    },
   ),
   limit(
     "limits.temperature-edges",
     MESSAGES_TEMPERATURE,
     (e) => acceptances(e, "messages", "temperature"),
-    ["temperature-zero-refused", "temperature-one-refused"],
+    {
+      "temperature-one-refused": refusing(
+        "temperature",
+        (body) => body["temperature"] === 1,
+      ),
+      ...shared("temperature-zero-refused"),
+    },
     // Live models may have limits of their own; `limits.takes-temperature` asks several models.
     "replay",
   ),
@@ -197,17 +258,21 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.chat-temperature-range",
     CHAT_TEMPERATURE,
     (e) => refusals(e, "chat", "temperature").map(refused),
-    ["temperature-unchecked", "temperature-clamped", "temperature-coerced"],
+    shared(
+      "temperature-unchecked",
+      "temperature-clamped",
+      "temperature-coerced",
+    ),
   ),
   limit(
     "limits.chat-temperature-edges",
     CHAT_TEMPERATURE,
     (e) => acceptances(e, "chat", "temperature"),
-    [
+    shared(
       "temperature-zero-refused",
       "temperature-of-messages-on-chat",
       "temperature-two-refused",
-    ],
+    ),
     "replay",
   ),
   limit(
@@ -219,7 +284,15 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 200, 400, 422)
       ),
     ],
-    ["top_p-refused", "both-samplings-500"],
+    {
+      "top_p-refused": refusing("top_p", (body) => body["top_p"] !== undefined),
+      "both-samplings-500": {
+        accept: (problem, body) =>
+          body["top_p"] !== undefined && body["temperature"] !== undefined
+            ? problemOf(500, "failed")
+            : problem,
+      },
+    },
   ),
   {
     id: "limits.chat-system",
@@ -231,11 +304,14 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       ...acceptances(e, "chat", "system"),
       ...refusals(e, "chat", "system").map(refused),
     ],
-    mutants: [
-      "chat-system-dropped",
-      "chat-system-blocks-dropped",
-      "chat-system-first-refused",
-    ],
+    faults: {
+      "chat-system-dropped": repairing(({ system: _, ...body }) => body),
+      "chat-system-blocks-dropped": repairing((body) => {
+        const { system, ...rest } = body;
+        return Array.isArray(system) ? rest : body;
+      }),
+      ...shared("chat-system-first-refused"),
+    },
   },
   {
     id: "limits.refusal-names-field",
@@ -258,7 +334,20 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
           )
         )
       ),
-    mutants: ["refusal-without-field", "refusal-names-other-field"],
+    faults: {
+      "refusal-without-field": {
+        problem: ({ param: _, ...problem }) =>
+          problem.status === 400
+            ? { ...problem, message: "The request is invalid" }
+            : problem,
+      },
+      "refusal-names-other-field": {
+        problem: ({ param: _, ...problem }) =>
+          problem.status === 400
+            ? { ...problem, message: "messages: wrong" }
+            : problem,
+      },
+    },
   },
   {
     id: "limits.refusal-body",
@@ -293,11 +382,28 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: [
-      "refusal-type-api_error",
-      "refusal-without-top-type",
-      "refusal-as-stream",
-    ],
+    faults: {
+      "refusal-type-api_error": {
+        problem: (problem) =>
+          problem.status === 400 ? { ...problem, type: "api_error" } : problem,
+      },
+      "refusal-without-top-type": refusalBody((body) => ({
+        error: body["error"],
+      })),
+      // A refused stream has the content type text/event-stream.
+      "refusal-as-stream": {
+        reply: (reply, { stream }) =>
+          reply.status === 400 && stream
+            ? {
+              ...reply,
+              headers: {
+                ...reply.headers,
+                "content-type": "text/event-stream",
+              },
+            }
+            : reply,
+      },
+    },
   },
   ...LIMITS_USAGE_CHECKS,
   ...LIMITS_REPORTED_CHECKS,

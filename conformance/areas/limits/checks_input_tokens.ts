@@ -1,4 +1,12 @@
 /** Checks of the area `limits` about input tokens: everything in a request is billed as input. */
+import { chatInputDoubled } from "../equivalence/faults.ts";
+import { asking } from "./hooks.ts";
+import { toolDescriptionsLost } from "../tools/faults_upstream.ts";
+import {
+  parts,
+  systemLost,
+  systemLostOnChat,
+} from "../upstream/faults_conversation.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -91,11 +99,23 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
         "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
     },
     judge: (e) => counted(e, ["long", "tool", "result"]),
-    mutants: [
-      "long-text-unread",
-      "tool-descriptions-lost",
-      "tool-results-emptied",
-    ],
+    faults: {
+      "long-text-unread": {
+        modelRequest: parts((part) =>
+          part.type === "text"
+            ? [{ ...part, text: part.text.slice(0, 64) }]
+            : [part]
+        ) ?? ((request) =>
+          request),
+      },
+      "tool-descriptions-lost": toolDescriptionsLost,
+      "tool-results-emptied": {
+        modelRequest: parts((part) =>
+          part.type === "result" ? [{ ...part, text: "" }] : [part]
+        ) ?? ((request) =>
+          request),
+      },
+    },
   },
   {
     id: "limits.instructions-are-counted",
@@ -105,7 +125,13 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
         "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
     },
     judge: (e) => counted(e, FORMS.filter((form) => form.startsWith("system"))),
-    mutants: ["system-lost", "system-lost-on-chat", "second-system-lost"],
+    faults: {
+      "system-lost": systemLost,
+      "system-lost-on-chat": systemLostOnChat,
+      "second-system-lost": asking(({ system }) => ({
+        system: system.split("\n")[0] ?? "",
+      })),
+    },
   },
   {
     id: "limits.same-input-on-both-endpoints",
@@ -114,6 +140,18 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
       text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     },
     judge: sameOnBoth,
-    mutants: ["chat-input-doubled", "system-long-on-chat"],
+    faults: {
+      "chat-input-doubled": chatInputDoubled,
+      // The chat endpoint adds its own instructions.
+      "system-long-on-chat": {
+        modelRequest: (request, { endpoint }) =>
+          endpoint === "chat"
+            ? {
+              ...request,
+              system: `${request.system} Be kind and brief.`.repeat(9),
+            }
+            : request,
+      },
+    },
   },
 ]);

@@ -2,12 +2,29 @@
  * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
  * any model.
  */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import {
+  arrayOf,
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+  stringOf,
+} from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  at,
+  brief,
+  listAt,
+  numberAt,
+  textAt,
+} from "../../evidence/json_path.ts";
+import {
+  frames,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
-import { at, brief, listAt, numberAt } from "../../evidence/json_path.ts";
-import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, skill, some } from "../../suite/finding.ts";
 
@@ -126,7 +143,30 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           ? some(found, "to a request with stop strings")
           : [skill(false, "replies", "a reply to stop strings", "none")];
       },
-      mutants: ["stop-told-in-text", "stops-go-on"],
+      faults: {
+        // A whole message ends with the stop string that hit.
+        "stop-told-in-text": wholeReply("messages", (body) => {
+          const hit = stringOf(body["stop_sequence"]);
+          return hit === undefined ? body : {
+            ...body,
+            content: arrayOf(body["content"]).map((block) => ({
+              ...objectOf(block),
+              text: textAt(block, "text") + hit,
+            })),
+          };
+        }),
+        // A message stream continues after the stop string.
+        "stops-go-on": {
+          part: (part, { endpoint, stream }) =>
+            part.type === "stop" && endpoint === "messages" && stream &&
+              part.cause === "stop_sequence"
+              ? [
+                { type: "text", text: "END delta" },
+                { type: "stop", cause: "end" },
+              ]
+              : [part],
+        },
+      },
     },
     {
       id: "limits.cap-is-told",
@@ -148,11 +188,30 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
             ),
           ];
       },
-      mutants: [
-        "cap-as-end-in-whole-messages",
-        "cap-as-end-in-chat-streams",
-        "limit-quartered",
-      ],
+      faults: {
+        "cap-as-end-in-whole-messages": wholeReply(
+          "messages",
+          (body) =>
+            body["stop_reason"] === "max_tokens"
+              ? { ...body, stop_reason: "end_turn" }
+              : body,
+        ),
+        "cap-as-end-in-chat-streams": frames(
+          "chat",
+          (data) =>
+            textAt(data, "choices.0.finish_reason") === "length"
+              ? withAt(data, "choices.0.finish_reason", "stop")
+              : data,
+        ),
+        "limit-quartered": {
+          modelRequest: (request) => ({
+            ...request,
+            maxTokens: request.maxTokens === undefined
+              ? undefined
+              : Math.ceil(request.maxTokens / 4),
+          }),
+        },
+      },
     },
     {
       id: "limits.counts-are-integers",
@@ -168,7 +227,15 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           ),
           "a success with counts",
         ),
-      mutants: ["start-count-as-text"],
+      faults: {
+        // message_start reports a count as a string.
+        "start-count-as-text": frames("messages", (data) => {
+          const inputTokens = numberAt(data, "message.usage.input_tokens");
+          return inputTokens === undefined
+            ? data
+            : withAt(data, "message.usage.input_tokens", `${inputTokens}`);
+        }),
+      },
     },
     {
       id: "limits.all-counts-are-integers",
@@ -182,7 +249,13 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           successes(e, () => true).flatMap((x) => integers(x, () => true)),
           "a success with counts",
         ),
-      mutants: ["cached-count-as-text", "start-count-as-text"],
+      faults: {
+        "cached-count-as-text": wholeReply(
+          "messages",
+          (body) => withAt(body, "usage.cache_read_input_tokens", "0"),
+        ),
+        ...shared("start-count-as-text"),
+      },
     },
   ],
 );

@@ -2,12 +2,32 @@
  * Checks of the areas `limits` and `tools`: every documented form of a request is accepted and read
  * in full.
  */
+import {
+  type Check,
+  type Faults,
+  type Level,
+  type Rule,
+  shared,
+} from "../../suite/check.ts";
+import { arrayOf, objectOf } from "@model-gateway/replay/json";
+import {
+  blocksIn,
+  breaks,
+  endless,
+  has,
+  hasType,
+  isStreamed,
+  onlyFirst,
+  refuses,
+  turning,
+  turnsIn,
+} from "./faults_request_forms.ts";
+import { asking, refusing } from "./hooks.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { PLACED_WORDS } from "./scenarios_request_forms.ts";
 import type { Generation } from "../../suite/requests.ts";
-import type { Check, Level, Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable, skill } from "../../suite/finding.ts";
 
@@ -64,7 +84,7 @@ function takes(
   rule: Rule,
   endpoint: Generation,
   forms: readonly string[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -74,7 +94,7 @@ function takes(
     reads: READS,
     judge: (e) =>
       forms.flatMap((form) => taken(e, attempts(e, endpoint, form))),
-    mutants,
+    faults,
   };
 }
 
@@ -164,11 +184,20 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: MESSAGES, text: "| temperature | number | no | 0 to 1." },
     "messages",
     ["plain", "temperature-half", "temperature-one"],
-    [
-      "temperature-zero-refused",
-      "temperature-half-refused",
-      "temperature-refused-in-streams",
-    ],
+    {
+      "temperature-zero-refused": refusing(
+        "temperature",
+        (body) => body["temperature"] === 0,
+      ),
+      "temperature-half-refused": refuses(
+        "temperature",
+        ({ temperature }) => temperature === 0.5,
+      ),
+      "temperature-refused-in-streams": refuses(
+        "temperature",
+        (body, x) => isStreamed(body, x) && has("temperature")(body, x),
+      ),
+    },
   ),
   takes(
     "limits.takes-top_p",
@@ -176,7 +205,13 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: MESSAGES, text: "| top_p | number | no | Nucleus sampling." },
     "messages",
     ["top_p-one", "top_p-stream"],
-    ["top_p-one-refused", "top_p-refused-in-streams"],
+    {
+      "top_p-one-refused": refuses("top_p", ({ top_p }) => top_p === 1),
+      "top_p-refused-in-streams": refuses(
+        "top_p",
+        (body, x) => isStreamed(body, x) && has("top_p")(body, x),
+      ),
+    },
   ),
   takes(
     "limits.takes-stop_sequences",
@@ -184,7 +219,12 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: MESSAGES, text: "| stop_sequences | array of strings | no |" },
     "messages",
     ["stops"],
-    ["several-stops-refused"],
+    {
+      "several-stops-refused": refuses(
+        "stop_sequences",
+        ({ stop_sequences }) => arrayOf(stop_sequences).length > 1,
+      ),
+    },
   ),
   takes(
     "limits.takes-metadata",
@@ -196,7 +236,10 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["metadata"],
-    ["metadata-refused", "metadata-500"],
+    {
+      "metadata-refused": refuses("metadata", has("metadata")),
+      "metadata-500": breaks(has("metadata")),
+    },
   ),
   takes(
     "limits.takes-empty-members",
@@ -208,7 +251,17 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["empty"],
-    ["empty-lists-refused"],
+    {
+      // An empty list is refused.
+      "empty-lists-refused": refuses(
+        "tools",
+        (body) =>
+          ["tools", "stop_sequences"].some((name) => {
+            const value = body[name];
+            return Array.isArray(value) && value.length === 0;
+          }),
+      ),
+    },
   ),
   takes(
     "limits.takes-system",
@@ -216,11 +269,19 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: MESSAGES, text: "| system | string or array | no |" },
     "messages",
     ["system-text", "turns", "blocks"],
-    [
-      "system-text-refused",
-      "system-blocks-refused",
-      "streams-with-system-without-end",
-    ],
+    {
+      "system-text-refused": refuses(
+        "system",
+        ({ system }) => typeof system === "string",
+      ),
+      "system-blocks-refused": refuses(
+        "system",
+        ({ system }) => Array.isArray(system),
+      ),
+      "streams-with-system-without-end": endless(({ system }) =>
+        system !== undefined
+      ),
+    },
   ),
   takes(
     "limits.takes-blocks",
@@ -232,7 +293,21 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["blocks", "image"],
-    ["blocks-refused", "images-refused", "images-500"],
+    {
+      // Content in an array of text parts is refused.
+      "blocks-refused": refuses(
+        "messages",
+        (body) =>
+          turnsIn(body).some(({ content }) =>
+            arrayOf(content).filter((block) =>
+              objectOf(block)["type"] === "text"
+            )
+              .length > 1
+          ),
+      ),
+      "images-refused": refuses("messages", hasType("image", "image_url")),
+      "images-500": breaks(hasType("image")),
+    },
   ),
   takes(
     "limits.takes-turns",
@@ -243,7 +318,15 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["turns"],
-    ["long-histories-refused", "streams-with-history-without-end"],
+    {
+      "long-histories-refused": refuses(
+        "messages",
+        (body) => turnsIn(body).length > 4,
+      ),
+      "streams-with-history-without-end": endless((body) =>
+        turnsIn(body).length > 2
+      ),
+    },
   ),
   takes(
     "limits.takes-tools",
@@ -251,7 +334,17 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: MESSAGES, text: "| tools | array | no | Tool definitions;" },
     "messages",
     ["tools"],
-    ["tools-refused", "tools-need-a-choice", "streams-with-tools-whole"],
+    {
+      "tools-refused": refuses("tools", has("tools")),
+      "tools-need-a-choice": refuses(
+        "tools",
+        (body) =>
+          body["tools"] !== undefined && body["tool_choice"] === undefined,
+      ),
+      "streams-with-tools-whole": asking((modelRequest) =>
+        modelRequest.tools.length === 0 ? {} : { stream: false }
+      ),
+    },
   ),
   takes(
     "limits.takes-max_tokens",
@@ -263,7 +356,16 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["max_tokens-one", "max_tokens-many"],
-    ["max_tokens-one-refused", "max_tokens-many-refused"],
+    {
+      "max_tokens-one-refused": refuses(
+        "max_tokens",
+        ({ max_tokens }) => max_tokens === 1,
+      ),
+      "max_tokens-many-refused": refuses(
+        "max_tokens",
+        ({ max_tokens }) => Number(max_tokens) > 1024,
+      ),
+    },
   ),
   takes(
     "limits.chat-takes-temperature",
@@ -271,11 +373,17 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     { section: CHAT, text: "| temperature | number | no | 0 to 2 |" },
     "chat",
     ["plain", "temperature-above-one", "temperature-two"],
-    [
-      "temperature-zero-refused",
-      "temperature-of-messages-on-chat",
-      "temperature-two-refused",
-    ],
+    {
+      "temperature-of-messages-on-chat": refusing(
+        "temperature",
+        (body) => Number(body["temperature"]) > 1,
+      ),
+      "temperature-two-refused": refusing(
+        "temperature",
+        (body) => body["temperature"] === 2,
+      ),
+      ...shared("temperature-zero-refused"),
+    },
   ),
   takes(
     "limits.chat-takes-turns",
@@ -287,11 +395,14 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "chat",
     ["turns"],
-    [
-      "long-histories-refused",
-      "streams-with-history-without-end",
-      "chat-system-first-refused",
-    ],
+    {
+      "chat-system-first-refused": refusing(
+        "messages",
+        (body) =>
+          JSON.stringify(body["messages"] ?? "").includes('"role":"system"'),
+      ),
+      ...shared("long-histories-refused", "streams-with-history-without-end"),
+    },
   ),
   takes(
     "limits.chat-takes-tools",
@@ -303,7 +414,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "chat",
     ["tools"],
-    ["tools-refused", "tools-need-a-choice", "streams-with-tools-whole"],
+    shared("tools-refused", "tools-need-a-choice", "streams-with-tools-whole"),
   ),
   takes(
     "limits.chat-takes-no-max_tokens",
@@ -315,7 +426,15 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "chat",
     ["max_tokens-none", "max_tokens-one"],
-    ["chat-streams-need-max_tokens", "max_tokens-one-refused"],
+    {
+      "chat-streams-need-max_tokens": refusing(
+        "max_tokens",
+        (body, { endpoint }) =>
+          endpoint === "chat" && body["stream"] === true &&
+          body["max_tokens"] === undefined,
+      ),
+      ...shared("max_tokens-one-refused"),
+    },
   ),
   takes(
     "limits.chat-takes-parts",
@@ -328,7 +447,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "chat",
     ["parts", "image"],
-    ["blocks-refused", "images-refused"],
+    shared("blocks-refused", "images-refused"),
   ),
   takes(
     "tools.takes-history",
@@ -340,11 +459,22 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "messages",
     ["tool-turns", "tool-turns-bare"],
-    [
-      "tool-turns-refused",
-      "empty-results-refused",
-      "streams-with-history-without-end",
-    ],
+    {
+      "tool-turns-refused": refuses(
+        "messages",
+        (body, x) =>
+          hasType("tool_result")(body, x) ||
+          turnsIn(body).some(({ role }) => role === "tool"),
+      ),
+      "empty-results-refused": refuses(
+        "messages",
+        (body) =>
+          blocksIn(body).some(({ type, content }) =>
+            type === "tool_result" && content === ""
+          ),
+      ),
+      ...shared("streams-with-history-without-end"),
+    },
   ),
   takes(
     "tools.chat-takes-history",
@@ -356,7 +486,16 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
     },
     "chat",
     ["tool-turns", "tool-turns-bare"],
-    ["tool-turns-refused", "calls-need-content"],
+    {
+      "calls-need-content": refuses(
+        "messages",
+        (body) =>
+          turnsIn(body).some((turn) =>
+            turn["tool_calls"] !== undefined && !("content" in turn)
+          ),
+      ),
+      ...shared("tool-turns-refused"),
+    },
   ),
   {
     id: "limits.whole-request-is-read",
@@ -374,14 +513,29 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
       ...allRead(e, "messages", "blocks", "plain"),
       ...allRead(e, "messages", "tool-turns", "tools"),
     ],
-    mutants: [
-      "long-text-unread",
-      "oldest-turns-dropped",
-      "second-block-lost",
-      "text-beside-results-lost",
-      "second-result-emptied",
-      "system-lost",
-    ],
+    faults: {
+      "oldest-turns-dropped": asking(({ turns }) => ({
+        turns: turns.length > 4 ? turns.slice(2) : turns,
+      })),
+      // Of several texts in a turn only the first and the last are sent.
+      "second-block-lost": turning((parts) => {
+        const texts = parts.filter(({ type }) => type === "text");
+        return parts.filter((part) =>
+          part.type !== "text" || part === texts.at(0) ||
+          (part === texts.at(-1) && texts.length > 2)
+        );
+      }),
+      "text-beside-results-lost": turning((parts) =>
+        parts.some(({ type }) => type === "result")
+          ? parts.filter(({ type }) => type !== "text")
+          : parts
+      ),
+      "second-result-emptied": onlyFirst(
+        "result",
+        (part) => part.type === "result" ? [{ ...part, text: "" }] : [part],
+      ),
+      ...shared("long-text-unread", "system-lost"),
+    },
   },
   {
     id: "limits.chat-whole-request-is-read",
@@ -398,12 +552,12 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
       ...allRead(e, "chat", "parts", "plain"),
       ...allRead(e, "chat", "tool-turns", "tools"),
     ],
-    mutants: [
+    faults: shared(
       "long-text-unread",
       "oldest-turns-dropped",
       "second-block-lost",
       "second-result-emptied",
       "system-lost-on-chat",
-    ],
+    ),
   },
 ];

@@ -1,6 +1,11 @@
 /**
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
+import { messageSequenceNull } from "../message_reply/faults.ts";
+import { parseJson } from "@model-gateway/replay/json";
+import { at, listAt } from "../../evidence/json_path.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { asking } from "./hooks.ts";
 import { contentOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { STOPS } from "./scenarios_stop_strings.ts";
@@ -60,7 +65,13 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: ["only-first-stop", "only-last-stop", "stops-lost-in-streams"],
+    faults: {
+      "only-first-stop": asking(({ stops }) => ({ stops: stops.slice(0, 1) })),
+      "only-last-stop": asking(({ stops }) => ({ stops: stops.slice(-1) })),
+      "stops-lost-in-streams": asking(({ stops, stream }) => ({
+        stops: stream ? [] : stops,
+      })),
+    },
   },
   {
     id: "limits.stop-is-named",
@@ -85,7 +96,23 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: ["stop-named-by-order", "message-sequence-null"],
+    faults: {
+      // The first stop string is reported whichever one hit.
+      "stop-named-by-order": {
+        reply: (reply, x) =>
+          reply.body["stop_reason"] === "stop_sequence"
+            ? {
+              ...reply,
+              body: withAt(
+                reply.body,
+                "stop_sequence",
+                listAt(parseJson(x.request.body), "stop_sequences")[0],
+              ),
+            }
+            : reply,
+      },
+      "message-sequence-null": messageSequenceNull,
+    },
   },
   {
     id: "limits.stop-is-named-in-streams",
@@ -110,6 +137,14 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: ["stream-stop-unnamed"],
+    faults: {
+      "stream-stop-unnamed": frames(
+        "messages",
+        (data) =>
+          at(data, "delta.stop_reason") === "stop_sequence"
+            ? withAt(data, "delta.stop_sequence", null)
+            : data,
+      ),
+    },
   },
 ]);

@@ -2,6 +2,9 @@
  * Checks of the area `limits` about the requests upstream: requested limits are passed on, nothing
  * is added, and nothing is sent after a refusal.
  */
+import { readMessages } from "../../reference_gateway/read_messages.ts";
+import { readChat } from "../../reference_gateway/read_chat.ts";
+import { asking, repairing } from "./hooks.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";
@@ -72,7 +75,15 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["max_tokens-raised", "max_tokens-dropped", "max_tokens-lowered"],
+    faults: {
+      "max_tokens-raised": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens === undefined ? undefined : maxTokens * 10,
+      })),
+      "max_tokens-dropped": asking(() => ({ maxTokens: undefined })),
+      "max_tokens-lowered": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens === undefined ? undefined : maxTokens - 1,
+      })),
+    },
   },
   {
     id: "limits.no-bound-unasked",
@@ -98,7 +109,21 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             x,
           );
         }),
-    mutants: ["max_tokens-default-tiny", "max_tokens-default-missing"],
+    faults: {
+      "max_tokens-default-tiny": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens ?? 16,
+      })),
+      // A message upstream receives no limit.
+      "max_tokens-default-missing": {
+        upstream: (
+          { body: { max_tokens: _, ...body }, ...call },
+          { endpoint },
+        ) =>
+          endpoint === "chat"
+            ? { ...call, body }
+            : { ...call, body: { ...body, max_tokens: _ } },
+      },
+    },
   },
   {
     id: "limits.sampling-unasked",
@@ -126,7 +151,12 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: ["temperature-inserted", "top_p-inserted"],
+    faults: {
+      "temperature-inserted": asking(({ temperature }) => ({
+        temperature: temperature ?? 1,
+      })),
+      "top_p-inserted": asking(({ topP }) => ({ topP: topP ?? 1 })),
+    },
   },
   {
     id: "limits.sampling-reaches-upstream",
@@ -164,11 +194,17 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         );
       }),
     ],
-    mutants: [
-      "temperature-zero-dropped",
-      "temperature-changed",
-      "top_p-changed",
-    ],
+    faults: {
+      "temperature-zero-dropped": asking(({ temperature }) => ({
+        temperature: temperature || undefined,
+      })),
+      "temperature-changed": asking(({ temperature }) => ({
+        temperature: temperature === undefined ? undefined : temperature / 2,
+      })),
+      "top_p-changed": asking(({ topP }) => ({
+        topP: topP === undefined ? undefined : 1,
+      })),
+    },
   },
   {
     id: "limits.refused-before-upstream",
@@ -185,7 +221,49 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             ] !== undefined
         )
       ).map(unbilled),
-    mutants: ["refused-after-upstream", "temperature-unchecked"],
+    faults: {
+      // The request is refused only after the upstream was called.
+      "refused-after-upstream": {
+        accept: (problem, body, { state, endpoint }) => {
+          if (problem === undefined) return undefined;
+          state.set("refused", problem.message);
+          try {
+            (endpoint === "chat" ? readChat : readMessages)(body);
+          } catch {
+            return undefined;
+          }
+          return undefined;
+        },
+        modelRequest: (modelRequest, { request, state }) => {
+          if (state.get("refused") === undefined) return modelRequest;
+          const words = /"content":"([^"]*\[\[fx:[^"]*)"/.exec(request.body)
+            ?.[1];
+          const part = { type: "text", text: words ?? "" } as const;
+          return {
+            ...modelRequest,
+            stream: false,
+            turns: [{ role: "user", parts: [part] }],
+          };
+        },
+        reply: (reply, { state }) =>
+          state.get("refused") === undefined ? reply : {
+            ...reply,
+            status: 400,
+            body: {
+              type: "error",
+              error: {
+                type: "invalid_request_error",
+                message: state.get("refused") ?? "",
+              },
+            },
+          },
+      },
+      "temperature-unchecked": repairing(({ temperature, ...body }) =>
+        typeof temperature === "number" && temperature >= 0 && temperature <= 1
+          ? { ...body, temperature }
+          : body
+      ),
+    },
   },
   {
     id: "limits.history-reaches-upstream",
@@ -208,6 +286,18 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           )
         )
       ),
-    mutants: ["history-assistant-dropped", "history-words-cut"],
+    faults: {
+      "history-assistant-dropped": asking(({ turns }) => ({
+        turns: turns.filter(({ role }) => role === "user"),
+      })),
+      "history-words-cut": {
+        upstream: (call) => ({
+          ...call,
+          body: JSON.parse(
+            JSON.stringify(call.body).replaceAll("northern pier", "n"),
+          ),
+        }),
+      },
+    },
   },
 ]);

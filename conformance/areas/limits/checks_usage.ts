@@ -2,12 +2,13 @@
  * Checks of the area `limits` about token counts: output is within its bound, input includes the
  * whole history.
  */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { asking, usage } from "./hooks.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { numberAt } from "../../evidence/json_path.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding } from "../../suite/finding.ts";
 
@@ -66,7 +67,15 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
       ...e.replies("*/*/whole").map((x) => bounded(e, x)),
       ...e.streams("*/*/stream").map((x) => bounded(e, x)),
     ],
-    mutants: ["max_tokens-raised", "max_tokens-dropped", "output-count-raised"],
+    faults: {
+      "output-count-raised": usage((part) => ({
+        ...part,
+        usage: part.usage.output === undefined
+          ? part.usage
+          : { ...part.usage, output: part.usage.output + 100 },
+      })),
+      ...shared("max_tokens-raised", "max_tokens-dropped"),
+    },
   },
   {
     id: "limits.history-is-billed",
@@ -77,11 +86,14 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["resent-history"],
     judge: (e) => resent(e, "messages"),
-    mutants: [
-      "history-dropped",
-      "input-count-fixed",
-      "history-assistant-dropped",
-    ],
+    faults: {
+      "history-dropped": asking(({ turns }) => ({ turns: turns.slice(-1) })),
+      "input-count-fixed": usage((part) => ({
+        ...part,
+        usage: { ...part.usage, input: 10 },
+      })),
+      ...shared("history-assistant-dropped"),
+    },
   },
   {
     id: "limits.chat-history-is-billed",
@@ -91,10 +103,10 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["resent-history"],
     judge: (e) => resent(e, "chat"),
-    mutants: [
+    faults: shared(
       "history-dropped",
       "input-count-fixed",
       "history-assistant-dropped",
-    ],
+    ),
   },
 ]);

@@ -1,6 +1,9 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
+import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { block, reply } from "../../reference_gateway/change_messages.ts";
+import { messageSequenceNull, put, withHeaders } from "./faults.ts";
+import { chatStreamFalseStreams } from "../chat_reply/faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import {
@@ -48,7 +51,7 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           x,
         )
       ),
-    mutants: ["chat-stream-false-streams"],
+    faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
   {
     id: "message_reply.id",
@@ -65,7 +68,13 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           (id) => typeof id === "string" && /^msg_./.test(id),
         )
       ),
-    mutants: ["message-id-without-prefix", "message-id-prefix-only"],
+    faults: {
+      "message-id-without-prefix": put(
+        "id",
+        "0b0e7a36-5ad4-4a1f-9c65-3e6a1d1f3c11",
+      ),
+      "message-id-prefix-only": put("id", "msg_"),
+    },
   },
   {
     id: "message_reply.id-unique",
@@ -90,19 +99,25 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
         );
       });
     },
-    mutants: ["message-id-constant"],
+    faults: { "message-id-constant": put("id", "msg_1") },
   },
   {
     id: "message_reply.type",
     rule: { section: SECTION, text: "| type | string | Always `message` |" },
     judge: (e) => wholeReplies(e).map((x) => equals(x, "type", "message")),
-    mutants: ["message-type-missing", "message-type-chat"],
+    faults: {
+      "message-type-missing": put("type", undefined),
+      "message-type-chat": put("type", "chat.completion"),
+    },
   },
   {
     id: "message_reply.role",
     rule: { section: SECTION, text: "| role | string | `assistant` |" },
     judge: (e) => wholeReplies(e).map((x) => equals(x, "role", "assistant")),
-    mutants: ["message-role-model", "message-role-missing"],
+    faults: {
+      "message-role-model": put("role", "model"),
+      "message-role-missing": put("role", undefined),
+    },
   },
   {
     id: "message_reply.model",
@@ -119,11 +134,11 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
             (model) => typeof model === "string" && model !== "",
           )
       ),
-    mutants: [
-      "message-model-missing",
-      "message-model-empty",
-      "message-model-other",
-    ],
+    faults: {
+      "message-model-missing": put("model", undefined),
+      "message-model-empty": put("model", ""),
+      "message-model-other": put("model", "upstream-model-20260101"),
+    },
   },
   {
     id: "message_reply.content",
@@ -147,12 +162,15 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           );
         }),
       ]),
-    mutants: [
-      "message-content-text",
-      "message-block-type-missing",
-      "message-block-type-other",
-      "message-text-null",
-    ],
+    faults: {
+      "message-content-text": put("content", "Hello!"),
+      "message-block-type-missing": put("content.0.type", undefined),
+      "message-block-type-other": put("content.0.type", "output_text"),
+      "message-text-null": block("text", (each) => ({
+        ...each,
+        text: null,
+      })),
+    },
   },
   {
     id: "message_reply.tool-block",
@@ -174,13 +192,26 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
         );
         return [fact(whole, "tool_use blocks", "id, name, input", calls, x)];
       }),
-    mutants: [
-      "message-tool-input-text",
-      "message-tool-input-null",
-      "message-tool-id-missing",
-      "message-tool-id-empty",
-      "message-tool-name-missing",
-    ],
+    faults: {
+      "message-tool-input-text": block(
+        "tool_use",
+        (each) => ({ ...each, input: JSON.stringify(each["input"]) }),
+      ),
+      "message-tool-input-null": block(
+        "tool_use",
+        (each) => ({ ...each, input: null }),
+      ),
+      "message-tool-id-missing": block("tool_use", (each) => ({
+        ...each,
+        id: undefined,
+      })),
+      "message-tool-id-empty": block("tool_use", (
+        each,
+      ) => ({ ...each, id: "" })),
+      "message-tool-name-missing": block("tool_use", (
+        each,
+      ) => ({ ...each, name: undefined })),
+    },
   },
   {
     id: "message_reply.stop_reason",
@@ -199,7 +230,10 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
             typeof reason === "string" && STOP_REASONS.includes(reason),
         )
       ),
-    mutants: ["stop_reason-of-chat", "message-stop-null"],
+    faults: {
+      "stop_reason-of-chat": put("stop_reason", "stop"),
+      "message-stop-null": put("stop_reason", null),
+    },
   },
   {
     id: "message_reply.stop_sequence",
@@ -218,11 +252,11 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           (value) => hit ? value === "END" : value === null,
         );
       }),
-    mutants: [
-      "message-sequence-missing",
-      "message-sequence-empty",
-      "message-sequence-null",
-    ],
+    faults: {
+      "message-sequence-missing": put("stop_sequence", undefined),
+      "message-sequence-empty": put("stop_sequence", ""),
+      "message-sequence-null": messageSequenceNull,
+    },
   },
   {
     id: "message_reply.usage",
@@ -235,12 +269,19 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
         satisfies(x, "usage.input_tokens", "an integer", wholeNumber(0)),
         satisfies(x, "usage.output_tokens", "an integer", wholeNumber(0)),
       ]),
-    mutants: [
-      "message-usage-as-text",
-      "message-usage-missing",
-      "message-usage-of-chat",
-      "message-usage-fraction",
-    ],
+    faults: {
+      "message-usage-as-text": put("usage.output_tokens", "12"),
+      "message-usage-missing": put("usage", undefined),
+      // The usage has the chat format's field names.
+      "message-usage-of-chat": reply((body) => ({
+        ...body,
+        usage: {
+          prompt_tokens: numberAt(body, "usage.input_tokens") ?? 0,
+          completion_tokens: numberAt(body, "usage.output_tokens") ?? 0,
+        },
+      })),
+      "message-usage-fraction": put("usage.output_tokens", 12.5),
+    },
   },
   {
     id: "message_reply.input-counted",
@@ -257,7 +298,7 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           wholeNumber(1),
         )
       ),
-    mutants: ["message-input-tokens-0"],
+    faults: { "message-input-tokens-0": put("usage.input_tokens", 0) },
   },
   {
     id: "message_reply.characters",
@@ -266,7 +307,12 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
       text: "JSON is UTF-8, and no character is replaced by U+FFFD.",
     },
     judge: (e) => wholeReplies(e).map(characters),
-    mutants: ["message-replacement-character"],
+    faults: {
+      "message-replacement-character": block(
+        "text",
+        (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
+      ),
+    },
   },
   {
     id: "message_reply.json",
@@ -288,10 +334,15 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           fact(x.ending === "complete", "body", "complete", x.ending, x),
         ];
       }),
-    mutants: [
-      "message-json-as-text",
-      "message-type-header-missing",
-    ],
+    faults: {
+      "message-json-as-text": withHeaders((headers) => ({
+        ...headers,
+        "content-type": "text/plain",
+      })),
+      "message-type-header-missing": withHeaders((
+        { "content-type": _, ...headers },
+      ) => headers),
+    },
   },
   {
     id: "message_reply.own-shape",
@@ -312,7 +363,13 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           x,
         );
       }),
-    mutants: ["message-reply-with-choices"],
+    faults: {
+      "message-reply-with-choices": reply((body) => ({
+        ...body,
+        object: "chat.completion",
+        choices: [],
+      })),
+    },
   },
 ]);
 

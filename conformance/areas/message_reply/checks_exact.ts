@@ -2,8 +2,39 @@
  * Checks of the areas `message_reply` and `message_stream` that compare with the fixture's content,
  * each for whole replies and for streams.
  */
+import { counted, stopped } from "./faults_exact.ts";
+import {
+  type Check,
+  type Faults,
+  type Rule,
+  shared,
+} from "../../suite/check.ts";
+import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
+import {
+  changeText,
+  counted as streamCounted,
+  messageDeltaTrimmed,
+  messageStreamOutput1,
+  messageStreamSignatureLost,
+  messageStreamToolStopAsEnd,
+  nth,
+  stopped as streamStopped,
+} from "../message_stream/faults_exact.ts";
+import {
+  asLatin1,
+  block,
+  delta,
+  opening,
+  out,
+  reply,
+} from "../../reference_gateway/change_messages.ts";
+import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import {
+  frames,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Check, Rule } from "../../suite/check.ts";
 import type { Finding } from "../../suite/finding.ts";
 import { messageStreams, scenariosOf, wholeReplies } from "./reply_content.ts";
 import {
@@ -45,11 +76,11 @@ interface Twin {
   readonly rules: { readonly whole: Rule; readonly stream: Rule };
   readonly judge: (x: Exchange) => readonly Finding[];
   /** Mutants that the usual replies reveal. */
-  readonly whole: readonly string[];
-  readonly stream: readonly string[];
+  readonly whole: Faults;
+  readonly stream: Faults;
   /** Mutants that only rare and large replies reveal. */
-  readonly rareWhole: readonly string[];
-  readonly rareStream: readonly string[];
+  readonly rareWhole: Faults;
+  readonly rareStream: Faults;
 }
 
 const TWINS: readonly Twin[] = [
@@ -64,20 +95,73 @@ const TWINS: readonly Twin[] = [
       stream: { section: STREAM, text: "Text arrives in `delta.text`" },
     },
     judge: compareText,
-    whole: ["message-text-trimmed"],
-    stream: [
-      "message-delta-lost",
-      "message-delta-twice",
-      "message-deltas-swapped",
-      "message-delta-trimmed",
-    ],
-    rareWhole: [
-      "message-text-latin1",
-      "message-text-escaped",
-      "message-text-cut",
-      "message-blanks-collapsed",
-    ],
-    rareStream: ["message-delta-latin1", "message-long-stream-capped"],
+    whole: {
+      "message-text-trimmed": wholeReply("messages", (body) =>
+        withAt(
+          body,
+          "content.0.text",
+          textAt(body, "content.0.text").slice(0, -1),
+        )),
+    },
+    stream: {
+      // One text delta is lost.
+      "message-delta-lost": frames("messages", (data, { state }, frame) => {
+        if (frame.event !== "content_block_delta" || state.has("lost")) {
+          return data;
+        }
+        state.set("lost", true);
+        return undefined;
+      }),
+      "message-delta-twice": delta(
+        "text_delta",
+        (each, x, frame) => nth(x, "text") === 2 ? [frame, frame] : each,
+      ),
+      // Two text deltas are swapped.
+      "message-deltas-swapped": frames("messages", (data, x, frame) => {
+        if (textAt(data, "delta.type") !== "text_delta") return data;
+        const count = nth(x, "text");
+        if (count === 1) {
+          x.state.set("held", data);
+          return undefined;
+        }
+        const held = x.state.get("held");
+        return count === 2 && isObject(held) ? [frame, out(held)] : data;
+      }),
+      "message-delta-trimmed": messageDeltaTrimmed,
+    },
+    rareWhole: {
+      "message-text-latin1": block("text", (each) => ({
+        ...each,
+        text: asLatin1(textAt(each, "text").slice(0, 4096)) +
+          textAt(each, "text").slice(4096),
+      })),
+      "message-text-escaped": block(
+        "text",
+        (each) => ({
+          ...each,
+          text: textAt(each, "text").replaceAll("<", "&lt;"),
+        }),
+      ),
+      "message-text-cut": block(
+        "text",
+        (each) => ({ ...each, text: textAt(each, "text").slice(0, 65536) }),
+      ),
+      "message-blanks-collapsed": block(
+        "text",
+        (each) => ({
+          ...each,
+          text: textAt(each, "text").replace(/\s\s+/g, " "),
+        }),
+      ),
+    },
+    rareStream: {
+      "message-delta-latin1": changeText((text) =>
+        text.length > 4096 ? text : asLatin1(text)
+      ),
+      "message-long-stream-capped": changeText((text, x) =>
+        nth(x, "text") > 100 ? undefined : text
+      ),
+    },
   },
   {
     name: "tools-exact",
@@ -94,64 +178,162 @@ const TWINS: readonly Twin[] = [
       },
     },
     judge: compareTools,
-    whole: [
-      "message-second-tool-lost",
-      "message-tools-swapped",
-      "message-tool-argument-lost",
-      "message-tool-renamed",
-    ],
-    stream: [
-      "message-fragment-lost",
-      "message-fragment-twice",
-      "message-stream-tool-renamed",
-      "message-stream-second-tool-lost",
-    ],
-    rareWhole: [
-      "message-tool-input-ascii",
-      "message-third-call-lost",
-      "message-empty-arguments-lost",
-    ],
-    rareStream: ["message-fragment-latin1"],
+    whole: {
+      "message-second-tool-lost": block(
+        "tool_use",
+        (each, index) => index === 0 ? each : undefined,
+      ),
+      // Calls are in another order.
+      "message-tools-swapped": reply((body) => ({
+        ...body,
+        content: listAt(body, "content").toSorted((left, right) =>
+          JSON.stringify(right).localeCompare(JSON.stringify(left))
+        ),
+      })),
+      "message-tool-argument-lost": block(
+        "tool_use",
+        (each) => ({ ...each, input: {} }),
+      ),
+      "message-tool-renamed": block(
+        "tool_use",
+        (each) => ({ ...each, name: `functions.${textAt(each, "name")}` }),
+      ),
+    },
+    stream: {
+      "message-fragment-lost": delta(
+        "input_json_delta",
+        (each, x) =>
+          textAt(each, "partial_json") !== "" && nth(x, "args") === 1
+            ? undefined
+            : each,
+      ),
+      "message-fragment-twice": delta(
+        "input_json_delta",
+        (each, x, frame) =>
+          textAt(each, "partial_json") !== "" && nth(x, "args") === 1
+            ? [frame, frame]
+            : each,
+      ),
+      "message-stream-tool-renamed": opening(
+        "tool_use",
+        (block) => ({ ...block, name: `functions.${textAt(block, "name")}` }),
+      ),
+      // Only the first call is sent.
+      "message-stream-second-tool-lost": frames("messages", (data, x) => {
+        const tool = textAt(data, "content_block.type") === "tool_use";
+        if (tool && nth(x, "calls") > 1) {
+          x.state.set("lost", data["index"] ?? 0);
+        }
+        return x.state.has("lost") && data["index"] !== undefined
+          ? undefined
+          : data;
+      }),
+    },
+    rareWhole: {
+      "message-tool-input-ascii": block("tool_use", (each) => ({
+        ...each,
+        input: parseJson(
+          JSON.stringify(each["input"]).replaceAll(/[^ -~]/g, "?"),
+        ),
+      })),
+      "message-third-call-lost": block(
+        "tool_use",
+        (each, index) => index < 2 ? each : undefined,
+      ),
+      // Empty arguments are left out.
+      "message-empty-arguments-lost": block("tool_use", (each) => ({
+        ...each,
+        input: Object.fromEntries(
+          Object.entries(objectOf(each["input"])).filter(([, value]) =>
+            value !== null && value !== "" && value !== false && value !== 0
+          ),
+        ),
+      })),
+    },
+    rareStream: {
+      // UTF-8 in arguments is decoded as Latin-1.
+      "message-fragment-latin1": delta("input_json_delta", (each) => ({
+        ...each,
+        partial_json: asLatin1(textAt(each, "partial_json").slice(0, 999)) +
+          textAt(each, "partial_json").slice(999),
+      })),
+    },
   },
   {
     name: "blocks-exact",
     rules: { whole: UNCHANGED, stream: UNCHANGED },
     judge: compareBlocks,
-    whole: [
-      "message-blocks-reversed",
-      "message-signature-lost",
-      "message-redacted-lost",
-      "message-tool-id-altered",
-      "message-tool-ids-same",
-      "message-thinking-trimmed",
-    ],
-    stream: [
-      "message-stream-signature-lost",
-      "message-stream-redacted-lost",
-      "message-stream-tool-id-altered",
-      "message-stream-tool-ids-same",
-    ],
-    rareWhole: ["message-thinking-trimmed"],
-    rareStream: ["message-stream-tool-id-altered"],
+    whole: {
+      "message-blocks-reversed": reply((body) => ({
+        ...body,
+        content: listAt(body, "content").toReversed(),
+      })),
+      "message-signature-lost": block("thinking", (
+        each,
+      ) => ({ ...each, signature: "" })),
+      "message-redacted-lost": block("redacted_thinking", () => undefined),
+      "message-tool-id-altered": block("tool_use", (
+        each,
+      ) => ({ ...each, id: `${textAt(each, "id")}x` })),
+      "message-tool-ids-same": block("tool_use", (
+        each,
+      ) => ({ ...each, id: "toolu_1" })),
+      "message-thinking-trimmed": block("thinking", (
+        each,
+      ) => ({ ...each, thinking: textAt(each, "thinking").slice(0, -1) })),
+    },
+    stream: {
+      "message-stream-signature-lost": messageStreamSignatureLost,
+      "message-stream-redacted-lost": opening(
+        "redacted_thinking",
+        (block) => ({ ...block, data: "" }),
+      ),
+      "message-stream-tool-id-altered": opening(
+        "tool_use",
+        (block) => ({ ...block, id: `${textAt(block, "id")}x` }),
+      ),
+      "message-stream-tool-ids-same": opening(
+        "tool_use",
+        (block) => ({ ...block, id: "toolu_1" }),
+      ),
+    },
+    rareWhole: shared("message-thinking-trimmed"),
+    rareStream: shared("message-stream-tool-id-altered"),
   },
   {
     name: "stop-exact",
     rules: { whole: STOP_ROW, stream: STOP_ROW },
     judge: compareStop,
-    whole: [
-      "message-max-tokens-as-end",
-      "message-tool-stop-as-end",
-      "message-sequence-as-end",
-      "message-sequence-other",
-      "message-end-as-max-tokens",
-    ],
-    stream: [
-      "message-stream-max-tokens-as-end",
-      "message-stream-tool-stop-as-end",
-      "message-stream-sequence-as-end",
-    ],
-    rareWhole: ["message-end-as-max-tokens"],
-    rareStream: ["message-stream-tool-stop-as-end"],
+    whole: {
+      "message-max-tokens-as-end": stopped("max_tokens", {
+        stop_reason: "end_turn",
+      }),
+      "message-tool-stop-as-end": stopped("tool_use", {
+        stop_reason: "end_turn",
+      }),
+      "message-sequence-as-end": stopped("stop_sequence", {
+        stop_reason: "end_turn",
+        stop_sequence: null,
+      }),
+      "message-sequence-other": stopped("stop_sequence", {
+        stop_sequence: "STOP",
+      }),
+      "message-end-as-max-tokens": stopped("end_turn", {
+        stop_reason: "max_tokens",
+      }),
+    },
+    stream: {
+      "message-stream-max-tokens-as-end": streamStopped("max_tokens", {
+        stop_reason: "end_turn",
+      }),
+      "message-stream-tool-stop-as-end": messageStreamToolStopAsEnd,
+      "message-stream-sequence-as-end": streamStopped("stop_sequence", {
+        stop_reason: "end_turn",
+        stop_sequence: null,
+      }),
+    },
+    rareWhole: shared("message-end-as-max-tokens"),
+    rareStream: shared("message-stream-tool-stop-as-end"),
   },
   {
     name: "usage-exact",
@@ -167,27 +349,61 @@ const TWINS: readonly Twin[] = [
       },
     },
     judge: compareUsage,
-    whole: [
-      "message-input-off-by-one",
-      "message-output-off-by-one",
-      "message-output-0",
-      "message-usage-swapped",
-    ],
-    stream: [
-      "message-stream-output-off-by-one",
-      "message-stream-output-1",
-    ],
-    rareWhole: ["message-cache-counted-twice"],
-    rareStream: ["message-stream-output-off-by-one"],
+    whole: {
+      "message-input-off-by-one": counted("input_tokens", (count) => count + 1),
+      "message-output-off-by-one": counted(
+        "output_tokens",
+        (count) => count - 1,
+      ),
+      "message-output-0": counted("output_tokens", () => 0),
+      // Input and output are swapped.
+      "message-usage-swapped": reply((body) => ({
+        ...body,
+        usage: {
+          input_tokens: numberAt(body, "usage.output_tokens") ?? 0,
+          output_tokens: numberAt(body, "usage.input_tokens") ?? 0,
+        },
+      })),
+    },
+    stream: {
+      "message-stream-output-off-by-one": streamCounted(
+        "output_tokens",
+        (count) => count + 1,
+      ),
+      "message-stream-output-1": messageStreamOutput1,
+    },
+    rareWhole: {
+      "message-cache-counted-twice": counted(
+        "input_tokens",
+        (count, body) =>
+          count + (numberAt(body, "usage.cache_read_input_tokens") ?? 0),
+      ),
+    },
+    rareStream: shared("message-stream-output-off-by-one"),
   },
   {
     name: "details-exact",
     rules: { whole: DETAILS, stream: DETAILS },
     judge: compareUsageDetails,
-    whole: ["message-input-off-by-one"],
-    stream: ["message-stream-input-off-by-one", "message-stream-sequence-null"],
-    rareWhole: ["message-cache-read-lost"],
-    rareStream: ["message-stream-cache-lost"],
+    whole: shared("message-input-off-by-one"),
+    stream: {
+      "message-stream-input-off-by-one": streamCounted(
+        "input_tokens",
+        (count) => count + 1,
+      ),
+      "message-stream-sequence-null": streamStopped("stop_sequence", {
+        stop_sequence: null,
+      }),
+    },
+    rareWhole: {
+      "message-cache-read-lost": counted("cache_read_input_tokens", () => 0),
+    },
+    rareStream: {
+      "message-stream-cache-lost": streamCounted(
+        "cache_read_input_tokens",
+        () => 0,
+      ),
+    },
   },
 ];
 
@@ -199,7 +415,7 @@ function twins(form: "whole" | "stream"): Check[] {
     const check = (
       id: string,
       reads: readonly string[],
-      mutants: readonly string[],
+      faults: Faults,
     ): Check => ({
       id,
       rule,
@@ -207,7 +423,7 @@ function twins(form: "whole" | "stream"): Check[] {
       mode: "replay",
       reads,
       judge: (e) => exchanges(e).flatMap(twin.judge),
-      mutants,
+      faults,
     });
     return [
       check(
@@ -235,7 +451,7 @@ export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = [
     reads: scenariosOf("whole", "forms"),
     judge: (e) =>
       e.matching("messages/*/whole/*").flatMap((x) => forced(x, e.mode)),
-    mutants: ["message-max-tokens-as-end", "message-tool-stop-as-end"],
+    faults: shared("message-max-tokens-as-end", "message-tool-stop-as-end"),
   },
 ];
 
@@ -250,9 +466,9 @@ export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = [
     reads: scenariosOf("stream", "forms"),
     judge: (e) =>
       e.matching("messages/*/stream/*").flatMap((x) => forced(x, e.mode)),
-    mutants: [
+    faults: shared(
       "message-stream-max-tokens-as-end",
       "message-stream-tool-stop-as-end",
-    ],
+    ),
   },
 ];

@@ -1,9 +1,12 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import { wire } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { delta, event } from "../../reference_gateway/change_messages.ts";
+import { frames } from "../../reference_gateway/change_reply.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";
 import { characters } from "../message_reply/checks.ts";
@@ -38,7 +41,14 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           x,
         );
       }),
-    mutants: ["message-stream-as-json"],
+    faults: {
+      "message-stream-as-json": {
+        streamHeaders: (headers, { endpoint }) =>
+          endpoint === "messages"
+            ? { ...headers, "content-type": "application/json" }
+            : headers,
+      },
+    },
   },
   {
     id: "message_stream.event-names",
@@ -60,14 +70,29 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           frameEquals(x, frame, "type", frame.event ?? "(no event line)")
         ),
       ]),
-    mutants: [
-      "message-event-line-missing",
-      "message-event-renamed",
-      "message-data-type-missing",
-      "message-data-type-renamed",
-      "message-stop-event-renamed",
-      "message-stream-empty",
-    ],
+    faults: {
+      "message-event-line-missing": frames("messages", (data) => [{ data }]),
+      "message-event-renamed": frames("messages", (data, _, frame) => [{
+        ...frame,
+        data,
+        event: frame.event === "content_block_delta"
+          ? "delta"
+          : frame.event ?? "",
+      }]),
+      "message-data-type-missing": event(
+        "content_block_delta",
+        ({ type: _, ...rest }) => rest,
+      ),
+      "message-data-type-renamed": event(
+        "message_stop",
+        () => ({ type: "done" }),
+      ),
+      "message-stop-event-renamed": event(
+        "message_stop",
+        (data) => [{ event: "done", data }],
+      ),
+      "message-stream-empty": frames("messages", () => undefined),
+    },
   },
   {
     id: "message_stream.blank-line-last",
@@ -86,7 +111,12 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           x,
         )
       ),
-    mutants: ["message-last-frame-unfinished"],
+    faults: {
+      "message-last-frame-unfinished": {
+        wire: (text) =>
+          text.startsWith("event: message_stop") ? text.slice(0, -1) : text,
+      },
+    },
   },
   {
     id: "message_stream.final-usage",
@@ -109,7 +139,7 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           frameEquals(x, frame, "delta.stop_reason", "end_turn"),
         ];
       }),
-    mutants: ["message-final-usage-missing", "message-stop-reason-null"],
+    faults: shared("message-final-usage-missing", "message-stop-reason-null"),
   },
   {
     id: "message_stream.wire",
@@ -142,12 +172,21 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           ),
         ];
       }),
-    mutants: [
-      "message-done-line",
-      "message-stray-line",
-      "message-data-broken",
-      "message-data-as-text",
-    ],
+    faults: {
+      "message-stray-line": wire((text) =>
+        text.startsWith("event: message_stop") ? `[keep-alive]\n${text}` : text
+      ),
+      "message-data-broken": wire((text) =>
+        text.startsWith("event: content_block_stop")
+          ? text.replace("}\n\n", "\n\n")
+          : text
+      ),
+      "message-data-as-text": event("message_stop", (data, _, frame) => [{
+        ...frame,
+        data: JSON.stringify(JSON.stringify(data)),
+      }]),
+      ...shared("message-done-line"),
+    },
   },
   {
     id: "message_stream.characters",
@@ -156,7 +195,12 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
       text: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
     },
     judge: (e) => messageStreams(e).map(characters),
-    mutants: ["message-stream-replacement-character"],
+    faults: {
+      "message-stream-replacement-character": delta(
+        "text_delta",
+        (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
+      ),
+    },
   },
   {
     id: "message_stream.own-shape",
@@ -186,7 +230,18 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           );
         }),
       ]),
-    mutants: ["message-chat-chunk", "message-event-with-choices"],
+    faults: {
+      "message-chat-chunk": delta("text_delta", ({ text }) => [{
+        data: {
+          object: "chat.completion.chunk",
+          choices: [{ index: 0, delta: { content: text } }],
+        },
+      }]),
+      "message-event-with-choices": event(
+        "message_delta",
+        (data) => ({ ...data, choices: [] }),
+      ),
+    },
   },
 ]);
 

@@ -2,9 +2,17 @@
  * Checks of the area `message_stream`: the order of the events, and the shape of all events but the
  * first.
  */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { index, PING } from "./faults_order.ts";
+import {
+  delta,
+  event,
+  opening,
+  out,
+} from "../../reference_gateway/change_messages.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, wholeNumber } from "../../suite/finding.ts";
 import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
@@ -64,15 +72,49 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: [
-      "message-stop-missing",
-      "message-done-line",
-      "message-stream-reset",
-      "message-stop-twice",
-      "message-stop-with-more",
-      "message-ping-last",
-      "message-delta-and-stop-swapped",
-    ],
+    faults: {
+      "message-stop-missing": frames(
+        "messages",
+        (data, _, frame) => frame.event === "message_stop" ? undefined : data,
+      ),
+      "message-done-line": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_stop" ? [frame, { data: "[DONE]" }] : data,
+      ),
+      "message-stream-reset": {
+        writer: (writer, { endpoint, stream }) =>
+          endpoint === "messages" && stream
+            ? { ...writer, end: () => setTimeout(writer.reset, 20) }
+            : writer,
+      },
+      "message-stop-twice": event(
+        "message_stop",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-stop-with-more": event(
+        "message_stop",
+        (data) => ({ ...data, usage: { output_tokens: 12 } }),
+      ),
+      "message-ping-last": event(
+        "message_stop",
+        (_data, _x, frame) => [frame, PING],
+      ),
+      // message_stop is sent before message_delta.
+      "message-delta-and-stop-swapped": frames(
+        "messages",
+        (data, { state }, frame) => {
+          if (frame.event === "message_delta") {
+            state.set("delta", data);
+            return undefined;
+          }
+          const held = state.get("delta");
+          return frame.event === "message_stop" && isObject(held)
+            ? [frame, out(held)]
+            : data;
+        },
+      ),
+    },
   },
   {
     id: "message_stream.blocks",
@@ -97,19 +139,58 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         ),
       ];
     },
-    mutants: [
-      "message-block-stop-missing",
-      "message-index-gap",
-      "message-delta-after-stop",
-      "message-block-start-missing",
-      "message-block-start-twice",
-      "message-block-stop-twice",
-      "message-index-missing",
-      "message-index-text",
-      "message-index-always-0",
-      "message-delta-index-other",
-      "message-stop-index-missing",
-    ],
+    faults: {
+      "message-block-stop-missing": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "content_block_stop" ? undefined : data,
+      ),
+      "message-index-gap": frames(
+        "messages",
+        (data) =>
+          typeof data["index"] === "number"
+            ? { ...data, index: data["index"] + 1 }
+            : data,
+      ),
+      // A delta follows the stop of its block.
+      "message-delta-after-stop": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "content_block_stop"
+            ? [frame, {
+              event: "content_block_delta",
+              data: {
+                type: "content_block_delta",
+                index: data["index"],
+                delta: { type: "text_delta", text: "" },
+              },
+            }]
+            : data,
+      ),
+      "message-block-start-missing": event(
+        "content_block_start",
+        () => undefined,
+      ),
+      "message-block-start-twice": event(
+        "content_block_start",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-block-stop-twice": event(
+        "content_block_stop",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-index-missing": index("content_block_delta", () => undefined),
+      "message-index-text": index("content_block_delta", String),
+      "message-index-always-0": frames(
+        "messages",
+        (data) => data["index"] === undefined ? data : { ...data, index: 0 },
+      ),
+      "message-delta-index-other": index("content_block_delta", (at) => at + 1),
+      "message-stop-index-missing": index(
+        "content_block_stop",
+        () => undefined,
+      ),
+    },
   },
   {
     id: "message_stream.delta-order",
@@ -125,12 +206,25 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "delta",
         "message_delta after all blocks",
       ),
-    mutants: [
-      "message-delta-early",
-      "message-delta-missing",
-      "message-delta-event-twice",
-      "message-delta-and-stop-swapped",
-    ],
+    faults: {
+      // message_delta is sent before the last block is stopped.
+      "message-delta-early": frames("messages", (data, _x, frame) => {
+        if (frame.event === "message_delta") return undefined;
+        if (frame.event !== "content_block_stop") return data;
+        const early = {
+          type: "message_delta",
+          delta: { stop_reason: "end_turn", stop_sequence: null },
+          usage: { output_tokens: 12 },
+        };
+        return [out(early), frame];
+      }),
+      "message-delta-missing": event("message_delta", () => undefined),
+      "message-delta-event-twice": event(
+        "message_delta",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      ...shared("message-delta-and-stop-swapped"),
+    },
   },
   {
     id: "message_stream.delta",
@@ -145,13 +239,28 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "kind",
         "deltas that fit the type of their block",
       ),
-    mutants: [
-      "message-delta-type-missing",
-      "message-delta-type-renamed",
-      "message-delta-text-number",
-      "message-delta-content",
-      "message-fragment-as-text",
-    ],
+    faults: {
+      "message-delta-type-missing": delta(
+        "text_delta",
+        ({ text }) => ({ text }),
+      ),
+      "message-delta-type-renamed": delta(
+        "text_delta",
+        ({ text }) => ({ type: "text", text }),
+      ),
+      "message-delta-text-number": delta(
+        "text_delta",
+        (each) => ({ ...each, text: 1 }),
+      ),
+      "message-delta-content": delta(
+        "text_delta",
+        ({ type, text }) => ({ type, content: text }),
+      ),
+      "message-fragment-as-text": delta(
+        "input_json_delta",
+        ({ partial_json }) => ({ type: "text_delta", text: partial_json }),
+      ),
+    },
   },
   {
     id: "message_stream.block-start",
@@ -178,16 +287,37 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           )
         );
       }),
-    mutants: [
-      "message-block-missing",
-      "message-block-without-type",
-      "message-block-text-missing",
-      "message-block-text-filled",
-      "message-block-input-missing",
-      "message-block-input-text",
-      "message-block-tool-id-missing",
-      "message-block-tool-name-empty",
-    ],
+    faults: {
+      "message-block-missing": event(
+        "content_block_start",
+        (data) => ({ ...data, content_block: undefined }),
+      ),
+      "message-block-without-type": opening(
+        "text",
+        ({ type: _, ...rest }) => rest,
+      ),
+      "message-block-text-missing": opening("text", () => ({ type: "text" })),
+      "message-block-text-filled": opening(
+        "text",
+        () => ({ type: "text", text: "Well, " }),
+      ),
+      "message-block-input-missing": opening(
+        "tool_use",
+        ({ input: _, ...rest }) => rest,
+      ),
+      "message-block-input-text": opening(
+        "tool_use",
+        (block) => ({ ...block, input: "" }),
+      ),
+      "message-block-tool-id-missing": opening(
+        "tool_use",
+        ({ id: _, ...rest }) => rest,
+      ),
+      "message-block-tool-name-empty": opening(
+        "tool_use",
+        (block) => ({ ...block, name: "" }),
+      ),
+    },
   },
   {
     id: "message_stream.message-delta",
@@ -217,13 +347,33 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "message-final-usage-missing",
-      "message-final-usage-text",
-      "message-stop-reason-null",
-      "message-stop-reason-of-chat",
-      "message-stop-reason-misplaced",
-    ],
+    faults: {
+      "message-final-usage-missing": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_delta" ? withAt(data, "usage", {}) : data,
+      ),
+      "message-final-usage-text": event(
+        "message_delta",
+        (data) => withAt(data, "usage.output_tokens", "12"),
+      ),
+      "message-stop-reason-null": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_delta"
+            ? withAt(data, "delta.stop_reason", null)
+            : data,
+      ),
+      "message-stop-reason-of-chat": event(
+        "message_delta",
+        (data) => withAt(data, "delta.stop_reason", "stop"),
+      ),
+      "message-stop-reason-misplaced": event("message_delta", (data) => ({
+        ...data,
+        delta: {},
+        stop_reason: textAt(data, "delta.stop_reason"),
+      })),
+    },
   },
   {
     id: "message_stream.delta-sequence",
@@ -246,6 +396,11 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["message-stream-sequence-filled"],
+    faults: {
+      "message-stream-sequence-filled": event(
+        "message_delta",
+        (data) => withAt(data, "delta.stop_sequence", ""),
+      ),
+    },
   },
 ]);

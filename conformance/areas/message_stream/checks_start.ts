@@ -1,4 +1,7 @@
 /** Checks of the area `message_stream`: the first event. */
+import { PING, start } from "./faults_start.ts";
+import { event } from "../../reference_gateway/change_messages.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
@@ -57,15 +60,28 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "message-start-late",
-      "message-start-twice",
-      "message-start-missing",
-      "message-start-id-missing",
-      "message-start-usage-missing",
-      "message-start-input-text",
-      "message-ping-first",
-    ],
+    faults: {
+      "message-start-late": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_start"
+            ? [{ event: "hello", data: { type: "hello" } }, frame]
+            : data,
+      ),
+      "message-start-twice": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_start" ? [frame, frame] : data,
+      ),
+      "message-start-missing": event("message_start", () => undefined),
+      "message-start-id-missing": start("id", undefined),
+      "message-start-usage-missing": start("usage", undefined),
+      "message-start-input-text": start("usage.input_tokens", "25"),
+      "message-ping-first": event(
+        "message_start",
+        (_data, _x, frame) => [PING, frame],
+      ),
+    },
   },
   {
     id: "message_stream.start-id",
@@ -85,7 +101,7 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
           0,
         );
       }),
-    mutants: ["message-start-id-bare"],
+    faults: { "message-start-id-bare": start("id", "42") },
   },
   {
     id: "message_stream.start-input",
@@ -107,7 +123,15 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
           0,
         );
       }),
-    mutants: ["message-start-input-0"],
+    faults: {
+      "message-start-input-0": frames(
+        "messages",
+        (data, _, frame) =>
+          frame.event === "message_start"
+            ? withAt(data, "message.usage.input_tokens", 0)
+            : data,
+      ),
+    },
   },
   {
     id: "message_stream.id-unique",
@@ -132,7 +156,7 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
         );
       });
     },
-    mutants: ["message-start-id-constant"],
+    faults: { "message-start-id-constant": start("id", "msg_1") },
   },
   {
     id: "message_stream.start-message",
@@ -185,13 +209,15 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "message-start-type-missing",
-      "message-start-role-user",
-      "message-start-model-other",
-      "message-start-content-missing",
-      "message-start-content-filled",
-      "message-start-stop-filled",
-    ],
+    faults: {
+      "message-start-type-missing": start("type", undefined),
+      "message-start-role-user": start("role", "user"),
+      "message-start-model-other": start("model", "upstream-model-20260101"),
+      "message-start-content-missing": start("content", undefined),
+      "message-start-content-filled": start("content", [
+        { type: "text", text: "" },
+      ]),
+      "message-start-stop-filled": start("stop_reason", "end_turn"),
+    },
   },
 ]);

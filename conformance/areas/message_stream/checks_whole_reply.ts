@@ -2,10 +2,19 @@
  * Checks of the area `message_stream`: streams compared with whole replies, long streams, and
  * streams that fail.
  */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Json } from "@model-gateway/replay/json";
+import { withoutContent } from "./faults_forms.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { event, out } from "../../reference_gateway/change_messages.ts";
+import {
+  messageDeltaTrimmed,
+  messageStreamOutput1,
+  messageStreamSignatureLost,
+  messageStreamToolStopAsEnd,
+} from "./faults_exact.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { fact, NotTestable } from "../../suite/finding.ts";
 import { plainMessage } from "../errors/checks_refusal_body.ts";
 import {
@@ -75,12 +84,12 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
         return fact(found === expected, "the reply", expected, found, x);
       });
     },
-    mutants: [
-      "message-delta-trimmed",
-      "message-stream-output-1",
-      "message-stream-tool-stop-as-end",
-      "message-stream-signature-lost",
-    ],
+    faults: {
+      "message-delta-trimmed": messageDeltaTrimmed,
+      "message-stream-output-1": messageStreamOutput1,
+      "message-stream-tool-stop-as-end": messageStreamToolStopAsEnd,
+      "message-stream-signature-lost": messageStreamSignatureLost,
+    },
   },
   {
     id: "message_stream.start-input-exact",
@@ -115,7 +124,12 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           );
         });
     },
-    mutants: ["message-start-input-estimated"],
+    faults: {
+      "message-start-input-estimated": event(
+        "message_start",
+        (data) => withAt(data, "message.usage.input_tokens", 99),
+      ),
+    },
   },
   {
     id: "message_stream.start-output",
@@ -143,7 +157,12 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           0,
         );
       }),
-    mutants: ["message-start-output-500"],
+    faults: {
+      "message-start-output-500": event(
+        "message_start",
+        (data) => withAt(data, "message.usage.output_tokens", 500),
+      ),
+    },
   },
   {
     id: "message_stream.in-pieces",
@@ -162,7 +181,29 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
         ).length;
         return fact(deltas >= 2, "deltas", "several", `${deltas}`, x);
       }),
-    mutants: ["message-one-delta"],
+    faults: {
+      // A block's text is sent in one piece at its end.
+      "message-one-delta": frames("messages", (data, { state }, frame) => {
+        if (textAt(data, "delta.type") === "text_delta") {
+          state.set(
+            "text",
+            `${state.get("text") ?? ""}${textAt(data, "delta.text")}`,
+          );
+          return undefined;
+        }
+        const text = state.get("text");
+        if (frame.event !== "content_block_stop" || typeof text !== "string") {
+          return data;
+        }
+        state.delete("text");
+        const whole = {
+          type: "content_block_delta",
+          index: data["index"],
+          delta: { type: "text_delta", text },
+        };
+        return [out(whole), frame];
+      }),
+    },
   },
   {
     id: "message_stream.no-content",
@@ -197,7 +238,24 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           ];
         })
       ),
-    mutants: ["message-empty-stream-talks", "message-empty-stream-bare"],
+    faults: {
+      // Text is added to a reply without content.
+      "message-empty-stream-talks": withoutContent((frame) => [
+        out({
+          type: "content_block_start",
+          index: 0,
+          content_block: { type: "text", text: "" },
+        }),
+        out({
+          type: "content_block_delta",
+          index: 0,
+          delta: { type: "text_delta", text: "(no content)" },
+        }),
+        out({ type: "content_block_stop", index: 0 }),
+        frame,
+      ]),
+      "message-empty-stream-bare": withoutContent(() => []),
+    },
   },
   {
     id: "message_stream.oddities-in-order",
@@ -220,11 +278,25 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           fault?.frame,
         );
       }),
-    mutants: [
-      "message-block-stop-missing",
-      "message-index-always-0",
-      "message-overlapping-calls",
-    ],
+    faults: {
+      // All blocks are stopped only at the end.
+      "message-overlapping-calls": frames(
+        "messages",
+        (data, { state }, frame) => {
+          const held = state.get("stops");
+          const stops: readonly Json[] = Array.isArray(held) ? held : [];
+          if (frame.event === "content_block_stop") {
+            state.set("stops", [...stops, data["index"] ?? 0]);
+            return undefined;
+          }
+          return frame.event !== "message_delta" ? data : [
+            ...stops.map((index) => out({ type: "content_block_stop", index })),
+            frame,
+          ];
+        },
+      ),
+      ...shared("message-block-stop-missing", "message-index-always-0"),
+    },
   },
   {
     id: "message_stream.failure",
@@ -250,17 +322,40 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
             ]
           ),
       ),
-    mutants: [
-      "message-error-swallowed",
-      "message-error-then-stop",
-      "message-error-of-chat",
-      "message-error-without-type",
-      "message-error-without-message",
-      "message-error-as-text",
-      "message-error-unnamed",
-      "message-error-blames-the-request",
-      "message-error-with-trace",
-    ],
+    faults: {
+      "message-error-swallowed": event("error", () => undefined),
+      "message-error-then-stop": event(
+        "error",
+        (_data, _x, frame) => [frame, out({ type: "message_stop" })],
+      ),
+      "message-error-of-chat": event(
+        "error",
+        ({ error }) => [{ data: { error } }],
+      ),
+      "message-error-without-type": event(
+        "error",
+        (data) => withAt(data, "error.type", undefined),
+      ),
+      "message-error-without-message": event(
+        "error",
+        (data) => withAt(data, "error.message", undefined),
+      ),
+      "message-error-as-text": event(
+        "error",
+        (data) => ({ ...data, error: textAt(data, "error.message") }),
+      ),
+      "message-error-unnamed": event("error", (data) => [{ data }]),
+      "message-error-blames-the-request": event(
+        "error",
+        (data) => withAt(data, "error.type", "invalid_request_error"),
+      ),
+      "message-error-with-trace": event("error", (data) =>
+        withAt(
+          data,
+          "error.message",
+          "TypeError: no function\n    at pump (gateway/pipeline/stream_pump.ts:10:5)",
+        )),
+    },
   },
 ]);
 

@@ -1,10 +1,21 @@
 /** Checks of the area `models`. */
+import { dialectOf } from "../../reference_gateway/models.ts";
+import { ofVendor, put } from "./faults_formats.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { arrayOf, isObject, type Json } from "@model-gateway/replay/json";
+import {
+  entries as faultEntries,
+  fewer,
+  list,
+  LISTED,
+  modelsChange,
+  renamed,
+  unserved,
+} from "./faults.ts";
 import { shapeFault } from "../../evidence/documented_shape.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
@@ -62,7 +73,10 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
         equals(x, "object", "list")
       ),
-    mutants: ["models-without-object", "models-object-models"],
+    faults: {
+      "models-without-object": list(({ data }) => ({ data })),
+      "models-object-models": list((body) => ({ ...body, object: "models" })),
+    },
   },
   {
     id: "models.data",
@@ -77,7 +91,16 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
             Array.isArray(data) && data.every((entry: Json) => isObject(entry)),
         )
       ),
-    mutants: ["models-as-map", "models-as-ids", "models-null"],
+    faults: {
+      "models-as-map": list((body) => ({
+        ...body,
+        data: Object.fromEntries(
+          arrayOf(body["data"]).map((entry, at) => [`model${at}`, entry]),
+        ),
+      })),
+      "models-as-ids": faultEntries((entry) => entry["id"] ?? null),
+      "models-null": list((body) => ({ ...body, data: null })),
+    },
   },
   {
     id: "models.names",
@@ -102,7 +125,12 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
           ))
       ),
     ],
-    mutants: ["models-empty", "model-owner-empty"],
+    faults: {
+      "models-empty": list((body) => ({ ...body, data: [] })),
+      "model-owner-empty": faultEntries((entry, at) =>
+        at === 1 ? { ...entry, owned_by: "" } : entry
+      ),
+    },
   },
   {
     id: "models.entries",
@@ -111,12 +139,20 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
       ...entries(e, (x, n) => satisfies(x, `data.${n}.id`, "a string", isText)),
       ...entries(e, (x, n) => equals(x, `data.${n}.object`, "model")),
     ],
-    mutants: [
-      "model-entry-object",
-      "model-entry-without-object",
-      "model-id-number",
-      "model-last-entry-broken",
-    ],
+    faults: {
+      "model-entry-object": faultEntries((entry) => ({
+        ...entry,
+        object: "engine",
+      })),
+      "model-entry-without-object": faultEntries(({ object: _, ...entry }) =>
+        entry
+      ),
+      "model-id-number": faultEntries((entry, at) => ({ ...entry, id: at })),
+      "model-last-entry-broken": list((body) => ({
+        ...body,
+        data: [...arrayOf(body["data"]), { object: "model", owned_by: "x" }],
+      })),
+    },
   },
   {
     id: "models.owner",
@@ -126,11 +162,17 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
         e,
         (x, n) => satisfies(x, `data.${n}.owned_by`, "a string", isText),
       ),
-    mutants: [
-      "model-owner-null",
-      "model-owner-missing",
-      "model-owner-object",
-    ],
+    faults: {
+      "model-owner-null": faultEntries((entry) => ({
+        ...entry,
+        owned_by: null,
+      })),
+      "model-owner-missing": faultEntries(({ owned_by: _, ...entry }) => entry),
+      "model-owner-object": faultEntries((entry) => ({
+        ...entry,
+        owned_by: { name: "vendora" },
+      })),
+    },
   },
   {
     id: "models.created",
@@ -149,7 +191,16 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
             (typeof value === "number" && Number.isInteger(value) &&
               value >= 0 && value < 1e10),
         )),
-    mutants: ["model-created-ms", "model-created-text"],
+    faults: {
+      "model-created-ms": faultEntries((entry) => ({
+        ...entry,
+        created: 1_780_000_000_000,
+      })),
+      "model-created-text": faultEntries((entry) => ({
+        ...entry,
+        created: "2026-01-01",
+      })),
+    },
   },
   {
     id: "models.unique",
@@ -168,7 +219,12 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["model-listed-twice"],
+    faults: {
+      "model-listed-twice": list((body) => {
+        const data = arrayOf(body["data"]);
+        return { ...body, data: [...data, ...data.slice(0, 1)] };
+      }),
+    },
   },
   {
     id: "models.same-for-the-key",
@@ -190,11 +246,15 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
         )
       );
     },
-    mutants: [
-      "models-change",
-      "models-fewer-for-x-api-key",
-      "models-fewer-with-query",
-    ],
+    faults: {
+      "models-change": modelsChange,
+      "models-fewer-for-x-api-key": fewer(({ request }) =>
+        request.headers["x-api-key"] !== undefined
+      ),
+      "models-fewer-with-query": fewer(({ request }) =>
+        request.path.includes("limit=1000")
+      ),
+    },
   },
   {
     id: "models.listed-are-served",
@@ -204,7 +264,15 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["listed-models"],
     judge: (e) => calledOn(e, "messages").map(served),
-    mutants: ["models-list-more", "vendorb-not-on-messages", "streams-for-one"],
+    faults: {
+      "models-list-more": unserved(({ model }) => model === "vendord-m3"),
+      "vendorb-not-on-messages": unserved(({ endpoint, model }) =>
+        endpoint === "messages" && model.startsWith("vendorb")
+      ),
+      "streams-for-one": unserved(({ stream, model }) =>
+        stream && model === "vendora-haiku-4-5"
+      ),
+    },
   },
   {
     id: "models.listed-on-chat",
@@ -215,7 +283,12 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["listed-models"],
     judge: (e) => calledOn(e, "chat").map(served),
-    mutants: ["models-list-more", "vendora-not-on-chat"],
+    faults: {
+      "vendora-not-on-chat": unserved(({ endpoint, model }) =>
+        endpoint === "chat" && model.startsWith("vendora")
+      ),
+      ...shared("models-list-more"),
+    },
   },
   {
     id: "models.all-in-message-format",
@@ -225,12 +298,37 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["listed-models"],
     judge: (e) => inFormat(e, "messages"),
-    mutants: [
-      "one-model-without-usage",
-      "one-model-with-its-own-id",
-      "one-model-with-its-own-stop",
-      "one-model-streams-without-end",
-    ],
+    faults: {
+      "one-model-without-usage": ofVendor(
+        "generate_content",
+        put(
+          undefined,
+          "usage.prompt_tokens",
+          "message.usage.input_tokens",
+          "usage.input_tokens",
+        ),
+      ),
+      "one-model-with-its-own-id": ofVendor(
+        "messages",
+        put("gen-17", "message.id", "id"),
+      ),
+      "one-model-with-its-own-stop": ofVendor(
+        "chat_completions",
+        put(
+          undefined,
+          "stop_reason",
+          "delta.stop_reason",
+          "choices.0.finish_reason",
+        ),
+      ),
+      "one-model-streams-without-end": {
+        frame: (frame, { via }) =>
+          via === "messages" &&
+            (frame.data === "[DONE]" || frame.event === "message_stop")
+            ? []
+            : [frame],
+      },
+    },
   },
   {
     id: "models.all-in-chat-format",
@@ -240,12 +338,12 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["listed-models"],
     judge: (e) => inFormat(e, "chat"),
-    mutants: [
+    faults: shared(
       "one-model-without-usage",
       "one-model-with-its-own-id",
       "one-model-with-its-own-stop",
       "one-model-streams-without-end",
-    ],
+    ),
   },
   {
     id: "models.unlisted-refused",
@@ -255,13 +353,19 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["unlisted-models"],
     judge: (e) => unlisted(e).map((x) => statusIs(x, 400, 403, 404)),
-    mutants: [
-      "unknown-model-falls-back",
-      "model-id-trimmed",
-      "model-id-any-case",
-      "model-id-by-prefix",
-      "model-id-vendor-dropped",
-    ],
+    faults: {
+      "unknown-model-falls-back": renamed((model) =>
+        dialectOf(model) === undefined ? LISTED : model
+      ),
+      "model-id-trimmed": renamed((model) => model.trim()),
+      "model-id-any-case": renamed((model) => model.toLowerCase()),
+      "model-id-by-prefix": renamed((model) =>
+        model.startsWith(LISTED) ? LISTED : model
+      ),
+      "model-id-vendor-dropped": renamed((model) =>
+        model.split("/").at(-1) ?? model
+      ),
+    },
   },
   {
     id: "models.exactly-as-listed",
@@ -274,7 +378,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
       unlisted(e).filter(({ endpoint }) => endpoint === "messages").map((x) =>
         statusIs(x, 400, 403, 404)
       ),
-    mutants: ["model-id-trimmed", "model-id-any-case"],
+    faults: shared("model-id-trimmed", "model-id-any-case"),
   },
   {
     id: "models.unlisted-error",
@@ -300,7 +404,25 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: ["unlisted-error-empty", "unlisted-error-as-stream"],
+    faults: {
+      "unlisted-error-empty": {
+        reply: (reply) =>
+          reply.status === 404 ? { ...reply, body: { error: {} } } : reply,
+      },
+      // The refusal of a model has the content type text/event-stream.
+      "unlisted-error-as-stream": {
+        reply: (reply, { stream }) =>
+          reply.status === 404 && stream
+            ? {
+              ...reply,
+              headers: {
+                ...reply.headers,
+                "content-type": "text/event-stream",
+              },
+            }
+            : reply,
+      },
+    },
   },
   {
     id: "models.unlisted-no-call",
@@ -311,7 +433,28 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["unlisted-models"],
     judge: (e) => unlisted(e).map(unbilled),
-    mutants: ["unknown-model-falls-back", "unlisted-refused-after-call"],
+    faults: {
+      // An unlisted model is refused only after another one has answered.
+      "unlisted-refused-after-call": {
+        modelRequest: (modelRequest, { state }) => {
+          if (dialectOf(modelRequest.model) !== undefined) return modelRequest;
+          state.set("unlisted", true);
+          return { ...modelRequest, model: LISTED, stream: false };
+        },
+        reply: (reply, { state }) =>
+          state.get("unlisted") === true
+            ? {
+              ...reply,
+              status: 404,
+              body: {
+                type: "error",
+                error: { type: "not_found_error", message: "no such model" },
+              },
+            }
+            : reply,
+      },
+      ...shared("unknown-model-falls-back"),
+    },
   },
   ...MODEL_PAGE_CHECKS,
 ]);

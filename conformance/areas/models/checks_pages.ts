@@ -2,6 +2,7 @@
  * Checks of the area `models` about optional features: pages, single entries, the message format's
  * own fields.
  */
+import { ALL, entry, entryField, idOf, pages } from "./faults_pages.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt } from "../../evidence/json_path.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -70,12 +71,15 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: [
-      "has_more-text",
-      "has_more-always",
-      "first_id-wrong",
-      "last_id-null",
-    ],
+    faults: {
+      "has_more-text": pages((body) => ({ ...body, has_more: "false" })),
+      "has_more-always": pages((body) => ({ ...body, has_more: true })),
+      "first_id-wrong": pages((body) => ({
+        ...body,
+        first_id: body["last_id"] ?? null,
+      })),
+      "last_id-null": pages((body) => ({ ...body, last_id: null })),
+    },
   },
   {
     id: "models.pages",
@@ -111,11 +115,17 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         ? found
         : [fact(true, "pages", "offered or not", "not offered")];
     },
-    mutants: [
-      "page-limit-ignored",
-      "page-after-ignored",
-      "page-has_more-wrong",
-    ],
+    faults: {
+      "page-limit-ignored": pages(
+        (body) => body,
+        (query) => query.delete("limit"),
+      ),
+      "page-after-ignored": pages(
+        (body) => body,
+        (query) => query.delete("after_id"),
+      ),
+      "page-has_more-wrong": pages((body) => ({ ...body, has_more: false })),
+    },
   },
   {
     id: "models.message-library-fields",
@@ -156,7 +166,11 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         ),
         "a list with entries",
       ),
-    mutants: ["entry-type-engine", "display_name-null", "created_at-number"],
+    faults: {
+      "entry-type-engine": entryField("type", "engine"),
+      "display_name-null": entryField("display_name", null),
+      "created_at-number": entryField("created_at", 1_780_000_000),
+    },
   },
   {
     id: "models.retrieve",
@@ -212,11 +226,39 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         ),
       ];
     },
-    mutants: [
-      "retrieve-wrong-id",
-      "retrieve-unknown-200",
-      "retrieve-500",
-      "retrieve-without-key",
-    ],
+    faults: {
+      "retrieve-wrong-id": entry(() => ({
+        status: 200,
+        body: { id: idOf(ALL.at(-1)), object: "model", owned_by: "vendora" },
+      })),
+      "retrieve-unknown-200": entry(({ path }) => ({
+        status: 200,
+        body: {
+          id: path.split("/").at(-1) ?? "",
+          object: "model",
+          owned_by: "vendora",
+        },
+      })),
+      "retrieve-500": entry(() => ({
+        status: 500,
+        body: {
+          type: "error",
+          error: { type: "api_error", message: "failed" },
+        },
+      })),
+      // A single entry is returned without a valid key.
+      "retrieve-without-key": entry(({ path }) => {
+        const id = path.split("/").at(-1) ?? "";
+        return id.startsWith("no-such")
+          ? {
+            status: 404,
+            body: {
+              type: "error",
+              error: { type: "not_found_error", message: "no such model" },
+            },
+          }
+          : { status: 200, body: { id, object: "model", owned_by: "vendora" } };
+      }),
+    },
   },
 ]);

@@ -1,4 +1,32 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import { type Part } from "../../reference_gateway/part.ts";
+import { DELTA, own } from "../equivalence/faults_same_dialect.ts";
+import {
+  type Check,
+  checksWith,
+  type Rule,
+  shared,
+} from "../../suite/check.ts";
+import {
+  frames,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import {
+  ARGS,
+  chatCall,
+  chatCalls,
+  chatDelta,
+  first,
+  once,
+} from "./faults_chat.ts";
+import {
+  args,
+  FINISH as faultFINISH,
+  messageBlock,
+  messageDelta,
+  stops,
+} from "./faults.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
@@ -11,7 +39,6 @@ import {
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { FORCED_TOOL } from "./scenarios.ts";
-import { type Check, checksWith, type Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
 import { fixtureOf } from "../chat_reply/reply_content.ts";
@@ -123,12 +150,21 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     },
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "messages").map(exact),
-    mutants: [
-      "tool-message-input-lost",
-      "tool-message-second-lost",
-      "tool-message-fragment-lost",
-      "tool-args-value-changed",
-    ],
+    faults: {
+      "tool-message-input-lost": messageBlock((block) => ({
+        ...block,
+        input: {},
+      })),
+      "tool-message-second-lost": messageBlock((block, index) =>
+        index > 0 ? undefined : block
+      ),
+      "tool-message-fragment-lost": messageDelta((delta) =>
+        textAt(delta, "partial_json").endsWith("}") ? undefined : delta
+      ),
+      "tool-args-value-changed": args((text) =>
+        text.replace("o", "0").replace("a", "e")
+      ),
+    },
   },
   {
     id: "tools.chat-exact",
@@ -139,19 +175,27 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     },
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "chat").map(exact),
-    mutants: [
-      "tool-chat-args-lost",
-      "tool-chat-second-lost",
-      "tool-chat-swapped",
-      "tool-chat-fragment-lost",
-      "tool-chat-fragment-twice",
-      "tool-chat-name-each",
-      "tool-chat-index-0",
-      "tool-args-value-changed",
-      "tool-chat-args-empty-for-none",
-      "tool-chat-args-twice-encoded",
-      "tool-chat-function_call",
-    ],
+    faults: {
+      "tool-chat-second-lost": chatCalls((calls) => calls.slice(0, 1)),
+      "tool-chat-swapped": chatCalls((calls) => calls.toReversed()),
+      "tool-chat-fragment-lost": chatDelta((delta, x) =>
+        first(delta) || !once(x) ? delta : undefined
+      ),
+      "tool-chat-fragment-twice": chatDelta((delta) =>
+        withAt(delta, ARGS, textAt(delta, ARGS).repeat(2))
+      ),
+      "tool-chat-index-0": chatDelta((delta) => ({ ...delta, index: 0 })),
+      "tool-chat-args-empty-for-none": chatCall((call) =>
+        textAt(call, ARGS) === "{}" ? withAt(call, ARGS, "") : call
+      ),
+      ...shared(
+        "tool-chat-args-lost",
+        "tool-chat-name-each",
+        "tool-args-value-changed",
+        "tool-chat-args-twice-encoded",
+        "tool-chat-function_call",
+      ),
+    },
   },
   {
     id: "tools.exact-odd-upstreams",
@@ -162,12 +206,34 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     },
     reads: ["tool-oddities"],
     judge: (e) => repliesOf(e, "*").map(exact),
-    mutants: [
-      "tool-args-lost-in-own-dialect",
-      "tool-args-value-changed",
-      "tool-args-latin1",
-      "tool-args-interleaved-mixed",
-    ],
+    faults: {
+      // Streams of a chat upstream lose the arguments of calls.
+      "tool-args-lost-in-own-dialect": frames(
+        "chat",
+        (data, x) =>
+          own(x) &&
+            listAt(data, `${DELTA}.tool_calls`).some((call) =>
+              textAt(call, "function.arguments") !== ""
+            )
+            ? undefined
+            : data,
+      ),
+      "tool-args-latin1": args((text) =>
+        [...new TextEncoder().encode(text)].map((byte) =>
+          byte < 128 ? String.fromCharCode(byte) : `\\u00${byte.toString(16)}`
+        ).join("")
+      ),
+      // Fragments of overlapping calls go to the call that began last.
+      "tool-args-interleaved-mixed": {
+        part: (part, { state }) => {
+          if (part.type === "tool") state.set("call", part.call);
+          return part.type === "args"
+            ? [{ ...part, call: Number(state.get("call") ?? 0) }]
+            : [part];
+        },
+      },
+      ...shared("tool-args-value-changed"),
+    },
   },
   {
     id: "tools.exact-big",
@@ -178,7 +244,14 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     },
     reads: ["tool-sizes"],
     judge: (e) => repliesOf(e, "*").map(exact),
-    mutants: ["tool-args-capped"],
+    faults: {
+      // Arguments are truncated to 32 KiB.
+      "tool-args-capped": args((text, { state }) => {
+        const room = 32768 - Number(state.get("length") ?? 0);
+        state.set("length", Number(state.get("length") ?? 0) + text.length);
+        return text.slice(0, Math.max(0, room));
+      }),
+    },
   },
   {
     id: "tools.stop",
@@ -186,10 +259,20 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     level: "documented",
     reads: ["tool-calls"],
     judge: (e) => stopped(e, "messages", "tool_use"),
-    mutants: [
-      "tool-stop-of-messages-lost",
-      "tool-stop-of-messages-stream-lost",
-    ],
+    faults: {
+      "tool-stop-of-messages-lost": stops(
+        "messages",
+        "stop_reason",
+        "end_turn",
+        false,
+      ),
+      "tool-stop-of-messages-stream-lost": stops(
+        "messages",
+        "delta.stop_reason",
+        "end_turn",
+        true,
+      ),
+    },
   },
   {
     id: "tools.chat-stop",
@@ -197,7 +280,10 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     level: "convention",
     reads: ["tool-calls"],
     judge: (e) => stopped(e, "chat", "tool_calls"),
-    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-chat-stream-lost"],
+    faults: {
+      "tool-stop-of-chat-lost": stops("chat", faultFINISH, "stop", false),
+      "tool-stop-of-chat-stream-lost": stops("chat", faultFINISH, "stop", true),
+    },
   },
   {
     id: "tools.stop-odd-upstreams",
@@ -214,7 +300,10 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         const found = stopCauseIn(x);
         return fact(found === expected, "stop cause", expected, found, x);
       }),
-    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-messages-stream-lost"],
+    faults: shared(
+      "tool-stop-of-chat-lost",
+      "tool-stop-of-messages-stream-lost",
+    ),
   },
   {
     id: "tools.text-beside-calls",
@@ -229,7 +318,21 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         const found = textOf(x);
         return fact(found === expected, "text", expected, found, x);
       }),
-    mutants: ["tool-text-before-lost", "tool-args-as-text"],
+    faults: {
+      // Text before a call is lost.
+      "tool-text-before-lost": {
+        part: (part, { state }) => {
+          if (part.type === "tool") state.set("called", true);
+          return part.type === "text" && !state.has("called") ? [] : [part];
+        },
+      },
+      "tool-args-as-text": {
+        part: (part): readonly Part[] =>
+          part.type === "args"
+            ? [{ type: "text", text: part.text }, part]
+            : [part],
+      },
+    },
   },
   {
     id: "tools.blocks-in-order",
@@ -252,7 +355,12 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
           x,
         );
       }),
-    mutants: ["tool-blocks-turned"],
+    faults: {
+      "tool-blocks-turned": wholeReply("messages", (body) => ({
+        ...body,
+        content: listAt(body, "content").toReversed(),
+      })),
+    },
   },
   {
     id: "tools.forced",
@@ -278,7 +386,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
           x,
         );
       }),
-    mutants: ["tool-choice-lost", "tool-choice-named-as-any"],
+    faults: shared("tool-choice-lost", "tool-choice-named-as-any"),
   },
   {
     id: "tools.forced-any",
@@ -298,7 +406,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         const judged = cutShort(x) ? skill : demanded(e);
         return judged(found.length > 0, "tool calls", "one", found, x);
       }),
-    mutants: ["tool-choice-lost", "tool-choice-any-as-auto"],
+    faults: shared("tool-choice-lost", "tool-choice-any-as-auto"),
   },
   {
     id: "tools.forced-stop",
@@ -307,10 +415,10 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     mode: "both",
     reads: ["tool-forced"],
     judge: (e) => stoppedForCall(e, "messages", () => ["tool_use"]),
-    mutants: [
+    faults: shared(
       "tool-stop-of-messages-lost",
       "tool-stop-of-messages-stream-lost",
-    ],
+    ),
   },
   {
     id: "tools.chat-forced-stop",
@@ -326,7 +434,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         (x) =>
           x.label.endsWith("/named") ? ["tool_calls", "stop"] : ["tool_calls"],
       ),
-    mutants: ["tool-stop-of-chat-lost"],
+    faults: shared("tool-stop-of-chat-lost"),
   },
   ...TOOL_SHAPE_CHECKS,
   ...TOOL_REQUEST_CHECKS,

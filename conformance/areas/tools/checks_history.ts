@@ -1,9 +1,19 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { ARGS, chatCall } from "./faults_chat.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { ascii, changeRequest } from "./faults_upstream.ts";
+import {
+  parts,
+  resultIds,
+  results,
+  resultsLast,
+  turns,
+} from "./faults_history.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding } from "../../suite/finding.ts";
 import { callOf, ownDialect } from "./checks_upstream.ts";
@@ -97,15 +107,38 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "tool-results-swapped",
-      "tool-results-one-id",
-      "tool-results-other-ids",
-      "tool-results-text-lost",
-      "tool-second-result-lost",
-      "tool-result-parts-lost",
-      "tool-results-as-text",
-    ],
+    faults: {
+      "tool-results-swapped": resultIds((ids) => ids.toReversed()),
+      "tool-results-one-id": resultIds((ids) => ids.map(() => ids[0] ?? "")),
+      "tool-results-other-ids": resultIds((ids) => ids.map((id) => `${id}x`)),
+      "tool-results-text-lost": parts((part) =>
+        part.type === "result" && !part.text.includes("[[fx:")
+          ? { ...part, text: "" }
+          : part
+      ),
+      "tool-second-result-lost": turns((all) => {
+        const [first] = all.filter(results);
+        return all.filter((part) => !results(part) || part === first);
+      }),
+      // Results that consist of parts are empty.
+      "tool-result-parts-lost": {
+        modelRequest: (modelRequest, { request }) =>
+          request.body.includes('[{"type":"text","text":"12 degrees')
+            ? {
+              ...modelRequest,
+              turns: modelRequest.turns.map((turn) => ({
+                ...turn,
+                parts: turn.parts.map((part) =>
+                  part.type === "result" ? { ...part, text: "" } : part
+                ),
+              })),
+            }
+            : modelRequest,
+      },
+      "tool-results-as-text": parts((part) =>
+        part.type === "result" ? { type: "text", text: part.text } : part
+      ),
+    },
   },
   {
     id: "tools.results-placed",
@@ -115,12 +148,29 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         "Results follow their calls directly; text of the same turn comes after them.",
     },
     judge: (e) => histories(e, "*/*/*", shape),
-    mutants: [
-      "tool-results-after-text",
-      "tool-results-as-text",
-      "tool-empty-result-lost",
-      "tool-rounds-merged",
-    ],
+    faults: {
+      "tool-results-after-text": {
+        upstream: (call) => ({ ...call, body: resultsLast(call.body) }),
+      },
+      "tool-empty-result-lost": parts((part) =>
+        part.type === "result" && part.text === "" ? undefined : part
+      ),
+      // All calls are sent in one turn, and all results in the next.
+      "tool-rounds-merged": changeRequest((request) => {
+        const all = request.turns.flatMap(({ parts }) => parts);
+        const calls = all.filter(({ type }) => type === "call");
+        if (calls.length === 0) return {};
+        const [first, ...rest] = all.filter(({ type }) => type === "text");
+        return {
+          turns: [
+            { role: "user", parts: first === undefined ? [] : [first] },
+            { role: "assistant", parts: calls },
+            { role: "user", parts: [...all.filter(results), ...rest] },
+          ],
+        };
+      }),
+      ...shared("tool-results-as-text"),
+    },
   },
   {
     id: "tools.calls-resent",
@@ -130,13 +180,27 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         "The calls of earlier turns reach the upstream with their names and arguments, in order.",
     },
     judge: (e) => histories(e, "*/*/*", called),
-    mutants: [
-      "tool-history-args-lost",
-      "tool-history-calls-lost",
-      "tool-history-calls-turned",
-      "tool-history-args-ascii",
-      "tool-history-renamed",
-    ],
+    faults: {
+      "tool-history-args-lost": parts((part) =>
+        part.type === "call" ? { ...part, args: {} } : part
+      ),
+      "tool-history-calls-lost": parts((part) =>
+        part.type === "call" ? undefined : part
+      ),
+      // Earlier calls are sent in another order.
+      "tool-history-calls-turned": turns((all) => {
+        const calls = all.filter(({ type }) => type === "call").toReversed();
+        return [...all.filter(({ type }) => type !== "call"), ...calls];
+      }),
+      "tool-history-args-ascii": parts((part) =>
+        part.type === "call"
+          ? { ...part, args: JSON.parse(ascii(JSON.stringify(part.args))) }
+          : part
+      ),
+      "tool-history-renamed": parts((part) =>
+        part.type === "call" ? { ...part, name: `${part.name}_1` } : part
+      ),
+    },
   },
   {
     id: "tools.text-beside-history",
@@ -146,7 +210,22 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         "Text beside calls and results reaches the upstream in its own turn.",
     },
     judge: (e) => histories(e, "*/*/*", texts),
-    mutants: ["tool-text-of-call-turn-lost", "tool-text-after-results-lost"],
+    faults: {
+      "tool-text-of-call-turn-lost": turns((all) =>
+        all.some(({ type }) => type === "call")
+          ? all.filter(({ type }) => type !== "text")
+          : all
+      ),
+      "tool-text-after-results-lost": turns((all) =>
+        all.some(results)
+          ? all.map((part) =>
+            part.type === "text"
+              ? { ...part, text: part.text.replace("Go on.", "") }
+              : part
+          )
+          : all
+      ),
+    },
   },
   {
     id: "tools.result-failed",
@@ -176,7 +255,14 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         );
       });
     },
-    mutants: ["tool-is_error-lost", "tool-is_error-always"],
+    faults: {
+      "tool-is_error-lost": parts((part) =>
+        part.type === "result" ? { ...part, failed: false } : part
+      ),
+      "tool-is_error-always": parts((part) =>
+        part.type === "result" ? { ...part, failed: true } : part
+      ),
+    },
   },
   {
     id: "tools.round-trip",
@@ -208,9 +294,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
           );
         })
       ),
-    mutants: [
-      "tool-results-other-ids",
-      "tool-chat-args-lost",
-    ],
+    faults: {
+      "tool-chat-args-lost": chatCall((call) => withAt(call, ARGS, "")),
+      ...shared("tool-results-other-ids"),
+    },
   },
 ]);

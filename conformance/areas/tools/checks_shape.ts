@@ -1,4 +1,21 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
+import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  ARGS,
+  CALLS,
+  chatCall,
+  chatDelta,
+  first,
+  without,
+} from "./faults_chat.ts";
+import { type Check, type Faults, shared } from "../../suite/check.ts";
+import { messageBlock, messageDelta, messageStart } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
   at,
@@ -8,8 +25,6 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
-import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { demanded, fact, type Finding } from "../../suite/finding.ts";
 
@@ -21,7 +36,7 @@ interface Shape {
   readonly rule: Check["rule"];
   readonly level: Check["level"];
   readonly judge: (e: Evidence) => readonly Finding[];
-  readonly mutants: readonly string[];
+  readonly faults: Faults;
 }
 
 /** True for a non-empty string. */
@@ -176,7 +191,12 @@ const SHAPES: readonly Shape[] = [
           ),
         ];
       }),
-    mutants: ["tool-message-type-function"],
+    faults: {
+      "tool-message-type-function": messageBlock((block) => ({
+        ...block,
+        type: "function",
+      })),
+    },
   },
   {
     id: "tools.message-block-members",
@@ -205,13 +225,20 @@ const SHAPES: readonly Shape[] = [
           ),
         ];
       }),
-    mutants: [
-      "tool-message-input-string",
-      "tool-message-id-missing",
-      "tool-message-id-empty",
-      "tool-message-name-missing",
-      "tool-message-input-missing",
-    ],
+    faults: {
+      "tool-message-input-string": messageBlock((block) => ({
+        ...block,
+        input: JSON.stringify(block["input"]),
+      })),
+      "tool-message-id-empty": messageBlock((block) => ({ ...block, id: "" })),
+      "tool-message-id-missing": messageBlock((block) => without(block, "id")),
+      "tool-message-name-missing": messageBlock((block) =>
+        without(block, "name")
+      ),
+      "tool-message-input-missing": messageBlock((block) =>
+        without(block, "input")
+      ),
+    },
   },
   {
     id: "tools.message-events",
@@ -224,13 +251,26 @@ const SHAPES: readonly Shape[] = [
     level: "convention",
     judge: (e) =>
       faults(e, e.streams("messages/*/stream/*"), "tool events", eventFault),
-    mutants: [
-      "tool-message-start-input-full",
-      "tool-message-delta-renamed",
-      "tool-message-partial-object",
-      "tool-message-stream-id-missing",
-      "tool-message-stream-name-missing",
-    ],
+    faults: {
+      "tool-message-start-input-full": messageStart((block) => ({
+        ...block,
+        input: { city: "" },
+      })),
+      "tool-message-delta-renamed": messageDelta((delta) => ({
+        type: "text_delta",
+        text: textAt(delta, "partial_json"),
+      })),
+      "tool-message-partial-object": messageDelta((delta) => ({
+        ...delta,
+        partial_json: {},
+      })),
+      "tool-message-stream-id-missing": messageStart((block) =>
+        without(block, "id")
+      ),
+      "tool-message-stream-name-missing": messageStart((block) =>
+        without(block, "name")
+      ),
+    },
   },
   {
     id: "tools.chat-call",
@@ -258,17 +298,37 @@ const SHAPES: readonly Shape[] = [
           ),
         ];
       }),
-    mutants: [
-      "tool-chat-arguments-object",
-      "tool-chat-id-missing",
-      "tool-chat-id-empty",
-      "tool-chat-type-missing",
-      "tool-chat-type-tool_use",
-      "tool-chat-name-beside",
-      "tool-chat-args-lost",
-      "tool-chat-function_call",
-      "tool-chat-args-twice-encoded",
-    ],
+    faults: {
+      "tool-chat-arguments-object": chatCall((call) =>
+        withAt(call, ARGS, JSON.parse(textAt(call, ARGS)))
+      ),
+      "tool-chat-id-empty": chatCall((call) => ({ ...call, id: "" })),
+      "tool-chat-type-tool_use": chatCall((call) => ({
+        ...call,
+        type: "tool_use",
+      })),
+      "tool-chat-name-beside": chatCall((call) => ({
+        id: call["id"],
+        type: "function",
+        ...objectOf(call["function"]),
+      })),
+      "tool-chat-function_call": wholeReply("chat", (body) =>
+        withAt(
+          withAt(
+            body,
+            "choices.0.message.function_call",
+            at(body, `${CALLS}.0.function`),
+          ),
+          CALLS,
+          undefined,
+        )),
+      "tool-chat-args-twice-encoded": chatCall((call) =>
+        withAt(call, ARGS, JSON.stringify(textAt(call, ARGS)))
+      ),
+      "tool-chat-id-missing": chatCall((call) => without(call, "id")),
+      "tool-chat-type-missing": chatCall((call) => without(call, "type")),
+      ...shared("tool-chat-args-lost"),
+    },
   },
   {
     id: "tools.chat-fragments",
@@ -281,17 +341,45 @@ const SHAPES: readonly Shape[] = [
     level: "convention",
     judge: (e) =>
       faults(e, e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
-    mutants: [
-      "tool-chat-index-missing",
-      "tool-chat-index-1",
-      "tool-chat-index-text",
-      "tool-chat-id-each",
-      "tool-chat-name-each",
-      "tool-chat-stream-id-missing",
-      "tool-chat-stream-type-missing",
-      "tool-chat-stream-name-late",
-      "tool-chat-stream-arguments-object",
-    ],
+    faults: {
+      "tool-chat-index-missing": chatDelta((delta) => without(delta, "index")),
+      "tool-chat-index-1": chatDelta((delta) => ({
+        ...delta,
+        index: Number(delta["index"]) + 1,
+      })),
+      "tool-chat-index-text": chatDelta((delta) => ({
+        ...delta,
+        index: `${delta["index"]}`,
+      })),
+      "tool-chat-id-each": chatDelta((delta) => ({
+        ...delta,
+        id: crypto.randomUUID(),
+      })),
+      // Each fragment has the name.
+      "tool-chat-name-each": chatDelta((delta, { state }) => {
+        if (first(delta)) state.set("name", at(delta, "function.name") ?? "");
+        return withAt(delta, "function.name", state.get("name"));
+      }),
+      "tool-chat-stream-id-missing": chatDelta((delta) => without(delta, "id")),
+      "tool-chat-stream-type-missing": chatDelta((delta) =>
+        without(delta, "type")
+      ),
+      // The name is sent after the first fragment.
+      "tool-chat-stream-name-late": chatDelta((delta, { state }) => {
+        const late = state.get("late");
+        state.delete("late");
+        if (first(delta)) {
+          state.set("late", at(delta, "function.name") ?? "");
+          return withAt(delta, "function.name", undefined);
+        }
+        return late === undefined
+          ? delta
+          : withAt(delta, "function.name", late);
+      }),
+      "tool-chat-stream-arguments-object": chatDelta((delta) =>
+        withAt(delta, ARGS, {})
+      ),
+    },
   },
   {
     id: "tools.ids-unique",
@@ -317,11 +405,13 @@ const SHAPES: readonly Shape[] = [
           x,
         );
       }),
-    mutants: [
-      "tool-ids-equal",
-      "tool-message-id-empty",
-      "tool-chat-id-missing",
-    ],
+    faults: {
+      "tool-ids-equal": {
+        part: (part) =>
+          part.type === "tool" ? [{ ...part, id: "call_1" }] : [part],
+      },
+      ...shared("tool-message-id-empty", "tool-chat-id-missing"),
+    },
   },
   {
     id: "tools.chat-content-beside-calls",
@@ -342,7 +432,16 @@ const SHAPES: readonly Shape[] = [
           x,
         );
       }),
-    mutants: ["tool-chat-content-array", "tool-chat-content-missing"],
+    faults: {
+      "tool-chat-content-array": wholeReply(
+        "chat",
+        (body) => withAt(body, "choices.0.message.content", []),
+      ),
+      "tool-chat-content-missing": wholeReply(
+        "chat",
+        (body) => withAt(body, "choices.0.message.content", undefined),
+      ),
+    },
   },
 ];
 
@@ -351,7 +450,7 @@ const SHAPES: readonly Shape[] = [
  * fixtures.
  */
 export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((
-  { id, rule, level, judge, mutants },
+  { id, rule, level, judge, faults },
 ): Check[] => [
   {
     id,
@@ -361,7 +460,9 @@ export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((
     reads: ["tool-forced"],
     judge,
     // These need two calls in one reply.
-    mutants: mutants.filter((name) => name !== "tool-ids-equal"),
+    faults: Object.fromEntries(
+      Object.entries(faults).filter(([name]) => name !== "tool-ids-equal"),
+    ),
   },
   {
     id: `${id}-of-fixtures`,
@@ -370,6 +471,6 @@ export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((
     mode: "replay",
     reads: ["tool-calls"],
     judge,
-    mutants,
+    faults,
   },
 ]);

@@ -1,4 +1,14 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import { isObject, parseJson } from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  ascii,
+  changeRequest,
+  choice,
+  schemas,
+  toolDescriptionsLost,
+  tools,
+} from "./faults_upstream.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import {
@@ -8,8 +18,6 @@ import {
   toolChoiceIn,
 } from "../../evidence/offered_tools.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
-import { parseJson } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
@@ -118,12 +126,18 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "tool-definitions-lost",
-      "tool-definitions-capped",
-      "tool-definitions-turned",
-      "tool-definitions-renamed",
-    ],
+    faults: {
+      "tool-definitions-lost": changeRequest(() => ({ tools: [] })),
+      "tool-definitions-capped": changeRequest((request) => ({
+        tools: request.tools.slice(0, 16),
+      })),
+      "tool-definitions-turned": changeRequest((request) => ({
+        tools: request.tools.toReversed(),
+      })),
+      "tool-definitions-renamed": tools(({ name }) => ({
+        name: name.replaceAll("-", "_"),
+      })),
+    },
   },
   {
     id: "tools.definitions-descriptions",
@@ -143,11 +157,13 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "tool-descriptions-lost",
-      "tool-descriptions-ascii",
-      "tool-definitions-lost",
-    ],
+    faults: {
+      "tool-descriptions-lost": toolDescriptionsLost,
+      "tool-descriptions-ascii": tools(({ about }) => ({
+        about: about === undefined ? undefined : ascii(about),
+      })),
+      ...shared("tool-definitions-lost"),
+    },
   },
   {
     id: "tools.definitions-schemas",
@@ -170,16 +186,43 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: [
-      "tool-schemas-emptied",
-      "tool-schema-required-lost",
-      "tool-schema-enum-lost",
-      "tool-schema-nested-lost",
-      "tool-schema-keywords-as-properties-lost",
-      "tool-schema-types-changed",
-      "tool-schema-additional-lost",
-      "tool-schema-items-lost",
-    ],
+    faults: {
+      "tool-schemas-emptied": tools(() => ({
+        schema: { type: "object", properties: {} },
+      })),
+      "tool-schema-required-lost": schemas(({ required: _, ...rest }) => rest),
+      "tool-schema-enum-lost": schemas(({ enum: _, ...rest }) => rest),
+      // Objects inside schemas lose their properties.
+      "tool-schema-nested-lost": tools(({ schema }) => ({
+        schema: isObject(schema) && isObject(schema["properties"])
+          ? {
+            ...schema,
+            properties: Object.fromEntries(
+              Object.entries(schema["properties"]).map(([key, value]) => [
+                key,
+                isObject(value) ? { ...value, properties: undefined } : value,
+              ]),
+            ),
+          }
+          : schema,
+      })),
+      // Properties with the names of keywords are removed.
+      "tool-schema-keywords-as-properties-lost": tools(({ schema }) => ({
+        schema: isObject(schema) && isObject(schema["properties"])
+          ? {
+            ...schema,
+            properties: { ...schema["properties"], title: undefined },
+          }
+          : schema,
+      })),
+      "tool-schema-types-changed": schemas((schema) =>
+        schema["type"] === "integer" ? { ...schema, type: "number" } : schema
+      ),
+      "tool-schema-additional-lost": schemas((
+        { additionalProperties: _, ...rest },
+      ) => rest),
+      "tool-schema-items-lost": schemas(({ items: _, ...rest }) => rest),
+    },
   },
   {
     id: "tools.choice-forced",
@@ -189,12 +232,18 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
     },
     judge: (e) => demands(e, ["named", "any", "any-single"]),
-    mutants: [
-      "tool-choice-lost",
-      "tool-choice-named-as-any",
-      "tool-choice-any-as-auto",
-      "tool-choice-wrong-name",
-    ],
+    faults: {
+      "tool-choice-lost": choice(() => undefined),
+      "tool-choice-named-as-any": choice((wanted) =>
+        wanted?.startsWith("tool:") ? "any" : wanted
+      ),
+      "tool-choice-any-as-auto": choice((wanted) =>
+        wanted === "any" ? "auto" : wanted
+      ),
+      "tool-choice-wrong-name": choice((wanted) =>
+        wanted?.startsWith("tool:") ? "tool:get_weather" : wanted
+      ),
+    },
   },
   {
     id: "tools.choice-none",
@@ -203,7 +252,12 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       text: "Where calls are forbidden, the upstream may not call.",
     },
     judge: (e) => demands(e, ["none"]),
-    mutants: ["tool-choice-lost", "tool-choice-none-as-auto"],
+    faults: {
+      "tool-choice-none-as-auto": choice((wanted) =>
+        wanted === "none" ? "auto" : wanted
+      ),
+      ...shared("tool-choice-lost"),
+    },
   },
   {
     id: "tools.choice-free",
@@ -212,7 +266,12 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       text: "Where the model may choose, nothing is forced upstream.",
     },
     judge: (e) => demands(e, ["auto", "unset", "single", "many"]),
-    mutants: ["tool-choice-auto-as-any", "tool-choice-unset-as-none"],
+    faults: {
+      "tool-choice-auto-as-any": choice((wanted) =>
+        wanted === "auto" ? "any" : wanted
+      ),
+      "tool-choice-unset-as-none": choice((wanted) => wanted ?? "none"),
+    },
   },
   {
     id: "tools.choice-keeps-tools",
@@ -234,7 +293,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           );
         })
       ),
-    mutants: ["tool-definitions-lost", "tool-definitions-turned"],
+    faults: shared("tool-definitions-lost", "tool-definitions-turned"),
   },
   {
     id: "tools.parallel-off",
@@ -262,7 +321,12 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
             ),
           ];
         }),
-    mutants: ["tool-parallel-flag-lost", "tool-parallel-flag-turned"],
+    faults: {
+      "tool-parallel-flag-lost": changeRequest(() => ({ parallel: true })),
+      "tool-parallel-flag-turned": changeRequest((request) => ({
+        parallel: !request.parallel,
+      })),
+    },
   },
   {
     id: "tools.parallel-on",
@@ -284,6 +348,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["tool-parallel-never", "tool-parallel-flag-turned"],
+    faults: {
+      "tool-parallel-never": changeRequest(() => ({ parallel: false })),
+      ...shared("tool-parallel-flag-turned"),
+    },
   },
 ]);

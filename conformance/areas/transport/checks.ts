@@ -2,6 +2,20 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { UPSTREAM_KEY } from "../../reference_gateway/call_upstream.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
+import {
+  concurrentTextLost,
+  ending,
+  holding,
+  sizeOf,
+  textsSwapped,
+} from "./faults.ts";
 import {
   contentOf,
   fixtureContent,
@@ -10,7 +24,6 @@ import {
 import { headerOf, isStream } from "../../evidence/exchange.ts";
 import { containedKey } from "../../evidence/redaction.ts";
 import { PHASES } from "./scenarios.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, some } from "../../suite/finding.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
 import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
@@ -26,7 +39,7 @@ function hangUp(
   id: string,
   text: string,
   phases: readonly (keyof typeof PHASES)[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -45,7 +58,7 @@ function hangUp(
           x,
         );
       }),
-    mutants,
+    faults,
   };
 }
 
@@ -67,7 +80,24 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             x,
           )
         ),
-      mutants: ["stream-buffered", "stream-buffered-by-size"],
+      faults: {
+        // The stream is buffered until its end.
+        "stream-buffered": {
+          writer: (writer, { stream }) => {
+            if (!stream) return writer;
+            const held: Uint8Array[] = [];
+            return {
+              ...writer,
+              piece: (bytes) => void held.push(bytes),
+              end: () => {
+                for (const bytes of held) writer.piece(bytes);
+                writer.end();
+              },
+            };
+          },
+        },
+        "stream-buffered-by-size": holding((held) => sizeOf(held) >= 4096),
+      },
     },
     {
       id: "transport.each-part-at-once",
@@ -84,30 +114,50 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             x,
           );
         }),
-      mutants: [
-        "stream-buffered",
-        "stream-one-behind",
-        "stream-buffered-by-size",
-        "stream-buffered-late",
-      ],
+      faults: {
+        // Each frame is sent only when the next one arrives.
+        "stream-one-behind": {
+          writer: (writer, { stream }) => {
+            if (!stream) return writer;
+            let waiting: Uint8Array | undefined;
+            const next = (bytes?: Uint8Array): void => {
+              if (waiting !== undefined) writer.piece(waiting);
+              waiting = bytes;
+            };
+            return {
+              ...writer,
+              piece: next,
+              end: () => {
+                next();
+                writer.end();
+              },
+            };
+          },
+        },
+        "stream-buffered-late": holding((_, sent) => sent < 8),
+        ...shared("stream-buffered", "stream-buffered-by-size"),
+      },
     },
     hangUp(
       "transport.hang-up-cancels",
       "When the client disconnects, the upstream call is ended: no tokens are billed that no client reads.",
       ["middle", "late"],
-      ["hang-up-ignored"],
+      { "hang-up-ignored": { hangUpCancels: () => false } },
     ),
     hangUp(
       "transport.hang-up-before-head",
       "When the client disconnects before the reply has begun, the upstream call is ended.",
       ["before-head", "after-head"],
-      ["hang-up-ignored"],
+      shared("hang-up-ignored"),
     ),
     hangUp(
       "transport.hang-up-whole",
       "When the client of a whole reply disconnects, the upstream call is ended.",
       ["whole-before-head", "whole-middle"],
-      ["hang-up-ignored", "hang-up-of-whole-ignored"],
+      {
+        "hang-up-of-whole-ignored": { hangUpCancels: ({ stream }) => stream },
+        ...shared("hang-up-ignored"),
+      },
     ),
     {
       id: "transport.no-crosstalk",
@@ -124,7 +174,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           const found = textAndCalls(contentOf(x));
           return fact(found === wanted, "text", wanted, found, x);
         }),
-      mutants: ["texts-swapped", "concurrent-text-lost"],
+      faults: {
+        "texts-swapped": textsSwapped,
+        "concurrent-text-lost": concurrentTextLost,
+      },
     },
     {
       id: "transport.streams-end",
@@ -148,7 +201,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           ),
           "an event stream",
         ),
-      mutants: ["stream-reset-at-end", "stream-never-ends"],
+      faults: {
+        "stream-reset-at-end": ending((writer) => writer.reset()),
+        "stream-never-ends": ending(() => {}),
+      },
     },
     {
       id: "transport.no-key-in-replies",
@@ -171,12 +227,44 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             x,
           )
         ),
-      mutants: [
-        "401-echoes-key",
-        "401-echoes-bearer",
-        "upstream-key-in-header",
-        "key-in-every-reply",
-      ],
+      faults: {
+        "401-echoes-key": {
+          problem: (problem, { request }) =>
+            problem.status === 401
+              ? {
+                ...problem,
+                message: `bad key ${request.headers["x-api-key"]}`,
+              }
+              : problem,
+        },
+        // A refusal repeats the authorization header of the request.
+        "401-echoes-bearer": {
+          problem: (problem, { request }) =>
+            problem.status === 401
+              ? {
+                ...problem,
+                message: `no such key: ${request.headers["authorization"]}`,
+              }
+              : problem,
+        },
+        "upstream-key-in-header": {
+          reply: (reply) => ({
+            ...reply,
+            headers: { ...reply.headers, "x-debug": `key=${UPSTREAM_KEY}` },
+          }),
+        },
+        // Replies contain the client's key.
+        "key-in-every-reply": {
+          reply: (reply, { request }) => ({
+            ...reply,
+            body: {
+              ...reply.body,
+              caller: request.headers["x-api-key"] ??
+                request.headers["authorization"] ?? "",
+            },
+          }),
+        },
+      },
     },
     {
       id: "transport.upstream-key-not-repeated",
@@ -201,7 +289,14 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             x,
           )
         ),
-      mutants: ["upstream-words-passed-on"],
+      faults: {
+        "upstream-words-passed-on": {
+          problem: (problem) =>
+            problem.message.includes("status 40")
+              ? { ...problem, message: `Incorrect API key: ${UPSTREAM_KEY}` }
+              : problem,
+        },
+      },
     },
     {
       id: "transport.key-stays-inside",
@@ -231,7 +326,27 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             );
           })
         ),
-      mutants: ["client-key-forwarded", "key-in-upstream-address"],
+      faults: {
+        // The client's key is sent upstream in a header.
+        "client-key-forwarded": {
+          upstream: (call, { request }) => ({
+            ...call,
+            headers: {
+              ...call.headers,
+              "x-client": request.headers["x-api-key"] ??
+                request.headers["authorization"] ?? "",
+            },
+          }),
+        },
+        "key-in-upstream-address": {
+          upstream: (call) => ({
+            ...call,
+            url: `${call.url}${
+              call.url.includes("?") ? "&" : "?"
+            }caller=${UPSTREAM_KEY}`,
+          }),
+        },
+      },
     },
     {
       id: "transport.no-cookies",
@@ -251,7 +366,14 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             x,
           )
         ),
-      mutants: ["sets-cookie"],
+      faults: {
+        "sets-cookie": {
+          reply: (reply) => ({
+            ...reply,
+            headers: { ...reply.headers, "set-cookie": "route=a; path=/" },
+          }),
+        },
+      },
     },
     ...TRANSPORT_HEAD_CHECKS,
     ...TRANSPORT_FORBIDDEN_CHECKS,

@@ -1,4 +1,5 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { halved, refusals } from "./faults_forbidden.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -39,7 +40,10 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["same-again"],
     judge: (e) => e.exchanges.map(texts),
-    mutants: ["characters-halved", "chat-characters-halved"],
+    faults: {
+      "characters-halved": halved("messages", "delta.text"),
+      "chat-characters-halved": halved("chat", "choices.0.delta.content"),
+    },
   },
   {
     id: "transport.no-byte-order-mark",
@@ -60,7 +64,24 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["json-with-byte-order-mark"],
+    faults: {
+      // JSON begins with a byte order mark.
+      "json-with-byte-order-mark": {
+        writer: (writer, { stream }) =>
+          stream ? writer : {
+            ...writer,
+            head: (status, headers) => {
+              const length = Number(headers["content-length"] ?? 0) + 3;
+              writer.head(status, {
+                ...headers,
+                "content-length": `${length}`,
+              });
+            },
+            piece: (bytes) =>
+              writer.piece(Uint8Array.of(0xef, 0xbb, 0xbf, ...bytes)),
+          },
+      },
+    },
   },
   {
     id: "transport.no-deny-reason",
@@ -81,7 +102,12 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["refusals-with-deny-reason"],
+    faults: {
+      "refusals-with-deny-reason": refusals(
+        "x-deny-reason",
+        "host_not_allowed",
+      ),
+    },
   },
   {
     id: "transport.not-for-shared-caches",
@@ -102,7 +128,14 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["replies-public"],
+    faults: {
+      "replies-public": {
+        reply: (reply) => ({
+          ...reply,
+          headers: { ...reply.headers, "cache-control": "public, max-age=600" },
+        }),
+      },
+    },
   },
   {
     id: "transport.refusals-are-final",
@@ -126,6 +159,8 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["refusals-to-be-tried-again"],
+    faults: {
+      "refusals-to-be-tried-again": refusals("x-should-retry", "true"),
+    },
   },
 ]);

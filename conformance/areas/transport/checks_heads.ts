@@ -2,11 +2,24 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
+import {
+  all,
+  json,
+  SAME_IDS,
+  streams,
+  typed,
+  without,
+} from "./faults_heads.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
 
@@ -35,7 +48,7 @@ function streamHead(
   level: Check["level"],
   rule: Check["rule"],
   judge: (x: Exchange) => Finding,
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -44,7 +57,7 @@ function streamHead(
     mode: "both",
     reads: ["text", "raw-streams"],
     judge: (e) => streamsOf(e).map(judge),
-    mutants,
+    faults,
   };
 }
 
@@ -101,7 +114,13 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
             value ?? "",
           ),
       ),
-    ["stream-as-json", "stream-as-text", "stream-charset-latin1"],
+    {
+      "stream-as-json": streams(typed("application/json")),
+      "stream-as-text": streams(typed("text/plain; charset=utf-8")),
+      "stream-charset-latin1": streams(
+        typed("text/event-stream; charset=iso-8859-1"),
+      ),
+    },
   ),
   streamHead(
     "transport.stream-without-length",
@@ -112,7 +131,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "A stream has no content-length: its length is not known in advance.",
     },
     (x) => header(x, "content-length", "none", (value) => value === undefined),
-    ["stream-with-length"],
+    {
+      "stream-with-length": streams((headers) => ({
+        ...without(headers, "transfer-encoding"),
+        "content-length": "1000000",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-not-compressed",
@@ -128,7 +152,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "none",
         (value) => value === undefined || value === "identity",
       ),
-    ["stream-says-gzip"],
+    {
+      "stream-says-gzip": streams((headers) => ({
+        ...headers,
+        "content-encoding": "gzip",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-not-cached",
@@ -144,7 +173,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "absent, or no-cache or no-store",
         (value) => value === undefined || /no-(cache|store)/i.test(value),
       ),
-    ["stream-cacheable"],
+    {
+      "stream-cacheable": streams((headers) => ({
+        ...headers,
+        "cache-control": "public, max-age=60",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-says-no-cache",
@@ -160,7 +194,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "no-cache or no-store",
         (value) => /no-(cache|store)/i.test(value ?? ""),
       ),
-    ["stream-cacheable", "stream-without-cache-control"],
+    {
+      "stream-without-cache-control": streams((headers) =>
+        without(headers, "cache-control")
+      ),
+      ...shared("stream-cacheable"),
+    },
   ),
   streamHead(
     "transport.stream-no-proxy-buffer",
@@ -177,7 +216,11 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "no",
         (value) => value === "no",
       ),
-    ["stream-without-accel"],
+    {
+      "stream-without-accel": streams((headers) =>
+        without(headers, "x-accel-buffering")
+      ),
+    },
   ),
   {
     id: "transport.json-content-type",
@@ -201,7 +244,13 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         ),
         "a JSON object",
       ),
-    mutants: ["json-as-text", "json-without-type", "json-charset-latin1"],
+    faults: {
+      "json-as-text": json(typed("text/plain")),
+      "json-without-type": json((headers) => without(headers, "content-type")),
+      "json-charset-latin1": json(
+        typed("application/json; charset=iso-8859-1"),
+      ),
+    },
   },
   {
     id: "transport.framing",
@@ -242,7 +291,19 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
             : []),
         ];
       }),
-    mutants: ["length-and-chunks", "length-too-large", "stream-says-gzip"],
+    faults: {
+      "length-and-chunks": json((headers) => ({
+        ...headers,
+        "transfer-encoding": "chunked",
+      })),
+      "length-too-large": json((headers, { body }) => ({
+        ...headers,
+        "content-length": String(
+          new TextEncoder().encode(JSON.stringify(body)).length + 5,
+        ),
+      })),
+      ...shared("stream-says-gzip"),
+    },
   },
   {
     id: "transport.request-id",
@@ -265,7 +326,16 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
               "",
         );
       }),
-    mutants: ["no-request-id", "no-request-id-on-errors"],
+    faults: {
+      "no-request-id": all((headers) =>
+        without(headers, "request-id", "x-request-id")
+      ),
+      "no-request-id-on-errors": json((headers, { status }) =>
+        status === 200
+          ? headers
+          : without(headers, "request-id", "x-request-id")
+      ),
+    },
   },
   {
     id: "transport.request-id-unique",
@@ -285,7 +355,9 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       });
       return some(found, "with a request id");
     },
-    mutants: ["constant-request-id"],
+    faults: {
+      "constant-request-id": all((headers) => ({ ...headers, ...SAME_IDS })),
+    },
   },
   {
     id: "transport.request-id-in-body",
@@ -306,7 +378,14 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["request-id-mismatch"],
+    faults: {
+      "request-id-mismatch": {
+        reply: (reply) => ({
+          ...reply,
+          body: { ...reply.body, request_id: "req_other" },
+        }),
+      },
+    },
   },
   {
     id: "transport.no-upstream-headers",
@@ -319,7 +398,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     reads: ["upstream-identity"],
     // A gateway may reuse the vendor's request id, with which the vendor can be asked.
     judge: (e) => upstreamHeaders(e, (name) => !isRequestId(name)),
-    mutants: ["upstream-headers-passed-on"],
+    faults: {
+      "upstream-headers-passed-on": all((headers) => ({
+        ...headers,
+        "openai-organization": CANARY,
+      })),
+    },
   },
   {
     id: "transport.own-request-id",
@@ -331,7 +415,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["upstream-identity"],
     judge: (e) => upstreamHeaders(e, isRequestId),
-    mutants: ["upstream-request-id-passed-on"],
+    faults: {
+      "upstream-request-id-passed-on": all((headers) => ({
+        ...headers,
+        "x-request-id": `req_${CANARY}`,
+      })),
+    },
   },
   {
     id: "transport.no-upstream-address",
@@ -354,6 +443,32 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         )
       );
     },
-    mutants: ["upstream-address-in-error", "upstream-address-in-header"],
+    faults: {
+      // An error contains the address that could not be reached.
+      "upstream-address-in-error": {
+        upstream: (call, { state }) => {
+          state.set("url", call.url);
+          return call;
+        },
+        problem: (problem, { state }) =>
+          problem.status === 502
+            ? {
+              ...problem,
+              message: `error sending request for url (${state.get("url")})`,
+            }
+            : problem,
+      },
+      // A header contains the upstream's address.
+      "upstream-address-in-header": {
+        upstream: (call, { state }) => {
+          state.set("url", call.url);
+          return call;
+        },
+        reply: (reply, { state }) => ({
+          ...reply,
+          headers: { ...reply.headers, "x-upstream": String(state.get("url")) },
+        }),
+      },
+    },
   },
 ]);

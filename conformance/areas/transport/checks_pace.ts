@@ -2,8 +2,8 @@
  * Checks of the area `transport` about the pace of a live stream, where no gate can be set and only
  * the clock is left.
  */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import { heldFrom } from "./faults.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Check } from "../../suite/check.ts";
 import { fact, type Finding, skill } from "../../suite/finding.ts";
@@ -85,6 +85,9 @@ export const TRANSPORT_PACE_CHECKS: readonly Check[] = [
     reads: ["text", "bounded", "same-again", "limits"],
     judge: (e) => judgePace(e.exchanges),
     // A replay run proves more, with gates: see transport.not-buffered.
-    mutants: ["slow-stream-buffered", "slow-stream-buffered-late"],
+    faults: {
+      "slow-stream-buffered": heldFrom(0),
+      "slow-stream-buffered-late": heldFrom(4),
+    },
   },
 ];

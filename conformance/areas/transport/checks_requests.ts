@@ -2,6 +2,8 @@
  * Checks of the area `transport` about requests: methods, paths, headers, and requests after
  * refused ones.
  */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { afterRefusals, html, refusing, replies } from "./faults_requests.ts";
 import {
   contentOf,
   fixtureContent,
@@ -11,7 +13,6 @@ import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { WRONG_METHODS } from "./scenarios_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
@@ -83,7 +84,16 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         isJsonError(x),
         noCall(x),
       ]),
-    mutants: ["any-method-posts", "wrong-method-500", "wrong-method-as-html"],
+    faults: {
+      "any-method-posts": {
+        request: (request, { endpoint }) => ({
+          ...request,
+          method: endpoint === "models" ? "GET" : "POST",
+        }),
+      },
+      "wrong-method-500": replies(405, (reply) => ({ ...reply, status: 500 })),
+      "wrong-method-as-html": replies(405, html),
+    },
   },
   {
     id: "transport.allow",
@@ -103,7 +113,19 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["405-without-allow", "405-allows-wrong"],
+    faults: {
+      "405-without-allow": replies(
+        405,
+        ({ headers: { allow: _, ...headers }, ...reply }) => ({
+          ...reply,
+          headers,
+        }),
+      ),
+      "405-allows-wrong": replies(405, (reply) => ({
+        ...reply,
+        headers: { ...reply.headers, allow: "TRACE" },
+      })),
+    },
   },
   {
     id: "transport.unknown-path",
@@ -123,7 +145,15 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
           : statusIs(x, 404, 405),
         isJsonError(x),
       ]),
-    mutants: ["unknown-path-200", "unknown-path-as-html", "unknown-path-500"],
+    faults: {
+      "unknown-path-200": replies(
+        404,
+        (reply, { endpoint }) =>
+          endpoint === "other" ? { ...reply, status: 200 } : reply,
+      ),
+      "unknown-path-as-html": replies(404, html),
+      "unknown-path-500": replies(404, (reply) => ({ ...reply, status: 500 })),
+    },
   },
   {
     id: "transport.head",
@@ -146,7 +176,25 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
           : statusIs(x, 404, 405),
         noCall(x),
       ]),
-    mutants: ["head-500", "head-with-body"],
+    faults: {
+      "head-500": {
+        reply: (reply, { request }) =>
+          request.method === "HEAD" ? { ...reply, status: 500 } : reply,
+      },
+      // HEAD is answered with a body.
+      "head-with-body": {
+        writer: (writer, { request }) => {
+          if (request.method !== "HEAD") return writer;
+          // The writer sends chunks only for other methods. Additional lines in the head serve as a
+          // body.
+          return {
+            ...writer,
+            head: (status, headers) =>
+              writer.head(status, { ...headers, "x-end": "\r\n\r\n{}" }),
+          };
+        },
+      },
+    },
   },
   {
     id: "transport.options",
@@ -166,7 +214,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         ),
         noCall(x),
       ]),
-    mutants: ["any-method-posts", "wrong-method-500"],
+    faults: shared("any-method-posts", "wrong-method-500"),
   },
   {
     id: "transport.unknown-headers",
@@ -178,7 +226,16 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) => [
       ...asControl(e, "extra-headers", "extra-headers-stream"),
     ],
-    mutants: ["beta-refused", "cookie-refused"],
+    faults: {
+      "beta-refused": refusing(
+        400,
+        ({ request }) => request.headers["anthropic-beta"] !== undefined,
+      ),
+      "cookie-refused": refusing(
+        403,
+        ({ request }) => request.headers["cookie"] !== undefined,
+      ),
+    },
   },
   {
     id: "transport.query-ignored",
@@ -188,7 +245,15 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["request-variants"],
     judge: (e) => asControl(e, "query", "query-many"),
-    mutants: ["query-404", "query-stream-read"],
+    faults: {
+      "query-404": refusing(404, ({ request }) => request.path.includes("?")),
+      "query-stream-read": {
+        modelRequest: (modelRequest, { request }) => ({
+          ...modelRequest,
+          stream: modelRequest.stream || request.path.includes("stream=true"),
+        }),
+      },
+    },
   },
   {
     id: "transport.content-type-spelling",
@@ -199,7 +264,12 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["request-variants"],
     judge: (e) => asControl(e, "charset", "type-case"),
-    mutants: ["content-type-exact"],
+    faults: {
+      "content-type-exact": refusing(
+        415,
+        ({ request }) => request.headers["content-type"] !== "application/json",
+      ),
+    },
   },
   {
     id: "transport.accept",
@@ -209,7 +279,16 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     reads: ["request-variants"],
     judge: (e) => asControl(e, "accept-any", "accept-json"),
-    mutants: ["accept-decides"],
+    faults: {
+      // A client that accepts JSON gets no stream.
+      "accept-decides": {
+        modelRequest: (modelRequest, { request }) => ({
+          ...modelRequest,
+          stream: modelRequest.stream &&
+            request.headers["accept"] !== "application/json",
+        }),
+      },
+    },
   },
   {
     id: "transport.after-refusals",
@@ -235,6 +314,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         }),
       ];
     },
-    mutants: ["poisoned-by-refusals", "blocked-after-refusals"],
+    faults: {
+      "poisoned-by-refusals": afterRefusals(500),
+      "blocked-after-refusals": afterRefusals(429),
+    },
   },
 ]);

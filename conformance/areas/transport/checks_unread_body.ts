@@ -39,7 +39,15 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = [
         );
       });
     },
-    mutants: ["refusal-closes-silently"],
+    faults: {
+      "refusal-closes-silently": {
+        reply: (reply) =>
+          reply.status === 200 ? reply : {
+            ...reply,
+            headers: { ...reply.headers, connection: "keep-alive" },
+          },
+      },
+    },
   },
   {
     id: "transport.refused-large-body",
@@ -61,6 +69,21 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    mutants: ["refusal-resets"],
+    faults: {
+      // A refusal resets the connection while the body is being sent.
+      "refusal-resets": {
+        writer: (writer) => {
+          let refused = false;
+          return {
+            ...writer,
+            head: (status, headers) => {
+              refused = status === 413;
+              writer.head(status, headers);
+            },
+            end: () => refused ? writer.reset() : writer.end(),
+          };
+        },
+      },
+    },
   },
 ];

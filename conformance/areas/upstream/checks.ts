@@ -1,4 +1,5 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
+import { breakBecomesEnd } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -31,7 +32,12 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ["429-whole", "429-stream"].flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) => statusIs(x, 429))
       ),
-    mutants: ["429-becomes-500"],
+    faults: {
+      "429-becomes-500": {
+        problem: (problem) =>
+          problem.status === 429 ? { ...problem, status: 500 } : problem,
+      },
+    },
   },
   {
     id: "upstream.error-body",
@@ -54,7 +60,15 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["upstream-error-as-200", "upstream-error-body-empty"],
+    faults: {
+      "upstream-error-as-200": {
+        problem: (problem) =>
+          problem.status >= 500 ? { ...problem, status: 200 } : problem,
+      },
+      "upstream-error-body-empty": {
+        reply: (reply) => reply.status >= 400 ? { ...reply, body: {} } : reply,
+      },
+    },
   },
   {
     id: "upstream.operator-key-is-not-the-callers",
@@ -76,7 +90,14 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["upstream-401-passed-on"],
+    faults: {
+      "upstream-401-passed-on": {
+        problem: (problem) =>
+          problem.message.includes("status 401")
+            ? { ...problem, status: 401 }
+            : problem,
+      },
+    },
   },
   {
     id: "upstream.break-is-no-end",
@@ -99,7 +120,7 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
           )
         )
       ),
-    mutants: ["break-becomes-end"],
+    faults: { "break-becomes-end": breakBecomesEnd },
   },
   ...REFUSAL_CHECKS,
   ...REQUEST_CHECKS,

@@ -1,8 +1,17 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
+import { type Check, pick, shared } from "../../suite/check.ts";
+import {
+  mutant,
+  parts,
+  REPEATED_FAULTS_CONVERSATION,
+  systemLost,
+  systemLostOnChat,
+  text,
+  turnOf,
+} from "./faults_conversation.ts";
 import { at, sameJson } from "../../evidence/json_path.ts";
 import { textsOf, turnsText } from "../../evidence/upstream_request.ts";
 import { CACHED, KEPT } from "./scenarios_request.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
 import {
@@ -54,13 +63,33 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           p.x,
         )
       ),
-    [
-      "history-cut",
-      "history-reversed",
-      "assistant-turns-are-users",
-      "middle-turn-lost",
-      "long-history-cut",
-    ],
+    {
+      "history-cut": mutant((request) => ({
+        ...request,
+        turns: request.turns.slice(-1),
+      })),
+      "history-reversed": mutant((request) => ({
+        ...request,
+        turns: [
+          ...request.turns.slice(0, -1).reverse(),
+          ...request.turns.slice(-1),
+        ],
+      })),
+      "assistant-turns-are-users": mutant((request) => ({
+        ...request,
+        turns: request.turns.map((turn) => ({ ...turn, role: "user" })),
+      })),
+      "middle-turn-lost": mutant((request) => ({
+        ...request,
+        turns: request.turns.length < 3
+          ? request.turns
+          : request.turns.filter((_, index) => index !== 1),
+      })),
+      "long-history-cut": mutant((request) => ({
+        ...request,
+        turns: request.turns.slice(-11),
+      })),
+    },
     "documented",
   ),
   requestCheck(
@@ -74,16 +103,22 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
       [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
       ),
-    [
-      "text-trimmed",
-      "blanks-collapsed",
-      "text-escaped",
-      "text-decomposed",
-      "text-composed",
-      "long-text-cut",
-      "emoji-lost",
-      "line-ends-changed",
-    ],
+    {
+      "text-trimmed": text((words) => words.trim()),
+      "blanks-collapsed": text((words) => words.replaceAll(/ +/g, " ")),
+      "text-escaped": text((words) => words.replaceAll("<", "&lt;")),
+      "text-decomposed": text((words) => words.normalize("NFD")),
+      "text-composed": text((words) => words.normalize("NFC")),
+      "long-text-cut": text((words) =>
+        words.length > 32_768
+          ? words.slice(0, 8192) + words.slice(-8192)
+          : words
+      ),
+      "emoji-lost": text((words) =>
+        words.replaceAll(/[\u{10000}-\u{10ffff}]/gu, "")
+      ),
+      "line-ends-changed": text((words) => words.replaceAll("\n", "\r\n")),
+    },
   ),
   requestCheck("nothing-invented", {
     ...SAME,
@@ -93,7 +128,21 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
     EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
       equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
       equal(p, "instructions upstream", p.asked.system, p.sent.system),
-    ]), ["text-invented", "turn-invented", "instruction-invented"]),
+    ]), {
+    "text-invented": text((words) => `Be helpful. ${words}`),
+    "turn-invented": mutant((request) => ({
+      ...request,
+      turns: [
+        turnOf("user", "Hello."),
+        turnOf("assistant", "Hi!"),
+        ...request.turns,
+      ],
+    })),
+    "instruction-invented": mutant((request) => ({
+      ...request,
+      system: `${request.system}You are a helpful assistant.`,
+    })),
+  }),
   requestCheck(
     "system",
     {
@@ -105,13 +154,25 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
       ["history", "blocks"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "instructions upstream", p.asked.system, p.sent.system)
       ),
-    [
-      "system-lost",
-      "system-lost-on-chat",
-      "system-as-user-text",
-      "system-twice",
-      "system-first-line-only",
-    ],
+    {
+      "system-lost": systemLost,
+      "system-lost-on-chat": systemLostOnChat,
+      "system-as-user-text": mutant((request) => ({
+        ...request,
+        system: "",
+        turns: request.system === ""
+          ? request.turns
+          : [turnOf("user", request.system), ...request.turns],
+      })),
+      "system-twice": mutant((request) => ({
+        ...request,
+        system: request.system + request.system,
+      })),
+      "system-first-line-only": mutant((request) => ({
+        ...request,
+        system: request.system.split("\n")[0] ?? "",
+      })),
+    },
     "documented",
   ),
   requestCheck(
@@ -130,7 +191,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    ["system-first-line-only", "system-lost"],
+    shared("system-first-line-only", "system-lost"),
   ),
   requestCheck(
     "kept-blocks",
@@ -153,7 +214,21 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         );
       }),
-    ["thinking-lost-upstream", "signature-changed-upstream"],
+    {
+      "thinking-lost-upstream": {
+        modelRequest: parts((part) => part.type === "kept" ? [] : [part]) ??
+          ((request) => request),
+      },
+      // Signatures of earlier thinking are replaced.
+      "signature-changed-upstream": {
+        modelRequest:
+          parts((part) =>
+            part.type === "kept" && part.block["signature"] !== undefined
+              ? [{ ...part, block: { ...part.block, signature: "new" } }]
+              : [part]
+          ) ?? ((request) => request),
+      },
+    },
   ),
   requestCheck(
     "cache-control",
@@ -174,7 +249,14 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         );
       }),
-    ["cache-mark-lost"],
+    {
+      "cache-mark-lost": {
+        modelRequest:
+          parts((part) =>
+            part.type === "text" ? [{ type: "text", text: part.text }] : [part]
+          ) ?? ((request) => request),
+      },
+    },
   ),
   requestCheck(
     "developer",
@@ -190,7 +272,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
         const p = passedRequest(x);
         return equal(p, "instructions upstream", p.asked.system, p.sent.system);
       }),
-    ["system-lost-on-chat", "system-as-user-text"],
+    shared("system-lost-on-chat", "system-as-user-text"),
   ),
   ...["neighbours", "parts"].map((form) =>
     requestCheck(
@@ -211,7 +293,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
             x,
           )
         ),
-      ["last-text-only", "texts-reversed"],
+      pick(REPEATED_FAULTS_CONVERSATION, "last-text-only", "texts-reversed"),
     )
   ),
 ];

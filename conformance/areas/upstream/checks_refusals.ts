@@ -2,6 +2,12 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import {
+  brokenByRefusals,
+  changed,
+  REPEATED_FAULTS_REFUSALS,
+} from "./faults_refusals.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { VENDOR_ERRORS } from "@model-gateway/replay/vendor_errors";
@@ -11,7 +17,6 @@ import {
   WAIT_SECONDS,
   WAITING,
 } from "./scenarios_refusals.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, statusIs } from "../../suite/finding.ts";
 
@@ -112,7 +117,11 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
             ? inside(x, 500, 599)
             : statusIs(x, ...statuses)
         ),
-      mutants: [`status-${status}-misread`, "refused-streams-are-200"],
+      faults: pick(
+        REPEATED_FAULTS_REFUSALS,
+        `status-${status}-misread`,
+        "refused-streams-are-200",
+      ),
     };
   }),
   ...Object.keys(ODD_FAULTS).map((name): Check => ({
@@ -137,7 +146,11 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: ["odd-faults-are-400", "odd-faults-are-pages"],
+    faults: pick(
+      REPEATED_FAULTS_REFUSALS,
+      "odd-faults-are-400",
+      "odd-faults-are-pages",
+    ),
   })),
   {
     id: "upstream.quota",
@@ -150,7 +163,14 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       both(e, "quota").map((x) =>
         x.head?.status === 429 ? statusIs(x, 429) : inside(x, 500, 599)
       ),
-    mutants: ["quota-is-403"],
+    faults: {
+      "quota-is-403": {
+        problem: (problem, { request }) =>
+          request.body.includes("fx:quota")
+            ? { ...problem, status: 403 }
+            : problem,
+      },
+    },
   },
   {
     id: "upstream.detail-body",
@@ -169,7 +189,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: ["upstream-words-lost", "status-422-misread"],
+    faults: shared("upstream-words-lost", "status-422-misread"),
   },
   ...CALLERS.map((status): Check => ({
     id: `upstream.words-of-${status}`,
@@ -193,7 +213,11 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["upstream-words-lost", "upstream-words-cut"],
+    faults: pick(
+      REPEATED_FAULTS_REFUSALS,
+      "upstream-words-lost",
+      "upstream-words-cut",
+    ),
   })),
   {
     id: "upstream.words-about-keys-stay",
@@ -214,7 +238,21 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         )
       ),
-    mutants: ["words-about-keys-told"],
+    faults: {
+      // The upstream's message about the operator's key is passed on.
+      "words-about-keys-told": {
+        problem: (problem, { via }) =>
+          problem.message.endsWith("status 401")
+            ? {
+              ...problem,
+              message: via === "messages" ? "invalid x-api-key" : via ===
+                  "chat_completions"
+                ? "Incorrect API key provided: sk-upstr***-key. You can find your API key at https://platform.openai.com/account/api-keys."
+                : "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
+            }
+            : problem,
+      },
+    },
   },
   ...WAITING.map((status): Check => ({
     id: `upstream.retry-after-${status}`,
@@ -237,7 +275,12 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["retry-after-lost", "retry-after-one", "retry-after-in-ms"],
+    faults: pick(
+      REPEATED_FAULTS_REFUSALS,
+      "retry-after-lost",
+      "retry-after-one",
+      "retry-after-in-ms",
+    ),
   })),
   {
     id: "upstream.overflow",
@@ -276,11 +319,14 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-    mutants: [
-      "upstream-words-lost",
-      "overflow-has-no-code",
-      "status-400-misread",
-    ],
+    faults: {
+      "overflow-has-no-code": changed(({ status, type, message }) => ({
+        status,
+        type,
+        message,
+      })),
+      ...shared("upstream-words-lost", "status-400-misread"),
+    },
   },
   {
     id: "upstream.no-second-try",
@@ -304,7 +350,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           )
         );
       }),
-    mutants: ["called-twice", "called-six-times"],
+    faults: {
+      "called-twice": { attempts: () => 2 },
+      "called-six-times": { attempts: () => 6 },
+    },
   },
   {
     id: "upstream.next-request-works",
@@ -313,7 +362,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       text: "After refusals and broken connections the next request succeeds.",
     },
     judge: (e) => both(e, "afterwards").map((x) => statusIs(x, 200)),
-    mutants: ["broken-by-refusals"],
+    faults: { "broken-by-refusals": brokenByRefusals },
   },
   {
     id: "upstream.redirect",
@@ -335,6 +384,17 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    mutants: ["redirects-followed", "odd-faults-are-400"],
+    faults: {
+      // Redirects of the upstream are followed.
+      "redirects-followed": {
+        upstream: (call, { request }) => {
+          const [, to] = /redirect\?to=([^#]+)#/.exec(request.body) ?? [];
+          return to === undefined
+            ? call
+            : { ...call, url: decodeURIComponent(to) };
+        },
+      },
+      ...shared("odd-faults-are-400"),
+    },
   },
 ]);

@@ -1,6 +1,16 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
+import { type Check, shared } from "../../suite/check.ts";
+import {
+  call,
+  limitLostOnChat,
+  otherModel,
+  otherModelOnChat,
+  pictures,
+  withBody,
+} from "./faults_request.ts";
+import { mutant, parts } from "./faults_conversation.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";
 import {
   turnsText,
@@ -9,7 +19,6 @@ import {
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
 import {
@@ -82,7 +91,19 @@ export const REQUEST_CHECKS: readonly Check[] = [
       passed(e, "limit").map((p) =>
         equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
       ),
-    ["limit-lost", "limit-one-more", "limit-lost-on-chat"],
+    {
+      "limit-lost": mutant((request) => ({
+        ...request,
+        maxTokens: undefined,
+      })),
+      "limit-one-more": mutant((request) => ({
+        ...request,
+        maxTokens: request.maxTokens === undefined
+          ? undefined
+          : request.maxTokens + 1,
+      })),
+      "limit-lost-on-chat": limitLostOnChat,
+    },
     "documented",
   ),
   requestCheck(
@@ -103,7 +124,12 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    ["limit-zero-by-default"],
+    {
+      "limit-zero-by-default": mutant((request) => ({
+        ...request,
+        maxTokens: request.maxTokens ?? 0,
+      })),
+    },
   ),
   requestCheck("temperature", {
     section: TABLE,
@@ -126,19 +152,46 @@ export const REQUEST_CHECKS: readonly Check[] = [
     ).map((p) =>
       equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
     ),
-  ], [
-    "temperature-cut-to-one",
-    "temperature-lost",
-    "temperature-doubled",
-    "temperature-zero-lost",
-    "temperature-lost-in-streams",
-    "temperature-invented",
-  ]),
+  ], {
+    "temperature-cut-to-one": mutant((request) => ({
+      ...request,
+      temperature: request.temperature === undefined
+        ? undefined
+        : Math.min(request.temperature, 1),
+    })),
+    "temperature-lost": mutant((request) => ({
+      ...request,
+      temperature: undefined,
+    })),
+    "temperature-doubled": mutant((request) => ({
+      ...request,
+      temperature: request.temperature === undefined
+        ? undefined
+        : request.temperature * 2,
+    })),
+    "temperature-zero-lost": mutant((request) => ({
+      ...request,
+      temperature: request.temperature || undefined,
+    })),
+    "temperature-lost-in-streams": mutant((request) =>
+      request.stream ? { ...request, temperature: undefined } : request
+    ),
+    "temperature-invented": mutant((request) => ({
+      ...request,
+      temperature: request.temperature ?? 0.7,
+    })),
+  }),
   requestCheck(
     "top_p",
     { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
     (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
-    ["top_p-lost", "top_p-is-one", "top_p-lost-on-chat"],
+    {
+      "top_p-lost": mutant((request) => ({ ...request, topP: undefined })),
+      "top_p-is-one": mutant((request) => ({ ...request, topP: 1 })),
+      "top_p-lost-on-chat": mutant((request, { endpoint }) =>
+        endpoint === "chat" ? { ...request, topP: undefined } : request
+      ),
+    },
   ),
   requestCheck(
     "stop_sequences",
@@ -176,13 +229,29 @@ export const REQUEST_CHECKS: readonly Check[] = [
         }),
       ];
     },
-    [
-      "stops-lost",
-      "first-stop-only",
-      "stops-trimmed",
-      "stops-lost-on-chat",
-      "stop-text-lost",
-    ],
+    {
+      "stops-lost": mutant((request) => ({
+        ...request,
+        stops: [],
+      })),
+      "first-stop-only": mutant((request) => ({
+        ...request,
+        stops: request.stops.slice(0, 1),
+      })),
+      "stops-trimmed": mutant((request) => ({
+        ...request,
+        stops: request.stops.map((stop) => stop.trim()),
+      })),
+      "stops-lost-on-chat": mutant((request, { endpoint }) =>
+        endpoint === "chat" ? { ...request, stops: [] } : request
+      ),
+      "stop-text-lost": {
+        modelRequest: (modelRequest, { request }) =>
+          request.body.includes('"stop":"')
+            ? { ...modelRequest, stops: [] }
+            : modelRequest,
+      },
+    },
     "documented",
   ),
   requestCheck(
@@ -198,14 +267,38 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    [
-      "tools-lost",
-      "second-tool-lost",
-      "tools-reversed",
-      "schemas-emptied",
-      "descriptions-lost",
-      "required-lost",
-    ],
+    {
+      "tools-lost": mutant((request) => ({ ...request, tools: [] })),
+      "second-tool-lost": mutant((request) => ({
+        ...request,
+        tools: request.tools.slice(0, 1),
+      })),
+      "tools-reversed": mutant((request) => ({
+        ...request,
+        tools: [...request.tools].reverse(),
+      })),
+      "schemas-emptied": mutant((request) => ({
+        ...request,
+        tools: request.tools.map((tool) => ({
+          ...tool,
+          schema: { type: "object" },
+        })),
+      })),
+      "descriptions-lost": mutant((request) => ({
+        ...request,
+        tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
+      })),
+      // No parameter of a tool is required.
+      "required-lost": mutant((request) => ({
+        ...request,
+        tools: request.tools.map((tool) => ({
+          ...tool,
+          schema: JSON.parse(
+            JSON.stringify(tool.schema).replace(/,"required":\[[^\]]*\]/, ""),
+          ),
+        })),
+      })),
+    },
     "documented",
   ),
   requestCheck(
@@ -226,7 +319,16 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    ["metadata-lost", "user-id-replaced"],
+    {
+      "metadata-lost": mutant((request) => ({
+        ...request,
+        user: undefined,
+      })),
+      "user-id-replaced": mutant((request) => ({
+        ...request,
+        user: request.user === undefined ? undefined : "gateway",
+      })),
+    },
     "documented",
   ),
   requestCheck(
@@ -244,7 +346,14 @@ export const REQUEST_CHECKS: readonly Check[] = [
         const choices = listAt(x.json, "choices").length;
         return fact(wished || choices === 2, "choices", "2", choices, x);
       }),
-    ["choices-ignored"],
+    {
+      "choices-ignored": {
+        request: (request) => ({
+          ...request,
+          body: request.body.replace(',"n":2', ""),
+        }),
+      },
+    },
   ),
   requestCheck(
     "nothing-added",
@@ -261,7 +370,16 @@ export const REQUEST_CHECKS: readonly Check[] = [
           p.sent.stops,
         ])
       ),
-    ["system-invented", "stops-invented"],
+    {
+      "system-invented": mutant((request) =>
+        request.system === ""
+          ? { ...request, system: "You are helpful." }
+          : request
+      ),
+      "stops-invented": mutant((request) =>
+        request.stops.length === 0 ? { ...request, stops: ["Human:"] } : request
+      ),
+    },
   ),
   requestCheck(
     "own-members",
@@ -287,7 +405,12 @@ export const REQUEST_CHECKS: readonly Check[] = [
             )
           );
         }),
-    ["own-members-lost", "own-members-lost-in-streams"],
+    {
+      "own-members-lost": mutant((request) => ({ ...request, own: {} })),
+      "own-members-lost-in-streams": mutant((request) =>
+        request.stream ? { ...request, own: {} } : request
+      ),
+    },
   ),
   requestCheck(
     "image",
@@ -299,13 +422,37 @@ export const REQUEST_CHECKS: readonly Check[] = [
       ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
       ),
-    [
-      "image-lost",
-      "image-cut",
-      "image-type-changed",
-      "image-after-text",
-      "second-image-lost",
-    ],
+    {
+      "image-lost": pictures(() => []),
+      "image-cut": pictures((part) =>
+        part.type === "image"
+          ? [{ ...part, data: part.data.slice(0, -4) }]
+          : [part]
+      ),
+      "image-type-changed": pictures((part) =>
+        part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
+      ),
+      // Pictures are moved after the text.
+      "image-after-text": mutant((request) => ({
+        ...request,
+        turns: request.turns.map((turn) => ({
+          ...turn,
+          parts: [...turn.parts].sort((left, right) =>
+            Number(left.type === "image") - Number(right.type === "image")
+          ),
+        })),
+      })),
+      // Only the first of several pictures is passed on.
+      "second-image-lost": {
+        modelRequest: (request, x) => {
+          let seen = 0;
+          const change = parts((part) =>
+            part.type === "image" && ++seen > 1 ? [] : [part]
+          );
+          return change?.(request, x) ?? request;
+        },
+      },
+    },
   ),
   requestCheck(
     "image-url",
@@ -325,7 +472,14 @@ export const REQUEST_CHECKS: readonly Check[] = [
           turnsText(p.sent),
         );
       }),
-    ["image-lost", "image-address-cut"],
+    {
+      "image-address-cut": pictures((part) =>
+        part.type === "image-url"
+          ? [{ ...part, url: part.url.split("?")[0] ?? "" }]
+          : [part]
+      ),
+      ...shared("image-lost"),
+    },
   ),
   requestCheck(
     "stream",
@@ -338,7 +492,13 @@ export const REQUEST_CHECKS: readonly Check[] = [
         passedRequest,
       )
         .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
-    ["streams-asked-whole"],
+    {
+      "streams-asked-whole": call((out) => ({
+        ...out,
+        url: out.url.replace("streamGenerateContent", "generateContent"),
+        body: { ...out.body, stream: false },
+      })),
+    },
   ),
   requestCheck(
     "unknown-member",
@@ -360,7 +520,14 @@ export const REQUEST_CHECKS: readonly Check[] = [
             x,
           )
         ),
-    ["unknown-member-500"],
+    {
+      "unknown-member-500": {
+        accept: (problem, body) =>
+          "x_unknown_member" in body
+            ? { status: 500, type: "api_error", message: "It failed" }
+            : problem,
+      },
+    },
   ),
   requestCheck("model", {
     section: "What the service does",
@@ -372,7 +539,12 @@ export const REQUEST_CHECKS: readonly Check[] = [
       const first = all.find(({ asked }) => asked.model === p.asked.model);
       return equal(p, "model upstream", first?.sent.model, p.sent.model);
     });
-  }, ["other-model-on-chat", "other-model-for-streams"]),
+  }, {
+    "other-model-on-chat": otherModelOnChat,
+    "other-model-for-streams": mutant((request) =>
+      request.stream ? otherModel(request) : request
+    ),
+  }),
   requestCheck(
     "one-call",
     {
@@ -392,7 +564,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
         ),
         "a success",
       ),
-    ["called-twice"],
+    shared("called-twice"),
   ),
   requestCheck(
     "call-is-json",
@@ -413,7 +585,12 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         ),
       ]),
-    ["called-with-text-plain"],
+    {
+      "called-with-text-plain": call((out) => ({
+        ...out,
+        headers: { ...out.headers, "content-type": "text/plain" },
+      })),
+    },
   ),
   requestCheck("callers-key", {
     source:
@@ -426,5 +603,20 @@ export const REQUEST_CHECKS: readonly Check[] = [
       "never",
       e.note("the client's key was seen upstream"),
     ),
-  ], ["callers-key-passed-on", "callers-key-as-user"]),
+  ], {
+    // The client's key is sent upstream in a header.
+    "callers-key-passed-on": call((out, { request }) => ({
+      ...out,
+      headers: {
+        ...out.headers,
+        "x-forwarded-authorization": request.headers["authorization"] ??
+          request.headers["x-api-key"] ?? "",
+      },
+    })),
+    "callers-key-as-user": withBody((body, { request }) => ({
+      ...body,
+      user: request.headers["authorization"] ??
+        request.headers["x-api-key"] ?? "",
+    })),
+  }),
 ];

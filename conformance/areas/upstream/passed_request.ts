@@ -2,6 +2,7 @@
  * Shared by the checks of requests upstream: pairs of the client's request and the request
  * upstream.
  */
+import type { Check, Faults } from "../../suite/check.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import {
   readUpstreamRequest,
@@ -9,7 +10,6 @@ import {
 } from "../../evidence/upstream_request.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { STREAMED } from "./scenarios_request.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
@@ -92,7 +92,7 @@ export function requestCheck(
   name: string,
   rule: Check["rule"],
   judge: Check["judge"],
-  mutants: readonly string[],
+  faults: Faults,
   level: Check["level"] = "convention",
 ): Check {
   const reads = [`sent-${GROUPS[name] ?? "talk"}`];
@@ -103,7 +103,7 @@ export function requestCheck(
     mode: "replay",
     reads,
     judge,
-    mutants,
+    faults,
   };
 }
 

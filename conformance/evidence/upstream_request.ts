@@ -112,10 +112,7 @@ function messagesPart(block: Json): UpstreamPart {
       return { kind: "call", name: textAt(block, "name"), args };
     }
     case "tool_result":
-      return {
-        kind: "result",
-        text: textsIn(at(block, "content")).join("\n"),
-      };
+      return { kind: "result", text: textsIn(at(block, "content")).join("\n") };
   }
   return { kind: "other", body: block };
 }
@@ -131,9 +128,7 @@ function chatSent(json: Json | undefined): UpstreamRequest {
     system: entries.filter(instructs).flatMap((entry) =>
       textsIn(at(entry, "content"))
     ),
-    turns: merged(
-      entries.filter((entry) => !instructs(entry)).map(chatTurn),
-    ),
+    turns: merged(entries.filter((entry) => !instructs(entry)).map(chatTurn)),
     maxTokens: numberAt(json, "max_completion_tokens") ??
       numberAt(json, "max_tokens"),
     temperature: numberAt(json, "temperature"),

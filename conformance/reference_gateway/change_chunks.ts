@@ -59,10 +59,7 @@ export function replace(
   which: Which,
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
 ): Hooks {
-  return frames(
-    "chat",
-    (data, x) => which(data, x) ? change(data, x) : data,
-  );
+  return frames("chat", (data, x) => which(data, x) ? change(data, x) : data);
 }
 
 /** Removes a value: for `put()`. */

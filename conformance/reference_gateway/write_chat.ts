@@ -132,10 +132,7 @@ export class ChatStream {
   /** The frames of a proper end. */
   end(): OutFrame[] {
     const cause = causeOf(this.#cause, this.#calls.length > 0);
-    const usage = {
-      ...this.#chunk([]),
-      usage: usageBody(this.#usage),
-    };
+    const usage = { ...this.#chunk([]), usage: usageBody(this.#usage) };
     const silent = this.#calls.filter((call) => !this.#argued.has(call));
     return [
       ...this.#start(),

@@ -237,12 +237,11 @@ async function explainAll(
     return file;
   };
   const command = commandOf(settings);
-  return new Map(bad.map((result) =>
-    [
-      result.check.id,
-      explain(result, { command, baseUrl, fileOf }),
-    ] as const
-  ));
+  return new Map(
+    bad.map((result) =>
+      [result.check.id, explain(result, { command, baseUrl, fileOf })] as const
+    ),
+  );
 }
 
 function commandOf(settings: Settings): string {

@@ -91,10 +91,7 @@ export function toolsFor(
   endpoint: Generation,
   names: readonly string[],
 ): JsonObject {
-  const schema = {
-    type: "object",
-    properties: { city: { type: "string" } },
-  };
+  const schema = { type: "object", properties: { city: { type: "string" } } };
   return {
     tools: names.map((name) =>
       endpoint === "messages"

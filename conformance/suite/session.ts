@@ -266,9 +266,7 @@ export class Session {
       (request.slow === true ? SLOW : 1);
     const body = bodyOf(request);
     const cost = costOf(request, body);
-    budget.take(
-      billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 },
-    );
+    budget.take(billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 });
     const method = methodOf(request);
     const url = new URL(baseUrl + pathOf(request));
     if (request.rawLines === undefined) {

@@ -314,12 +314,15 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         (body) => [{ type: "text", text: textAt(body, CONTENT) }],
       ),
       "chat-content-missing": put(CONTENT, () => undefined),
-      "chat-content-as-text": wholeReply("chat", (body) =>
-        withAt(
-          withAt(body, "choices.0.text", at(body, CONTENT)),
-          CONTENT,
-          "",
-        )),
+      "chat-content-as-text": wholeReply(
+        "chat",
+        (body) =>
+          withAt(
+            withAt(body, "choices.0.text", at(body, CONTENT)),
+            CONTENT,
+            "",
+          ),
+      ),
     },
   },
   {

@@ -100,12 +100,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           (numberAt(x.json, "usage.completion_tokens") ?? NaN);
         const total = at(x.json, "usage.total_tokens");
         return [
-          satisfies(
-            x,
-            "usage.prompt_tokens",
-            "an integer",
-            wholeNumber(0),
-          ),
+          satisfies(x, "usage.prompt_tokens", "an integer", wholeNumber(0)),
           satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
           fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
         ];
@@ -262,14 +257,8 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     judge: tokens,
     faults: {
-      "chat-usage-off-by-one": usage((input, output) => [
-        input + 1,
-        output,
-      ]),
-      "chat-usage-swapped": usage((
-        input,
-        output,
-      ) => [output, input]),
+      "chat-usage-off-by-one": usage((input, output) => [input + 1, output]),
+      "chat-usage-swapped": usage((input, output) => [output, input]),
       "chat-usage-zero": usage(() => [0, 0]),
       "chat-cache-not-counted": usage((
         input,
@@ -312,10 +301,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "chat-completion-doubled": usage((
-        input,
-        output,
-      ) => [input, 2 * output]),
+      "chat-completion-doubled": usage((input, output) => [input, 2 * output]),
       ...shared("chat-usage-zero"),
     },
   },

@@ -278,10 +278,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           "choices.0.index",
           "an integer",
           (frame) =>
-            choicesHold(
-              frame,
-              (choice) => wholeNumber(0)(at(choice, "index")),
-            ),
+            choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
         )
       ),
     faults: {

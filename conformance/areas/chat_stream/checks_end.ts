@@ -40,14 +40,7 @@ function doneOnce(x: Exchange): Finding[] {
   const dones = x.frames.filter(({ data }) => data === "[DONE]");
   const last = x.frames.at(-1);
   return [
-    fact(
-      last?.data === "[DONE]",
-      "last frame",
-      "[DONE]",
-      last?.data,
-      x,
-      last,
-    ),
+    fact(last?.data === "[DONE]", "last frame", "[DONE]", last?.data, x, last),
     fact(dones.length === 1, "[DONE]", "once", `${dones.length} times`, x),
   ];
 }

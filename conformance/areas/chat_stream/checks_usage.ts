@@ -144,9 +144,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         "usage.completion_tokens",
         (data) => `${numberAt(data, "usage.completion_tokens")}`,
       ),
-      "chat-stream-usage-empty": put(withUsage, "usage", () => ({
-        total: 1,
-      })),
+      "chat-stream-usage-empty": put(withUsage, "usage", () => ({ total: 1 })),
       "chat-stream-usage-sum-wrong": put(
         withUsage,
         "usage.total_tokens",

@@ -24,9 +24,7 @@ export function done(
 
 /** Changes the text of the frames of chat streams. */
 export function wire(change: (text: string, x: Context) => string): Hooks {
-  return {
-    wire: (text, x) => x.endpoint === "chat" ? change(text, x) : text,
-  };
+  return { wire: (text, x) => x.endpoint === "chat" ? change(text, x) : text };
 }
 
 /** Changes finishing chunks. */

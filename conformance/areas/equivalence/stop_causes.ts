@@ -23,10 +23,7 @@ const PAIRS: Readonly<Record<StopCause, readonly string[]>> = {
   end: ["end_turn/stop"],
   stop_sequence: ["stop_sequence/stop"],
   max_tokens: ["max_tokens/length"],
-  context_window: [
-    "max_tokens/length",
-    "model_context_window_exceeded/length",
-  ],
+  context_window: ["max_tokens/length", "model_context_window_exceeded/length"],
   tool_use: ["tool_use/tool_calls"],
   pause: ["pause_turn/stop", "end_turn/stop"],
   refusal: [

@@ -134,9 +134,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "every-message-is-text",
     "`error.message` is a string that is not empty: no HTML page, no JSON inside it, no stack trace.",
     ALL,
-    (x) => [
-      satisfies(x, "error.message", "a plain text", plainMessage),
-    ],
+    (x) => [satisfies(x, "error.message", "a plain text", plainMessage)],
     {
       "error-message-empty": withValue("error.message", ""),
       "error-message-missing": refusal((reply) => ({
@@ -205,9 +203,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "message-envelope",
     "An error of the message endpoint has `type` = `error` beside the `error` object.",
     ["messages"],
-    (x) => [
-      satisfies(x, "type", '"error"', (type) => type === "error"),
-    ],
+    (x) => [satisfies(x, "type", '"error"', (type) => type === "error")],
     {
       "error-envelope-lost": refusal(
         (reply) => ({ ...reply, body: without(reply.body, "type") }),

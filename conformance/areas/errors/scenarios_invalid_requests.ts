@@ -68,9 +68,7 @@ export const MISTYPED: Readonly<Record<string, WrongMember>> = {
     names: ["content"],
   },
   "type-second-role": {
-    change: {
-      messages: [USER, { role: "robot", content: "Hi" }, USER],
-    },
+    change: { messages: [USER, { role: "robot", content: "Hi" }, USER] },
     names: ["role"],
   },
   "type-max_tokens": { change: { max_tokens: "16" }, names: ["max_tokens"] },
@@ -142,10 +140,7 @@ export const INVALID_REQUESTS: Scenario = {
             route,
             form,
             session.prompt(TEXT, "Say hello."),
-            {
-              max_tokens: 16,
-              ...more,
-            },
+            { max_tokens: 16, ...more },
           ),
         );
       await send("control");
@@ -179,10 +174,7 @@ export const INVALID_REQUESTS: Scenario = {
         }),
       );
       await send("unknown-model", { model: UNKNOWN });
-      await send("unknown-model-stream", {
-        model: UNKNOWN,
-        stream: true,
-      });
+      await send("unknown-model-stream", { model: UNKNOWN, stream: true });
       await send("empty-model", { model: "" });
       await send("control-after");
     }

@@ -104,10 +104,7 @@ export const WITHIN: Readonly<
     "temperature-one": temperature(1),
     "temperature-above-one": temperature(1.5),
     "temperature-two": unlive({ temperature: 2 }),
-    "system-first": {
-      field: "system",
-      more: { systemFirst: true },
-    },
+    "system-first": { field: "system", more: { systemFirst: true } },
   },
 };
 

@@ -178,11 +178,7 @@ export const REQUEST_FORMS: Readonly<
     "temperature-above-one": wholeForm({ temperature: 1.5 }),
     "temperature-two": streamedForm({ temperature: 2 }),
     "turns": streamedForm({
-      messages: [
-        { role: "system", content: words(0) },
-        ...TURNS,
-        user(ASKED),
-      ],
+      messages: [{ role: "system", content: words(0) }, ...TURNS, user(ASKED)],
     }),
     "parts": streamedForm({
       messages: [

@@ -166,10 +166,7 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
       "message-content-text": put("content", "Hello!"),
       "message-block-type-missing": put("content.0.type", undefined),
       "message-block-type-other": put("content.0.type", "output_text"),
-      "message-text-null": block("text", (each) => ({
-        ...each,
-        text: null,
-      })),
+      "message-text-null": block("text", (each) => ({ ...each, text: null })),
     },
   },
   {
@@ -205,9 +202,10 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
         ...each,
         id: undefined,
       })),
-      "message-tool-id-empty": block("tool_use", (
-        each,
-      ) => ({ ...each, id: "" })),
+      "message-tool-id-empty": block(
+        "tool_use",
+        (each) => ({ ...each, id: "" }),
+      ),
       "message-tool-name-missing": block("tool_use", (
         each,
       ) => ({ ...each, name: undefined })),
@@ -291,12 +289,7 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
     },
     judge: (e) =>
       wholeReplies(e).map((x) =>
-        satisfies(
-          x,
-          "usage.input_tokens",
-          "an integer above 0",
-          wholeNumber(1),
-        )
+        satisfies(x, "usage.input_tokens", "an integer above 0", wholeNumber(1))
       ),
     faults: { "message-input-tokens-0": put("usage.input_tokens", 0) },
   },
@@ -355,13 +348,7 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
       wholeReplies(e).map((x) => {
         const foreign = at(x.json, "choices") !== undefined ||
           textAt(x.json, "object").startsWith("chat.completion");
-        return fact(
-          !foreign,
-          "members",
-          "no chat member",
-          x.json,
-          x,
-        );
+        return fact(!foreign, "members", "no chat member", x.json, x);
       }),
     faults: {
       "message-reply-with-choices": reply((body) => ({

@@ -59,13 +59,7 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
     },
     judge: (e) =>
       messageStreams(e).flatMap((x) => [
-        fact(
-          x.frames.length > 0,
-          "events",
-          "at least one",
-          x.frames.length,
-          x,
-        ),
+        fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
         ...x.frames.map((frame) =>
           frameEquals(x, frame, "type", frame.event ?? "(no event line)")
         ),
@@ -210,13 +204,7 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
     },
     judge: (e) =>
       messageStreams(e).flatMap((x) => [
-        fact(
-          x.frames.length > 0,
-          "events",
-          "at least one",
-          x.frames.length,
-          x,
-        ),
+        fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
         ...x.frames.map((frame) => {
           const foreign = at(frame.json, "choices") !== undefined ||
             textAt(frame.json, "object").startsWith("chat.completion");

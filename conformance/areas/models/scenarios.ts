@@ -139,11 +139,7 @@ const UNLISTED_MODELS: Scenario = {
                 form === "control" ? "text" : withoutModel(form, model),
                 "Say hello.",
               ),
-              {
-                max_tokens: 16,
-                model,
-                ...(stream ? streamed(endpoint) : {}),
-              },
+              { max_tokens: 16, model, ...(stream ? streamed(endpoint) : {}) },
             ),
           );
         await send("control", route.model);

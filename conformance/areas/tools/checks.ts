@@ -372,20 +372,19 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     isSkillLive: true,
     reads: ["tool-forced"],
     judge: (e) =>
-      [
-        ...e.replies("*/*/whole/named"),
-        ...e.streams("*/*/stream/named"),
-      ].map((x) => {
-        const found = toolCallsIn(x).map(({ name }) => name);
-        const judged = cutShort(x) ? skill : demanded(e);
-        return judged(
-          found.length > 0 && found.every((name) => name === FORCED_TOOL),
-          "called tools",
-          FORCED_TOOL,
-          brief(found),
-          x,
-        );
-      }),
+      [...e.replies("*/*/whole/named"), ...e.streams("*/*/stream/named")].map(
+        (x) => {
+          const found = toolCallsIn(x).map(({ name }) => name);
+          const judged = cutShort(x) ? skill : demanded(e);
+          return judged(
+            found.length > 0 && found.every((name) => name === FORCED_TOOL),
+            "called tools",
+            FORCED_TOOL,
+            brief(found),
+            x,
+          );
+        },
+      ),
     faults: shared("tool-choice-lost", "tool-choice-named-as-any"),
   },
   {
@@ -398,14 +397,13 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     isSkillLive: true,
     reads: ["tool-forced"],
     judge: (e) =>
-      [
-        ...e.replies("*/*/whole/any"),
-        ...e.streams("*/*/stream/any"),
-      ].map((x) => {
-        const found = toolCallsIn(x);
-        const judged = cutShort(x) ? skill : demanded(e);
-        return judged(found.length > 0, "tool calls", "one", found, x);
-      }),
+      [...e.replies("*/*/whole/any"), ...e.streams("*/*/stream/any")].map(
+        (x) => {
+          const found = toolCallsIn(x);
+          const judged = cutShort(x) ? skill : demanded(e);
+          return judged(found.length > 0, "tool calls", "one", found, x);
+        },
+      ),
     faults: shared("tool-choice-lost", "tool-choice-any-as-auto"),
   },
   {

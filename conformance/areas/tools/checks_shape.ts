@@ -139,13 +139,7 @@ function uncalled(e: Evidence, x: Exchange): Finding {
   const lost = ["tool_use", "tool_calls"].includes(stopCauseIn(x));
   const judged = lost ? fact : demanded(e);
   const calls = toolCallsIn(x);
-  return judged(
-    calls.length > 0,
-    "tool calls",
-    "one or more",
-    brief(calls),
-    x,
-  );
+  return judged(calls.length > 0, "tool calls", "one or more", brief(calls), x);
 }
 
 function faults(
@@ -390,10 +384,7 @@ const SHAPES: readonly Shape[] = [
     },
     level: "convention",
     judge: (e) =>
-      [
-        ...e.replies("*/*/whole/*"),
-        ...e.streams("*/*/stream/*"),
-      ].map((x) => {
+      [...e.replies("*/*/whole/*"), ...e.streams("*/*/stream/*")].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
         if (ids.length === 0) return uncalled(e, x);
         return fact(

@@ -28,11 +28,7 @@ export function messageStart(change: (block: JsonObject) => JsonObject): Hooks {
     "messages",
     (data) =>
       at(data, "content_block.type") === "tool_use"
-        ? withAt(
-          data,
-          "content_block",
-          change(objectOf(data["content_block"])),
-        )
+        ? withAt(data, "content_block", change(objectOf(data["content_block"])))
         : data,
   );
 }

@@ -127,11 +127,7 @@ const HISTORIES: Readonly<
     callTurn(endpoint, "First.", [PARIS]),
     ...answerTurns(endpoint, [PARIS], ""),
     callTurn(endpoint, "Second.", [{ ...TIME, id: "call_again" }]),
-    ...answerTurns(
-      endpoint,
-      [{ id: "call_again", answer: "Noon" }],
-      words,
-    ),
+    ...answerTurns(endpoint, [{ id: "call_again", answer: "Noon" }], words),
   ],
   twins: (endpoint, words) => {
     const tokyo = { ...PARIS, id: "call_tokyo", args: { city: "Tokyo" } };

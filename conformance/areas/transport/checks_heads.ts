@@ -209,13 +209,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       text:
         "A stream asks proxies in front not to buffer it: `x-accel-buffering: no`.",
     },
-    (x) =>
-      header(
-        x,
-        "x-accel-buffering",
-        "no",
-        (value) => value === "no",
-      ),
+    (x) => header(x, "x-accel-buffering", "no", (value) => value === "no"),
     {
       "stream-without-accel": streams((headers) =>
         without(headers, "x-accel-buffering")

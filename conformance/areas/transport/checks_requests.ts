@@ -129,10 +129,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.unknown-path",
-    rule: {
-      section: "Versioning",
-      text: "All paths begin with `/v1`.",
-    },
+    rule: { section: "Versioning", text: "All paths begin with `/v1`." },
     level: "convention",
     judge: (e) =>
       [...e.matching("other/get/*"), ...e.matching("other/post/*")].flatMap((
@@ -164,13 +161,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     judge: (e) =>
       e.matching("*/*/HEAD").flatMap((x) => [
-        fact(
-          x.body.length === 0,
-          "body",
-          "none",
-          `${x.body.length} bytes`,
-          x,
-        ),
+        fact(x.body.length === 0, "body", "none", `${x.body.length} bytes`, x),
         x.endpoint === "models"
           ? statusIs(x, 200, 404, 405)
           : statusIs(x, 404, 405),
@@ -223,9 +214,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
       text: "A request is never refused because of unknown headers.",
     },
     reads: ["request-variants"],
-    judge: (e) => [
-      ...asControl(e, "extra-headers", "extra-headers-stream"),
-    ],
+    judge: (e) => [...asControl(e, "extra-headers", "extra-headers-stream")],
     faults: {
       "beta-refused": refusing(
         400,

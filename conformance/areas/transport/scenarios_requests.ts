@@ -58,9 +58,7 @@ const METHODS: Scenario = {
           route,
           form,
           session.prompt("text", "Say hello."),
-          {
-            max_tokens: 16,
-          },
+          { max_tokens: 16 },
         );
       for (const method of WRONG_METHODS[endpoint]) {
         const { body, ...bare } = requestOf(method);
@@ -150,10 +148,7 @@ const VARIANTS: Scenario = {
             route,
             form,
             session.prompt("text", "Say hello."),
-            {
-              max_tokens: 16,
-              ...body,
-            },
+            { max_tokens: 16, ...body },
           ),
           ...more,
         });

@@ -63,9 +63,7 @@ const SOURCE =
 function both(e: Evidence, name: string): readonly Exchange[] {
   return [
     ...e.matching(`*/*/${name}-whole`),
-    ...e.matching(
-      `*/*/${name}-stream`,
-    ),
+    ...e.matching(`*/*/${name}-stream`),
   ];
 }
 

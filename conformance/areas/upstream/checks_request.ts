@@ -92,10 +92,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
         equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
       ),
     {
-      "limit-lost": mutant((request) => ({
-        ...request,
-        maxTokens: undefined,
-      })),
+      "limit-lost": mutant((request) => ({ ...request, maxTokens: undefined })),
       "limit-one-more": mutant((request) => ({
         ...request,
         maxTokens: request.maxTokens === undefined
@@ -230,10 +227,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
       ];
     },
     {
-      "stops-lost": mutant((request) => ({
-        ...request,
-        stops: [],
-      })),
+      "stops-lost": mutant((request) => ({ ...request, stops: [] })),
       "first-stop-only": mutant((request) => ({
         ...request,
         stops: request.stops.slice(0, 1),
@@ -320,10 +314,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
         )
       ),
     {
-      "metadata-lost": mutant((request) => ({
-        ...request,
-        user: undefined,
-      })),
+      "metadata-lost": mutant((request) => ({ ...request, user: undefined })),
       "user-id-replaced": mutant((request) => ({
         ...request,
         user: request.user === undefined ? undefined : "gateway",
@@ -414,10 +405,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
   ),
   requestCheck(
     "image",
-    {
-      section: TABLE,
-      text: "block arrays such as image blocks are also used",
-    },
+    { section: TABLE, text: "block arrays such as image blocks are also used" },
     (e) =>
       ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
@@ -483,10 +471,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
   ),
   requestCheck(
     "stream",
-    {
-      ...SAME,
-      text: "A stream request becomes a stream request upstream.",
-    },
+    { ...SAME, text: "A stream request becomes a stream request upstream." },
     (e) =>
       MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
         passedRequest,

@@ -255,10 +255,7 @@ const FORMS: Readonly<
   "image-url": (endpoint, words) => ({
     messages: [{
       role: "user",
-      content: [
-        picture(endpoint, PICTURE_URL),
-        { type: "text", text: words },
-      ],
+      content: [picture(endpoint, PICTURE_URL), { type: "text", text: words }],
     }],
   }),
 };
@@ -334,22 +331,21 @@ function requestsFor(
 ) {
   return forms.filter((form) => (ONLY[form] ?? endpoint) === endpoint)
     .flatMap((form) =>
-      [
-        false,
-        ...STREAMED.some((name) => name === form) ? [true] : [],
-      ].map((stream) => async () => {
-        const words = session.prompt("text", WORDS);
-        await session.send(plainRequest(
-          endpoint,
-          route,
-          `${form}-${stream ? "stream" : "whole"}`,
-          words,
-          {
-            ...(stream ? streamed(endpoint) : {}),
-            ...FORMS[form]?.(endpoint, words) ?? {},
-          },
-        ));
-      })
+      [false, ...STREAMED.some((name) => name === form) ? [true] : []].map(
+        (stream) => async () => {
+          const words = session.prompt("text", WORDS);
+          await session.send(plainRequest(
+            endpoint,
+            route,
+            `${form}-${stream ? "stream" : "whole"}`,
+            words,
+            {
+              ...(stream ? streamed(endpoint) : {}),
+              ...FORMS[form]?.(endpoint, words) ?? {},
+            },
+          ));
+        },
+      )
     );
 }
 

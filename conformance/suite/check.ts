@@ -1,5 +1,6 @@
 /** A check: a sentence, the scenarios with its evidence, and one pure function that judges it. */
 import type { Hooks } from "../reference_gateway/hooks.ts";
+import type { Exchange } from "../evidence/exchange.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 
@@ -88,24 +89,68 @@ export function mutantsOf(checks: readonly Check[]): readonly Mutant[] {
   return [...found].map(([name, hooks]) => ({ name, hooks }));
 }
 
-/** A check whose shared members may be absent: those in `Shared`, and the level. */
+/** What the checks of a list may have in common. */
+interface Common {
+  /** The section of the specification that the rules are quoted from. */
+  readonly section: string;
+  readonly mode: Mode;
+  readonly reads: Check["reads"];
+  /** The exchanges, or what is read from them, that `each` judges. */
+  readonly of: (e: Evidence) => readonly unknown[];
+}
+
+/** What `of` returns a list of. */
+type Subject<Shared> = Shared extends
+  { of: (e: Evidence) => readonly (infer Item)[] } ? Item : Exchange;
+
+/** A check whose common members may be absent, and how its list writes it. */
 type Abridged<Shared> =
-  & Pick<Check, "id" | "rule" | "judge" | "faults">
-  & Omit<Pick<Check, "mode" | "reads">, keyof Shared>
-  & Partial<Check>;
+  & Pick<Check, "id" | "faults">
+  & Partial<Pick<Check, "level" | "provedBy" | "isSkillLive">>
+  & Omit<Pick<Common, "mode" | "reads">, keyof Shared>
+  & Partial<Common>
+  & {
+    /** The words of the rule: a quote, unless `source` is given. */
+    readonly rule: Rule | string;
+    /** Where a rule that is not in the specification comes from. */
+    readonly source?: string;
+  }
+  & (
+    | Pick<Check, "judge">
+    | {
+      /** Judges one item of `of`. */
+      readonly each: (
+        x: Subject<Shared>,
+        e: Evidence,
+      ) => Finding | readonly Finding[];
+    }
+  );
 
 /**
  * Completes checks with the members that they share. A check without a level is `documented` when
  * it quotes the specification, otherwise a `convention`.
  */
-export function checksWith<
-  Shared extends Partial<Pick<Check, "mode" | "reads">>,
->(shared: Shared, checks: readonly Abridged<Shared>[]): readonly Check[] {
-  return checks.map((check) => ({
-    level: "section" in check.rule ? "documented" : "convention",
-    ...shared,
-    ...check,
-  } as Check));
+export function checksWith<Shared extends Partial<Common>>(
+  shared: Shared,
+  checks: readonly (Abridged<Shared> | Check)[],
+): readonly Check[] {
+  return checks.map((check) => {
+    const { section = "", source, of = () => [], ...all } = {
+      ...shared,
+      ...check,
+    } as Abridged<{ of: Common["of"] }> & Common;
+    const rule = typeof all.rule !== "string"
+      ? all.rule
+      : source === undefined
+      ? { section, text: all.rule }
+      : { source, text: all.rule };
+    const judge = "judge" in all
+      ? all.judge
+      : (e: Evidence) => of(e).flatMap((x) => all.each(x, e));
+    const { each: _, ...rest } = { each: undefined, ...all };
+    const level = "section" in rule ? "documented" : "convention";
+    return { level, ...rest, rule, judge };
+  });
 }
 
 /** The area of a check: the first word of its id. */

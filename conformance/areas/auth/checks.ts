@@ -86,12 +86,13 @@ function served(x: Exchange): Finding {
 
 /** All checks of the area `auth`. */
 export const AUTH_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: ["keys"],
 }, [
   {
     id: "auth.x-api-key",
-    rule: { section: SECTION, text: EITHER },
+    rule: EITHER,
     judge: (e) => e.matching("*/x-api-key").map(served),
     faults: {
       "x-api-key-ignored": {
@@ -114,7 +115,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.bearer",
-    rule: { section: SECTION, text: EITHER },
+    rule: EITHER,
     judge: (e) => e.matching("*/bearer").map(served),
     faults: {
       "bearer-ignored": {
@@ -128,11 +129,9 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.models-proves-key",
-    rule: {
-      section: "GET /v1/models (operation `listModels`)",
-      text:
-        "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
-    },
+    section: "GET /v1/models (operation `listModels`)",
+    rule:
+      "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
     judge: (e) => [
       statusIs(e.exchange("models/bearer"), 200),
       ...[
@@ -170,7 +169,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.missing",
-    rule: { section: "Errors", text: CONDITION },
+    section: "Errors",
+    rule: CONDITION,
     judge: (e) => refused(refusedForms(e, ["missing"])),
     faults: {
       "auth-off": { admit: () => undefined },
@@ -181,7 +181,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.wrong",
-    rule: { section: "Errors", text: CONDITION },
+    section: "Errors",
+    rule: CONDITION,
     judge: (e) =>
       refused(refusedForms(e, [
         "wrong",
@@ -216,10 +217,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.listed-keys",
-    rule: {
-      source: "A list of keys is not a key",
-      text: "Two keys separated by a comma are refused.",
-    },
+    source: "A list of keys is not a key",
+    rule: "Two keys separated by a comma are refused.",
     judge: (e) => refused(refusedForms(e, ["listed"])),
     faults: {
       "first-of-listed-keys": repairing((key) => key.split(",")[0] ?? ""),
@@ -228,10 +227,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.foreign",
-    rule: {
-      section: "What the service does",
-      text: "A key issued by another service is rejected.",
-    },
+    section: "What the service does",
+    rule: "A key issued by another service is rejected.",
     judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
     faults: {
       "foreign-keys-ok": admitting((x) => /sk-(ant|proj)-/.test(shown(x))),
@@ -240,7 +237,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.quoted",
-    rule: { section: SECTION, text: PASTED },
+    rule: PASTED,
     judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
     faults: {
       "quotes-stripped": repairing((key) => key.replaceAll(/^["']|["']$/g, "")),
@@ -251,11 +248,9 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.error-body",
-    rule: {
-      section: "Errors",
-      text:
-        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
-    },
+    section: "Errors",
+    rule:
+      "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
     judge: (e) =>
       allRefused(e).map(turnedAway).flatMap((x) => [
         statusIs(x, 401),
@@ -295,10 +290,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.error-says-why",
-    rule: {
-      source: "Libraries show `error.message` to users",
-      text: "The message of a refused key is not empty.",
-    },
+    source: "Libraries show `error.message` to users",
+    rule: "The message of a refused key is not empty.",
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) =>
         satisfies(
@@ -317,10 +310,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.error-is-json",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
-    },
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
@@ -341,10 +332,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.no-upstream-call",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "A request with a missing or wrong key never reaches the upstream.",
-    },
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "A request with a missing or wrong key never reaches the upstream.",
     mode: "replay",
     reads: ["keys", "pasted-keys", "key-schemes"],
     judge: (e) => {

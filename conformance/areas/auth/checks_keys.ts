@@ -114,6 +114,7 @@ function notServed(x: Exchange, ...statuses: number[]): Finding {
 
 /** Part of `AUTH_CHECKS`. */
 export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
+  section: "Authentication",
   mode: "both",
   reads: ["key-schemes"],
 }, [
@@ -146,11 +147,9 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   }),
   {
     id: "auth.broken-header-lines",
-    rule: {
-      source: "RFC 9110, 5.5; RFC 9112, 5.2",
-      text:
-        "A key with a line break or a control character in it is never accepted as the right key.",
-    },
+    source: "RFC 9110, 5.5; RFC 9112, 5.2",
+    rule:
+      "A key with a line break or a control character in it is never accepted as the right key.",
     reads: ["pasted-keys"],
     judge: (e) =>
       namesOf(e, "broken").flatMap((form) =>
@@ -173,11 +172,9 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.blanks-of-http",
-    rule: {
-      source: "RFC 9110, 5.5",
-      text:
-        "Whitespace around a header's value is not part of it: the key may be accepted or refused, but without a server error.",
-    },
+    source: "RFC 9110, 5.5",
+    rule:
+      "Whitespace around a header's value is not part of it: the key may be accepted or refused, but without a server error.",
     reads: ["pasted-keys"],
     judge: (e) =>
       namesOf(e, "stripped").flatMap((form) =>
@@ -198,7 +195,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.no-other-scheme",
-    rule: { section: "Authentication", text: SCHEMES },
+    rule: SCHEMES,
     judge: (e) =>
       Object.keys(OTHER_SCHEMES).filter((form) => form !== "bare").flatMap((
         form,
@@ -234,19 +231,15 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.bare-authorization",
-    rule: {
-      source: "RFC 9110, 11.4: credentials begin with the scheme",
-      text: "A key alone in `Authorization`, without a scheme, is refused.",
-    },
+    source: "RFC 9110, 11.4: credentials begin with the scheme",
+    rule: "A key alone in `Authorization`, without a scheme, is refused.",
     judge: (e) => controlled(e, "bare").map((x) => notServed(x, 401)),
     faults: shared("any-scheme-accepted"),
   },
   {
     id: "auth.scheme-case",
-    rule: {
-      source: "RFC 9110, 11.1 and 5.1",
-      text: "The scheme and the header names are case-insensitive.",
-    },
+    source: "RFC 9110, 11.1 and 5.1",
+    rule: "The scheme and the header names are case-insensitive.",
     judge: (e) =>
       ["lower-case", "upper-case", "upper-case-name"].flatMap((form) =>
         controlled(e, form).map((x) => statusIs(x, 200))
@@ -264,7 +257,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.both-headers",
-    rule: { section: "Authentication", text: SCHEMES },
+    rule: SCHEMES,
     judge: (e) => [
       ...controlled(e, "both").map((x) => statusIs(x, 200)),
       ...controlled(e, "conflict").map((x) => statusIs(x, 200, 400, 401)),
@@ -290,11 +283,9 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.key-in-query",
-    rule: {
-      source:
-        "Addresses are logged everywhere, so a key in an address must not be accepted",
-      text: "A key in the query and in no header is refused.",
-    },
+    source:
+      "Addresses are logged everywhere, so a key in an address must not be accepted",
+    rule: "A key in the query and in no header is refused.",
     judge: (e) =>
       ["key", "api_key", "x-api-key", "access_token"].flatMap((name) =>
         controlled(e, `query-${name}`).map((x) => notServed(x, 401))
@@ -307,10 +298,8 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.before-model",
-    rule: {
-      source: "A client without a key learns nothing about models",
-      text: "A wrong key beside an unlisted model: 401, not 404.",
-    },
+    source: "A client without a key learns nothing about models",
+    rule: "A wrong key beside an unlisted model: 401, not 404.",
     mode: "replay",
     judge: (e) =>
       controlled(e, "wrong-and-unlisted").flatMap((x) => [
@@ -328,10 +317,8 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.before-body",
-    rule: {
-      source: "A client without a key is refused before any work is done",
-      text: "A wrong key beside a body that is not JSON: 401, not 400.",
-    },
+    source: "A client without a key is refused before any work is done",
+    rule: "A wrong key beside a body that is not JSON: 401, not 400.",
     level: "contract",
     mode: "replay",
     judge: (e) =>
@@ -345,11 +332,9 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.pasted-error-body",
-    rule: {
-      section: "Errors",
-      text:
-        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
-    },
+    section: "Errors",
+    rule:
+      "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
     reads: ["pasted-keys"],
     judge: (e) =>
       [

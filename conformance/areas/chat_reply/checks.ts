@@ -42,27 +42,26 @@ const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
 
 /** All checks of the area `chat_reply`. */
 export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatReplies,
 }, [
   {
     id: "chat_reply.content-type",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
-    },
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
     reads: ["text"],
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const type = headerOf(x, "content-type");
-        return fact(
-          isType("application/json", type),
-          "content-type",
-          "application/json",
-          type,
-          x,
-        );
-      }),
+    each: (x) => {
+      const type = headerOf(x, "content-type");
+      return fact(
+        isType("application/json", type),
+        "content-type",
+        "application/json",
+        type,
+        x,
+      );
+    },
     faults: {
       "chat-reply-as-text": contentType("text/plain"),
       "chat-reply-as-stream": contentType("text/event-stream"),
@@ -73,11 +72,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.stream-false",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text:
-        "| stream | boolean | no | Default false. true returns event chunks |",
-    },
+    section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+    rule:
+      "| stream | boolean | no | Default false. true returns event chunks |",
     reads: ["chat-stream-false"],
     judge: (e) =>
       e.matching("chat/*/whole").map((x) =>
@@ -93,18 +90,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.id",
-    rule: {
-      section: SECTION,
-      text: "| id | string | Identifier, prefix `chatcmpl-` |",
-    },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "id",
-          "a string with the prefix chatcmpl-",
-          (id) => typeof id === "string" && /^chatcmpl-./.test(id),
-        )
+    rule: "| id | string | Identifier, prefix `chatcmpl-` |",
+    each: (x) =>
+      satisfies(
+        x,
+        "id",
+        "a string with the prefix chatcmpl-",
+        (id) => typeof id === "string" && /^chatcmpl-./.test(id),
       ),
     faults: {
       "chat-id-of-messages": put("id", () => "msg_1"),
@@ -114,7 +106,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.id-unique",
-    rule: { source: REFERENCE, text: "A unique identifier for the reply." },
+    source: REFERENCE,
+    rule: "A unique identifier for the reply.",
     judge: (e) => {
       // The replay upstream uses the same id whenever it plays a fixture, and a gateway may pass it
       // on.
@@ -138,9 +131,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.object",
-    rule: { section: SECTION, text: "| object | string | `chat.completion` |" },
-    judge: (e) =>
-      chatReplies(e).map((x) => equals(x, "object", "chat.completion")),
+    rule: "| object | string | `chat.completion` |",
+    each: (x) => equals(x, "object", "chat.completion"),
     faults: {
       "chat-object-chunk": put("object", () => "chat.completion.chunk"),
       "chat-object-missing": put("object", () => undefined),
@@ -148,20 +140,16 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.created",
-    rule: {
-      source: REFERENCE,
-      text:
-        "The Unix timestamp (in seconds) of when the chat completion was created.",
-    },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "created",
-          "whole seconds since 1970",
-          (value) =>
-            wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
-        )
+    source: REFERENCE,
+    rule:
+      "The Unix timestamp (in seconds) of when the chat completion was created.",
+    each: (x) =>
+      satisfies(
+        x,
+        "created",
+        "whole seconds since 1970",
+        (value) =>
+          wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
       ),
     faults: {
       "chat-created-in-ms": put("created", () => 1_780_000_000_000),
@@ -173,10 +161,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.model",
-    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    rule: "| model | string | Model id used |",
     mode: "replay",
-    judge: (e) =>
-      chatReplies(e).map((x) => equals(x, "model", requestedModel(x))),
+    each: (x) => equals(x, "model", requestedModel(x)),
     faults: {
       "chat-model-missing": put("model", () => undefined),
       "chat-model-other": put("model", () => "some-model"),
@@ -188,15 +175,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.model-told",
-    rule: { section: SECTION, text: "| model | string | Model id used |" },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "model",
-          "a model id",
-          (value) => typeof value === "string" && value !== "",
-        )
+    rule: "| model | string | Model id used |",
+    each: (x) =>
+      satisfies(
+        x,
+        "model",
+        "a model id",
+        (value) => typeof value === "string" && value !== "",
       ),
     faults: {
       "chat-model-empty": put("model", () => ""),
@@ -205,17 +190,15 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.one-choice",
-    rule: { section: SECTION, text: CHOICES },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "choices",
-          "an array of choices",
-          (value) =>
-            Array.isArray(value) && value.length > 0 &&
-            value.every((choice: Json) => isObject(choice)),
-        )
+    rule: CHOICES,
+    each: (x) =>
+      satisfies(
+        x,
+        "choices",
+        "an array of choices",
+        (value) =>
+          Array.isArray(value) && value.length > 0 &&
+          value.every((choice: Json) => isObject(choice)),
       ),
     faults: {
       "chat-choices-empty": put("choices", () => []),
@@ -225,22 +208,19 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.no-more-choices",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/create, n is 1 by default",
-      text: "A request for one reply gets one choice, with index 0.",
-    },
-    judge: (e) =>
-      chatReplies(e).flatMap((x) => [
-        fact(
-          listAt(x.json, "choices").length === 1,
-          "choices",
-          "one",
-          at(x.json, "choices"),
-          x,
-        ),
-        equals(x, "choices.0.index", 0),
-      ]),
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/create, n is 1 by default",
+    rule: "A request for one reply gets one choice, with index 0.",
+    each: (x) => [
+      fact(
+        listAt(x.json, "choices").length === 1,
+        "choices",
+        "one",
+        at(x.json, "choices"),
+        x,
+      ),
+      equals(x, "choices.0.index", 0),
+    ],
     faults: {
       "chat-choice-twice": put(
         "choices",
@@ -251,11 +231,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.choice-index",
-    rule: { section: SECTION, text: CHOICES },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(x, "choices.0.index", "an integer", wholeNumber(0))
-      ),
+    rule: CHOICES,
+    each: (x) => satisfies(x, "choices.0.index", "an integer", wholeNumber(0)),
     faults: {
       "chat-choice-index-missing": put("choices.0.index", () => undefined),
       "chat-choice-index-text": put("choices.0.index", () => "0"),
@@ -263,11 +240,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.role",
-    rule: { section: SECTION, text: CHOICES },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        equals(x, "choices.0.message.role", "assistant")
-      ),
+    rule: CHOICES,
+    each: (x) => equals(x, "choices.0.message.role", "assistant"),
     faults: {
       "chat-role-missing": put("choices.0.message.role", () => undefined),
       "chat-role-model": put("choices.0.message.role", () => "model"),
@@ -280,29 +254,28 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.content-string",
-    rule: { section: SECTION, text: CHOICES },
+    rule: CHOICES,
     reads: ["text"],
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const path = "choices.0.message.content";
-        const isText = satisfies(
-          x,
-          path,
-          "a string",
-          (value) => typeof value === "string",
-        );
-        if (isText.verdict === "fail") return isText;
-        const text = at(x.json, path);
-        // A model may spend the whole limit on thinking.
-        const cut = at(x.json, "choices.0.finish_reason") === "length";
-        return demanded(e)(
-          text !== "" || cut,
-          path,
-          "a string with text",
-          text,
-          x,
-        );
-      }),
+    each: (x, e) => {
+      const path = "choices.0.message.content";
+      const isText = satisfies(
+        x,
+        path,
+        "a string",
+        (value) => typeof value === "string",
+      );
+      if (isText.verdict === "fail") return isText;
+      const text = at(x.json, path);
+      // A model may spend the whole limit on thinking.
+      const cut = at(x.json, "choices.0.finish_reason") === "length";
+      return demanded(e)(
+        text !== "" || cut,
+        path,
+        "a string with text",
+        text,
+        x,
+      );
+    },
     faults: {
       "chat-content-null": put(
         CONTENT,
@@ -327,43 +300,38 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.content-or-calls",
-    rule: {
-      source: REFERENCE,
-      text:
-        "`message.content` is a string or null; it is null only beside tool calls, a refusal or an empty answer.",
-    },
+    source: REFERENCE,
+    rule:
+      "`message.content` is a string or null; it is null only beside tool calls, a refusal or an empty answer.",
     mode: "replay",
     reads: ["text", "chat-forms", "chat-oddities"],
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const message = at(x.json, "choices.0.message");
-        const content = at(message, "content");
-        const none = content === null &&
-          (listAt(message, "tool_calls").length > 0 ||
-            typeof at(message, "refusal") === "string" ||
-            numberAt(x.json, "usage.completion_tokens") === 0 ||
-            x.label.endsWith("/empty"));
-        return fact(
-          typeof content === "string" || none,
-          "choices.0.message.content",
-          "a string, or null beside calls",
-          content,
-          x,
-        );
-      }),
+    each: (x) => {
+      const message = at(x.json, "choices.0.message");
+      const content = at(message, "content");
+      const none = content === null &&
+        (listAt(message, "tool_calls").length > 0 ||
+          typeof at(message, "refusal") === "string" ||
+          numberAt(x.json, "usage.completion_tokens") === 0 ||
+          x.label.endsWith("/empty"));
+      return fact(
+        typeof content === "string" || none,
+        "choices.0.message.content",
+        "a string, or null beside calls",
+        content,
+        x,
+      );
+    },
     faults: shared("chat-content-null", "chat-content-missing"),
   },
   {
     id: "chat_reply.finish_reason",
-    rule: { section: SECTION, text: CHOICES },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "choices.0.finish_reason",
-          "a string",
-          (value) => typeof value === "string" && value !== "",
-        )
+    rule: CHOICES,
+    each: (x) =>
+      satisfies(
+        x,
+        "choices.0.finish_reason",
+        "a string",
+        (value) => typeof value === "string" && value !== "",
       ),
     faults: {
       "chat-finish-on-message": wholeReply("chat", (body) =>
@@ -377,20 +345,15 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.finish-words",
-    rule: {
-      source: `${REFERENCE}, choices[].finish_reason`,
-      text:
-        "`finish_reason` is one of stop, length, tool_calls, content_filter and function_call.",
-    },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        satisfies(
-          x,
-          "choices.0.finish_reason",
-          `one of ${FINISH_REASONS.join(", ")}`,
-          (value) =>
-            typeof value === "string" && FINISH_REASONS.includes(value),
-        )
+    source: `${REFERENCE}, choices[].finish_reason`,
+    rule:
+      "`finish_reason` is one of stop, length, tool_calls, content_filter and function_call.",
+    each: (x) =>
+      satisfies(
+        x,
+        "choices.0.finish_reason",
+        `one of ${FINISH_REASONS.join(", ")}`,
+        (value) => typeof value === "string" && FINISH_REASONS.includes(value),
       ),
     faults: {
       "chat-finish-end_turn": finish("stop", "end_turn"),
@@ -402,7 +365,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.finish-length",
-    rule: { section: SECTION, text: CHOICES },
+    rule: CHOICES,
     level: "convention",
     reads: ["chat-forms"],
     judge: (e) => {

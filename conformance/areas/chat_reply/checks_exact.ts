@@ -83,28 +83,26 @@ const TEXT_RULE = {
 
 /** Part of `CHAT_REPLY_CHECKS`. */
 export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "replay",
   reads: CONTENTS,
+  of: chatReplies,
 }, [
   {
     id: "chat_reply.usage-sum",
-    rule: {
-      section: SECTION,
-      text: "| usage.total_tokens | integer | Sum of the two |",
-    },
+    rule: "| usage.total_tokens | integer | Sum of the two |",
     mode: "both",
     reads: ["text", "chat-forms"],
-    judge: (e) =>
-      chatReplies(e).flatMap((x) => {
-        const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
-          (numberAt(x.json, "usage.completion_tokens") ?? NaN);
-        const total = at(x.json, "usage.total_tokens");
-        return [
-          satisfies(x, "usage.prompt_tokens", "an integer", wholeNumber(0)),
-          satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
-          fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
-        ];
-      }),
+    each: (x) => {
+      const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
+        (numberAt(x.json, "usage.completion_tokens") ?? NaN);
+      const total = at(x.json, "usage.total_tokens");
+      return [
+        satisfies(x, "usage.prompt_tokens", "an integer", wholeNumber(0)),
+        satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
+        fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
+      ];
+    },
     faults: {
       "chat-total-is-prompt": put(
         "usage.total_tokens",
@@ -177,21 +175,17 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.utf8",
-    rule: {
-      source: "RFC 8259, section 8.1",
-      text:
-        "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
-    },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        fact(
-          x.validUtf8 && !x.text.includes("\ufffd") &&
-            !x.text.includes("\\ufffd"),
-          "body",
-          "valid UTF-8 without U+FFFD",
-          x.text.slice(0, 200),
-          x,
-        )
+    source: "RFC 8259, section 8.1",
+    rule:
+      "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
+    each: (x) =>
+      fact(
+        x.validUtf8 && !x.text.includes("\ufffd") &&
+          !x.text.includes("\\ufffd"),
+        "body",
+        "valid UTF-8 without U+FFFD",
+        x.text.slice(0, 200),
+        x,
       ),
     faults: {
       "chat-text-replaced": changeText((
@@ -201,12 +195,10 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.finish-exact",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
     judge: (e) => reasons(e, isSpecified),
     faults: {
       "chat-length-as-stop": chatLengthAsStop,
@@ -217,12 +209,10 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.finish-exact-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
     reads: ["chat-contents", "chat-oddities"],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
@@ -233,7 +223,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.finish-when-upstream-tells-none",
-    rule: { section: SECTION, text: CHOICES },
+    rule: CHOICES,
     reads: ["chat-oddities"],
     judge: (e) =>
       e.replies("chat/*/whole/done-no-finish").map((x) =>
@@ -251,10 +241,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.usage-exact",
-    rule: {
-      section: SECTION,
-      text: "| usage.prompt_tokens | integer | Input tokens |",
-    },
+    rule: "| usage.prompt_tokens | integer | Input tokens |",
     judge: tokens,
     faults: {
       "chat-usage-off-by-one": usage((input, output) => [input + 1, output]),
@@ -274,32 +261,25 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.usage-exact-odd-upstreams",
-    rule: {
-      section: SECTION,
-      text: "| usage.total_tokens | integer | Sum of the two |",
-    },
+    rule: "| usage.total_tokens | integer | Sum of the two |",
     reads: ["chat-oddities"],
     judge: tokens,
     faults: shared("chat-usage-off-by-one"),
   },
   {
     id: "chat_reply.completion-exact",
-    rule: {
-      section: SECTION,
-      text: "| usage.completion_tokens | integer | Output tokens |",
+    rule: "| usage.completion_tokens | integer | Output tokens |",
+    each: (x) => {
+      const { output } = fixtureContentOf(x).usage;
+      const found = at(x.json, "usage.completion_tokens");
+      return fact(
+        found === output,
+        "usage.completion_tokens",
+        `${output}`,
+        found,
+        x,
+      );
     },
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const { output } = fixtureContentOf(x).usage;
-        const found = at(x.json, "usage.completion_tokens");
-        return fact(
-          found === output,
-          "usage.completion_tokens",
-          `${output}`,
-          found,
-          x,
-        );
-      }),
     faults: {
       "chat-completion-doubled": usage((input, output) => [input, 2 * output]),
       ...shared("chat-usage-zero"),
@@ -307,22 +287,19 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.cached-tokens",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
-      text:
-        "`cached_tokens` is the number of prompt tokens read from the cache; it is included in `prompt_tokens`.",
+    source:
+      "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
+    rule:
+      "`cached_tokens` is the number of prompt tokens read from the cache; it is included in `prompt_tokens`.",
+    each: (x) => {
+      const { cacheRead } = fixtureContentOf(x).usage;
+      const path = "usage.prompt_tokens_details.cached_tokens";
+      const found = at(x.json, path) ?? undefined;
+      // The field may be absent where the count is 0.
+      const holds = found === cacheRead ||
+        (found === undefined && cacheRead === 0);
+      return fact(holds, path, `${cacheRead}`, found, x);
     },
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const { cacheRead } = fixtureContentOf(x).usage;
-        const path = "usage.prompt_tokens_details.cached_tokens";
-        const found = at(x.json, path) ?? undefined;
-        // The field may be absent where the count is 0.
-        const holds = found === cacheRead ||
-          (found === undefined && cacheRead === 0);
-        return fact(holds, path, `${cacheRead}`, found, x);
-      }),
     faults: {
       "chat-cached-zero": put(CACHED, () => 0),
       "chat-cached-is-prompt": put(
@@ -334,11 +311,9 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_reply.no-call-of-nothing",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
-      text: "A reply without a tool call has no entry in `tool_calls`.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
+    rule: "A reply without a tool call has no entry in `tool_calls`.",
     judge: (e) =>
       chatReplies(e).filter((x) => fixtureContentOf(x).tools.length === 0).map(
         (x) => {

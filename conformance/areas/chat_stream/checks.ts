@@ -25,27 +25,26 @@ const FORMS = ["text", "chat-forms"];
 
 /** All checks of the area `chat_stream`. */
 export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.content-type",
-    rule: {
-      section: "Events",
-      text:
-        "Setting `stream` to true makes the response content type `text/event-stream`.",
+    section: "Events",
+    rule:
+      "Setting `stream` to true makes the response content type `text/event-stream`.",
+    each: (x) => {
+      const type = headerOf(x, "content-type");
+      return fact(
+        isType("text/event-stream", type),
+        "content-type",
+        "text/event-stream",
+        type,
+        x,
+      );
     },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const type = headerOf(x, "content-type");
-        return fact(
-          isType("text/event-stream", type),
-          "content-type",
-          "text/event-stream",
-          type,
-          x,
-        );
-      }),
     faults: {
       "chat-stream-as-json": typed("application/json"),
       "chat-stream-as-ndjson": typed("application/x-ndjson"),
@@ -54,24 +53,23 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.no-event-line",
-    rule: { section: SECTION, text: LINE },
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => [
-        everyFrame(
-          x,
-          x.frames,
-          "event",
-          "no event line",
-          ({ event }) => event === undefined,
-        ),
-        everyFrame(
-          x,
-          chunksOf(x),
-          "data",
-          "a JSON object",
-          ({ json }) => isObject(json),
-        ),
-      ]),
+    rule: LINE,
+    each: (x) => [
+      everyFrame(
+        x,
+        x.frames,
+        "event",
+        "no event line",
+        ({ event }) => event === undefined,
+      ),
+      everyFrame(
+        x,
+        chunksOf(x),
+        "data",
+        "a JSON object",
+        ({ json }) => isObject(json),
+      ),
+    ],
     faults: {
       "chat-event-lines": frames("chat", (data) => [{ event: "chunk", data }]),
       "chat-chunk-broken-json": wire((text) => text.replace(/\}\n\n$/, "\n\n")),
@@ -89,20 +87,19 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.lines",
-    rule: { section: SECTION, text: LINE },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
-          !/^(|:.*|(id|retry):.*|data: (\{.*\}\s*|\[DONE\]))$/s.test(line)
-        );
-        return fact(
-          bad === undefined,
-          "lines of the stream",
-          "data: {…} or data: [DONE], each on one line",
-          bad ?? "so",
-          x,
-        );
-      }),
+    rule: LINE,
+    each: (x) => {
+      const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
+        !/^(|:.*|(id|retry):.*|data: (\{.*\}\s*|\[DONE\]))$/s.test(line)
+      );
+      return fact(
+        bad === undefined,
+        "lines of the stream",
+        "data: {…} or data: [DONE], each on one line",
+        bad ?? "so",
+        x,
+      );
+    },
     faults: {
       "chat-data-without-blank": wire((text) =>
         text.replace(/^data: /, "data:")

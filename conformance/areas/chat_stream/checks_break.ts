@@ -27,36 +27,34 @@ function broken(e: Evidence): readonly Exchange[] {
 export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["chat-broken"],
+  of: broken,
 }, [
   {
     id: "chat_stream.break-tells-error",
-    rule: {
-      source:
-        "https://github.com/openai/openai-node, core/streaming: a chunk with `error` is thrown",
-      text:
-        'A stream that cannot go on ends with a frame {"error": {message, type, …}} without an event name, or with a broken connection.',
+    source:
+      "https://github.com/openai/openai-node, core/streaming: a chunk with `error` is thrown",
+    rule:
+      'A stream that cannot go on ends with a frame {"error": {message, type, …}} without an event name, or with a broken connection.',
+    each: (x) => {
+      const last = x.frames.at(-1);
+      const error = at(last?.json, "error");
+      const cut = x.ending === "broken" || x.ending === "no-reply";
+      const refused = (x.head?.status ?? 0) >= 400;
+      const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
+        textAt(error, "type") !== "" && last?.event === undefined;
+      return [
+        fact(
+          refused
+            ? textAt(x.json, "error.message") !== ""
+            : wellFormed || (cut && error === undefined),
+          "last frame",
+          "an error with message and type, or a broken connection",
+          `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
+          x,
+          last,
+        ),
+      ];
     },
-    judge: (e) =>
-      broken(e).flatMap((x) => {
-        const last = x.frames.at(-1);
-        const error = at(last?.json, "error");
-        const cut = x.ending === "broken" || x.ending === "no-reply";
-        const refused = (x.head?.status ?? 0) >= 400;
-        const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
-          textAt(error, "type") !== "" && last?.event === undefined;
-        return [
-          fact(
-            refused
-              ? textAt(x.json, "error.message") !== ""
-              : wellFormed || (cut && error === undefined),
-            "last frame",
-            "an error with message and type, or a broken connection",
-            `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
-            x,
-            last,
-          ),
-        ];
-      }),
     faults: {
       "chat-error-as-string": errors((data) => [{
         data: { error: textAt(data, "error.message") },
@@ -89,25 +87,22 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.break-is-no-end",
-    rule: {
-      source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
-      text:
-        "After an error there is neither a finish reason nor `data: [DONE]`: a client would take the reply for complete.",
+    source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
+    rule:
+      "After an error there is neither a finish reason nor `data: [DONE]`: a client would take the reply for complete.",
+    each: (x) => {
+      const bad = x.frames.find((frame) =>
+        frame.data === "[DONE]" || finishes(frame)
+      );
+      return fact(
+        bad === undefined,
+        "end of the stream",
+        "no finish_reason and no [DONE]",
+        bad?.data ?? "none",
+        x,
+        bad,
+      );
     },
-    judge: (e) =>
-      broken(e).map((x) => {
-        const bad = x.frames.find((frame) =>
-          frame.data === "[DONE]" || finishes(frame)
-        );
-        return fact(
-          bad === undefined,
-          "end of the stream",
-          "no finish_reason and no [DONE]",
-          bad?.data ?? "none",
-          x,
-          bad,
-        );
-      }),
     faults: {
       "chat-error-then-done": errors((data) => [{ data }, END]),
       "chat-error-then-finish": errors((data) => [
@@ -119,23 +114,20 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.break-keeps-text",
-    rule: {
-      section: "Chat completion endpoint stream",
-      text: "Text arrives at `choices[0].delta.content`;",
-    },
+    section: "Chat completion endpoint stream",
+    rule: "Text arrives at `choices[0].delta.content`;",
     level: "convention",
-    judge: (e) =>
-      broken(e).map((x) => {
-        const fullText = fixtureContent("text", x.via).text;
-        const found = textOfStream(x);
-        return fact(
-          fullText.startsWith(found),
-          "text before the break",
-          `the beginning of ${fullText}`,
-          found,
-          x,
-        );
-      }),
+    each: (x) => {
+      const fullText = fixtureContent("text", x.via).text;
+      const found = textOfStream(x);
+      return fact(
+        fullText.startsWith(found),
+        "text before the break",
+        `the beginning of ${fullText}`,
+        found,
+        x,
+      );
+    },
     faults: {
       "chat-error-as-content": errors((data) => [
         chunk({
@@ -148,11 +140,9 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.false-start",
-    rule: {
-      source: "https://github.com/openai/openai-node, error handling",
-      text:
-        "A stream that fails before its first content is refused with a status, or carries an error; it never looks like an empty reply.",
-    },
+    source: "https://github.com/openai/openai-node, error handling",
+    rule:
+      "A stream that fails before its first content is refused with a status, or carries an error; it never looks like an empty reply.",
     judge: (e) =>
       CHAT_FALSE_STARTS.flatMap((form) => e.matching(`chat/*/${form}`)).map(
         (x) => {
@@ -175,10 +165,8 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.errors-only-when-broken",
-    rule: {
-      source: "https://github.com/openai/openai-node, core/streaming",
-      text: "A chunk of a successful reply has no `error`.",
-    },
+    source: "https://github.com/openai/openai-node, core/streaming",
+    rule: "A chunk of a successful reply has no `error`.",
     reads: ["text", "chat-contents"],
     judge: (e) =>
       chatStreams(e).map((x) =>

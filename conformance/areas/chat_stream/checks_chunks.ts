@@ -35,24 +35,22 @@ const FORMS = ["text", "chat-forms"];
 
 /** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.object",
-    rule: {
-      source: REFERENCE,
-      text: "The object type, which is always chat.completion.chunk.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "object",
-          "chat.completion.chunk",
-          ({ json }) => at(json, "object") === "chat.completion.chunk",
-        )
+    source: REFERENCE,
+    rule: "The object type, which is always chat.completion.chunk.",
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksOf(x),
+        "object",
+        "chat.completion.chunk",
+        ({ json }) => at(json, "object") === "chat.completion.chunk",
       ),
     faults: {
       "chat-stream-object-whole": put(
@@ -82,25 +80,22 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.id",
-    rule: {
-      source: REFERENCE,
-      text:
-        "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
+    source: REFERENCE,
+    rule:
+      "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
+    each: (x) => {
+      const [first] = chunksOf(x);
+      const id = at(first?.json, "id");
+      return everyFrame(
+        x,
+        chunksOf(x),
+        "id",
+        `chatcmpl-…, the same in all chunks`,
+        ({ json }) =>
+          typeof id === "string" && /^chatcmpl-./.test(id) &&
+          at(json, "id") === id,
+      );
     },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const [first] = chunksOf(x);
-        const id = at(first?.json, "id");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "id",
-          `chatcmpl-…, the same in all chunks`,
-          ({ json }) =>
-            typeof id === "string" && /^chatcmpl-./.test(id) &&
-            at(json, "id") === id,
-        );
-      }),
     faults: {
       "chat-stream-id-each": put(
         everyChunk,
@@ -119,11 +114,9 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.id-unique",
-    rule: {
-      source: REFERENCE,
-      text:
-        "A unique identifier for the chat completion. Each chunk has the same ID.",
-    },
+    source: REFERENCE,
+    rule:
+      "A unique identifier for the chat completion. Each chunk has the same ID.",
     // As for whole replies, no fixture is requested twice on a route.
     judge: (e) => {
       const seen = new Map<string, string>();
@@ -146,25 +139,22 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.created",
-    rule: {
-      source: REFERENCE,
-      text:
-        "The Unix timestamp (in seconds) of when the chat completion was created. Each chunk has the same timestamp.",
+    source: REFERENCE,
+    rule:
+      "The Unix timestamp (in seconds) of when the chat completion was created. Each chunk has the same timestamp.",
+    each: (x) => {
+      const [first] = chunksOf(x);
+      const created = at(first?.json, "created");
+      return everyFrame(
+        x,
+        chunksOf(x),
+        "created",
+        "whole seconds since 1970, the same in all chunks",
+        ({ json }) =>
+          wholeNumber(1_577_836_800)(created) &&
+          Number(created) < 4_102_444_800 && at(json, "created") === created,
+      );
     },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const [first] = chunksOf(x);
-        const created = at(first?.json, "created");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "created",
-          "whole seconds since 1970, the same in all chunks",
-          ({ json }) =>
-            wholeNumber(1_577_836_800)(created) &&
-            Number(created) < 4_102_444_800 && at(json, "created") === created,
-        );
-      }),
     faults: {
       "chat-stream-created-each": put(
         everyChunk,
@@ -186,17 +176,16 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.model",
-    rule: { source: REFERENCE, text: "The model to generate the completion." },
+    source: REFERENCE,
+    rule: "The model to generate the completion.",
     mode: "replay",
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "model",
-          `${requestedModel(x)} in all chunks`,
-          ({ json }) => at(json, "model") === requestedModel(x),
-        )
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksOf(x),
+        "model",
+        `${requestedModel(x)} in all chunks`,
+        ({ json }) => at(json, "model") === requestedModel(x),
       ),
     faults: {
       "chat-stream-model-missing": put(everyChunk, "model", removed),
@@ -210,43 +199,39 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.one-model",
-    rule: { source: REFERENCE, text: "The model to generate the completion." },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const model = at(chunksOf(x)[0]?.json, "model");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "model",
-          "a model id, the same in all chunks",
-          ({ json }) =>
-            typeof model === "string" && model !== "" &&
-            at(json, "model") === model,
-        );
-      }),
+    source: REFERENCE,
+    rule: "The model to generate the completion.",
+    each: (x) => {
+      const model = at(chunksOf(x)[0]?.json, "model");
+      return everyFrame(
+        x,
+        chunksOf(x),
+        "model",
+        "a model id, the same in all chunks",
+        ({ json }) =>
+          typeof model === "string" && model !== "" &&
+          at(json, "model") === model,
+      );
+    },
     faults: shared("chat-stream-model-missing", "chat-stream-model-flips"),
   },
   {
     id: "chat_stream.choices",
-    rule: {
-      source: "https://github.com/openai/openai-node, lib/ChatCompletionStream",
-      text:
-        "Every chunk has an array `choices`, of at most one choice when one reply was requested; it is empty only on a chunk with usage.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "choices",
-          "one choice, or none beside usage",
-          ({ json }) => {
-            const choices = at(json, "choices");
-            return Array.isArray(choices) &&
-              (choices.length === 1 ||
-                (choices.length === 0 && isObject(at(json, "usage"))));
-          },
-        )
+    source: "https://github.com/openai/openai-node, lib/ChatCompletionStream",
+    rule:
+      "Every chunk has an array `choices`, of at most one choice when one reply was requested; it is empty only on a chunk with usage.",
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksOf(x),
+        "choices",
+        "one choice, or none beside usage",
+        ({ json }) => {
+          const choices = at(json, "choices");
+          return Array.isArray(choices) &&
+            (choices.length === 1 ||
+              (choices.length === 0 && isObject(at(json, "usage"))));
+        },
       ),
     faults: {
       "chat-stream-choices-missing": put(withUsage, "choices", removed),
@@ -269,17 +254,15 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.index",
-    rule: { section: SECTION, text: TEXT },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.index",
-          "an integer",
-          (frame) =>
-            choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
-        )
+    rule: TEXT,
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksWithChoice(x),
+        "choices.0.index",
+        "an integer",
+        (frame) =>
+          choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
       ),
     faults: {
       "chat-stream-index-missing": put(withChoice, "choices.0.index", removed),
@@ -293,19 +276,15 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.index-zero",
-    rule: {
-      source: `${REFERENCE}, choices[].index`,
-      text: "The index of the only choice is 0.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.index",
-          "0",
-          (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
-        )
+    source: `${REFERENCE}, choices[].index`,
+    rule: "The index of the only choice is 0.",
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksWithChoice(x),
+        "choices.0.index",
+        "0",
+        (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
       ),
     faults: {
       "chat-stream-index-counts": put(
@@ -318,21 +297,19 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.delta",
-    rule: { section: SECTION, text: TEXT },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.delta",
-          "an object whose content is a string, null or absent",
-          (frame) =>
-            choicesHold(frame, (choice) => {
-              const content = at(choice, "delta.content") ?? "";
-              return isObject(at(choice, "delta")) &&
-                typeof content === "string";
-            }),
-        )
+    rule: TEXT,
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksWithChoice(x),
+        "choices.0.delta",
+        "an object whose content is a string, null or absent",
+        (frame) =>
+          choicesHold(frame, (choice) => {
+            const content = at(choice, "delta.content") ?? "";
+            return isObject(at(choice, "delta")) &&
+              typeof content === "string";
+          }),
       ),
     faults: {
       "chat-stream-message-for-delta": put(withChoice, "choices.0", (data) => ({
@@ -357,33 +334,30 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.role",
-    rule: {
-      source: REFERENCE,
-      text:
-        "The first chunk of a choice has `delta.role` = `assistant`; later chunks do not repeat it.",
+    source: REFERENCE,
+    rule:
+      "The first chunk of a choice has `delta.role` = `assistant`; later chunks do not repeat it.",
+    each: (x) => {
+      const [first, ...later] = chunksWithChoice(x);
+      const role = at(first?.json, "choices.0.delta.role");
+      return [
+        fact(
+          role === "assistant",
+          "role of the first chunk",
+          "assistant",
+          role,
+          x,
+          first,
+        ),
+        everyFrame(
+          x,
+          later,
+          "choices.0.delta.role",
+          "no role after the first chunk",
+          ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
+        ),
+      ];
     },
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => {
-        const [first, ...later] = chunksWithChoice(x);
-        const role = at(first?.json, "choices.0.delta.role");
-        return [
-          fact(
-            role === "assistant",
-            "role of the first chunk",
-            "assistant",
-            role,
-            x,
-            first,
-          ),
-          everyFrame(
-            x,
-            later,
-            "choices.0.delta.role",
-            "no role after the first chunk",
-            ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
-          ),
-        ];
-      }),
     faults: {
       "chat-stream-role-missing": put(
         withChoice,

@@ -77,13 +77,15 @@ function finishOnce(x: Exchange): Finding[] {
 
 /** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.done",
-    rule: { section: SECTION, text: END },
-    judge: (e) => chatStreams(e).flatMap(doneOnce),
+    rule: END,
+    each: doneOnce,
     faults: {
       "chat-done-missing": done(() => []),
       "chat-done-twice": done(() => [faultEND, faultEND]),
@@ -115,19 +117,18 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.done-is-the-last-line",
-    rule: { section: SECTION, text: END },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const lines = x.text.split(/\r\n|\n|\r/);
-        const last = lines.findLast((line) => line !== "");
-        return fact(
-          last === "data: [DONE]" && x.ending === "complete",
-          "last line",
-          "data: [DONE], then the end of the body",
-          `${last}, ${x.ending}`,
-          x,
-        );
-      }),
+    rule: END,
+    each: (x) => {
+      const lines = x.text.split(/\r\n|\n|\r/);
+      const last = lines.findLast((line) => line !== "");
+      return fact(
+        last === "data: [DONE]" && x.ending === "complete",
+        "last line",
+        "data: [DONE], then the end of the body",
+        `${last}, ${x.ending}`,
+        x,
+      );
+    },
     faults: {
       "chat-done-without-blank": wire((text) =>
         text.replace("data: [DONE]", "data:[DONE]")
@@ -146,19 +147,18 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.done-odd-upstreams",
-    rule: { section: SECTION, text: END },
+    rule: END,
     mode: "replay",
     reads: ["chat-oddities"],
-    judge: (e) => chatStreams(e).flatMap(doneOnce),
+    each: doneOnce,
     faults: shared("chat-done-missing"),
   },
   {
     id: "chat_stream.done-after-long-streams",
-    rule: { section: SECTION, text: END },
+    rule: END,
     mode: "replay",
     reads: ["chat-sizes"],
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => [...doneOnce(x), ...finishOnce(x)]),
+    each: (x) => [...doneOnce(x), ...finishOnce(x)],
     faults: {
       // A stream of more than 20 chunks has no [DONE].
       "chat-long-stream-without-done": {
@@ -173,8 +173,8 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.finish",
-    rule: { section: SECTION, text: LAST },
-    judge: (e) => chatStreams(e).flatMap(finishOnce),
+    rule: LAST,
+    each: finishOnce,
     faults: {
       "chat-finish-missing": finish(() => undefined),
       "chat-finish-with-text": finish((data) =>
@@ -202,10 +202,10 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.finish-odd-upstreams",
-    rule: { section: SECTION, text: LAST },
+    rule: LAST,
     mode: "replay",
     reads: ["chat-oddities"],
-    judge: (e) => chatStreams(e).flatMap(finishOnce),
+    each: finishOnce,
     faults: {
       // A reply without text has no finishing chunk.
       "chat-empty-reply-unfinished": frames("chat", (data, { state }) => {
@@ -230,25 +230,21 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.finish-reason",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
-      text:
-        "`finish_reason` is null or absent until the end, and then stop, length, tool_calls or content_filter.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.finish_reason",
-          `null, or one of ${FINISH_REASONS.join(", ")}`,
-          ({ json }) => {
-            const reason = at(json, "choices.0.finish_reason") ?? null;
-            return reason === null ||
-              (typeof reason === "string" && FINISH_REASONS.includes(reason));
-          },
-        )
+    source:
+      "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
+    rule:
+      "`finish_reason` is null or absent until the end, and then stop, length, tool_calls or content_filter.",
+    each: (x) =>
+      everyFrame(
+        x,
+        chunksWithChoice(x),
+        "choices.0.finish_reason",
+        `null, or one of ${FINISH_REASONS.join(", ")}`,
+        ({ json }) => {
+          const reason = at(json, "choices.0.finish_reason") ?? null;
+          return reason === null ||
+            (typeof reason === "string" && FINISH_REASONS.includes(reason));
+        },
       ),
     faults: {
       "chat-stream-finish-end_turn": finish((data) =>
@@ -260,23 +256,22 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.nothing-after-finish",
-    rule: { section: SECTION, text: LAST },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const chunks = chunksOf(x);
-        const end = chunks.findIndex(finishes);
-        const after = end === -1 ? [] : chunks.slice(end + 1);
-        return everyFrame(
-          x,
-          after,
-          "after the finish",
-          "no choice",
-          ({ json }) => {
-            const choices = at(json, "choices");
-            return Array.isArray(choices) && choices.length === 0;
-          },
-        );
-      }),
+    rule: LAST,
+    each: (x) => {
+      const chunks = chunksOf(x);
+      const end = chunks.findIndex(finishes);
+      const after = end === -1 ? [] : chunks.slice(end + 1);
+      return everyFrame(
+        x,
+        after,
+        "after the finish",
+        "no choice",
+        ({ json }) => {
+          const choices = at(json, "choices");
+          return Array.isArray(choices) && choices.length === 0;
+        },
+      );
+    },
     faults: {
       // A chunk with empty content follows the finish.
       "chat-content-after-finish": finish((data) => {
@@ -305,21 +300,17 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.blank-line-last",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text:
-        "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        fact(
-          x.frames.length === x.witness.length &&
-            x.frames.every(({ data }) => !data.includes("\n")),
-          "frames",
-          `${x.witness.length} finished frames of one line`,
-          `${x.frames.length}`,
-          x,
-        )
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule:
+      "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
+    each: (x) =>
+      fact(
+        x.frames.length === x.witness.length &&
+          x.frames.every(({ data }) => !data.includes("\n")),
+        "frames",
+        `${x.witness.length} finished frames of one line`,
+        `${x.frames.length}`,
+        x,
       ),
     faults: {
       "chat-last-frame-unfinished": wire((text) =>

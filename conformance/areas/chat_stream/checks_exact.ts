@@ -111,6 +111,7 @@ function asWhole(e: Evidence): Finding[] {
 /** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.text-exact",
@@ -199,22 +200,18 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.utf8",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text:
-        "Event streams are UTF-8, and no character of the answer is replaced by U+FFFD.",
-    },
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule:
+      "Event streams are UTF-8, and no character of the answer is replaced by U+FFFD.",
     reads: CONTENTS,
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        fact(
-          x.validUtf8 && !x.text.includes("\ufffd") &&
-            !x.text.includes("\\ufffd"),
-          "body",
-          "valid UTF-8 without U+FFFD",
-          x.text.slice(0, 200),
-          x,
-        )
+    each: (x) =>
+      fact(
+        x.validUtf8 && !x.text.includes("\ufffd") &&
+          !x.text.includes("\\ufffd"),
+        "body",
+        "valid UTF-8 without U+FFFD",
+        x.text.slice(0, 200),
+        x,
       ),
     faults: {
       "chat-stream-characters-lost": upstreamPieces((piece) =>
@@ -240,12 +237,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.finish-exact",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
     reads: CONTENTS,
     judge: (e) => reasons(e, isSpecified),
     faults: {
@@ -255,12 +250,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.finish-exact-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
     reads: ["chat-contents", "chat-oddities"],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
@@ -268,10 +261,8 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.as-whole",
-    rule: {
-      source: "A stream is the same reply in pieces",
-      text: "A stream has the same content as the whole reply.",
-    },
+    source: "A stream is the same reply in pieces",
+    rule: "A stream has the same content as the whole reply.",
     reads: CONTENTS,
     judge: asWhole,
     faults: {
@@ -281,35 +272,33 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.as-whole-odd-upstreams",
-    rule: {
-      source: "A stream is the same reply in pieces",
-      text: "A stream has the same content as the whole reply.",
-    },
+    source: "A stream is the same reply in pieces",
+    rule: "A stream has the same content as the whole reply.",
     reads: ["chat-oddities"],
     judge: asWhole,
     faults: shared("chat-stream-first-delta-lost"),
   },
   {
     id: "chat_stream.no-empty-stream",
-    rule: { section: SECTION, text: TEXT },
+    section: SECTION,
+    rule: TEXT,
     mode: "both",
     isSkillLive: true,
     reads: ["text"],
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const text = textOfStream(x);
-        // A model may spend the whole limit on thinking.
-        const cut = x.frames.some(({ json }) =>
-          textAt(json, "choices.0.finish_reason") === "length"
-        );
-        return demanded(e)(
-          text !== "" || cut,
-          "joined delta.content",
-          "text",
-          text,
-          x,
-        );
-      }),
+    each: (x, e) => {
+      const text = textOfStream(x);
+      // A model may spend the whole limit on thinking.
+      const cut = x.frames.some(({ json }) =>
+        textAt(json, "choices.0.finish_reason") === "length"
+      );
+      return demanded(e)(
+        text !== "" || cut,
+        "joined delta.content",
+        "text",
+        text,
+        x,
+      );
+    },
     faults: {
       "chat-stream-empty": words(() => ""),
       ...shared("chat-message-frames"),
@@ -317,11 +306,9 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.no-reply-in-one-chunk",
-    rule: {
-      section: "Stream behaviour",
-      text:
-        "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
-    },
+    section: "Stream behaviour",
+    rule:
+      "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
     reads: ["chat-sizes"],
     judge: (e) =>
       e.streams("chat/*/stream/text-long").map((x) => {

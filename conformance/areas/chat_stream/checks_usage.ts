@@ -47,62 +47,60 @@ function usageChunk(x: Exchange): Frame | undefined {
 /** Part of `CHAT_STREAM_EXACT_CHECKS`. */
 export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.usage-asked",
-    rule: {
-      source: USAGE,
-      text:
-        "An additional chunk will be streamed before the data: [DONE] message. The usage field on this chunk shows the token usage statistics for the entire request, and the choices field will always be an empty array.",
-    },
+    source: USAGE,
+    rule:
+      "An additional chunk will be streamed before the data: [DONE] message. The usage field on this chunk shows the token usage statistics for the entire request, and the choices field will always be an empty array.",
     mode: "both",
     reads: FORMS,
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => {
-        const chunks = chunksOf(x);
-        const withUsage = chunks.filter(({ json }) =>
-          (at(json, "usage") ?? null) !== null
-        );
-        const [usage] = withUsage;
-        const end = chunks.findIndex(finishes);
-        const [input, output, total] = ["prompt", "completion", "total"].map((
-          name,
-        ) => at(usage?.json, `usage.${name}_tokens`));
-        return [
-          fact(
-            withUsage.length === 1,
-            "chunks with usage",
-            "one",
-            `${withUsage.length}`,
-            x,
-          ),
-          fact(
-            usage !== undefined && chunks.indexOf(usage) > end,
-            "usage",
-            "after the finish",
-            usage?.data,
-            x,
-            usage,
-          ),
-          fact(
-            JSON.stringify(at(usage?.json, "choices")) === "[]",
-            "choices of the usage chunk",
-            "[]",
-            at(usage?.json, "choices"),
-            x,
-            usage,
-          ),
-          fact(
-            wholeNumber(1)(input) && wholeNumber(0)(output) &&
-              total === Number(input) + Number(output),
-            "usage",
-            "whole numbers and their sum",
-            at(usage?.json, "usage"),
-            x,
-            usage,
-          ),
-        ];
-      }),
+    each: (x) => {
+      const chunks = chunksOf(x);
+      const withUsage = chunks.filter(({ json }) =>
+        (at(json, "usage") ?? null) !== null
+      );
+      const [usage] = withUsage;
+      const end = chunks.findIndex(finishes);
+      const [input, output, total] = ["prompt", "completion", "total"].map((
+        name,
+      ) => at(usage?.json, `usage.${name}_tokens`));
+      return [
+        fact(
+          withUsage.length === 1,
+          "chunks with usage",
+          "one",
+          `${withUsage.length}`,
+          x,
+        ),
+        fact(
+          usage !== undefined && chunks.indexOf(usage) > end,
+          "usage",
+          "after the finish",
+          usage?.data,
+          x,
+          usage,
+        ),
+        fact(
+          JSON.stringify(at(usage?.json, "choices")) === "[]",
+          "choices of the usage chunk",
+          "[]",
+          at(usage?.json, "choices"),
+          x,
+          usage,
+        ),
+        fact(
+          wholeNumber(1)(input) && wholeNumber(0)(output) &&
+            total === Number(input) + Number(output),
+          "usage",
+          "whole numbers and their sum",
+          at(usage?.json, "usage"),
+          x,
+          usage,
+        ),
+      ];
+    },
     faults: {
       "chat-stream-usage-missing": put(withUsage, "usage", () => null),
       "chat-stream-usage-each": put(
@@ -198,28 +196,24 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.usage-details",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
-      text:
-        "`cached_tokens` is the number of prompt tokens read from the cache.",
-    },
+    source:
+      "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
+    rule: "`cached_tokens` is the number of prompt tokens read from the cache.",
     reads: CONTENTS,
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const { cacheRead } = fixtureContentOf(x).usage;
-        const chunk = usageChunk(x);
-        const path = "usage.prompt_tokens_details.cached_tokens";
-        const found = at(chunk?.json, path) ?? undefined;
-        return fact(
-          found === cacheRead || (found === undefined && cacheRead === 0),
-          path,
-          `${cacheRead}`,
-          found,
-          x,
-          chunk,
-        );
-      }),
+    each: (x) => {
+      const { cacheRead } = fixtureContentOf(x).usage;
+      const chunk = usageChunk(x);
+      const path = "usage.prompt_tokens_details.cached_tokens";
+      const found = at(chunk?.json, path) ?? undefined;
+      return fact(
+        found === cacheRead || (found === undefined && cacheRead === 0),
+        path,
+        `${cacheRead}`,
+        found,
+        x,
+        chunk,
+      );
+    },
     faults: {
       "chat-stream-details-lost": put(
         withUsage,
@@ -235,10 +229,8 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "chat_stream.usage-not-asked",
-    rule: {
-      source: USAGE,
-      text: "Usage comes only when stream_options.include_usage is true.",
-    },
+    source: USAGE,
+    rule: "Usage comes only when stream_options.include_usage is true.",
     mode: "both",
     reads: ["chat-usage-unasked"],
     judge: (e) =>

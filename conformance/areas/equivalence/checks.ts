@@ -66,14 +66,12 @@ function finishOf({ endpoint, frames, json }: Exchange): string {
 
 /** All checks of the area `equivalence`. */
 export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "replay",
 }, [
   {
     id: "equivalence.text",
-    rule: {
-      section: SECTION,
-      text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
-    },
+    rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
     reads: ["text"],
     judge: (e) => same(e, "text", (x) => textAndCalls(contentOf(x))),
     faults: {
@@ -87,12 +85,10 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.tools",
-    rule: {
-      source:
-        "Both formats carry tool calls; the same reply calls the same tools",
-      text:
-        "Names, arguments and order of the tool calls are the same on both endpoints.",
-    },
+    source:
+      "Both formats carry tool calls; the same reply calls the same tools",
+    rule:
+      "Names, arguments and order of the tool calls are the same on both endpoints.",
     reads: ["pair-tools"],
     judge: (e) => same(e, "tool calls", (x) => textAndCalls(contentOf(x))),
     faults: {
@@ -112,10 +108,7 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.tokens",
-    rule: {
-      section: SECTION,
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     reads: ["text"],
     judge: (e) =>
       same(e, "tokens", (x) => JSON.stringify(tokensOf(contentOf(x)))),
@@ -123,10 +116,7 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.stop",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     reads: ["pair-tools"],
     judge: (e) => same(e, "stop cause", finishOf),
     faults: {

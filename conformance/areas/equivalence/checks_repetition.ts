@@ -200,16 +200,15 @@ function modelOf({ json, frames }: Exchange): string {
 
 /** Part of `EQUIVALENCE_CHECKS`. */
 export const REPETITION_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: ["same-again"],
 }, [
   {
     id: "equivalence.again-words",
-    rule: {
-      source: "A stream is the same reply in pieces",
-      text:
-        "A model that repeats its words on each request gives the same words whole and streamed.",
-    },
+    source: "A stream is the same reply in pieces",
+    rule:
+      "A model that repeats its words on each request gives the same words whole and streamed.",
     judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
     faults: {
       // The second text delta of a message stream is lost.
@@ -252,7 +251,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.again-input",
-    rule: { section: SECTION, text: INPUT },
+    rule: INPUT,
     judge: (e) => bothForms(e, "input tokens", inputOf, inputOf),
     faults: {
       // Chat streams count one prompt token too many.
@@ -266,7 +265,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.again-output",
-    rule: { section: SECTION, text: OUTPUT },
+    rule: OUTPUT,
     judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
     faults: {
       // Whole chat replies count one token too few.
@@ -280,10 +279,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.again-stop",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     judge: (e) => bothForms(e, "stop cause", stopOf, wordsOf),
     faults: {
       "again-stream-end-as-limit": frames(
@@ -297,10 +293,8 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.again-model",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text: "| model | string | Model id used |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule: "| model | string | Model id used |",
     judge: (e) => bothForms(e, "model", modelOf, modelOf),
     faults: {
       "again-stream-model-other": frames(
@@ -314,16 +308,13 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "equivalence.again-price",
-    rule: { section: SECTION, text: OUTPUT },
+    rule: OUTPUT,
     judge: (e) => bothEndpoints(e, "output tokens", outputOf),
     faults: shared("chat-output-one-more"),
   },
   {
     id: "equivalence.again-stop-cause",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     judge: (e) => bothEndpoints(e, "stop cause", causeOf),
     faults: {
       "again-chat-end-as-limit": {

@@ -163,10 +163,8 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "errors.unlisted-model",
-    rule: {
-      section: "What the service does",
-      text: "An id absent from the list cannot be called with that key.",
-    },
+    section: "What the service does",
+    rule: "An id absent from the list cannot be called with that key.",
     reads: ["wrong-requests"],
     judge: (e) => {
       e.replies("*/*/control");
@@ -197,11 +195,9 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "errors.wrong-request-400",
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        "A body that is not JSON, no messages, or an unknown role: 400 with a JSON error.",
-    },
+    source: CALLERS_FAULT,
+    rule:
+      "A body that is not JSON, no messages, or an unknown role: 400 with a JSON error.",
     reads: ["wrong-requests"],
     judge: (e) => {
       e.replies("*/*/control");
@@ -255,11 +251,9 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "errors.missing-named",
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        "A missing required member is refused with 400 or 422, and the error names it.",
-    },
+    source: CALLERS_FAULT,
+    rule:
+      "A missing required member is refused with 400 or 422, and the error names it.",
     judge: (e) =>
       Object.entries(MISSING).flatMap(([form, { names, only }]) =>
         wrong(e, form, only).flatMap((x) => refusedFor(x, names))
@@ -276,10 +270,8 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "errors.model-not-found",
-    rule: {
-      section: "Errors",
-      text: "`model_not_found` is the name of an error concerning a model id",
-    },
+    section: "Errors",
+    rule: "`model_not_found` is the name of an error concerning a model id",
     level: "convention",
     judge: (e) =>
       wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
@@ -303,10 +295,8 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "errors.model-empty",
-    rule: {
-      source: CALLERS_FAULT,
-      text: "An empty model id is refused with 400, 404 or 422.",
-    },
+    source: CALLERS_FAULT,
+    rule: "An empty model id is refused with 400, 404 or 422.",
     judge: (e) =>
       wrong(e, "empty-model").map((x) => statusIs(x, 400, 404, 422)),
     faults: {
@@ -318,12 +308,10 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "errors.refused-before-the-stream",
-    rule: {
-      source:
-        "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
-      text:
-        "A wrong stream request is refused like a wrong whole request: same status, same JSON error, no event stream.",
-    },
+    source:
+      "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
+    rule:
+      "A wrong stream request is refused like a wrong whole request: same status, same JSON error, no event stream.",
     judge: (e) =>
       wrong(e, "unknown-model").flatMap((whole) => {
         const x = e.exchange(`${whole.label}-stream`);
@@ -363,10 +351,8 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "errors.nothing-goes-upstream",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "No upstream answers a wrong request.",
-    },
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "No upstream answers a wrong request.",
     mode: "replay",
     judge: (e) => {
       const forms = [
@@ -415,10 +401,8 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "errors.next-request-works",
-    rule: {
-      source: "A client's mistake must not harm the next client",
-      text: "After several wrong requests a right one succeeds.",
-    },
+    source: "A client's mistake must not harm the next client",
+    rule: "After several wrong requests a right one succeeds.",
     judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
     faults: { "broken-by-wrong-requests": brokenByWrongRequests },
   },

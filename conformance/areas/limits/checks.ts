@@ -144,6 +144,7 @@ const CHAT_TEMPERATURE =
 
 /** All checks of the area `limits`. */
 export const LIMITS_CHECKS: readonly Check[] = checksWith({
+  section: "POST /v1/chat/completions (operation `createChatCompletion`)",
   mode: "both",
   reads: ["limits"],
 }, [
@@ -176,11 +177,9 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "limits.max_tokens-integer",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text:
-        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
-    },
+    section: "POST /v1/messages (operation `createMessage`)",
+    rule:
+      "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
     mode: "replay",
     judge: (e) => refusals(e, "messages", "max_tokens").map(refused),
     faults: {
@@ -199,11 +198,8 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.chat-max_tokens-integer",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text:
-        "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
-    },
+    rule:
+      "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
     mode: "replay",
     judge: (e) => refusals(e, "chat", "max_tokens").map(refused),
     faults: shared("max_tokens-coerced", "max_tokens-rounded"),
@@ -296,10 +292,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "limits.chat-system",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text: "a top-level `system` field must not be sent to this endpoint.",
-    },
+    rule: "a top-level `system` field must not be sent to this endpoint.",
     judge: (e) => [
       ...acceptances(e, "chat", "system"),
       ...refusals(e, "chat", "system").map(refused),
@@ -315,10 +308,8 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.refusal-names-field",
-    rule: {
-      source: "Claude Code and both libraries show `error.message` to users",
-      text: "A refusal names the wrong field, in a JSON error.",
-    },
+    source: "Claude Code and both libraries show `error.message` to users",
+    rule: "A refusal names the wrong field, in a JSON error.",
     judge: (e) =>
       GENERATION.flatMap((endpoint) =>
         ["max_tokens", "temperature", "system"].flatMap((field) =>
@@ -351,12 +342,10 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.refusal-body",
-    rule: {
-      source:
-        "Both formats' documentation: a wrong request gets `invalid_request_error`",
-      text:
-        "A refusal is a 400 or 422 with a JSON error of the type `invalid_request_error`, also for a stream request.",
-    },
+    source:
+      "Both formats' documentation: a wrong request gets `invalid_request_error`",
+    rule:
+      "A refusal is a 400 or 422 with a JSON error of the type `invalid_request_error`, also for a stream request.",
     judge: (e) =>
       allRefusals(e).flatMap((x) => [
         statusIs(x, 400, 422),

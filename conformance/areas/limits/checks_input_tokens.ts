@@ -88,16 +88,15 @@ function sameOnBoth(e: Evidence): Finding[] {
 
 /** Part of `LIMITS_CHECKS`. */
 export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
+  section: "Equivalent fields between the two formats",
   mode: "both",
   reads: ["counted"],
 }, [
   {
     id: "limits.input-is-counted",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text:
-        "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule:
+      "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
     judge: (e) => counted(e, ["long", "tool", "result"]),
     faults: {
       "long-text-unread": {
@@ -119,11 +118,8 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.instructions-are-counted",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text:
-        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
-    },
+    rule:
+      "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
     judge: (e) => counted(e, FORMS.filter((form) => form.startsWith("system"))),
     faults: {
       "system-lost": systemLost,
@@ -135,10 +131,7 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.same-input-on-both-endpoints",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     judge: sameOnBoth,
     faults: {
       "chat-input-doubled": chatInputDoubled,

@@ -131,10 +131,8 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
   [
     {
       id: "limits.stop-halts",
-      rule: {
-        section: "POST /v1/messages",
-        text: "Generation halts when one is produced",
-      },
+      section: "POST /v1/messages",
+      rule: "Generation halts when one is produced",
       reads: ["message-forms-whole", "message-forms-stream"],
       judge: (e) => {
         const found = halted(e);
@@ -170,10 +168,8 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "limits.cap-is-told",
-      rule: {
-        section: "States and transitions",
-        text: "they describe why one reply ended and are not states that move.",
-      },
+      section: "States and transitions",
+      rule: "they describe why one reply ended and are not states that move.",
       reads: ["bounded", "same-again"],
       judge: (e) => {
         const found = successes(e, () => true).flatMap(capReported);
@@ -215,10 +211,8 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "limits.counts-are-integers",
-      rule: {
-        section: "Message reply (from `POST /v1/messages`, not streamed)",
-        text: "| usage.output_tokens | integer | Billed output tokens |",
-      },
+      section: "Message reply (from `POST /v1/messages`, not streamed)",
+      rule: "| usage.output_tokens | integer | Billed output tokens |",
       reads: ["text", "bounded", "resent-history"],
       judge: (e) =>
         some(
@@ -239,10 +233,8 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "limits.all-counts-are-integers",
-      rule: {
-        source: "Libraries of both formats add up every count of a usage",
-        text: "Each count in a usage is an integer or null.",
-      },
+      source: "Libraries of both formats add up every count of a usage",
+      rule: "Each count in a usage is an integer or null.",
       reads: ["text", "bounded", "resent-history"],
       judge: (e) =>
         some(

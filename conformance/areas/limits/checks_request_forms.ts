@@ -4,6 +4,7 @@
  */
 import {
   type Check,
+  checksWith,
   type Faults,
   type Level,
   type Rule,
@@ -177,7 +178,10 @@ const FUNCTIONS =
   "https://platform.openai.com/docs/guides/function-calling, handling function calls";
 
 /** Part of `LIMITS_CHECKS`. */
-export const REQUEST_FORM_CHECKS: readonly Check[] = [
+export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: READS,
+}, [
   takes(
     "limits.takes-temperature",
     "documented",
@@ -499,14 +503,10 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
   ),
   {
     id: "limits.whole-request-is-read",
-    rule: {
-      section: REPLY,
-      text:
-        "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
-    },
-    level: "documented",
-    mode: "both",
-    reads: READS,
+    section: REPLY,
+    rule:
+      "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
+
     judge: (e) => [
       ...longRead(e, "messages"),
       ...allRead(e, "messages", "turns", "plain"),
@@ -539,13 +539,9 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
   },
   {
     id: "limits.chat-whole-request-is-read",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
-    level: "documented",
-    mode: "both",
-    reads: READS,
+    section: "Equivalent fields between the two formats",
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
+
     judge: (e) => [
       ...longRead(e, "chat"),
       ...allRead(e, "chat", "turns", "plain"),
@@ -560,4 +556,4 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = [
       "system-lost-on-chat",
     ),
   },
-];
+]);

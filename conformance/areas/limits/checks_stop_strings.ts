@@ -48,10 +48,8 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "limits.each-stop-halts",
-    rule: {
-      section: "POST /v1/messages",
-      text: "Generation halts when one is produced",
-    },
+    section: "POST /v1/messages",
+    rule: "Generation halts when one is produced",
     judge: (e) =>
       halted(e, (x) => {
         const { text } = contentOf(x);
@@ -75,11 +73,9 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.stop-is-named",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text:
-        "| stop_sequence | string or null | The stop sequence hit, else null |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule:
+      "| stop_sequence | string or null | The stop sequence hit, else null |",
     // Some vendors do not report which string hit; a gateway may leave it at the end of the turn.
     judge: (e) =>
       halted(e, (x) => {
@@ -116,12 +112,9 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.stop-is-named-in-streams",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
-      text:
-        "`delta.stop_sequence` of message_delta is the stop string that hit.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
+    rule: "`delta.stop_sequence` of message_delta is the stop string that hit.",
     judge: (e) =>
       halted(e, (x) => {
         if (x.frames.length === 0) return [];

@@ -56,15 +56,13 @@ const LEAST_DEFAULT = 256;
 
 /** Part of `LIMITS_CHECKS`. */
 export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
+  section: "POST /v1/messages (operation `createMessage`)",
   mode: "replay",
   reads: ["limits"],
 }, [
   {
     id: "limits.bound-reaches-upstream",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "Maximum output tokens; generation stops at this count",
-    },
+    rule: "Maximum output tokens; generation stops at this count",
     judge: (e) =>
       forms(e, "control", "max_completion_tokens").map((x) =>
         fact(
@@ -87,10 +85,8 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.no-bound-unasked",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text: "Optional here (required on the message endpoint)",
-    },
+    section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+    rule: "Optional here (required on the message endpoint)",
     level: "convention",
     judge: (e) =>
       forms(e, "no-max_tokens").filter(({ endpoint }) => endpoint === "chat")
@@ -127,10 +123,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.sampling-unasked",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "0 to 1. Omit for the model default",
-    },
+    rule: "0 to 1. Omit for the model default",
     judge: (e) =>
       forms(e, "control").flatMap((x) => {
         const call = callOf(x);
@@ -160,12 +153,10 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.sampling-reaches-upstream",
-    rule: {
-      source:
-        "A parameter with the same meaning and range on both sides is passed on",
-      text:
-        "Where temperature and top_p are sent upstream, they have the requested value; zero is a value. A chat upstream always receives those of a chat request.",
-    },
+    source:
+      "A parameter with the same meaning and range on both sides is passed on",
+    rule:
+      "Where temperature and top_p are sent upstream, they have the requested value; zero is a value. A chat upstream always receives those of a chat request.",
     judge: (e) => [
       ...forms(e, "temperature-zero", "temperature-half", "temperature-one")
         .flatMap((x) => {
@@ -208,10 +199,8 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.refused-before-upstream",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "No upstream answers a refused request.",
-    },
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "No upstream answers a refused request.",
     judge: (e) =>
       GENERATION.flatMap((endpoint) =>
         forms(e, ...Object.keys(BEYOND[endpoint])).filter((x) =>
@@ -267,10 +256,8 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.history-reaches-upstream",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text: "Billed input tokens, including the full resent history",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule: "Billed input tokens, including the full resent history",
     reads: ["resent-history"],
     judge: (e) =>
       ["whole", "stream"].flatMap((form) =>

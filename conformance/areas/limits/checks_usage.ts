@@ -53,15 +53,13 @@ function resent(e: Evidence, endpoint: Generation): Finding[] {
 
 /** Part of `LIMITS_CHECKS`. */
 export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
 }, [
   {
     id: "limits.upper-bound",
-    rule: {
-      section: SECTION,
-      text:
-        "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
-    },
+    rule:
+      "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     reads: ["bounded"],
     judge: (e) => [
       ...e.replies("*/*/whole").map((x) => bounded(e, x)),
@@ -79,11 +77,8 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.history-is-billed",
-    rule: {
-      section: SECTION,
-      text:
-        "| Billed input includes the whole resent history | message endpoint |",
-    },
+    rule:
+      "| Billed input includes the whole resent history | message endpoint |",
     reads: ["resent-history"],
     judge: (e) => resent(e, "messages"),
     faults: {
@@ -97,10 +92,8 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "limits.chat-history-is-billed",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
+    section: "Equivalent fields between the two formats",
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     reads: ["resent-history"],
     judge: (e) => resent(e, "chat"),
     faults: shared(

@@ -32,14 +32,17 @@ export function characters(x: Exchange): Finding {
   );
 }
 
-const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
+const FIELDS: readonly Check[] = checksWith({
+  section: SECTION,
+  mode: "both",
+  reads: FORMS,
+  of: wholeReplies,
+}, [
   {
     id: "message_reply.stream-false",
-    rule: {
-      section: "POST /v1/messages",
-      text:
-        "| stream | boolean | no | Default false. true returns server-sent events |",
-    },
+    section: "POST /v1/messages",
+    rule:
+      "| stream | boolean | no | Default false. true returns server-sent events |",
     reads: ["message-stream-false"],
     judge: (e) =>
       e.matching("messages/*/whole").map((x) =>
@@ -55,18 +58,13 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.id",
-    rule: {
-      section: SECTION,
-      text: "| id | string | Message identifier, prefix `msg_` |",
-    },
-    judge: (e) =>
-      wholeReplies(e).map((x) =>
-        satisfies(
-          x,
-          "id",
-          "a string with the prefix msg_",
-          (id) => typeof id === "string" && /^msg_./.test(id),
-        )
+    rule: "| id | string | Message identifier, prefix `msg_` |",
+    each: (x) =>
+      satisfies(
+        x,
+        "id",
+        "a string with the prefix msg_",
+        (id) => typeof id === "string" && /^msg_./.test(id),
       ),
     faults: {
       "message-id-without-prefix": put(
@@ -78,10 +76,8 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.id-unique",
-    rule: {
-      source: "Clients keep messages by their ids",
-      text: "No two replies have the same id.",
-    },
+    source: "Clients keep messages by their ids",
+    rule: "No two replies have the same id.",
     // The replay upstream uses one id whenever it plays a fixture, and a gateway may pass it on:
     // replies of different fixtures are compared.
     judge: (e) => {
@@ -103,8 +99,8 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.type",
-    rule: { section: SECTION, text: "| type | string | Always `message` |" },
-    judge: (e) => wholeReplies(e).map((x) => equals(x, "type", "message")),
+    rule: "| type | string | Always `message` |",
+    each: (x) => equals(x, "type", "message"),
     faults: {
       "message-type-missing": put("type", undefined),
       "message-type-chat": put("type", "chat.completion"),
@@ -112,8 +108,8 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.role",
-    rule: { section: SECTION, text: "| role | string | `assistant` |" },
-    judge: (e) => wholeReplies(e).map((x) => equals(x, "role", "assistant")),
+    rule: "| role | string | `assistant` |",
+    each: (x) => equals(x, "role", "assistant"),
     faults: {
       "message-role-model": put("role", "model"),
       "message-role-missing": put("role", undefined),
@@ -121,19 +117,17 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.model",
-    rule: { section: SECTION, text: "| model | string | Model id used |" },
+    rule: "| model | string | Model id used |",
     // A real vendor may reply with the dated name of the requested model.
-    judge: (e) =>
-      wholeReplies(e).map((x) =>
-        e.mode === "replay"
-          ? equals(x, "model", textAt(parseJson(x.request.body), "model"))
-          : satisfies(
-            x,
-            "model",
-            "a string",
-            (model) => typeof model === "string" && model !== "",
-          )
-      ),
+    each: (x, e) =>
+      e.mode === "replay"
+        ? equals(x, "model", textAt(parseJson(x.request.body), "model"))
+        : satisfies(
+          x,
+          "model",
+          "a string",
+          (model) => typeof model === "string" && model !== "",
+        ),
     faults: {
       "message-model-missing": put("model", undefined),
       "message-model-empty": put("model", ""),
@@ -142,26 +136,22 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.content",
-    rule: {
-      section: SECTION,
-      text:
-        "| content | array of blocks | Text blocks have `type` = `text` and a `text` string. Tool calls have `type` = `tool_use`. |",
-    },
-    judge: (e) =>
-      wholeReplies(e).flatMap((x) => [
-        satisfies(x, "content", "an array of blocks", Array.isArray),
-        ...listAt(x.json, "content").map((block, index) => {
-          const type = textAt(block, "type");
-          return fact(
-            type !== "" &&
-              (type === "text") === (typeof at(block, "text") === "string"),
-            `content.${index}`,
-            "a block with a type; a text block has a text, other blocks have none",
-            block,
-            x,
-          );
-        }),
-      ]),
+    rule:
+      "| content | array of blocks | Text blocks have `type` = `text` and a `text` string. Tool calls have `type` = `tool_use`. |",
+    each: (x) => [
+      satisfies(x, "content", "an array of blocks", Array.isArray),
+      ...listAt(x.json, "content").map((block, index) => {
+        const type = textAt(block, "type");
+        return fact(
+          type !== "" &&
+            (type === "text") === (typeof at(block, "text") === "string"),
+          `content.${index}`,
+          "a block with a type; a text block has a text, other blocks have none",
+          block,
+          x,
+        );
+      }),
+    ],
     faults: {
       "message-content-text": put("content", "Hello!"),
       "message-block-type-missing": put("content.0.type", undefined),
@@ -171,24 +161,21 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.tool-block",
-    rule: {
-      source: "https://platform.claude.com/docs/en/api/messages, tool_use",
-      text:
-        "A tool_use block has an id of letters, digits, _ and - that no other block has, a name, and an input that is an object.",
+    source: "https://platform.claude.com/docs/en/api/messages, tool_use",
+    rule:
+      "A tool_use block has an id of letters, digits, _ and - that no other block has, a name, and an input that is an object.",
+    each: (x) => {
+      const calls = listAt(x.json, "content").filter((block) =>
+        at(block, "type") === "tool_use"
+      );
+      const ids = calls.map((call) => textAt(call, "id"));
+      const whole = calls.every((call, index) =>
+        /^[\w-]+$/.test(textAt(call, "id")) &&
+        ids.indexOf(textAt(call, "id")) === index &&
+        textAt(call, "name") !== "" && isObject(at(call, "input"))
+      );
+      return [fact(whole, "tool_use blocks", "id, name, input", calls, x)];
     },
-    judge: (e) =>
-      wholeReplies(e).flatMap((x) => {
-        const calls = listAt(x.json, "content").filter((block) =>
-          at(block, "type") === "tool_use"
-        );
-        const ids = calls.map((call) => textAt(call, "id"));
-        const whole = calls.every((call, index) =>
-          /^[\w-]+$/.test(textAt(call, "id")) &&
-          ids.indexOf(textAt(call, "id")) === index &&
-          textAt(call, "name") !== "" && isObject(at(call, "input"))
-        );
-        return [fact(whole, "tool_use blocks", "id, name, input", calls, x)];
-      }),
     faults: {
       "message-tool-input-text": block(
         "tool_use",
@@ -213,20 +200,14 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.stop_reason",
-    rule: {
-      section: SECTION,
-      text:
-        "| stop_reason | string | One of `end_turn`, `max_tokens`, `stop_sequence`, `tool_use` |",
-    },
-    judge: (e) =>
-      wholeReplies(e).map((x) =>
-        satisfies(
-          x,
-          "stop_reason",
-          "one of the documented reasons",
-          (reason) =>
-            typeof reason === "string" && STOP_REASONS.includes(reason),
-        )
+    rule:
+      "| stop_reason | string | One of `end_turn`, `max_tokens`, `stop_sequence`, `tool_use` |",
+    each: (x) =>
+      satisfies(
+        x,
+        "stop_reason",
+        "one of the documented reasons",
+        (reason) => typeof reason === "string" && STOP_REASONS.includes(reason),
       ),
     faults: {
       "stop_reason-of-chat": put("stop_reason", "stop"),
@@ -235,21 +216,17 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.stop_sequence",
-    rule: {
-      section: SECTION,
-      text:
-        "| stop_sequence | string or null | The stop sequence hit, else null |",
+    rule:
+      "| stop_sequence | string or null | The stop sequence hit, else null |",
+    each: (x) => {
+      const hit = at(x.json, "stop_reason") === "stop_sequence";
+      return satisfies(
+        x,
+        "stop_sequence",
+        hit ? "the stop sequence" : "null",
+        (value) => hit ? value === "END" : value === null,
+      );
     },
-    judge: (e) =>
-      wholeReplies(e).map((x) => {
-        const hit = at(x.json, "stop_reason") === "stop_sequence";
-        return satisfies(
-          x,
-          "stop_sequence",
-          hit ? "the stop sequence" : "null",
-          (value) => hit ? value === "END" : value === null,
-        );
-      }),
     faults: {
       "message-sequence-missing": put("stop_sequence", undefined),
       "message-sequence-empty": put("stop_sequence", ""),
@@ -258,15 +235,11 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.usage",
-    rule: {
-      section: SECTION,
-      text: "| usage.output_tokens | integer | Billed output tokens |",
-    },
-    judge: (e) =>
-      wholeReplies(e).flatMap((x) => [
-        satisfies(x, "usage.input_tokens", "an integer", wholeNumber(0)),
-        satisfies(x, "usage.output_tokens", "an integer", wholeNumber(0)),
-      ]),
+    rule: "| usage.output_tokens | integer | Billed output tokens |",
+    each: (x) => [
+      satisfies(x, "usage.input_tokens", "an integer", wholeNumber(0)),
+      satisfies(x, "usage.output_tokens", "an integer", wholeNumber(0)),
+    ],
     faults: {
       "message-usage-as-text": put("usage.output_tokens", "12"),
       "message-usage-missing": put("usage", undefined),
@@ -283,23 +256,17 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.input-counted",
-    rule: {
-      source: "No vendor bills a request that has text as 0 tokens",
-      text: "The input tokens of a whole reply are above 0.",
-    },
-    judge: (e) =>
-      wholeReplies(e).map((x) =>
-        satisfies(x, "usage.input_tokens", "an integer above 0", wholeNumber(1))
-      ),
+    source: "No vendor bills a request that has text as 0 tokens",
+    rule: "The input tokens of a whole reply are above 0.",
+    each: (x) =>
+      satisfies(x, "usage.input_tokens", "an integer above 0", wholeNumber(1)),
     faults: { "message-input-tokens-0": put("usage.input_tokens", 0) },
   },
   {
     id: "message_reply.characters",
-    rule: {
-      source: "RFC 8259, 8.1",
-      text: "JSON is UTF-8, and no character is replaced by U+FFFD.",
-    },
-    judge: (e) => wholeReplies(e).map(characters),
+    source: "RFC 8259, 8.1",
+    rule: "JSON is UTF-8, and no character is replaced by U+FFFD.",
+    each: characters,
     faults: {
       "message-replacement-character": block(
         "text",
@@ -309,24 +276,21 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.json",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
+    each: (x) => {
+      const type = headerOf(x, "content-type");
+      return [
+        fact(
+          /^application\/json *(;|$)/i.test(type ?? ""),
+          "content-type",
+          "application/json",
+          type,
+          x,
+        ),
+        fact(x.ending === "complete", "body", "complete", x.ending, x),
+      ];
     },
-    judge: (e) =>
-      wholeReplies(e).flatMap((x) => {
-        const type = headerOf(x, "content-type");
-        return [
-          fact(
-            /^application\/json *(;|$)/i.test(type ?? ""),
-            "content-type",
-            "application/json",
-            type,
-            x,
-          ),
-          fact(x.ending === "complete", "body", "complete", x.ending, x),
-        ];
-      }),
     faults: {
       "message-json-as-text": withHeaders((headers) => ({
         ...headers,
@@ -339,17 +303,14 @@ const FIELDS: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_reply.own-shape",
-    rule: {
-      source:
-        "Clients of both formats recognise a reply's format by its members, as the AI SDK and LangChain do",
-      text: "A message reply has none of the chat completion's members.",
+    source:
+      "Clients of both formats recognise a reply's format by its members, as the AI SDK and LangChain do",
+    rule: "A message reply has none of the chat completion's members.",
+    each: (x) => {
+      const foreign = at(x.json, "choices") !== undefined ||
+        textAt(x.json, "object").startsWith("chat.completion");
+      return fact(!foreign, "members", "no chat member", x.json, x);
     },
-    judge: (e) =>
-      wholeReplies(e).map((x) => {
-        const foreign = at(x.json, "choices") !== undefined ||
-          textAt(x.json, "object").startsWith("chat.completion");
-        return fact(!foreign, "members", "no chat member", x.json, x);
-      }),
     faults: {
       "message-reply-with-choices": reply((body) => ({
         ...body,

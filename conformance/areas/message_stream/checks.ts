@@ -22,14 +22,17 @@ const FORMS = ["text", "message-forms-stream"];
 /** Fields of the event stream standard. */
 const LINE = /^(event|data|id|retry)(:|$)|^:|^$/;
 
-const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
+const WIRE: readonly Check[] = checksWith({
+  section: SECTION,
+  mode: "both",
+  reads: FORMS,
+  of: messageStreams,
+}, [
   {
     id: "message_stream.content-type",
-    rule: {
-      section: "Events",
-      text:
-        "Setting `stream` to true makes the response content type `text/event-stream`.",
-    },
+    section: "Events",
+    rule:
+      "Setting `stream` to true makes the response content type `text/event-stream`.",
     judge: (e) =>
       [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
         const type = headerOf(x, "content-type");
@@ -52,18 +55,14 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.event-names",
-    rule: {
-      section: SECTION,
-      text:
-        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
-        ...x.frames.map((frame) =>
-          frameEquals(x, frame, "type", frame.event ?? "(no event line)")
-        ),
-      ]),
+    rule:
+      "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    each: (x) => [
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
+      ...x.frames.map((frame) =>
+        frameEquals(x, frame, "type", frame.event ?? "(no event line)")
+      ),
+    ],
     faults: {
       "message-event-line-missing": frames("messages", (data) => [{ data }]),
       "message-event-renamed": frames("messages", (data, _, frame) => [{
@@ -90,20 +89,16 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.blank-line-last",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text:
-        "A frame without a blank line after it is dropped by a reader that follows the standard.",
-    },
-    judge: (e) =>
-      messageStreams(e).map((x) =>
-        fact(
-          x.frames.length === x.witness.length,
-          "frames",
-          `${x.witness.length} finished frames`,
-          `${x.frames.length}`,
-          x,
-        )
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule:
+      "A frame without a blank line after it is dropped by a reader that follows the standard.",
+    each: (x) =>
+      fact(
+        x.frames.length === x.witness.length,
+        "frames",
+        `${x.witness.length} finished frames`,
+        `${x.frames.length}`,
+        x,
       ),
     faults: {
       "message-last-frame-unfinished": {
@@ -114,11 +109,8 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.final-usage",
-    rule: {
-      section: SECTION,
-      text:
-        "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
-    },
+    rule:
+      "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
     mode: "replay",
     reads: ["text"],
     judge: (e) =>
@@ -137,35 +129,31 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.wire",
-    rule: {
-      section: SECTION,
-      text:
-        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
-        const stray = lines.filter((line) => !LINE.test(line));
-        return [
+    rule:
+      "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    each: (x) => {
+      const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
+      const stray = lines.filter((line) => !LINE.test(line));
+      return [
+        fact(
+          stray.length === 0,
+          "lines",
+          "event and data lines, comments, blank lines",
+          stray,
+          x,
+        ),
+        ...x.frames.map((frame) =>
           fact(
-            stray.length === 0,
-            "lines",
-            "event and data lines, comments, blank lines",
-            stray,
+            isObject(frame.json),
+            `event ${frame.at}`,
+            "a JSON object",
+            frame.data.slice(0, 200),
             x,
-          ),
-          ...x.frames.map((frame) =>
-            fact(
-              isObject(frame.json),
-              `event ${frame.at}`,
-              "a JSON object",
-              frame.data.slice(0, 200),
-              x,
-              frame,
-            )
-          ),
-        ];
-      }),
+            frame,
+          )
+        ),
+      ];
+    },
     faults: {
       "message-stray-line": wire((text) =>
         text.startsWith("event: message_stop") ? `[keep-alive]\n${text}` : text
@@ -184,11 +172,9 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.characters",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
-    },
-    judge: (e) => messageStreams(e).map(characters),
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
+    each: characters,
     faults: {
       "message-stream-replacement-character": delta(
         "text_delta",
@@ -198,26 +184,23 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
   },
   {
     id: "message_stream.own-shape",
-    rule: {
-      section: "Events",
-      text: "The two endpoints emit different event shapes.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
-        ...x.frames.map((frame) => {
-          const foreign = at(frame.json, "choices") !== undefined ||
-            textAt(frame.json, "object").startsWith("chat.completion");
-          return fact(
-            !foreign,
-            `event ${frame.at}`,
-            "no member of a chat chunk",
-            frame.data.slice(0, 200),
-            x,
-            frame,
-          );
-        }),
-      ]),
+    section: "Events",
+    rule: "The two endpoints emit different event shapes.",
+    each: (x) => [
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
+      ...x.frames.map((frame) => {
+        const foreign = at(frame.json, "choices") !== undefined ||
+          textAt(frame.json, "object").startsWith("chat.completion");
+        return fact(
+          !foreign,
+          `event ${frame.at}`,
+          "no member of a chat chunk",
+          frame.data.slice(0, 200),
+          x,
+          frame,
+        );
+      }),
+    ],
     faults: {
       "message-chat-chunk": delta("text_delta", ({ text }) => [{
         data: {

@@ -42,36 +42,34 @@ function startsWell(block: Json | undefined): boolean {
 
 /** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: messageStreams,
 }, [
   {
     id: "message_stream.last",
-    rule: {
-      section: SECTION,
-      text: "| message_stop | only `type` | Last event |",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        ...orderFindings([x], "stop", "message_stop last and once"),
-        ...splitStream(x).stops.map((stop) =>
-          fact(
-            isObject(stop.json) && Object.keys(stop.json).join() === "type",
-            "message_stop",
-            "only type",
-            stop.data.slice(0, 200),
-            x,
-            stop,
-          )
-        ),
+    rule: "| message_stop | only `type` | Last event |",
+    each: (x) => [
+      ...orderFindings([x], "stop", "message_stop last and once"),
+      ...splitStream(x).stops.map((stop) =>
         fact(
-          x.ending === "complete",
-          "end of the body",
-          "complete",
-          x.ending,
+          isObject(stop.json) && Object.keys(stop.json).join() === "type",
+          "message_stop",
+          "only type",
+          stop.data.slice(0, 200),
           x,
-        ),
-      ]),
+          stop,
+        )
+      ),
+      fact(
+        x.ending === "complete",
+        "end of the body",
+        "complete",
+        x.ending,
+        x,
+      ),
+    ],
     faults: {
       "message-stop-missing": frames(
         "messages",
@@ -118,11 +116,9 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.blocks",
-    rule: {
-      source: BLOCKS,
-      text:
-        "A block is started, receives its deltas and is stopped; one is open at a time; indexes count from 0.",
-    },
+    source: BLOCKS,
+    rule:
+      "A block is started, receives its deltas and is stopped; one is open at a time; indexes count from 0.",
     judge: (e) => {
       const streams = messageStreams(e);
       return [
@@ -194,12 +190,10 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.delta-order",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
-      text:
-        "message_delta comes after the content blocks and before message_stop, and carries the stop reason once.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
+    rule:
+      "message_delta comes after the content blocks and before message_stop, and carries the stop reason once.",
     judge: (e) =>
       orderFindings(
         messageStreams(e),
@@ -228,11 +222,8 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.delta",
-    rule: {
-      section: SECTION,
-      text:
-        "| content_block_delta | `index` (integer), `delta` with `type` = `text_delta` and `text` (string) |",
-    },
+    rule:
+      "| content_block_delta | `index` (integer), `delta` with `type` = `text_delta` and `text` (string) |",
     judge: (e) =>
       orderFindings(
         messageStreams(e),
@@ -264,29 +255,26 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.block-start",
-    rule: {
-      source: BLOCKS,
-      text:
-        "content_block_start has a content_block with its type and no content yet; for a tool call also id and name.",
+    source: BLOCKS,
+    rule:
+      "content_block_start has a content_block with its type and no content yet; for a tool call also id and name.",
+    each: (x, e) => {
+      const blocks = splitStream(x).blocks;
+      if (blocks.length === 0) {
+        // A real model may spend its limit on thinking that it does not send.
+        return [fact(e.mode === "live", "blocks", "one or more", "none", x)];
+      }
+      return blocks.map(({ start }) =>
+        fact(
+          startsWell(at(start.json, "content_block")),
+          "content_block",
+          "a type, and empty content of that type",
+          at(start.json, "content_block"),
+          x,
+          start,
+        )
+      );
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const blocks = splitStream(x).blocks;
-        if (blocks.length === 0) {
-          // A real model may spend its limit on thinking that it does not send.
-          return [fact(e.mode === "live", "blocks", "one or more", "none", x)];
-        }
-        return blocks.map(({ start }) =>
-          fact(
-            startsWell(at(start.json, "content_block")),
-            "content_block",
-            "a type, and empty content of that type",
-            at(start.json, "content_block"),
-            x,
-            start,
-          )
-        );
-      }),
     faults: {
       "message-block-missing": event(
         "content_block_start",
@@ -321,32 +309,28 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.message-delta",
-    rule: {
-      section: SECTION,
-      text: "| message_delta | `delta.stop_reason`, `usage.output_tokens` |",
+    rule: "| message_delta | `delta.stop_reason`, `usage.output_tokens` |",
+    each: (x) => {
+      const reason = finalOf(x, "delta.stop_reason");
+      const output = finalOf(x, "usage.output_tokens");
+      const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
+      return [
+        fact(
+          typeof reason === "string" && known.includes(reason),
+          "delta.stop_reason",
+          known.join(" or "),
+          reason,
+          x,
+        ),
+        fact(
+          wholeNumber(0)(output),
+          "usage.output_tokens",
+          "an integer",
+          output,
+          x,
+        ),
+      ];
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const reason = finalOf(x, "delta.stop_reason");
-        const output = finalOf(x, "usage.output_tokens");
-        const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
-        return [
-          fact(
-            typeof reason === "string" && known.includes(reason),
-            "delta.stop_reason",
-            known.join(" or "),
-            reason,
-            x,
-          ),
-          fact(
-            wholeNumber(0)(output),
-            "usage.output_tokens",
-            "an integer",
-            output,
-            x,
-          ),
-        ];
-      }),
     faults: {
       "message-final-usage-missing": frames(
         "messages",
@@ -377,25 +361,22 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.delta-sequence",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
-      text:
-        "`delta.stop_sequence` of message_delta is null or absent unless a stop string hit.",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
+    rule:
+      "`delta.stop_sequence` of message_delta is null or absent unless a stop string hit.",
+    each: (x) => {
+      const reason = finalOf(x, "delta.stop_reason");
+      const sequence = finalOf(x, "delta.stop_sequence");
+      return fact(
+        sequence === undefined || sequence === null ||
+          (reason === "stop_sequence" && sequence === "END"),
+        "delta.stop_sequence",
+        "null, or the stop sequence that hit",
+        sequence,
+        x,
+      );
     },
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const reason = finalOf(x, "delta.stop_reason");
-        const sequence = finalOf(x, "delta.stop_sequence");
-        return fact(
-          sequence === undefined || sequence === null ||
-            (reason === "stop_sequence" && sequence === "END"),
-          "delta.stop_sequence",
-          "null, or the stop sequence that hit",
-          sequence,
-          x,
-        );
-      }),
     faults: {
       "message-stream-sequence-filled": event(
         "message_delta",

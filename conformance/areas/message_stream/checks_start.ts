@@ -28,38 +28,36 @@ function startOf(x: Exchange): Json {
 export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: FORMS,
+  of: messageStreams,
 }, [
   {
     id: "message_stream.first",
-    rule: {
-      section: SECTION,
-      text:
-        "| message_start | `message` object with `id` and `usage.input_tokens` | First event |",
+    section: SECTION,
+    rule:
+      "| message_start | `message` object with `id` and `usage.input_tokens` | First event |",
+    each: (x) => {
+      const id = at(startOf(x), "id");
+      const input = at(startOf(x), "usage.input_tokens");
+      return [
+        ...orderFindings([x], "start", "message_start first and once"),
+        fact(
+          typeof id === "string" && id !== "",
+          "message.id",
+          "a string",
+          id,
+          x,
+          0,
+        ),
+        fact(
+          wholeNumber(0)(input),
+          "message.usage.input_tokens",
+          "an integer",
+          input,
+          x,
+          0,
+        ),
+      ];
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const id = at(startOf(x), "id");
-        const input = at(startOf(x), "usage.input_tokens");
-        return [
-          ...orderFindings([x], "start", "message_start first and once"),
-          fact(
-            typeof id === "string" && id !== "",
-            "message.id",
-            "a string",
-            id,
-            x,
-            0,
-          ),
-          fact(
-            wholeNumber(0)(input),
-            "message.usage.input_tokens",
-            "an integer",
-            input,
-            x,
-            0,
-          ),
-        ];
-      }),
     faults: {
       "message-start-late": frames(
         "messages",
@@ -85,44 +83,38 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.start-id",
-    rule: {
-      source: "Whole replies of this format have the prefix `msg_`",
-      text: "The id of message_start has the prefix of whole replies.",
+    source: "Whole replies of this format have the prefix `msg_`",
+    rule: "The id of message_start has the prefix of whole replies.",
+    each: (x) => {
+      const id = textAt(startOf(x), "id");
+      return fact(
+        /^msg_./.test(id),
+        "message.id",
+        "a string with the prefix msg_",
+        id,
+        x,
+        0,
+      );
     },
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const id = textAt(startOf(x), "id");
-        return fact(
-          /^msg_./.test(id),
-          "message.id",
-          "a string with the prefix msg_",
-          id,
-          x,
-          0,
-        );
-      }),
     faults: { "message-start-id-bare": start("id", "42") },
   },
   {
     id: "message_stream.start-input",
-    rule: {
-      source:
-        "Clients show how full the context is by the input tokens of message_start",
-      text:
-        "The input tokens of message_start are above 0; they are estimated where the upstream reports them later.",
+    source:
+      "Clients show how full the context is by the input tokens of message_start",
+    rule:
+      "The input tokens of message_start are above 0; they are estimated where the upstream reports them later.",
+    each: (x) => {
+      const input = at(startOf(x), "usage.input_tokens");
+      return fact(
+        wholeNumber(1)(input),
+        "message.usage.input_tokens",
+        "an integer above 0",
+        input,
+        x,
+        0,
+      );
     },
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const input = at(startOf(x), "usage.input_tokens");
-        return fact(
-          wholeNumber(1)(input),
-          "message.usage.input_tokens",
-          "an integer above 0",
-          input,
-          x,
-          0,
-        );
-      }),
     faults: {
       "message-start-input-0": frames(
         "messages",
@@ -135,10 +127,8 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.id-unique",
-    rule: {
-      source: "Clients keep messages by their ids",
-      text: "No two streams have the same id.",
-    },
+    source: "Clients keep messages by their ids",
+    rule: "No two streams have the same id.",
     // As for whole replies, no fixture is requested twice on a route.
     judge: (e) => {
       const seen = new Map<string, string>();
@@ -160,55 +150,52 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.start-message",
-    rule: {
-      source:
-        "The official TypeScript library and LangChain build the message from message_start",
-      text:
-        "The message of message_start has type message, role assistant, the model, empty content, and null for values that are not known yet.",
+    source:
+      "The official TypeScript library and LangChain build the message from message_start",
+    rule:
+      "The message of message_start has type message, role assistant, the model, empty content, and null for values that are not known yet.",
+    each: (x, e) => {
+      const message = startOf(x);
+      const asked = textAt(parseJson(x.request.body), "model");
+      const model = at(message, "model");
+      const expected: readonly (readonly [string, Json])[] = [
+        ["type", "message"],
+        ["role", "assistant"],
+        ["content", []],
+        ["stop_reason", null],
+        ["stop_sequence", null],
+      ];
+      return [
+        ...expected.map(([name, value]) =>
+          fact(
+            sameJson(at(message, name), value),
+            `message.${name}`,
+            JSON.stringify(value),
+            at(message, name),
+            x,
+            0,
+          )
+        ),
+        fact(
+          e.mode === "replay"
+            ? model === asked
+            : typeof model === "string" && model !== "",
+          "message.model",
+          e.mode === "replay" ? asked : "a string",
+          model,
+          x,
+          0,
+        ),
+        fact(
+          wholeNumber(0)(at(message, "usage.output_tokens")),
+          "message.usage.output_tokens",
+          "an integer",
+          at(message, "usage.output_tokens"),
+          x,
+          0,
+        ),
+      ];
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const message = startOf(x);
-        const asked = textAt(parseJson(x.request.body), "model");
-        const model = at(message, "model");
-        const expected: readonly (readonly [string, Json])[] = [
-          ["type", "message"],
-          ["role", "assistant"],
-          ["content", []],
-          ["stop_reason", null],
-          ["stop_sequence", null],
-        ];
-        return [
-          ...expected.map(([name, value]) =>
-            fact(
-              sameJson(at(message, name), value),
-              `message.${name}`,
-              JSON.stringify(value),
-              at(message, name),
-              x,
-              0,
-            )
-          ),
-          fact(
-            e.mode === "replay"
-              ? model === asked
-              : typeof model === "string" && model !== "",
-            "message.model",
-            e.mode === "replay" ? asked : "a string",
-            model,
-            x,
-            0,
-          ),
-          fact(
-            wholeNumber(0)(at(message, "usage.output_tokens")),
-            "message.usage.output_tokens",
-            "an integer",
-            at(message, "usage.output_tokens"),
-            x,
-            0,
-          ),
-        ];
-      }),
     faults: {
       "message-start-type-missing": start("type", undefined),
       "message-start-role-user": start("role", "user"),

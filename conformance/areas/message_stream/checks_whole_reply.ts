@@ -60,15 +60,14 @@ function startInput(x: Exchange): unknown {
 /** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
+  of: messageStreams,
 }, [
   {
     id: "message_stream.same-as-whole",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message in pieces",
-      text:
-        "Content, stop reason and output tokens of a stream are those of the whole reply.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message in pieces",
+    rule:
+      "Content, stop reason and output tokens of a stream are those of the whole reply.",
     reads: PAIRS,
     judge: (e) => {
       const whole = wholeReplies(e);
@@ -93,12 +92,10 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.start-input-exact",
-    rule: {
-      source:
-        "Clients show how full the context is by the input tokens of message_start",
-      text:
-        "Where the upstream sends its input tokens at once, message_start has the same count.",
-    },
+    source:
+      "Clients show how full the context is by the input tokens of message_start",
+    rule:
+      "Where the upstream sends its input tokens at once, message_start has the same count.",
     reads: PAIRS,
     // Only an upstream of the same format sends its input tokens at once; it adds more for tools
     // that it runs itself.
@@ -133,30 +130,27 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.start-output",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming: the token counts of message_delta are cumulative",
-      text:
-        "The output tokens at the start of a stream are no more than those at its end.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming: the token counts of message_delta are cumulative",
+    rule:
+      "The output tokens at the start of a stream are no more than those at its end.",
     mode: "both",
     reads: ["text", ...scenariosOf("stream", "forms")],
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const start = Number(
-          at(splitStream(x).starts[0]?.json, "message.usage.output_tokens") ??
-            0,
-        );
-        const end = tokens(x, "output_tokens");
-        return fact(
-          typeof end === "number" && start <= end,
-          "message.usage.output_tokens",
-          `at most ${end}`,
-          start,
-          x,
+    each: (x) => {
+      const start = Number(
+        at(splitStream(x).starts[0]?.json, "message.usage.output_tokens") ??
           0,
-        );
-      }),
+      );
+      const end = tokens(x, "output_tokens");
+      return fact(
+        typeof end === "number" && start <= end,
+        "message.usage.output_tokens",
+        `at most ${end}`,
+        start,
+        x,
+        0,
+      );
+    },
     faults: {
       "message-start-output-500": event(
         "message_start",
@@ -166,11 +160,9 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.in-pieces",
-    rule: {
-      section: "Stream behaviour",
-      text:
-        "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
-    },
+    section: "Stream behaviour",
+    rule:
+      "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
     reads: scenariosOf("stream", "sizes"),
     // Two is low for 200 frames of the upstream, since a gateway may join pieces that arrive
     // together.
@@ -207,12 +199,10 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.no-content",
-    rule: {
-      source:
-        "A refused prompt and a model with nothing to add end without content, as recorded streams do",
-      text:
-        "A stream without content is complete: it has its start, its stop reason and its end, and no invented content.",
-    },
+    source:
+      "A refused prompt and a model with nothing to add end without content, as recorded streams do",
+    rule:
+      "A stream without content is complete: it has its start, its stop reason and its end, and no invented content.",
     reads: scenariosOf("stream", "oddities"),
     judge: (e) =>
       ["empty", "blocked"].flatMap((fixture) =>
@@ -259,25 +249,22 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.oddities-in-order",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
-      text:
-        "The order of events holds whatever the upstream sends, in any encoding.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
+    rule:
+      "The order of events holds whatever the upstream sends, in any encoding.",
     reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const [fault] = splitStream(x).faults;
-        return fact(
-          fault === undefined,
-          fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
-          fault?.expected ?? "the documented order",
-          fault?.frame?.data.slice(0, 200) ?? "the documented order",
-          x,
-          fault?.frame,
-        );
-      }),
+    each: (x) => {
+      const [fault] = splitStream(x).faults;
+      return fact(
+        fault === undefined,
+        fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
+        fault?.expected ?? "the documented order",
+        fault?.frame?.data.slice(0, 200) ?? "the documented order",
+        x,
+        fault?.frame,
+      );
+    },
     faults: {
       // All blocks are stopped only at the end.
       "message-overlapping-calls": frames(
@@ -300,12 +287,10 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "message_stream.failure",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
-      text:
-        "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
+    rule:
+      "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
     reads: ["message-failures"],
     judge: (e) =>
       ["error-first", "error-mid", "error-finish", "error-event"].flatMap(

@@ -63,12 +63,15 @@ function unlisted(e: Evidence): readonly Exchange[] {
 
 /** All checks of the area `models`. */
 export const MODELS_CHECKS: readonly Check[] = checksWith({
+  section: SERVICE,
   mode: "both",
   reads: ["model-list"],
+  of: unlisted,
 }, [
   {
     id: "models.object",
-    rule: { section: SECTION, text: "| object | string | `list` |" },
+    section: SECTION,
+    rule: "| object | string | `list` |",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
         equals(x, "object", "list")
@@ -80,7 +83,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.data",
-    rule: { section: SECTION, text: "| data | array | Entries:" },
+    section: SECTION,
+    rule: "| data | array | Entries:",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
         satisfies(
@@ -104,11 +108,9 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.names",
-    rule: {
-      source: "Clients offer the ids of the list to users",
-      text:
-        "The list has an entry, and no id or owner is empty or has whitespace around it.",
-    },
+    source: "Clients offer the ids of the list to users",
+    rule:
+      "The list has an entry, and no id or owner is empty or has whitespace around it.",
     judge: (e) => [
       ...LISTS.flatMap((name) => e.replies(name)).map((x) =>
         fact(idsOf(x).length > 0, "data", "an entry", at(x.json, "data"), x)
@@ -134,7 +136,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.entries",
-    rule: { section: SECTION, text: ENTRIES },
+    section: SECTION,
+    rule: ENTRIES,
     judge: (e) => [
       ...entries(e, (x, n) => satisfies(x, `data.${n}.id`, "a string", isText)),
       ...entries(e, (x, n) => equals(x, `data.${n}.object`, "model")),
@@ -156,7 +159,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.owner",
-    rule: { section: SECTION, text: ENTRIES },
+    section: SECTION,
+    rule: ENTRIES,
     judge: (e) =>
       entries(
         e,
@@ -176,10 +180,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.created",
-    rule: {
-      source: "The chat format's libraries type `created` as seconds",
-      text: "Where entries have `created`, it is a whole number of seconds.",
-    },
+    source: "The chat format's libraries type `created` as seconds",
+    rule: "Where entries have `created`, it is a whole number of seconds.",
     judge: (e) =>
       entries(e, (x, n) =>
         satisfies(
@@ -204,10 +206,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.unique",
-    rule: {
-      source: "A list widget cannot select one of two equal ids",
-      text: "No id is listed twice.",
-    },
+    source: "A list widget cannot select one of two equal ids",
+    rule: "No id is listed twice.",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) => {
         const ids = idsOf(x);
@@ -228,11 +228,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.same-for-the-key",
-    rule: {
-      section: SERVICE,
-      text:
-        "`GET /v1/models` returns the list of model ids the calling key can use.",
-    },
+    rule:
+      "`GET /v1/models` returns the list of model ids the calling key can use.",
     judge: (e) => {
       const [first] = e.replies("first");
       const wanted = first === undefined ? [] : idsOf(first);
@@ -258,10 +255,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.listed-are-served",
-    rule: {
-      section: SERVICE,
-      text: "Both endpoints accept the same set of model ids",
-    },
+    rule: "Both endpoints accept the same set of model ids",
     reads: ["listed-models"],
     judge: (e) => calledOn(e, "messages").map(served),
     faults: {
@@ -276,11 +270,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.listed-on-chat",
-    rule: {
-      section: SERVICE,
-      text:
-        "The chat-completion endpoint accepts every id returned by `GET /v1/models`.",
-    },
+    rule:
+      "The chat-completion endpoint accepts every id returned by `GET /v1/models`.",
     reads: ["listed-models"],
     judge: (e) => calledOn(e, "chat").map(served),
     faults: {
@@ -292,10 +283,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.all-in-message-format",
-    rule: {
-      section: SERVICE,
-      text: "`POST /v1/messages` uses the message format.",
-    },
+    rule: "`POST /v1/messages` uses the message format.",
     reads: ["listed-models"],
     judge: (e) => inFormat(e, "messages"),
     faults: {
@@ -332,10 +320,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.all-in-chat-format",
-    rule: {
-      section: SERVICE,
-      text: "`POST /v1/chat/completions` uses the chat-completion format.",
-    },
+    rule: "`POST /v1/chat/completions` uses the chat-completion format.",
     reads: ["listed-models"],
     judge: (e) => inFormat(e, "chat"),
     faults: shared(
@@ -347,12 +332,9 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.unlisted-refused",
-    rule: {
-      section: SERVICE,
-      text: "An id absent from the list cannot be called with that key.",
-    },
+    rule: "An id absent from the list cannot be called with that key.",
     reads: ["unlisted-models"],
-    judge: (e) => unlisted(e).map((x) => statusIs(x, 400, 403, 404)),
+    each: (x) => statusIs(x, 400, 403, 404),
     faults: {
       "unknown-model-falls-back": renamed((model) =>
         dialectOf(model) === undefined ? LISTED : model
@@ -369,10 +351,8 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.exactly-as-listed",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "One of the model ids; exactly as listed by `/v1/models`",
-    },
+    section: "POST /v1/messages (operation `createMessage`)",
+    rule: "One of the model ids; exactly as listed by `/v1/models`",
     reads: ["unlisted-models"],
     judge: (e) =>
       unlisted(e).filter(({ endpoint }) => endpoint === "messages").map((x) =>
@@ -382,28 +362,25 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.unlisted-error",
-    rule: {
-      source: "Both formats' libraries read `error.message`",
-      text:
-        "The refusal of an unlisted model is a JSON error with a message, also for a stream request.",
-    },
+    source: "Both formats' libraries read `error.message`",
+    rule:
+      "The refusal of an unlisted model is a JSON error with a message, also for a stream request.",
     reads: ["unlisted-models"],
-    judge: (e) =>
-      unlisted(e).flatMap((x) => [
-        satisfies(
-          x,
-          "error.message",
-          "a string that is not empty",
-          (value) => typeof value === "string" && value !== "",
-        ),
-        fact(
-          !isStream(x) && x.frames.length === 0,
-          "reply",
-          "no event stream",
-          x.text.slice(0, 80),
-          x,
-        ),
-      ]),
+    each: (x) => [
+      satisfies(
+        x,
+        "error.message",
+        "a string that is not empty",
+        (value) => typeof value === "string" && value !== "",
+      ),
+      fact(
+        !isStream(x) && x.frames.length === 0,
+        "reply",
+        "no event stream",
+        x.text.slice(0, 80),
+        x,
+      ),
+    ],
     faults: {
       "unlisted-error-empty": {
         reply: (reply) =>
@@ -426,13 +403,10 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.unlisted-no-call",
-    rule: {
-      section: SERVICE,
-      text: "An id absent from the list cannot be called with that key.",
-    },
+    rule: "An id absent from the list cannot be called with that key.",
     mode: "replay",
     reads: ["unlisted-models"],
-    judge: (e) => unlisted(e).map(unbilled),
+    each: unbilled,
     faults: {
       // An unlisted model is refused only after another one has answered.
       "unlisted-refused-after-call": {

@@ -55,11 +55,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "models.paging-fields",
-    rule: {
-      source: PAGES,
-      text:
-        "Where a list has `has_more`, `first_id` and `last_id`, they are right for its entries, and a list is complete unless `has_more` is true.",
-    },
+    source: PAGES,
+    rule:
+      "Where a list has `has_more`, `first_id` and `last_id`, they are right for its entries, and a list is complete unless `has_more` is true.",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
         ...pagingOf(x),
@@ -83,11 +81,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.pages",
-    rule: {
-      source: PAGES,
-      text:
-        "Where pages are offered, `limit` limits, `after_id` and `before_id` continue, and no entry is lost or repeated.",
-    },
+    source: PAGES,
+    rule:
+      "Where pages are offered, `limit` limits, `after_id` and `before_id` continue, and no entry is lost or repeated.",
     judge: (e) => {
       const ids = idsOf(e);
       const wanted = [
@@ -129,11 +125,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.message-library-fields",
-    rule: {
-      source: PAGES,
-      text:
-        "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
-    },
+    source: PAGES,
+    rule:
+      "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
     judge: (e) =>
       some(
         LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
@@ -174,11 +168,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "models.retrieve",
-    rule: {
-      source: "Both formats' libraries have `models.retrieve(id)`",
-      text:
-        "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
-    },
+    source: "Both formats' libraries have `models.retrieve(id)`",
+    rule:
+      "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
     judge: (e) => {
       const entry = e.exchange("entry");
       const none = e.exchange("no-entry");

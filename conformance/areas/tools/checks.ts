@@ -143,11 +143,9 @@ function stoppedForCall(
 export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   {
     id: "tools.message-exact",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "messages").map(exact),
     faults: {
@@ -168,11 +166,9 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.chat-exact",
-    rule: {
-      source: FUNCTIONS,
-      text:
-        "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
-    },
+    source: FUNCTIONS,
+    rule:
+      "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "chat").map(exact),
     faults: {
@@ -199,11 +195,9 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.exact-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-oddities"],
     judge: (e) => repliesOf(e, "*").map(exact),
     faults: {
@@ -237,11 +231,9 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.exact-big",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-sizes"],
     judge: (e) => repliesOf(e, "*").map(exact),
     faults: {
@@ -287,12 +279,10 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.stop-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "A reply that ends with calls has the stop cause of a call: `tool_use` or `tool_calls`.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "A reply that ends with calls has the stop cause of a call: `tool_use` or `tool_calls`.",
     reads: ["tool-oddities"],
     judge: (e) =>
       repliesOf(e, "*").map((x) => {
@@ -307,10 +297,8 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.text-beside-calls",
-    rule: {
-      source: "https://github.com/maximhq/bifrost/issues/3638",
-      text: "Text beside a call is kept, and contains nothing of the call.",
-    },
+    source: "https://github.com/maximhq/bifrost/issues/3638",
+    rule: "Text beside a call is kept, and contains nothing of the call.",
     reads: ["tool-oddities"],
     judge: (e) =>
       repliesOf(e, "*").map((x) => {
@@ -336,10 +324,8 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.blocks-in-order",
-    rule: {
-      source: `${FINE}, the order of content blocks`,
-      text: "Text that precedes a call comes before it in the reply.",
-    },
+    source: `${FINE}, the order of content blocks`,
+    rule: "Text that precedes a call comes before it in the reply.",
     reads: ["tool-oddities"],
     judge: (e) =>
       [
@@ -364,10 +350,8 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.forced",
-    rule: {
-      source: `${FINE}, forcing tool use`,
-      text: "A tool that is forced by name is called, and no other.",
-    },
+    source: `${FINE}, forcing tool use`,
+    rule: "A tool that is forced by name is called, and no other.",
     mode: "both",
     isSkillLive: true,
     reads: ["tool-forced"],
@@ -389,10 +373,8 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   },
   {
     id: "tools.forced-any",
-    rule: {
-      source: `${FINE}, forcing tool use`,
-      text: "Where any tool is forced, one is called.",
-    },
+    source: `${FINE}, forcing tool use`,
+    rule: "Where any tool is forced, one is called.",
     mode: "both",
     isSkillLive: true,
     reads: ["tool-forced"],

@@ -89,11 +89,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "tools.results-paired",
-    rule: {
-      source: RESULTS,
-      text:
-        "Each result reaches the upstream with its text, and with the id of its call.",
-    },
+    source: RESULTS,
+    rule:
+      "Each result reaches the upstream with its text, and with the id of its call.",
     judge: (e) =>
       e.matching("*/*/*").map((x) => {
         const call = callOf(x);
@@ -142,11 +140,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.results-placed",
-    rule: {
-      source: RESULTS,
-      text:
-        "Results follow their calls directly; text of the same turn comes after them.",
-    },
+    source: RESULTS,
+    rule:
+      "Results follow their calls directly; text of the same turn comes after them.",
     judge: (e) => histories(e, "*/*/*", shape),
     faults: {
       "tool-results-after-text": {
@@ -174,11 +170,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.calls-resent",
-    rule: {
-      source: RESULTS,
-      text:
-        "The calls of earlier turns reach the upstream with their names and arguments, in order.",
-    },
+    source: RESULTS,
+    rule:
+      "The calls of earlier turns reach the upstream with their names and arguments, in order.",
     judge: (e) => histories(e, "*/*/*", called),
     faults: {
       "tool-history-args-lost": parts((part) =>
@@ -204,11 +198,8 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.text-beside-history",
-    rule: {
-      source: RESULTS,
-      text:
-        "Text beside calls and results reaches the upstream in its own turn.",
-    },
+    source: RESULTS,
+    rule: "Text beside calls and results reaches the upstream in its own turn.",
     judge: (e) => histories(e, "*/*/*", texts),
     faults: {
       "tool-text-of-call-turn-lost": turns((all) =>
@@ -229,10 +220,8 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.result-failed",
-    rule: {
-      source: `${RESULTS}, is_error`,
-      text: "`is_error` of a result reaches an upstream whose format has it.",
-    },
+    source: `${RESULTS}, is_error`,
+    rule: "`is_error` of a result reaches an upstream whose format has it.",
     judge: (e) => {
       const found = ["pair", "reversed"].flatMap((form) =>
         e.matching(`messages/*/${form}`)
@@ -266,11 +255,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.round-trip",
-    rule: {
-      source: RESULTS,
-      text:
-        "A call in a reply can be answered by its id: whole and streamed, call and result are paired upstream.",
-    },
+    source: RESULTS,
+    rule:
+      "A call in a reply can be answered by its id: whole and streamed, call and result are paired upstream.",
     reads: ["tool-round-trip"],
     judge: (e) =>
       ["whole", "stream"].flatMap((form) =>

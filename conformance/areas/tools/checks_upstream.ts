@@ -107,25 +107,25 @@ function demands(e: Evidence, forms: readonly string[]): Finding[] {
 export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["tool-choices"],
+  of: offers,
 }, [
   {
     id: "tools.definitions-names",
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, sent, found }) => {
-        const [expected, actual] = [sent, found].map((tools) =>
-          tools.map(({ name }) => name)
-        );
-        return fact(
-          sameJson(expected ?? [], actual ?? []),
-          "names of the tools sent upstream",
-          brief(expected, 400),
-          brief(actual, 400),
-          x,
-        );
-      }),
+    each: ({ x, sent, found }) => {
+      const [expected, actual] = [sent, found].map((tools) =>
+        tools.map(({ name }) => name)
+      );
+      return fact(
+        sameJson(expected ?? [], actual ?? []),
+        "names of the tools sent upstream",
+        brief(expected, 400),
+        brief(actual, 400),
+        x,
+      );
+    },
     faults: {
       "tool-definitions-lost": changeRequest(() => ({ tools: [] })),
       "tool-definitions-capped": changeRequest((request) => ({
@@ -144,19 +144,18 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, sent, found }) => {
-        const bad = sent.find(({ description }, at) =>
-          description !== "" && found[at]?.description !== description
-        );
-        return fact(
-          bad === undefined,
-          "descriptions of the tools sent upstream",
-          bad?.description ?? "all",
-          found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
-          x,
-        );
-      }),
+    each: ({ x, sent, found }) => {
+      const bad = sent.find(({ description }, at) =>
+        description !== "" && found[at]?.description !== description
+      );
+      return fact(
+        bad === undefined,
+        "descriptions of the tools sent upstream",
+        bad?.description ?? "all",
+        found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
+        x,
+      );
+    },
     faults: {
       "tool-descriptions-lost": toolDescriptionsLost,
       "tool-descriptions-ascii": tools(({ about }) => ({
@@ -170,22 +169,21 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, call, sent, found }) => {
-        const ownKind = call.dialect === "generate_content";
-        const bad = sent.findIndex((tool, at) =>
-          // A schema without properties may be left out where the dialect wants it so.
-          !(ownKind && tool.description === "") &&
-          !keepsSchema(tool.schema, found[at]?.schema, ownKind)
-        );
-        return fact(
-          bad === -1,
-          "schemas of the tools sent upstream",
-          brief(sent[bad]?.schema ?? "all", 600),
-          brief(found[bad]?.schema ?? "all", 600),
-          x,
-        );
-      }),
+    each: ({ x, call, sent, found }) => {
+      const ownKind = call.dialect === "generate_content";
+      const bad = sent.findIndex((tool, at) =>
+        // A schema without properties may be left out where the dialect wants it so.
+        !(ownKind && tool.description === "") &&
+        !keepsSchema(tool.schema, found[at]?.schema, ownKind)
+      );
+      return fact(
+        bad === -1,
+        "schemas of the tools sent upstream",
+        brief(sent[bad]?.schema ?? "all", 600),
+        brief(found[bad]?.schema ?? "all", 600),
+        x,
+      );
+    },
     faults: {
       "tool-schemas-emptied": tools(() => ({
         schema: { type: "object", properties: {} },
@@ -226,11 +224,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.choice-forced",
-    rule: {
-      source: CHOICE,
-      text:
-        "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
-    },
+    source: CHOICE,
+    rule:
+      "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
     judge: (e) => demands(e, ["named", "any", "any-single"]),
     faults: {
       "tool-choice-lost": choice(() => undefined),
@@ -247,10 +243,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.choice-none",
-    rule: {
-      source: CHOICE,
-      text: "Where calls are forbidden, the upstream may not call.",
-    },
+    source: CHOICE,
+    rule: "Where calls are forbidden, the upstream may not call.",
     judge: (e) => demands(e, ["none"]),
     faults: {
       "tool-choice-none-as-auto": choice((wanted) =>
@@ -261,10 +255,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.choice-free",
-    rule: {
-      source: CHOICE,
-      text: "Where the model may choose, nothing is forced upstream.",
-    },
+    source: CHOICE,
+    rule: "Where the model may choose, nothing is forced upstream.",
     judge: (e) => demands(e, ["auto", "unset", "single", "many"]),
     faults: {
       "tool-choice-auto-as-any": choice((wanted) =>
@@ -297,11 +289,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.parallel-off",
-    rule: {
-      source: CHOICE,
-      text:
-        "`disable_parallel_tool_use` and `parallel_tool_calls` = false reach an upstream whose format has them.",
-    },
+    source: CHOICE,
+    rule:
+      "`disable_parallel_tool_use` and `parallel_tool_calls` = false reach an upstream whose format has them.",
     judge: (e) =>
       ["single", "any-single"].flatMap((form) => e.matching(`*/*/${form}`))
         .flatMap((x) => {
@@ -330,10 +320,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "tools.parallel-on",
-    rule: {
-      source: CHOICE,
-      text: "Parallel calls are forbidden only where the client forbids them.",
-    },
+    source: CHOICE,
+    rule: "Parallel calls are forbidden only where the client forbids them.",
     judge: (e) =>
       ["auto", "any", "named", "many", "unset"].flatMap((form) =>
         e.matching(`*/*/${form}`)

@@ -64,11 +64,11 @@ function hangUp(
 
 /** All checks of the area `transport`. */
 export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
-  { mode: "replay" },
+  { section: "Stream behaviour", mode: "replay" },
   [
     {
       id: "transport.not-buffered",
-      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      rule: NOT_BUFFERED,
       reads: ["gated"],
       judge: (e) =>
         e.matching("*/*/gated").map((x) =>
@@ -101,7 +101,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.each-part-at-once",
-      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      rule: NOT_BUFFERED,
       reads: ["gated-each"],
       judge: (e) =>
         e.matching("*/*/gated-each").map((x) => {
@@ -161,11 +161,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     ),
     {
       id: "transport.no-crosstalk",
-      rule: {
-        source: "Replies of one client must never reach another",
-        text:
-          "Of many concurrent streams each has its own text and is complete.",
-      },
+      source: "Replies of one client must never reach another",
+      rule: "Of many concurrent streams each has its own text and is complete.",
       reads: ["parallel"],
       judge: (e) =>
         e.streams("*/*/*").map((x) => {
@@ -181,11 +178,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.streams-end",
-      rule: {
-        source: "RFC 9112, 8",
-        text:
-          "A stream that reached its end is ended properly: the body is complete by its framing.",
-      },
+      source: "RFC 9112, 8",
+      rule:
+        "A stream that reached its end is ended properly: the body is complete by its framing.",
       mode: "both",
       reads: ["text", "raw-streams"],
       judge: (e) =>
@@ -208,11 +203,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.no-key-in-replies",
-      rule: {
-        source:
-          "A reply that contains a key leaks it into every log between gateway and client",
-        text: "No reply contains the client's key or the upstream's.",
-      },
+      source:
+        "A reply that contains a key leaks it into every log between gateway and client",
+      rule: "No reply contains the client's key or the upstream's.",
       mode: "both",
       reads: "everything",
       provedBy: ["keys", "text"],
@@ -268,11 +261,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.upstream-key-not-repeated",
-      rule: {
-        source: "https://github.com/BerriAI/litellm/issues/15799",
-        text:
-          "The upstream's words about the gateway's own key never reach the client.",
-      },
+      source: "https://github.com/BerriAI/litellm/issues/15799",
+      rule:
+        "The upstream's words about the gateway's own key never reach the client.",
       reads: ["upstream-identity"],
       judge: (e) =>
         ["echoing-401", "echoing-403"].flatMap((
@@ -300,12 +291,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.key-stays-inside",
-      rule: {
-        source:
-          "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
-        text:
-          "No request upstream contains a key, except the upstream's own key in its header.",
-      },
+      source:
+        "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
+      rule:
+        "No request upstream contains a key, except the upstream's own key in its header.",
       reads: ["text"],
       judge: (e) =>
         e.exchanges.flatMap((x) =>
@@ -350,10 +339,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.no-cookies",
-      rule: {
-        source: "A gateway keeps no state of its clients in cookies",
-        text: "No reply of an operation sets a cookie.",
-      },
+      source: "A gateway keeps no state of its clients in cookies",
+      rule: "No reply of an operation sets a cookie.",
       mode: "both",
       reads: ["text", "keys"],
       judge: (e) =>

@@ -33,11 +33,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "transport.characters-are-whole",
-    rule: {
-      source: "RFC 8259, 8.2",
-      text:
-        "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
-    },
+    source: "RFC 8259, 8.2",
+    rule:
+      "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
     reads: ["same-again"],
     judge: (e) => e.exchanges.map(texts),
     faults: {
@@ -47,11 +45,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.no-byte-order-mark",
-    rule: {
-      source: "RFC 8259, 8.1",
-      text:
-        "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
-    },
+    source: "RFC 8259, 8.1",
+    rule:
+      "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
     reads: ["text", "keys", "model-list"],
     judge: (e) =>
       e.exchanges.map((x) =>
@@ -85,11 +81,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.no-deny-reason",
-    rule: {
-      section: "Errors",
-      text:
-        "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
-    },
+    section: "Errors",
+    rule:
+      "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
     reads: "everything",
     provedBy: ["keys"],
     judge: (e) =>
@@ -111,11 +105,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.not-for-shared-caches",
-    rule: {
-      source: "RFC 9111, 3.5",
-      text:
-        "A reply to a request with a key is for that client alone: its headers do not declare it public.",
-    },
+    source: "RFC 9111, 3.5",
+    rule:
+      "A reply to a request with a key is for that client alone: its headers do not declare it public.",
     reads: ["text", "keys", "model-list"],
     judge: (e) =>
       e.exchanges.map((x) => {
@@ -139,12 +131,10 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.refusals-are-final",
-    rule: {
-      source:
-        "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
-      text:
-        "A refusal that the same request will get again does not ask for a retry.",
-    },
+    source:
+      "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
+    rule:
+      "A refusal that the same request will get again does not ask for a retry.",
     reads: "everything",
     provedBy: ["keys"],
     judge: (e) =>

@@ -218,10 +218,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "transport.json-content-type",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
-    },
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
     reads: ["text", "raw-streams", "model-list", "methods"],
     judge: (e) =>
       some(
@@ -248,11 +246,9 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.framing",
-    rule: {
-      source: "RFC 9112, 6",
-      text:
-        "A reply has one framing, and its body has the length that the framing declares; it is compressed only where the client accepts it.",
-    },
+    source: "RFC 9112, 6",
+    rule:
+      "A reply has one framing, and its body has the length that the framing declares; it is compressed only where the client accepts it.",
     reads: ["raw-streams"],
     judge: (e) =>
       e.matching("*/*/*").flatMap((x) => {
@@ -301,12 +297,10 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.request-id",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
-      text:
-        "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
+    rule:
+      "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
     reads: ["text", "keys", "model-list"],
     judge: (e) =>
       e.exchanges.map((x) => {
@@ -333,10 +327,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.request-id-unique",
-    rule: {
-      source: "A request id identifies one request in a log",
-      text: "No request id occurs twice.",
-    },
+    source: "A request id identifies one request in a log",
+    rule: "No request id occurs twice.",
     reads: ["text", "keys", "model-list"],
     judge: (e) => {
       const seen = new Set<string>();
@@ -355,11 +347,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.request-id-in-body",
-    rule: {
-      source: "https://docs.anthropic.com/en/api/errors",
-      text:
-        "Where an error body has `request_id`, it is the one in the header.",
-    },
+    source: "https://docs.anthropic.com/en/api/errors",
+    rule: "Where an error body has `request_id`, it is the one in the header.",
     reads: ["keys"],
     judge: (e) =>
       e.matching("*/missing").map((x) => {
@@ -383,11 +372,9 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.no-upstream-headers",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text:
-        "Headers that identify the upstream and its account are not passed on.",
-    },
+    source: "Claude Code's contract for gateways",
+    rule:
+      "Headers that identify the upstream and its account are not passed on.",
     mode: "replay",
     reads: ["upstream-identity"],
     // A gateway may reuse the vendor's request id, with which the vendor can be asked.
@@ -401,10 +388,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.own-request-id",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text: "The upstream's request id is not passed on.",
-    },
+    source: "Claude Code's contract for gateways",
+    rule: "The upstream's request id is not passed on.",
     level: "contract",
     mode: "replay",
     reads: ["upstream-identity"],
@@ -418,10 +403,8 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.no-upstream-address",
-    rule: {
-      source: "https://github.com/BerriAI/litellm/issues/39757",
-      text: "No reply contains the upstream's address.",
-    },
+    source: "https://github.com/BerriAI/litellm/issues/39757",
+    rule: "No reply contains the upstream's address.",
     mode: "replay",
     reads: ["upstream-identity", "upstream-refusals", "broken-off"],
     judge: (e) => {

@@ -71,19 +71,17 @@ function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
 export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["methods"],
+  of: wrongMethods,
 }, [
   {
     id: "transport.wrong-method",
-    rule: {
-      source: "RFC 9110, 15.5.5 and 15.5.6",
-      text: "A method that an operation does not have: 404 or 405, as JSON.",
-    },
-    judge: (e) =>
-      wrongMethods(e).flatMap((x) => [
-        statusIs(x, 404, 405),
-        isJsonError(x),
-        noCall(x),
-      ]),
+    source: "RFC 9110, 15.5.5 and 15.5.6",
+    rule: "A method that an operation does not have: 404 or 405, as JSON.",
+    each: (x) => [
+      statusIs(x, 404, 405),
+      isJsonError(x),
+      noCall(x),
+    ],
     faults: {
       "any-method-posts": {
         request: (request, { endpoint }) => ({
@@ -97,22 +95,19 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.allow",
-    rule: {
-      source: "RFC 9110, 15.5.6",
-      text: "A 405 lists the allowed methods in `Allow`.",
+    source: "RFC 9110, 15.5.6",
+    rule: "A 405 lists the allowed methods in `Allow`.",
+    each: (x) => {
+      const allow = headerOf(x, "allow");
+      const right = x.endpoint === "models" ? "GET" : "POST";
+      return fact(
+        x.head?.status !== 405 || (allow ?? "").includes(right),
+        "allow",
+        `names ${right}`,
+        allow,
+        x,
+      );
     },
-    judge: (e) =>
-      wrongMethods(e).map((x) => {
-        const allow = headerOf(x, "allow");
-        const right = x.endpoint === "models" ? "GET" : "POST";
-        return fact(
-          x.head?.status !== 405 || (allow ?? "").includes(right),
-          "allow",
-          `names ${right}`,
-          allow,
-          x,
-        );
-      }),
     faults: {
       "405-without-allow": replies(
         405,
@@ -129,7 +124,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.unknown-path",
-    rule: { section: "Versioning", text: "All paths begin with `/v1`." },
+    section: "Versioning",
+    rule: "All paths begin with `/v1`.",
     level: "convention",
     judge: (e) =>
       [...e.matching("other/get/*"), ...e.matching("other/post/*")].flatMap((
@@ -154,11 +150,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.head",
-    rule: {
-      source: "RFC 9110, 9.3.2",
-      text:
-        "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
-    },
+    source: "RFC 9110, 9.3.2",
+    rule:
+      "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
     judge: (e) =>
       e.matching("*/*/HEAD").flatMap((x) => [
         fact(x.body.length === 0, "body", "none", `${x.body.length} bytes`, x),
@@ -189,10 +183,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.options",
-    rule: {
-      source: "Browsers send OPTIONS before a request",
-      text: "OPTIONS is answered without a 5xx, and calls no model.",
-    },
+    source: "Browsers send OPTIONS before a request",
+    rule: "OPTIONS is answered without a 5xx, and calls no model.",
     judge: (e) =>
       e.matching("*/*/OPTIONS").flatMap((x) => [
         fact(
@@ -209,10 +201,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.unknown-headers",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text: "A request is never refused because of unknown headers.",
-    },
+    source: "Claude Code's contract for gateways",
+    rule: "A request is never refused because of unknown headers.",
     reads: ["request-variants"],
     judge: (e) => [...asControl(e, "extra-headers", "extra-headers-stream")],
     faults: {
@@ -228,10 +218,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.query-ignored",
-    rule: {
-      source: "Claude Code calls `/v1/messages?beta=true`",
-      text: "A query changes nothing.",
-    },
+    source: "Claude Code calls `/v1/messages?beta=true`",
+    rule: "A query changes nothing.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "query", "query-many"),
     faults: {
@@ -246,11 +234,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.content-type-spelling",
-    rule: {
-      source: "RFC 9110, 8.3.1",
-      text:
-        "The content type of a request may have a charset and is case-insensitive.",
-    },
+    source: "RFC 9110, 8.3.1",
+    rule:
+      "The content type of a request may have a charset and is case-insensitive.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "charset", "type-case"),
     faults: {
@@ -262,10 +248,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.accept",
-    rule: {
-      source: "Libraries send `accept: application/json` also for streams",
-      text: "The body alone decides whether the reply is a stream.",
-    },
+    source: "Libraries send `accept: application/json` also for streams",
+    rule: "The body alone decides whether the reply is a stream.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "accept-any", "accept-json"),
     faults: {
@@ -281,10 +265,8 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.after-refusals",
-    rule: {
-      source: "One wrong request must not affect the next one",
-      text: "After many refused requests good ones are answered as before.",
-    },
+    source: "One wrong request must not affect the next one",
+    rule: "After many refused requests good ones are answered as before.",
     mode: "replay",
     reads: ["after-refusals"],
     judge: (e) => {

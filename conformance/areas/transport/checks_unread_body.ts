@@ -2,22 +2,20 @@
  * Checks of the area `transport` about refused requests whose body the target need not read, and
  * about the connection after them.
  */
+import { type Check, checksWith } from "../../suite/check.ts";
 import { announcesClose } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
-import type { Check } from "../../suite/check.ts";
 import { outcome } from "../../suite/evidence.ts";
 import { fact } from "../../suite/finding.ts";
 
 /** Part of `TRANSPORT_CHECKS`. */
-export const UNREAD_BODY_CHECKS: readonly Check[] = [
+export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
   {
     id: "transport.refused-connection",
-    rule: {
-      source: "RFC 9112, 9.3 and 9.6",
-      text:
-        "A request refused with its body unread does not harm the next one: the connection stays usable, or the refusal announces `connection: close`.",
-    },
-    level: "convention",
+    source: "RFC 9112, 9.3 and 9.6",
+    rule:
+      "A request refused with its body unread does not harm the next one: the connection stays usable, or the refusal announces `connection: close`.",
+
     mode: "both",
     reads: ["refused-then-list"],
     judge: (e) => {
@@ -51,12 +49,10 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = [
   },
   {
     id: "transport.refused-large-body",
-    rule: {
-      source: "RFC 9112, 9.6",
-      text:
-        "A refusal reaches a client that sends its whole body first: it is not lost to a reset.",
-    },
-    level: "convention",
+    source: "RFC 9112, 9.6",
+    rule:
+      "A refusal reaches a client that sends its whole body first: it is not lost to a reset.",
+
     mode: "replay",
     reads: ["refused-large"],
     judge: (e) =>
@@ -86,4 +82,4 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = [
       },
     },
   },
-];
+]);

@@ -22,12 +22,13 @@ function endsWell({ frames }: Exchange): boolean {
 
 /** All checks of the area `upstream`. */
 export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
+  section: "Errors",
   mode: "replay",
   reads: ["upstream-refusals"],
 }, [
   {
     id: "upstream.rate-limit",
-    rule: { section: "Errors", text: "| 429 | Rate limited |" },
+    rule: "| 429 | Rate limited |",
     judge: (e) =>
       ["429-whole", "429-stream"].flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) => statusIs(x, 429))
@@ -41,11 +42,9 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.error-body",
-    rule: {
-      source: "Both formats' libraries read `error.message`",
-      text:
-        "Every refusal is JSON with an `error` object that has a message, and never a stream.",
-    },
+    source: "Both formats' libraries read `error.message`",
+    rule:
+      "Every refusal is JSON with an `error` object that has a message, and never a stream.",
     judge: (e) =>
       STATUSES.flatMap((code) => [
         ...e.matching(`*/*/${code}-whole`),
@@ -72,11 +71,8 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.operator-key-is-not-the-callers",
-    rule: {
-      section: "Errors",
-      text:
-        "Key missing, invalid, revoked, rotated, or belonging to another endpoint",
-    },
+    rule:
+      "Key missing, invalid, revoked, rotated, or belonging to another endpoint",
     level: "convention",
     judge: (e) =>
       [...e.matching("*/*/401-whole"), ...e.matching("*/*/401-stream")].map((
@@ -101,11 +97,9 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.break-is-no-end",
-    rule: {
-      source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
-      text:
-        "A stream that the upstream broke off never looks complete to the client.",
-    },
+    source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
+    rule:
+      "A stream that the upstream broke off never looks complete to the client.",
     reads: ["broken-off"],
     judge: (e) =>
       BREAKS.flatMap((form) =>

@@ -152,11 +152,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   })),
   {
     id: "upstream.quota",
-    rule: {
-      source: SOURCE,
-      text:
-        "When the operator's account has no money left, the client gets 429 or 5xx, never 401 or 403.",
-    },
+    source: SOURCE,
+    rule:
+      "When the operator's account has no money left, the client gets 429 or 5xx, never 401 or 403.",
     judge: (e) =>
       both(e, "quota").map((x) =>
         x.head?.status === 429 ? statusIs(x, 429) : inside(x, 500, 599)
@@ -172,10 +170,8 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.detail-body",
-    rule: {
-      source: 'Recorded error bodies: one vendor answers `{"detail":…}`',
-      text: 'An error body of the form {"detail":text} is understood.',
-    },
+    source: 'Recorded error bodies: one vendor answers `{"detail":…}`',
+    rule: 'An error body of the form {"detail":text} is understood.',
     judge: (e) =>
       both(e, "detail-422").flatMap((x) => [
         statusIs(x, 400, 422),
@@ -219,12 +215,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   })),
   {
     id: "upstream.words-about-keys-stay",
-    rule: {
-      source:
-        "The message is about the operator's key; a client would search for the mistake in its own",
-      text:
-        "The upstream's message about a refused key does not reach the client.",
-    },
+    source:
+      "The message is about the operator's key; a client would search for the mistake in its own",
+    rule:
+      "The upstream's message about a refused key does not reach the client.",
     reads: ["upstream-refusals"],
     judge: (e) =>
       both(e, "401").map((x) =>
@@ -282,12 +276,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   })),
   {
     id: "upstream.overflow",
-    rule: {
-      source:
-        "Coding assistants shorten the conversation when they read these words, or this code",
-      text:
-        "A prompt that is too long is reported as 400 or 413, with the words or the code that the format's clients look for.",
-    },
+    source:
+      "Coding assistants shorten the conversation when they read these words, or this code",
+    rule:
+      "A prompt that is too long is reported as 400 or 413, with the words or the code that the format's clients look for.",
     judge: (e) =>
       both(e, "overflow").flatMap((x) => {
         const message = textAt(x.json, "error.message");
@@ -328,12 +320,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.no-second-try",
-    rule: {
-      source:
-        "Each try of a large prompt costs; an upstream that refused a request refuses it again",
-      text:
-        "A request that the upstream refused as wrong is not sent again; other refusals are retried a few times at most.",
-    },
+    source:
+      "Each try of a large prompt costs; an upstream that refused a request refuses it again",
+    rule:
+      "A request that the upstream refused as wrong is not sent again; other refusals are retried a few times at most.",
     reads: ["upstream-refusals"],
     judge: (e) =>
       STATUSES.flatMap((status) => {
@@ -355,21 +345,17 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "upstream.next-request-works",
-    rule: {
-      source: "The failures of one request must not affect others",
-      text: "After refusals and broken connections the next request succeeds.",
-    },
+    source: "The failures of one request must not affect others",
+    rule: "After refusals and broken connections the next request succeeds.",
     judge: (e) => both(e, "afterwards").map((x) => statusIs(x, 200)),
     faults: { "broken-by-refusals": brokenByRefusals },
   },
   {
     id: "upstream.redirect",
-    rule: {
-      source:
-        "https://fetch.spec.whatwg.org/#http-redirect-fetch drops credentials on another origin; a gateway's key headers are not among them",
-      text:
-        "A redirect of the upstream is not followed, in particular not with the key, and is reported as 5xx.",
-    },
+    source:
+      "https://fetch.spec.whatwg.org/#http-redirect-fetch drops credentials on another origin; a gateway's key headers are not among them",
+    rule:
+      "A redirect of the upstream is not followed, in particular not with the key, and is reported as 5xx.",
     reads: ["redirected"],
     judge: (e) =>
       both(e, "redirect").flatMap((x) => [

@@ -97,6 +97,12 @@ interface Common {
   readonly reads: Check["reads"];
   /** The exchanges, or what is read from them, that `each` judges. */
   readonly of: (e: Evidence) => readonly unknown[];
+  /** Instead of `of`: all exchanges of that label. */
+  readonly matching: string;
+  /** Instead of `of`: the exchanges of that label, all answered with JSON. */
+  readonly replies: string;
+  /** Instead of `of`: the exchanges of that label, all answered with a stream. */
+  readonly streams: string;
 }
 
 /** What `of` returns a list of. */
@@ -134,23 +140,50 @@ export function checksWith<Shared extends Partial<Common>>(
   shared: Shared,
   checks: readonly (Abridged<Shared> | Check)[],
 ): readonly Check[] {
-  return checks.map((check) => {
-    const { section = "", source, of = () => [], ...all } = {
-      ...shared,
-      ...check,
-    } as Abridged<{ of: Common["of"] }> & Common;
-    const rule = typeof all.rule !== "string"
-      ? all.rule
-      : source === undefined
-      ? { section, text: all.rule }
-      : { source, text: all.rule };
-    const judge = "judge" in all
-      ? all.judge
-      : (e: Evidence) => of(e).flatMap((x) => all.each(x, e));
-    const { each: _, ...rest } = { each: undefined, ...all };
-    const level = "section" in rule ? "documented" : "convention";
-    return { level, ...rest, rule, judge };
-  });
+  return checks.map((check) => completed({ ...shared, ...check } as Complete));
+}
+
+/** A check with the members of its list. */
+type Complete =
+  & Abridged<object>
+  & Partial<Common>
+  & Pick<Common, "mode" | "reads">;
+
+function completed(check: Complete): Check {
+  const { section = "", source, rule: words, level, ...all } = check;
+  const rule = typeof words !== "string"
+    ? words
+    : source === undefined
+    ? { section, text: words }
+    : { source, text: words };
+  return {
+    ...all,
+    rule,
+    level: level ?? ("section" in rule ? "documented" : "convention"),
+    judge: "judge" in check
+      ? check.judge
+      : (e) =>
+        judgedOf(check, e).flatMap((x) =>
+          [check.each(x as Exchange, e)].flat().map((finding) => ({
+            ...isExchange(x) ? { exchange: x } : {},
+            ...finding,
+          }))
+        ),
+  };
+}
+
+/** The items that `each` judges. */
+function judgedOf(
+  { of, matching, replies, streams = "" }: Partial<Common>,
+  e: Evidence,
+): readonly unknown[] {
+  if (of !== undefined) return of(e);
+  if (matching !== undefined) return e.matching(matching);
+  return replies === undefined ? e.streams(streams) : e.replies(replies);
+}
+
+function isExchange(x: unknown): x is Exchange {
+  return typeof x === "object" && x !== null && "label" in x;
 }
 
 /** The area of a check: the first word of its id. */

@@ -93,7 +93,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   {
     id: "auth.x-api-key",
     rule: EITHER,
-    judge: (e) => e.matching("*/x-api-key").map(served),
+    matching: "*/x-api-key",
+    each: served,
     faults: {
       "x-api-key-ignored": {
         key: (_, { request }) =>
@@ -116,7 +117,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   {
     id: "auth.bearer",
     rule: EITHER,
-    judge: (e) => e.matching("*/bearer").map(served),
+    matching: "*/bearer",
+    each: served,
     faults: {
       "bearer-ignored": {
         key: (_, { request }) => request.headers["x-api-key"],

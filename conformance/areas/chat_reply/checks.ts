@@ -59,7 +59,6 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         "content-type",
         "application/json",
         type,
-        x,
       );
     },
     faults: {
@@ -76,15 +75,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     rule:
       "| stream | boolean | no | Default false. true returns event chunks |",
     reads: ["chat-stream-false"],
-    judge: (e) =>
-      e.matching("chat/*/whole").map((x) =>
-        fact(
-          x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-          "reply",
-          "one JSON object",
-          `${x.head?.status}: ${x.text.slice(0, 160)}`,
-          x,
-        )
+    matching: "chat/*/whole",
+    each: (x) =>
+      fact(
+        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
+        "reply",
+        "one JSON object",
+        `${x.head?.status}: ${x.text.slice(0, 160)}`,
       ),
     faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
@@ -217,7 +214,6 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         "choices",
         "one",
         at(x.json, "choices"),
-        x,
       ),
       equals(x, "choices.0.index", 0),
     ],
@@ -318,7 +314,6 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         "choices.0.message.content",
         "a string, or null beside calls",
         content,
-        x,
       );
     },
     faults: shared("chat-content-null", "chat-content-missing"),

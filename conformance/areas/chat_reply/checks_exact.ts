@@ -100,7 +100,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       return [
         satisfies(x, "usage.prompt_tokens", "an integer", wholeNumber(0)),
         satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
-        fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
+        fact(total === sum, "usage.total_tokens", `${sum}`, total),
       ];
     },
     faults: {
@@ -185,7 +185,6 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
         "body",
         "valid UTF-8 without U+FFFD",
         x.text.slice(0, 200),
-        x,
       ),
     faults: {
       "chat-text-replaced": changeText((
@@ -225,14 +224,13 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     id: "chat_reply.finish-when-upstream-tells-none",
     rule: CHOICES,
     reads: ["chat-oddities"],
-    judge: (e) =>
-      e.replies("chat/*/whole/done-no-finish").map((x) =>
-        satisfies(
-          x,
-          "choices.0.finish_reason",
-          "a reason",
-          (value) => typeof value === "string" && value !== "",
-        )
+    replies: "chat/*/whole/done-no-finish",
+    each: (x) =>
+      satisfies(
+        x,
+        "choices.0.finish_reason",
+        "a reason",
+        (value) => typeof value === "string" && value !== "",
       ),
     faults: {
       "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,
@@ -277,7 +275,6 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
         "usage.completion_tokens",
         `${output}`,
         found,
-        x,
       );
     },
     faults: {
@@ -298,7 +295,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       // The field may be absent where the count is 0.
       const holds = found === cacheRead ||
         (found === undefined && cacheRead === 0);
-      return fact(holds, path, `${cacheRead}`, found, x);
+      return fact(holds, path, `${cacheRead}`, found);
     },
     faults: {
       "chat-cached-zero": put(CACHED, () => 0),

@@ -42,7 +42,6 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
         "content-type",
         "text/event-stream",
         type,
-        x,
       );
     },
     faults: {
@@ -97,7 +96,6 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
         "lines of the stream",
         "data: {…} or data: [DONE], each on one line",
         bad ?? "so",
-        x,
       );
     },
     faults: {

@@ -125,7 +125,6 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
         "text before the break",
         `the beginning of ${fullText}`,
         found,
-        x,
       );
     },
     faults: {

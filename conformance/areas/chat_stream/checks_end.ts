@@ -126,7 +126,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
         "last line",
         "data: [DONE], then the end of the body",
         `${last}, ${x.ending}`,
-        x,
       );
     },
     faults: {
@@ -310,7 +309,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
         "frames",
         `${x.witness.length} finished frames of one line`,
         `${x.frames.length}`,
-        x,
       ),
     faults: {
       "chat-last-frame-unfinished": wire((text) =>

@@ -211,7 +211,6 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
         "body",
         "valid UTF-8 without U+FFFD",
         x.text.slice(0, 200),
-        x,
       ),
     faults: {
       "chat-stream-characters-lost": upstreamPieces((piece) =>
@@ -310,19 +309,18 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     rule:
       "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
     reads: ["chat-sizes"],
-    judge: (e) =>
-      e.streams("chat/*/stream/text-long").map((x) => {
-        const deltas = chunksWithChoice(x).filter(({ json }) =>
-          textAt(json, "choices.0.delta.content") !== ""
-        );
-        return fact(
-          deltas.length > 1,
-          "chunks with text",
-          "more than one: the upstream sends many",
-          `${deltas.length}`,
-          x,
-        );
-      }),
+    streams: "chat/*/stream/text-long",
+    each: (x) => {
+      const deltas = chunksWithChoice(x).filter(({ json }) =>
+        textAt(json, "choices.0.delta.content") !== ""
+      );
+      return fact(
+        deltas.length > 1,
+        "chunks with text",
+        "more than one: the upstream sends many",
+        `${deltas.length}`,
+      );
+    },
     faults: {
       // The text is buffered and sent in one chunk.
       "chat-stream-text-in-one-chunk": frames("chat", (data, { state }) => {

@@ -72,7 +72,6 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
           "chunks with usage",
           "one",
           `${withUsage.length}`,
-          x,
         ),
         fact(
           usage !== undefined && chunks.indexOf(usage) > end,

@@ -44,15 +44,13 @@ const FIELDS: readonly Check[] = checksWith({
     rule:
       "| stream | boolean | no | Default false. true returns server-sent events |",
     reads: ["message-stream-false"],
-    judge: (e) =>
-      e.matching("messages/*/whole").map((x) =>
-        fact(
-          x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-          "reply",
-          "one JSON object",
-          `${x.head?.status}: ${x.text.slice(0, 160)}`,
-          x,
-        )
+    matching: "messages/*/whole",
+    each: (x) =>
+      fact(
+        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
+        "reply",
+        "one JSON object",
+        `${x.head?.status}: ${x.text.slice(0, 160)}`,
       ),
     faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
@@ -148,7 +146,6 @@ const FIELDS: readonly Check[] = checksWith({
           `content.${index}`,
           "a block with a type; a text block has a text, other blocks have none",
           block,
-          x,
         );
       }),
     ],
@@ -174,7 +171,7 @@ const FIELDS: readonly Check[] = checksWith({
         ids.indexOf(textAt(call, "id")) === index &&
         textAt(call, "name") !== "" && isObject(at(call, "input"))
       );
-      return [fact(whole, "tool_use blocks", "id, name, input", calls, x)];
+      return [fact(whole, "tool_use blocks", "id, name, input", calls)];
     },
     faults: {
       "message-tool-input-text": block(
@@ -286,9 +283,8 @@ const FIELDS: readonly Check[] = checksWith({
           "content-type",
           "application/json",
           type,
-          x,
         ),
-        fact(x.ending === "complete", "body", "complete", x.ending, x),
+        fact(x.ending === "complete", "body", "complete", x.ending),
       ];
     },
     faults: {
@@ -309,7 +305,7 @@ const FIELDS: readonly Check[] = checksWith({
     each: (x) => {
       const foreign = at(x.json, "choices") !== undefined ||
         textAt(x.json, "object").startsWith("chat.completion");
-      return fact(!foreign, "members", "no chat member", x.json, x);
+      return fact(!foreign, "members", "no chat member", x.json);
     },
     faults: {
       "message-reply-with-choices": reply((body) => ({

@@ -58,7 +58,7 @@ const WIRE: readonly Check[] = checksWith({
     rule:
       "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
     each: (x) => [
-      fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length),
       ...x.frames.map((frame) =>
         frameEquals(x, frame, "type", frame.event ?? "(no event line)")
       ),
@@ -98,7 +98,6 @@ const WIRE: readonly Check[] = checksWith({
         "frames",
         `${x.witness.length} finished frames`,
         `${x.frames.length}`,
-        x,
       ),
     faults: {
       "message-last-frame-unfinished": {
@@ -140,7 +139,6 @@ const WIRE: readonly Check[] = checksWith({
           "lines",
           "event and data lines, comments, blank lines",
           stray,
-          x,
         ),
         ...x.frames.map((frame) =>
           fact(
@@ -187,7 +185,7 @@ const WIRE: readonly Check[] = checksWith({
     section: "Events",
     rule: "The two endpoints emit different event shapes.",
     each: (x) => [
-      fact(x.frames.length > 0, "events", "at least one", x.frames.length, x),
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length),
       ...x.frames.map((frame) => {
         const foreign = at(frame.json, "choices") !== undefined ||
           textAt(frame.json, "object").startsWith("chat.completion");

@@ -67,7 +67,6 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "end of the body",
         "complete",
         x.ending,
-        x,
       ),
     ],
     faults: {
@@ -262,7 +261,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       const blocks = splitStream(x).blocks;
       if (blocks.length === 0) {
         // A real model may spend its limit on thinking that it does not send.
-        return [fact(e.mode === "live", "blocks", "one or more", "none", x)];
+        return [fact(e.mode === "live", "blocks", "one or more", "none")];
       }
       return blocks.map(({ start }) =>
         fact(
@@ -320,14 +319,12 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           "delta.stop_reason",
           known.join(" or "),
           reason,
-          x,
         ),
         fact(
           wholeNumber(0)(output),
           "usage.output_tokens",
           "an integer",
           output,
-          x,
         ),
       ];
     },
@@ -374,7 +371,6 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "delta.stop_sequence",
         "null, or the stop sequence that hit",
         sequence,
-        x,
       );
     },
     faults: {

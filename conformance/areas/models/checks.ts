@@ -378,7 +378,6 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
         "reply",
         "no event stream",
         x.text.slice(0, 80),
-        x,
       ),
     ],
     faults: {

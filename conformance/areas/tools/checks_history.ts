@@ -92,19 +92,18 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
     source: RESULTS,
     rule:
       "Each result reaches the upstream with its text, and with the id of its call.",
-    judge: (e) =>
-      e.matching("*/*/*").map((x) => {
-        const call = callOf(x);
-        const sent = historySteps(ownDialect(x), parseJson(x.request.body));
-        const found = historySteps(call.dialect, call.json);
-        return fact(
-          sameAnswers(sent, found),
-          "results sent upstream: number of the call, and text",
-          brief(answers(sent), 600),
-          brief(answers(found), 600),
-          x,
-        );
-      }),
+    matching: "*/*/*",
+    each: (x) => {
+      const call = callOf(x);
+      const sent = historySteps(ownDialect(x), parseJson(x.request.body));
+      const found = historySteps(call.dialect, call.json);
+      return fact(
+        sameAnswers(sent, found),
+        "results sent upstream: number of the call, and text",
+        brief(answers(sent), 600),
+        brief(answers(found), 600),
+      );
+    },
     faults: {
       "tool-results-swapped": resultIds((ids) => ids.toReversed()),
       "tool-results-one-id": resultIds((ids) => ids.map(() => ids[0] ?? "")),

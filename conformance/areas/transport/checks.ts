@@ -70,15 +70,13 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       id: "transport.not-buffered",
       rule: NOT_BUFFERED,
       reads: ["gated"],
-      judge: (e) =>
-        e.matching("*/*/gated").map((x) =>
-          fact(
-            e.note(`${x.label} seen`) === true,
-            "first content",
-            "reach the client before the upstream sends the rest",
-            "did not arrive while the upstream waited",
-            x,
-          )
+      matching: "*/*/gated",
+      each: (x, e) =>
+        fact(
+          e.note(`${x.label} seen`) === true,
+          "first content",
+          "reach the client before the upstream sends the rest",
+          "did not arrive while the upstream waited",
         ),
       faults: {
         // The stream is buffered until its end.
@@ -103,17 +101,16 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       id: "transport.each-part-at-once",
       rule: NOT_BUFFERED,
       reads: ["gated-each"],
-      judge: (e) =>
-        e.matching("*/*/gated-each").map((x) => {
-          const held = e.note(`${x.label} held`);
-          return fact(
-            held === "",
-            "content of each frame",
-            "reach the client before the upstream sends the next frame",
-            held === "" ? "all came" : `${held} did not`,
-            x,
-          );
-        }),
+      matching: "*/*/gated-each",
+      each: (x, e) => {
+        const held = e.note(`${x.label} held`);
+        return fact(
+          held === "",
+          "content of each frame",
+          "reach the client before the upstream sends the next frame",
+          held === "" ? "all came" : `${held} did not`,
+        );
+      },
       faults: {
         // Each frame is sent only when the next one arrives.
         "stream-one-behind": {
@@ -164,13 +161,13 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       source: "Replies of one client must never reach another",
       rule: "Of many concurrent streams each has its own text and is complete.",
       reads: ["parallel"],
-      judge: (e) =>
-        e.streams("*/*/*").map((x) => {
-          const name = x.label.split("/").at(-1)?.split(":")[0] ?? "";
-          const wanted = textAndCalls(fixtureContent(name, x.via));
-          const found = textAndCalls(contentOf(x));
-          return fact(found === wanted, "text", wanted, found, x);
-        }),
+      streams: "*/*/*",
+      each: (x) => {
+        const name = x.label.split("/").at(-1)?.split(":")[0] ?? "";
+        const wanted = textAndCalls(fixtureContent(name, x.via));
+        const found = textAndCalls(contentOf(x));
+        return fact(found === wanted, "text", wanted, found);
+      },
       faults: {
         "texts-swapped": textsSwapped,
         "concurrent-text-lost": concurrentTextLost,

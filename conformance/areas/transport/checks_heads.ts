@@ -250,37 +250,35 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     rule:
       "A reply has one framing, and its body has the length that the framing declares; it is compressed only where the client accepts it.",
     reads: ["raw-streams"],
-    judge: (e) =>
-      e.matching("*/*/*").flatMap((x) => {
-        const length = headerOf(x, "content-length");
-        const chunked = headerOf(x, "transfer-encoding");
-        return [
-          fact(
-            x.ending === "complete",
-            "body",
-            "complete by its framing",
-            x.problem ?? x.ending,
-            x,
-          ),
-          fact(
-            length === undefined || chunked === undefined,
-            "framing",
-            "content-length or transfer-encoding",
-            `${length} and ${chunked}`,
-            x,
-          ),
-          ...(x.label.endsWith("-plain")
-            ? [
-              header(
-                x,
-                "content-encoding",
-                "none",
-                (value) => value === undefined || value === "identity",
-              ),
-            ]
-            : []),
-        ];
-      }),
+    matching: "*/*/*",
+    each: (x) => {
+      const length = headerOf(x, "content-length");
+      const chunked = headerOf(x, "transfer-encoding");
+      return [
+        fact(
+          x.ending === "complete",
+          "body",
+          "complete by its framing",
+          x.problem ?? x.ending,
+        ),
+        fact(
+          length === undefined || chunked === undefined,
+          "framing",
+          "content-length or transfer-encoding",
+          `${length} and ${chunked}`,
+        ),
+        ...(x.label.endsWith("-plain")
+          ? [
+            header(
+              x,
+              "content-encoding",
+              "none",
+              (value) => value === undefined || value === "identity",
+            ),
+          ]
+          : []),
+      ];
+    },
     faults: {
       "length-and-chunks": json((headers) => ({
         ...headers,
@@ -350,17 +348,16 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     source: "https://docs.anthropic.com/en/api/errors",
     rule: "Where an error body has `request_id`, it is the one in the header.",
     reads: ["keys"],
-    judge: (e) =>
-      e.matching("*/missing").map((x) => {
-        const requestId = textAt(x.json, "request_id");
-        return fact(
-          requestId === "" || requestId === idOf(x),
-          "request_id",
-          idOf(x) ?? "none",
-          requestId,
-          x,
-        );
-      }),
+    matching: "*/missing",
+    each: (x) => {
+      const requestId = textAt(x.json, "request_id");
+      return fact(
+        requestId === "" || requestId === idOf(x),
+        "request_id",
+        idOf(x) ?? "none",
+        requestId,
+      );
+    },
     faults: {
       "request-id-mismatch": {
         reply: (reply) => ({

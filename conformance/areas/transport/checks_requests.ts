@@ -105,7 +105,6 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         "allow",
         `names ${right}`,
         allow,
-        x,
       );
     },
     faults: {
@@ -153,14 +152,14 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     source: "RFC 9110, 9.3.2",
     rule:
       "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
-    judge: (e) =>
-      e.matching("*/*/HEAD").flatMap((x) => [
-        fact(x.body.length === 0, "body", "none", `${x.body.length} bytes`, x),
-        x.endpoint === "models"
-          ? statusIs(x, 200, 404, 405)
-          : statusIs(x, 404, 405),
-        noCall(x),
-      ]),
+    matching: "*/*/HEAD",
+    each: (x) => [
+      fact(x.body.length === 0, "body", "none", `${x.body.length} bytes`),
+      x.endpoint === "models"
+        ? statusIs(x, 200, 404, 405)
+        : statusIs(x, 404, 405),
+      noCall(x),
+    ],
     faults: {
       "head-500": {
         reply: (reply, { request }) =>
@@ -185,18 +184,17 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     id: "transport.options",
     source: "Browsers send OPTIONS before a request",
     rule: "OPTIONS is answered without a 5xx, and calls no model.",
-    judge: (e) =>
-      e.matching("*/*/OPTIONS").flatMap((x) => [
-        fact(
-          (x.head?.status ?? 500) < 500 && !isStream(x) &&
-            contentOf(x).text === "",
-          "reply",
-          "no 5xx, and no reply of a model",
-          `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
-          x,
-        ),
-        noCall(x),
-      ]),
+    matching: "*/*/OPTIONS",
+    each: (x) => [
+      fact(
+        (x.head?.status ?? 500) < 500 && !isStream(x) &&
+          contentOf(x).text === "",
+        "reply",
+        "no 5xx, and no reply of a model",
+        `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
+      ),
+      noCall(x),
+    ],
     faults: shared("any-method-posts", "wrong-method-500"),
   },
   {

@@ -55,15 +55,13 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
 
     mode: "replay",
     reads: ["refused-large"],
-    judge: (e) =>
-      e.matching("*/large/wrong-key").map((x) =>
-        fact(
-          x.ending === "complete" && (x.head?.status ?? 0) >= 400,
-          "refusal",
-          "a status of 400 or above, and its whole body",
-          outcome(x),
-          x,
-        )
+    matching: "*/large/wrong-key",
+    each: (x) =>
+      fact(
+        x.ending === "complete" && (x.head?.status ?? 0) >= 400,
+        "refusal",
+        "a status of 400 or above, and its whole body",
+        outcome(x),
       ),
     faults: {
       // A refusal resets the connection while the body is being sent.

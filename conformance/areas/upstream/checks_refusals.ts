@@ -183,7 +183,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           x,
         ),
       ]),
-    faults: shared("upstream-words-lost", "status-422-misread"),
+    faults: {
+      ...shared("upstream-words-lost"),
+      ...pick(REPEATED_FAULTS_REFUSALS, "status-422-misread"),
+    },
   },
   ...CALLERS.map((status): Check => ({
     id: `upstream.words-of-${status}`,
@@ -315,7 +318,8 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         type,
         message,
       })),
-      ...shared("upstream-words-lost", "status-400-misread"),
+      ...shared("upstream-words-lost"),
+      ...pick(REPEATED_FAULTS_REFUSALS, "status-400-misread"),
     },
   },
   {

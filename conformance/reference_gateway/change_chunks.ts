@@ -46,12 +46,16 @@ export function numberOf({ state }: Context): number {
 export function put(
   which: Which,
   path: string,
-  value: (data: JsonObject, x: Context) => Json | undefined,
+  value:
+    | Json
+    | undefined
+    | ((data: JsonObject, x: Context) => Json | undefined),
 ): Hooks {
-  return frames(
-    "chat",
-    (data, x) => which(data, x) ? withAt(data, path, value(data, x)) : data,
-  );
+  return frames("chat", (data, x) => {
+    if (!which(data, x)) return data;
+    const wrong = typeof value === "function" ? value(data, x) : value;
+    return withAt(data, path, wrong);
+  });
 }
 
 /** A mutant that replaces the selected chunks by other frames. */
@@ -60,9 +64,4 @@ export function replace(
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
 ): Hooks {
   return frames("chat", (data, x) => which(data, x) ? change(data, x) : data);
-}
-
-/** Removes a value: for `put()`. */
-export function removed(): undefined {
-  return undefined;
 }

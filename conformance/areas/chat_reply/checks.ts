@@ -1,15 +1,22 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
-import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { put } from "../../reference_gateway/change_chat_reply.ts";
+import {
+  literal,
+  oneOf,
+  prefixed,
+  words,
+} from "../../reference_gateway/field.ts";
 import {
   chatStreamFalseStreams,
   CONTENT,
   contentType,
+  field,
   FINISH,
   finish,
 } from "./faults.ts";
+import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { put } from "../../reference_gateway/change_chat_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { CUT_AT } from "./scenarios.ts";
@@ -88,18 +95,11 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_reply.id",
     rule: "| id | string | Identifier, prefix `chatcmpl-` |",
-    each: (x) =>
-      satisfies(
-        x,
-        "id",
-        "a string with the prefix chatcmpl-",
-        (id) => typeof id === "string" && /^chatcmpl-./.test(id),
-      ),
-    faults: {
-      "chat-id-of-messages": put("id", () => "msg_1"),
-      "chat-id-missing": put("id", () => undefined),
-      "chat-id-only-prefix": put("id", () => "chatcmpl-"),
-    },
+    ...field("id", prefixed("chatcmpl-"), {
+      "chat-id-of-messages": "msg_1",
+      "chat-id-missing": undefined,
+      "chat-id-only-prefix": "chatcmpl-",
+    }),
   },
   {
     id: "chat_reply.id-unique",
@@ -124,37 +124,32 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         );
       });
     },
-    faults: { "chat-id-constant": put("id", () => "chatcmpl-1") },
+    faults: { "chat-id-constant": put("id", "chatcmpl-1") },
   },
   {
     id: "chat_reply.object",
     rule: "| object | string | `chat.completion` |",
-    each: (x) => equals(x, "object", "chat.completion"),
-    faults: {
-      "chat-object-chunk": put("object", () => "chat.completion.chunk"),
-      "chat-object-missing": put("object", () => undefined),
-    },
+    ...field("object", literal("chat.completion"), {
+      "chat-object-chunk": "chat.completion.chunk",
+      "chat-object-missing": undefined,
+    }),
   },
   {
     id: "chat_reply.created",
     source: REFERENCE,
     rule:
       "The Unix timestamp (in seconds) of when the chat completion was created.",
-    each: (x) =>
-      satisfies(
-        x,
-        "created",
-        "whole seconds since 1970",
-        (value) =>
-          wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
-      ),
-    faults: {
-      "chat-created-in-ms": put("created", () => 1_780_000_000_000),
-      "chat-created-as-text": put("created", () => "1780000000"),
-      "chat-created-missing": put("created", () => undefined),
-      "chat-created-zero": put("created", () => 0),
-      "chat-created-fraction": put("created", () => 1_780_000_000.5),
-    },
+    ...field("created", {
+      expected: "whole seconds since 1970",
+      test: (value) =>
+        wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
+    }, {
+      "chat-created-in-ms": 1_780_000_000_000,
+      "chat-created-as-text": "1780000000",
+      "chat-created-missing": undefined,
+      "chat-created-zero": 0,
+      "chat-created-fraction": 1_780_000_000.5,
+    }),
   },
   {
     id: "chat_reply.model",
@@ -162,8 +157,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     each: (x) => equals(x, "model", requestedModel(x)),
     faults: {
-      "chat-model-missing": put("model", () => undefined),
-      "chat-model-other": put("model", () => "some-model"),
+      "chat-model-missing": put("model", undefined),
+      "chat-model-other": put("model", "some-model"),
       "chat-model-upper": put(
         "model",
         (body) => textAt(body, "model").toUpperCase(),
@@ -173,35 +168,23 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_reply.model-told",
     rule: "| model | string | Model id used |",
-    each: (x) =>
-      satisfies(
-        x,
-        "model",
-        "a model id",
-        (value) => typeof value === "string" && value !== "",
-      ),
-    faults: {
-      "chat-model-empty": put("model", () => ""),
+    ...field("model", words("a model id"), { "chat-model-empty": "" }, {
       ...shared("chat-model-missing"),
-    },
+    }),
   },
   {
     id: "chat_reply.one-choice",
     rule: CHOICES,
-    each: (x) =>
-      satisfies(
-        x,
-        "choices",
-        "an array of choices",
-        (value) =>
-          Array.isArray(value) && value.length > 0 &&
-          value.every((choice: Json) => isObject(choice)),
-      ),
-    faults: {
-      "chat-choices-empty": put("choices", () => []),
-      "chat-choices-object": put("choices", (body) => at(body, "choices.0")),
-      "chat-choices-missing": put("choices", () => undefined),
-    },
+    ...field("choices", {
+      expected: "an array of choices",
+      test: (value) =>
+        Array.isArray(value) && value.length > 0 &&
+        value.every((choice: Json) => isObject(choice)),
+    }, {
+      "chat-choices-empty": [],
+      "chat-choices-object": (body) => at(body, "choices.0"),
+      "chat-choices-missing": undefined,
+    }),
   },
   {
     id: "chat_reply.no-more-choices",
@@ -222,31 +205,33 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         "choices",
         (body) => [...listAt(body, "choices"), ...listAt(body, "choices")],
       ),
-      "chat-choice-index-1": put("choices.0.index", () => 1),
+      "chat-choice-index-1": put("choices.0.index", 1),
     },
   },
   {
     id: "chat_reply.choice-index",
     rule: CHOICES,
-    each: (x) => satisfies(x, "choices.0.index", "an integer", wholeNumber(0)),
-    faults: {
-      "chat-choice-index-missing": put("choices.0.index", () => undefined),
-      "chat-choice-index-text": put("choices.0.index", () => "0"),
-    },
+    ...field("choices.0.index", {
+      expected: "an integer",
+      test: wholeNumber(0),
+    }, {
+      "chat-choice-index-missing": undefined,
+      "chat-choice-index-text": "0",
+    }),
   },
   {
     id: "chat_reply.role",
     rule: CHOICES,
-    each: (x) => equals(x, "choices.0.message.role", "assistant"),
-    faults: {
-      "chat-role-missing": put("choices.0.message.role", () => undefined),
-      "chat-role-model": put("choices.0.message.role", () => "model"),
+    ...field("choices.0.message.role", literal("assistant"), {
+      "chat-role-missing": undefined,
+      "chat-role-model": "model",
+    }, {
       "chat-message-missing": put("choices.0", (body) => ({
         index: 0,
         delta: at(body, "choices.0.message"),
         finish_reason: at(body, FINISH),
       })),
-    },
+    }),
   },
   {
     id: "chat_reply.content-string",
@@ -282,7 +267,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         CONTENT,
         (body) => [{ type: "text", text: textAt(body, CONTENT) }],
       ),
-      "chat-content-missing": put(CONTENT, () => undefined),
+      "chat-content-missing": put(CONTENT, undefined),
       "chat-content-as-text": wholeReply(
         "chat",
         (body) =>
@@ -343,20 +328,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     source: `${REFERENCE}, choices[].finish_reason`,
     rule:
       "`finish_reason` is one of stop, length, tool_calls, content_filter and function_call.",
-    each: (x) =>
-      satisfies(
-        x,
-        "choices.0.finish_reason",
-        `one of ${FINISH_REASONS.join(", ")}`,
-        (value) => typeof value === "string" && FINISH_REASONS.includes(value),
-      ),
-    faults: {
-      "chat-finish-end_turn": finish("stop", "end_turn"),
-      "chat-finish-upper": put(
-        FINISH,
-        (body) => textAt(body, FINISH).toUpperCase(),
-      ),
-    },
+    ...field("choices.0.finish_reason", oneOf(FINISH_REASONS), {
+      "chat-finish-upper": (body) => textAt(body, FINISH).toUpperCase(),
+    }, { "chat-finish-end_turn": finish("stop", "end_turn") }),
   },
   {
     id: "chat_reply.finish-length",

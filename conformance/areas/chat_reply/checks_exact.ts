@@ -108,13 +108,13 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
         "usage.total_tokens",
         (body) => at(body, "usage.prompt_tokens"),
       ),
-      "chat-usage-missing": put("usage", () => undefined),
-      "chat-total-missing": put("usage.total_tokens", () => undefined),
+      "chat-usage-missing": put("usage", undefined),
+      "chat-total-missing": put("usage.total_tokens", undefined),
       "chat-usage-as-text": put(
         "usage.completion_tokens",
         (body) => `${numberAt(body, "usage.completion_tokens")}`,
       ),
-      "chat-usage-null": put("usage", () => null),
+      "chat-usage-null": put("usage", null),
       "chat-usage-of-messages": put("usage", (body) => ({
         input_tokens: at(body, "usage.prompt_tokens"),
         output_tokens: at(body, "usage.completion_tokens"),
@@ -203,7 +203,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       "chat-length-as-stop": chatLengthAsStop,
       "chat-reply-tools-as-stop": finish("tool_calls", "stop"),
       "chat-stop-as-length": finish("stop", "length"),
-      "chat-finish-null": put(FINISH, () => null),
+      "chat-finish-null": put(FINISH, null),
     },
   },
   {
@@ -298,12 +298,12 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       return fact(holds, path, `${cacheRead}`, found);
     },
     faults: {
-      "chat-cached-zero": put(CACHED, () => 0),
+      "chat-cached-zero": put(CACHED, 0),
       "chat-cached-is-prompt": put(
         CACHED,
         (body) => at(body, "usage.prompt_tokens"),
       ),
-      "chat-cached-lost": put("usage.prompt_tokens_details", () => undefined),
+      "chat-cached-lost": put("usage.prompt_tokens_details", undefined),
     },
   },
   {

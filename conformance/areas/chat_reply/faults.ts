@@ -1,7 +1,11 @@
 /** Mutants for the checks of the area `chat_reply`: the fields of whole replies. */
 import { textAt } from "../../evidence/json_path.ts";
+import { fieldRules } from "../../reference_gateway/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";
+
+/** A rule about one field, with its faults. */
+export const field = fieldRules(put);
 
 /** A mutant that renames a finish reason. */
 export function finish(from: string, to: string): Hooks {

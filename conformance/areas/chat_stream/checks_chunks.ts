@@ -10,7 +10,6 @@ import {
   later,
   numberOf,
   put,
-  removed,
   replace,
   withChoice,
   withText,
@@ -56,13 +55,13 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       "chat-stream-object-whole": put(
         everyChunk,
         "object",
-        () => "chat.completion",
+        "chat.completion",
       ),
-      "chat-stream-object-missing": put(everyChunk, "object", removed),
+      "chat-stream-object-missing": put(everyChunk, "object", undefined),
       "chat-last-chunk-object-whole": put(
         finishing,
         "object",
-        () => "chat.completion",
+        "chat.completion",
       ),
       // Text is sent in the message format's events.
       "chat-message-frames": replace(withText, (data) => [{
@@ -102,14 +101,14 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "id",
         (_, x) => `chatcmpl-${numberOf(x)}`,
       ),
-      "chat-stream-id-missing": put(everyChunk, "id", removed),
-      "chat-stream-id-first-only": put(later, "id", removed),
+      "chat-stream-id-missing": put(everyChunk, "id", undefined),
+      "chat-stream-id-first-only": put(later, "id", undefined),
       "chat-stream-id-of-messages": put(
         everyChunk,
         "id",
-        () => "msg_0123456789",
+        "msg_0123456789",
       ),
-      "chat-stream-id-last-other": put(finishing, "id", () => ID),
+      "chat-stream-id-last-other": put(finishing, "id", ID),
     },
   },
   {
@@ -134,7 +133,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       });
     },
     faults: {
-      "chat-stream-id-constant": put(everyChunk, "id", () => "chatcmpl-1"),
+      "chat-stream-id-constant": put(everyChunk, "id", "chatcmpl-1"),
     },
   },
   {
@@ -164,14 +163,14 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       "chat-stream-created-in-ms": put(
         everyChunk,
         "created",
-        () => 1_780_000_000_000,
+        1_780_000_000_000,
       ),
       "chat-stream-created-as-text": put(
         everyChunk,
         "created",
-        () => "1780000000",
+        "1780000000",
       ),
-      "chat-stream-created-missing": put(everyChunk, "created", removed),
+      "chat-stream-created-missing": put(everyChunk, "created", undefined),
     },
   },
   {
@@ -188,12 +187,12 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         ({ json }) => at(json, "model") === requestedModel(x),
       ),
     faults: {
-      "chat-stream-model-missing": put(everyChunk, "model", removed),
-      "chat-stream-model-flips": put(later, "model", () => "some-model"),
+      "chat-stream-model-missing": put(everyChunk, "model", undefined),
+      "chat-stream-model-flips": put(later, "model", "some-model"),
       "chat-stream-model-last-other": put(
         finishing,
         "model",
-        () => "some-model",
+        "some-model",
       ),
     },
   },
@@ -234,8 +233,8 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         },
       ),
     faults: {
-      "chat-stream-choices-missing": put(withUsage, "choices", removed),
-      "chat-stream-choices-null": put(withUsage, "choices", () => null),
+      "chat-stream-choices-missing": put(withUsage, "choices", undefined),
+      "chat-stream-choices-null": put(withUsage, "choices", null),
       "chat-stream-choices-object": put(
         withChoice,
         "choices",
@@ -265,12 +264,16 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
       ),
     faults: {
-      "chat-stream-index-missing": put(withChoice, "choices.0.index", removed),
-      "chat-stream-index-text": put(withChoice, "choices.0.index", () => "0"),
+      "chat-stream-index-missing": put(
+        withChoice,
+        "choices.0.index",
+        undefined,
+      ),
+      "chat-stream-index-text": put(withChoice, "choices.0.index", "0"),
       "chat-stream-finish-index-missing": put(
         finishing,
         "choices.0.index",
-        removed,
+        undefined,
       ),
     },
   },
@@ -292,7 +295,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "choices.0.index",
         (_, x) => numberOf(x),
       ),
-      "chat-stream-index-1": put(withChoice, "choices.0.index", () => 1),
+      "chat-stream-index-1": put(withChoice, "choices.0.index", 1),
     },
   },
   {
@@ -328,7 +331,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       "chat-stream-finish-delta-null": put(
         finishing,
         "choices.0.delta",
-        () => null,
+        null,
       ),
     },
   },
@@ -362,12 +365,12 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       "chat-stream-role-missing": put(
         withChoice,
         "choices.0.delta.role",
-        removed,
+        undefined,
       ),
       "chat-stream-role-each": put(
         withText,
         "choices.0.delta.role",
-        () => "assistant",
+        "assistant",
       ),
       // The role is sent after the first text.
       "chat-stream-role-late": frames("chat", (data, { state }) => {
@@ -384,7 +387,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       "chat-stream-role-other": put(
         (data) => textAt(data, "choices.0.delta.role") !== "",
         "choices.0.delta.role",
-        () => "model",
+        "model",
       ),
       "chat-stream-role-again": replace(
         (data) => textAt(data, "choices.0.delta.role") !== "",

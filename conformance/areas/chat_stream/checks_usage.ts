@@ -5,7 +5,6 @@ import { at, numberAt, textAt } from "../../evidence/json_path.ts";
 import { frames } from "../../reference_gateway/change_reply.ts";
 import {
   put,
-  removed,
   replace,
   withChoice,
   withUsage,
@@ -101,11 +100,11 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "chat-stream-usage-missing": put(withUsage, "usage", () => null),
+      "chat-stream-usage-missing": put(withUsage, "usage", null),
       "chat-stream-usage-each": put(
         withChoice,
         "usage",
-        () => ({ prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 }),
+        { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 },
       ),
       "chat-stream-usage-twice": replace(
         withUsage,
@@ -124,7 +123,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       "chat-stream-usage-with-choice": put(
         withUsage,
         "choices",
-        () => [{ index: 0, delta: {}, finish_reason: null }],
+        [{ index: 0, delta: {}, finish_reason: null }],
       ),
       // The usage is sent before the finishing chunk.
       "chat-stream-usage-first": frames("chat", (data, { state }) => {
@@ -141,7 +140,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         "usage.completion_tokens",
         (data) => `${numberAt(data, "usage.completion_tokens")}`,
       ),
-      "chat-stream-usage-empty": put(withUsage, "usage", () => ({ total: 1 })),
+      "chat-stream-usage-empty": put(withUsage, "usage", { total: 1 }),
       "chat-stream-usage-sum-wrong": put(
         withUsage,
         "usage.total_tokens",
@@ -164,7 +163,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       "chat-stream-usage-zero": put(
         withUsage,
         "usage",
-        () => ({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+        { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
       ),
       // Cached input is not counted.
       "chat-stream-usage-without-cache": put(
@@ -217,12 +216,12 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       "chat-stream-details-lost": put(
         withUsage,
         "usage.prompt_tokens_details",
-        removed,
+        undefined,
       ),
       "chat-stream-cached-zero": put(
         withUsage,
         "usage.prompt_tokens_details.cached_tokens",
-        () => 0,
+        0,
       ),
     },
   },

@@ -1,7 +1,8 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
+import { literal, oneOf, prefixed } from "../../reference_gateway/field.ts";
+import { field, messageSequenceNull, put, withHeaders } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { block, reply } from "../../reference_gateway/change_messages.ts";
-import { messageSequenceNull, put, withHeaders } from "./faults.ts";
 import { chatStreamFalseStreams } from "../chat_reply/faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
@@ -57,20 +58,10 @@ const FIELDS: readonly Check[] = checksWith({
   {
     id: "message_reply.id",
     rule: "| id | string | Message identifier, prefix `msg_` |",
-    each: (x) =>
-      satisfies(
-        x,
-        "id",
-        "a string with the prefix msg_",
-        (id) => typeof id === "string" && /^msg_./.test(id),
-      ),
-    faults: {
-      "message-id-without-prefix": put(
-        "id",
-        "0b0e7a36-5ad4-4a1f-9c65-3e6a1d1f3c11",
-      ),
-      "message-id-prefix-only": put("id", "msg_"),
-    },
+    ...field("id", prefixed("msg_"), {
+      "message-id-without-prefix": "0b0e7a36-5ad4-4a1f-9c65-3e6a1d1f3c11",
+      "message-id-prefix-only": "msg_",
+    }),
   },
   {
     id: "message_reply.id-unique",
@@ -98,20 +89,18 @@ const FIELDS: readonly Check[] = checksWith({
   {
     id: "message_reply.type",
     rule: "| type | string | Always `message` |",
-    each: (x) => equals(x, "type", "message"),
-    faults: {
-      "message-type-missing": put("type", undefined),
-      "message-type-chat": put("type", "chat.completion"),
-    },
+    ...field("type", literal("message"), {
+      "message-type-missing": undefined,
+      "message-type-chat": "chat.completion",
+    }),
   },
   {
     id: "message_reply.role",
     rule: "| role | string | `assistant` |",
-    each: (x) => equals(x, "role", "assistant"),
-    faults: {
-      "message-role-model": put("role", "model"),
-      "message-role-missing": put("role", undefined),
-    },
+    ...field("role", literal("assistant"), {
+      "message-role-model": "model",
+      "message-role-missing": undefined,
+    }),
   },
   {
     id: "message_reply.model",
@@ -199,17 +188,10 @@ const FIELDS: readonly Check[] = checksWith({
     id: "message_reply.stop_reason",
     rule:
       "| stop_reason | string | One of `end_turn`, `max_tokens`, `stop_sequence`, `tool_use` |",
-    each: (x) =>
-      satisfies(
-        x,
-        "stop_reason",
-        "one of the documented reasons",
-        (reason) => typeof reason === "string" && STOP_REASONS.includes(reason),
-      ),
-    faults: {
-      "stop_reason-of-chat": put("stop_reason", "stop"),
-      "message-stop-null": put("stop_reason", null),
-    },
+    ...field("stop_reason", oneOf(STOP_REASONS), {
+      "stop_reason-of-chat": "stop",
+      "message-stop-null": null,
+    }),
   },
   {
     id: "message_reply.stop_sequence",
@@ -255,9 +237,10 @@ const FIELDS: readonly Check[] = checksWith({
     id: "message_reply.input-counted",
     source: "No vendor bills a request that has text as 0 tokens",
     rule: "The input tokens of a whole reply are above 0.",
-    each: (x) =>
-      satisfies(x, "usage.input_tokens", "an integer above 0", wholeNumber(1)),
-    faults: { "message-input-tokens-0": put("usage.input_tokens", 0) },
+    ...field("usage.input_tokens", {
+      expected: "an integer above 0",
+      test: wholeNumber(1),
+    }, { "message-input-tokens-0": 0 }),
   },
   {
     id: "message_reply.characters",

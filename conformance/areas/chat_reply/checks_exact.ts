@@ -3,11 +3,17 @@
  * content.
  */
 import { at, listAt, numberAt } from "../../evidence/json_path.ts";
-import { chatFinishNullInOwnDialect } from "../equivalence/faults_same_dialect.ts";
-import { chatLengthAsStop, FINISH, finish } from "./faults.ts";
+import { chatFinishNullInOwnDialect } from "../equivalence/faults.ts";
+import {
+  CACHED,
+  changeText,
+  chatLengthAsStop,
+  FINISH,
+  finish,
+  usage,
+} from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { type Part } from "../../reference_gateway/part.ts";
-import { CACHED, changeText, usage } from "./faults_content.ts";
+import type { Part } from "../../reference_gateway/part.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -2,9 +2,8 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
-import { typed } from "./faults.ts";
+import { done, typed, wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { done, wire } from "./faults_end.ts";
 import { frames } from "../../reference_gateway/change_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";

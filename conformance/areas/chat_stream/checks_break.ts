@@ -1,8 +1,7 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { chunk, wire } from "./faults_end.ts";
+import { chunk, END, errors, wire } from "./faults.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { END, errors } from "./faults_break.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";

@@ -4,7 +4,7 @@ import {
   chatFinishTwiceInOwnDialect,
   DELTA,
   finish as finishInOwnDialect,
-} from "../equivalence/faults_same_dialect.ts";
+} from "../equivalence/faults.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -16,7 +16,7 @@ import {
   finishBefore,
   objectOfFrame,
   wire,
-} from "./faults_end.ts";
+} from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fact, type Finding } from "../../suite/finding.ts";
 import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";

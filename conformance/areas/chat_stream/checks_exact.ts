@@ -11,7 +11,7 @@ import {
   texts as faultTexts,
   upstreamPieces,
   words,
-} from "./faults_text.ts";
+} from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {

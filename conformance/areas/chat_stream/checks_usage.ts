@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
@@ -258,9 +259,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         ])
       ),
     faults: {
-      "chat-stream-usage-always": {
-        modelRequest: (request) => ({ ...request, usageAsked: true }),
-      },
+      "chat-stream-usage-always": asking({ usageAsked: true }),
       // Where no usage was requested, an empty usage chunk is sent.
       "chat-stream-unasked-empty-chunk": {
         modelRequest: (request) => ({ ...request, usageAsked: true }),

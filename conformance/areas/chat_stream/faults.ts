@@ -1,5 +1,16 @@
-/** Faults of streams of the chat endpoint. */
-import type { Hooks } from "../../reference_gateway/hooks.ts";
+/** What the faults of the area `chat_stream` are built from, and those that several checks have. */
+import type {
+  Context,
+  Hooks,
+  OutFrame,
+} from "../../reference_gateway/hooks.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 
 export const ID = "chatcmpl-0123456789";
 
@@ -9,4 +20,124 @@ export function typed(type: string): Hooks {
     streamHeaders: (headers, { endpoint }) =>
       endpoint === "chat" ? { ...headers, "content-type": type } : headers,
   };
+}
+
+/** Changes error frames. */
+export function errors(
+  change: (data: JsonObject, x: Context) => readonly OutFrame[],
+): Hooks {
+  return frames(
+    "chat",
+    (data, x) => at(data, "error") === undefined ? data : change(data, x),
+  );
+}
+
+export const END: OutFrame = { data: "[DONE]" };
+
+/** Changes the frame `[DONE]` of chat streams. */
+export function done(
+  change: (x: Context) => readonly OutFrame[],
+): Hooks {
+  return {
+    frame: (frame, x) =>
+      x.endpoint === "chat" && frame.data === "[DONE]" ? change(x) : [frame],
+  };
+}
+
+/** Changes the text of the frames of chat streams. */
+export function wire(change: (text: string, x: Context) => string): Hooks {
+  return { wire: (text, x) => x.endpoint === "chat" ? change(text, x) : text };
+}
+
+/** Changes finishing chunks. */
+export function finish(
+  change: (
+    data: JsonObject,
+  ) => JsonObject | readonly OutFrame[] | undefined,
+): Hooks {
+  return frames(
+    "chat",
+    (data) =>
+      textAt(data, "choices.0.finish_reason") === "" ? data : change(data),
+  );
+}
+
+/** A chunk with that choice and nothing else. */
+export function chunk(choice: JsonObject): OutFrame {
+  return {
+    data: {
+      id: "chatcmpl-1",
+      object: "chat.completion.chunk",
+      created: 1_780_000_000,
+      model: "some-model",
+      choices: [{ index: 0, ...choice }],
+    },
+  };
+}
+
+/** Chunks before the end with a finish reason that is not null. */
+export function finishBefore(value: Json): Hooks {
+  return frames(
+    "chat",
+    (data) =>
+      at(data, "choices.0.finish_reason") === null
+        ? withAt(data, "choices.0.finish_reason", value)
+        : data,
+  );
+}
+
+export function objectOfFrame({ data }: OutFrame): JsonObject {
+  return typeof data === "string" ? {} : objectOf(data);
+}
+
+export const CONTENT = "choices.0.delta.content";
+
+/** Changes the chunks that have text. */
+export function texts(
+  change: (
+    text: string,
+    data: JsonObject,
+    x: Context,
+  ) => JsonObject | readonly { readonly data: JsonObject }[] | undefined,
+): Hooks {
+  return frames("chat", (data, x) => {
+    const text = textAt(data, CONTENT);
+    return text === "" ? data : change(text, data, x);
+  });
+}
+
+/** Changes the text of chunks. */
+export function words(change: (text: string, x: Context) => string): Hooks {
+  return texts((text, data, x) => withAt(data, CONTENT, change(text, x)));
+}
+
+/** Number of the chunks with text before this one. */
+export function before({ state }: Context): number {
+  const count = Number(state.get("texts") ?? 0);
+  state.set("texts", count + 1);
+  return count;
+}
+
+/** Changes the bytes of the upstream's stream for the chat endpoint. */
+export function upstreamPieces(
+  change: (piece: Uint8Array) => Uint8Array,
+): Hooks {
+  return {
+    upstreamBytes: async function* (bytes, { endpoint, stream }) {
+      for await (const piece of bytes) {
+        yield endpoint === "chat" && stream ? change(piece) : piece;
+      }
+    },
+  };
+}
+
+/** Changes the reason of the finishing chunk. */
+export function reason(from: string, to: string): Hooks {
+  return frames(
+    "chat",
+    (data) =>
+      textAt(data, "choices.0.finish_reason") === from
+        ? withAt(data, "choices.0.finish_reason", to)
+        : data,
+  );
 }

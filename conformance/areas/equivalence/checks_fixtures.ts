@@ -2,16 +2,19 @@
  * Checks of the area `equivalence`: every fixture through both endpoints, whole and streamed, from
  * every upstream.
  */
+import { asking } from "../../reference_gateway/change_request.ts";
 import {
   limitLostOnChat,
   otherModelOnChat,
-} from "../upstream/faults_request.ts";
-import { systemLostOnChat } from "../upstream/faults_conversation.ts";
+  systemLostOnChat,
+} from "../upstream/faults.ts";
 import {
   chatFinishMissingInOwnDialect,
   chatFinishNullInOwnDialect,
   chatFinishTwiceInOwnDialect,
-} from "./faults_same_dialect.ts";
+  firstChoice,
+  FIXTURE_FAULTS,
+} from "./faults.ts";
 import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
 import {
   frames,
@@ -19,7 +22,6 @@ import {
   withAt,
 } from "../../reference_gateway/change_reply.ts";
 import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
-import { firstChoice, REPEATED_FAULTS_FIXTURES } from "./faults_fixtures.ts";
 import {
   contentOf,
   fixtureContent,
@@ -172,12 +174,12 @@ export const FIXTURE_CHECKS: readonly Check[] = [
         asTheFixture(e, kind, "text and tools", textAndTools, TEXT_ELSEWHERE),
       kind === "calls"
         ? pick(
-          REPEATED_FAULTS_FIXTURES,
+          FIXTURE_FAULTS,
           "chat-arguments-changed",
           "message-tools-reversed",
         )
         : pick(
-          REPEATED_FAULTS_FIXTURES,
+          FIXTURE_FAULTS,
           "chat-stream-text-changed",
           "message-whole-text-trimmed",
         ),
@@ -193,7 +195,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       "documented",
       (e) => asTheFixture(e, kind, "tokens", tokens),
       pick(
-        REPEATED_FAULTS_FIXTURES,
+        FIXTURE_FAULTS,
         "chat-output-one-more",
         "message-stream-output-zero",
         "chat-whole-input-less",
@@ -212,12 +214,12 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       (e) => stopPairs(e, kind),
       kind === "calls"
         ? pick(
-          REPEATED_FAULTS_FIXTURES,
+          FIXTURE_FAULTS,
           "tools-end-as-text",
           "chat-finish-told-twice",
         )
         : pick(
-          REPEATED_FAULTS_FIXTURES,
+          FIXTURE_FAULTS,
           "limits-end-as-text",
           "chat-finish-told-twice",
         ),
@@ -233,7 +235,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       "convention",
       (e) => wholeAsStream(e, kind),
       pick(
-        REPEATED_FAULTS_FIXTURES,
+        FIXTURE_FAULTS,
         "chat-stream-text-changed",
         "streams-cost-more",
         "message-stream-output-zero",
@@ -343,7 +345,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       }),
     faults: {
       ...pick(
-        REPEATED_FAULTS_FIXTURES,
+        FIXTURE_FAULTS,
         "chat-finish-told-twice",
         "chat-finish-lost",
       ),
@@ -368,12 +370,11 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       "other-model-on-chat": otherModelOnChat,
       "limit-lost-on-chat": limitLostOnChat,
       // The chat endpoint drops the first turn.
-      "chat-turns-cut": {
-        modelRequest: (request, { endpoint }) =>
-          endpoint === "chat" && request.turns.length > 1
-            ? { ...request, turns: request.turns.slice(1) }
-            : request,
-      },
+      "chat-turns-cut": asking((request, { endpoint }) =>
+        endpoint === "chat" && request.turns.length > 1
+          ? { turns: request.turns.slice(1) }
+          : {}
+      ),
     },
   },
 ];

@@ -5,7 +5,7 @@
  */
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
-import { streamed, trimmed } from "./faults_repetition.ts";
+import { streamed, trimmed } from "./faults.ts";
 import {
   frames,
   wholeReply,

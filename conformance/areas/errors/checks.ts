@@ -1,7 +1,8 @@
 /** Checks of the area `errors`: wrong requests. */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
-import { brokenByWrongRequests, REPEATED_FAULTS } from "./faults.ts";
+import { brokenByWrongRequests, WRONG_REQUEST_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import {
@@ -102,7 +103,7 @@ function memberCheck(
     reads: ["wrong-bodies"],
     judge: (e) => wrong(e, form, only).flatMap((x) => refusedFor(x, names)),
     faults: pick(
-      REPEATED_FAULTS,
+      WRONG_REQUEST_FAULTS,
       `${form}-accepted`,
       "errors-name-nothing",
       "every-wrong-request-500",
@@ -131,7 +132,7 @@ function missingCheck(form: string, { only }: WrongMember): Check {
         );
       }),
     faults: pick(
-      REPEATED_FAULTS,
+      WRONG_REQUEST_FAULTS,
       `${form}-accepted`,
       "every-wrong-request-500",
     ),
@@ -179,12 +180,11 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "unknown-model-served": {
-        modelRequest: (modelRequest) =>
-          modelRequest.model.startsWith("vendor")
-            ? modelRequest
-            : { ...modelRequest, model: "vendora-haiku-4-5" },
-      },
+      "unknown-model-served": asking((modelRequest) =>
+        modelRequest.model.startsWith("vendor")
+          ? {}
+          : { model: "vendora-haiku-4-5" }
+      ),
       "unknown-model-500": {
         problem: (problem) =>
           problem.code === "model_not_found"
@@ -239,7 +239,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
         ),
       ]),
     faults: pick(
-      REPEATED_FAULTS,
+      WRONG_REQUEST_FAULTS,
       "every-wrong-request-500",
       form === "body-trailing"
         ? "bytes-after-json-ignored"

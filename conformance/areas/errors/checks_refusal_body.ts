@@ -1,12 +1,7 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
 import { type Check, type Faults, shared } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
-import {
-  refusal,
-  without,
-  withType,
-  withValue,
-} from "./faults_refusal_body.ts";
+import { refusal, without, withType, withValue } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -1,12 +1,14 @@
-/** Mutants for the checks of the area `errors`. */
+/** What the faults of the area `errors` are built from, and those that several checks have. */
 import type { Faults } from "../../suite/check.ts";
-import type { Hooks } from "../../reference_gateway/hooks.ts";
+import type { Hooks, JsonReply } from "../../reference_gateway/hooks.ts";
 import {
   isObject,
+  type Json,
   type JsonObject,
   parseJson,
 } from "@model-gateway/replay/json";
 import { MISSING, MISTYPED } from "./scenarios_invalid_requests.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
 
 /** True when the body is wrong in exactly the way of a form. */
 function isWrongIn(form: string, body: JsonObject): boolean {
@@ -19,7 +21,7 @@ function isWrongIn(form: string, body: JsonObject): boolean {
 let wrongRequests = 0;
 
 /** The faults that several checks are proved with. */
-export const REPEATED_FAULTS: Faults = {
+export const WRONG_REQUEST_FAULTS: Faults = {
   "errors-name-nothing": {
     problem: ({ status, type }) => ({ status, type, message: "Bad input" }),
   },
@@ -58,3 +60,45 @@ export const brokenByWrongRequests: Hooks = {
       ? problem
       : { status: 500, type: "api_error", message: "Out of order" },
 };
+
+/** Changes refusals; only those of one endpoint when it is given. */
+export function refusal(
+  change: (reply: JsonReply) => JsonReply,
+  endpoint?: "messages" | "chat",
+): Hooks {
+  return {
+    reply: (reply, x) =>
+      reply.status >= 400 && (endpoint ?? x.endpoint) === x.endpoint
+        ? change(reply)
+        : reply,
+  };
+}
+
+/** Changes one value in the body of refusals. */
+export function withValue(
+  path: string,
+  value: Json | undefined | ((reply: JsonReply) => Json),
+  endpoint?: "messages" | "chat",
+): Hooks {
+  return refusal((reply) => ({
+    ...reply,
+    body: withAt(
+      reply.body,
+      path,
+      typeof value === "function" ? value(reply) : value,
+    ),
+  }), endpoint);
+}
+
+export function withType(type: string): Hooks {
+  return refusal((reply) => ({
+    ...reply,
+    headers: { ...reply.headers, "content-type": type },
+  }));
+}
+
+export function without(body: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(([key]) => key !== name),
+  );
+}

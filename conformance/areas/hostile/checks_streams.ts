@@ -2,15 +2,15 @@
  * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
  * readable reply is read correctly.
  */
-import { wholeText } from "./faults.ts";
-import { breakBecomesEnd } from "../upstream/faults.ts";
-import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
 import {
   confusedForGood,
-  REPEATED_FAULTS_STREAMS,
   repliesMix,
+  STREAM_FAULTS,
   usageMixes,
-} from "./faults_streams.ts";
+  wholeText,
+} from "./faults.ts";
+import { breakBecomesEnd } from "../upstream/faults.ts";
+import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
 import {
   contentOf,
   fixtureContent,
@@ -80,12 +80,12 @@ export const STREAM_CHECKS: readonly Check[] = [
         (e) => cutsOf(e, how).flatMap((x) => failed(x, fixture)),
         how === "reset"
           ? {
-            ...pick(REPEATED_FAULTS_STREAMS, "break-is-silent"),
+            ...pick(STREAM_FAULTS, "break-is-silent"),
             "break-becomes-end": breakBecomesEnd,
           }
           : {
             ...pick(
-              REPEATED_FAULTS_STREAMS,
+              STREAM_FAULTS,
               "break-is-silent",
               "break-is-told-and-finished",
               "break-without-words-becomes-end",
@@ -109,9 +109,9 @@ export const STREAM_CHECKS: readonly Check[] = [
           how === "short-length" ? rightOrFailed(x, "text") : failed(x, "text")
         ),
       how === "short-length"
-        ? pick(REPEATED_FAULTS_STREAMS, "half-replies-are-replies")
+        ? pick(STREAM_FAULTS, "half-replies-are-replies")
         : pick(
-          REPEATED_FAULTS_STREAMS,
+          STREAM_FAULTS,
           "half-replies-are-replies",
           "broken-replies-are-400",
         ),
@@ -125,7 +125,7 @@ export const STREAM_CHECKS: readonly Check[] = [
       (e) => e.matching(`*/*/${form}`).flatMap((x) => failed(x, "text")),
       {
         ...pick(
-          REPEATED_FAULTS_STREAMS,
+          STREAM_FAULTS,
           "break-is-silent",
           "break-is-told-and-finished",
           "break-has-no-message",
@@ -150,11 +150,11 @@ export const STREAM_CHECKS: readonly Check[] = [
           ),
         way === "stream"
           ? pick(
-            REPEATED_FAULTS_STREAMS,
+            STREAM_FAULTS,
             "confused-streams-lose-words",
             "confused-streams-hold-no-json",
           )
-          : pick(REPEATED_FAULTS_STREAMS, "confused-replies-lose-words"),
+          : pick(STREAM_FAULTS, "confused-replies-lose-words"),
       )
     )
   ),
@@ -166,7 +166,7 @@ export const STREAM_CHECKS: readonly Check[] = [
       (e) =>
         ["whole", "stream"].flatMap((way) => e.matching(`*/*/${form}-${way}`))
           .flatMap((x) => failed(x, "text")),
-      pick(REPEATED_FAULTS_STREAMS, "nothing-is-a-reply"),
+      pick(STREAM_FAULTS, "nothing-is-a-reply"),
     )
   ),
   hostile(

@@ -1,12 +1,9 @@
 /** Checks of the area `limits` about input tokens: everything in a request is billed as input. */
 import { chatInputDoubled } from "../equivalence/faults.ts";
-import { asking } from "./hooks.ts";
-import { toolDescriptionsLost } from "../tools/faults_upstream.ts";
-import {
-  parts,
-  systemLost,
-  systemLostOnChat,
-} from "../upstream/faults_conversation.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+
+import { toolDescriptionsLost } from "../tools/faults.ts";
+import { parts, systemLost, systemLostOnChat } from "../upstream/faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -136,15 +133,11 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
     faults: {
       "chat-input-doubled": chatInputDoubled,
       // The chat endpoint adds its own instructions.
-      "system-long-on-chat": {
-        modelRequest: (request, { endpoint }) =>
-          endpoint === "chat"
-            ? {
-              ...request,
-              system: `${request.system} Be kind and brief.`.repeat(9),
-            }
-            : request,
-      },
+      "system-long-on-chat": asking((request, { endpoint }) =>
+        endpoint === "chat"
+          ? { system: `${request.system} Be kind and brief.`.repeat(9) }
+          : {}
+      ),
     },
   },
 ]);

@@ -2,6 +2,7 @@
  * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
  * any model.
  */
+import { asking } from "../../reference_gateway/change_request.ts";
 import {
   arrayOf,
   isObject,
@@ -199,14 +200,11 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
               ? withAt(data, "choices.0.finish_reason", "stop")
               : data,
         ),
-        "limit-quartered": {
-          modelRequest: (request) => ({
-            ...request,
-            maxTokens: request.maxTokens === undefined
-              ? undefined
-              : Math.ceil(request.maxTokens / 4),
-          }),
-        },
+        "limit-quartered": asking((request) => ({
+          maxTokens: request.maxTokens === undefined
+            ? undefined
+            : Math.ceil(request.maxTokens / 4),
+        })),
       },
     },
     {

@@ -22,8 +22,9 @@ import {
   refuses,
   turning,
   turnsIn,
-} from "./faults_request_forms.ts";
-import { asking, refusing } from "./hooks.ts";
+} from "./faults.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { refusing } from "./hooks.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -199,7 +200,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       ),
       "temperature-refused-in-streams": refuses(
         "temperature",
-        (body, x) => isStreamed(body, x) && has("temperature")(body, x),
+        (body, x) => isStreamed(body) && has("temperature")(body, x),
       ),
     },
   ),
@@ -213,7 +214,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "top_p-one-refused": refuses("top_p", ({ top_p }) => top_p === 1),
       "top_p-refused-in-streams": refuses(
         "top_p",
-        (body, x) => isStreamed(body, x) && has("top_p")(body, x),
+        (body, x) => isStreamed(body) && has("top_p")(body, x),
       ),
     },
   ),

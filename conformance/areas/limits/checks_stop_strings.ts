@@ -5,7 +5,8 @@ import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { asking } from "./hooks.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+
 import { contentOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { STOPS } from "./scenarios_stop_strings.ts";

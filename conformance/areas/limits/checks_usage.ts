@@ -3,7 +3,8 @@
  * whole history.
  */
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { asking, usage } from "./hooks.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { usage } from "./hooks.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { numberAt } from "../../evidence/json_path.ts";

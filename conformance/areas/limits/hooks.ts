@@ -1,10 +1,6 @@
 /** Changes to the reference gateway that the mutants of the area `limits` share. */
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import type {
-  ModelRequest,
-  Part,
-  Problem,
-} from "../../reference_gateway/part.ts";
+import type { Part, Problem } from "../../reference_gateway/part.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 
@@ -57,13 +53,6 @@ export function field(
   return value === undefined || value === null
     ? body
     : JSON.parse(JSON.stringify({ ...body, [name]: change(Number(value)) }));
-}
-
-/** Changes the request as the reference gateway understood it. */
-export function asking(
-  change: (request: ModelRequest) => Partial<ModelRequest>,
-): Hooks {
-  return { modelRequest: (request) => ({ ...request, ...change(request) }) };
 }
 
 /** Changes the reported token counts. */

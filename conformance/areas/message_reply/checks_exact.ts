@@ -2,7 +2,7 @@
  * Checks of the areas `message_reply` and `message_stream` that compare with the fixture's content,
  * each for whole replies and for streams.
  */
-import { counted, stopped } from "./faults_exact.ts";
+import { counted, stopped } from "./faults.ts";
 import {
   type Check,
   type Faults,
@@ -19,7 +19,7 @@ import {
   messageStreamToolStopAsEnd,
   nth,
   stopped as streamStopped,
-} from "../message_stream/faults_exact.ts";
+} from "../message_stream/faults.ts";
 import {
   asLatin1,
   block,

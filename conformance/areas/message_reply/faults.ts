@@ -1,4 +1,4 @@
-/** Mutants for the checks of the area `message_reply`: fields of the whole reply. */
+/** What the faults of the area `message_reply` are built from, and those that several checks have. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import {
   fieldRules,
@@ -7,6 +7,8 @@ import {
 } from "../../reference_gateway/field.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import { reply } from "../../reference_gateway/change_messages.ts";
+import { numberAt } from "../../evidence/json_path.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 /** A mutant that puts a value at a path of the reply; undefined removes it. */
 export function put(path: string, value: Wrong): Hooks {
@@ -29,3 +31,24 @@ export function withHeaders(
 
 /** The stop sequence that hit is not reported. */
 export const messageSequenceNull: Hooks = put("stop_sequence", null);
+
+/** A mutant that changes a count of the usage. */
+export function counted(
+  field: string,
+  change: (count: number, body: JsonObject) => number,
+): Hooks {
+  return reply((body) => {
+    const count = numberAt(body, `usage.${field}`) ?? 0;
+    return withAt(body, `usage.${field}`, change(count, body));
+  });
+}
+
+/** A mutant that replaces one stop reason by another. */
+export function stopped(
+  reason: string,
+  change: Readonly<Record<string, Json>>,
+): Hooks {
+  return reply((body) =>
+    body["stop_reason"] === reason ? { ...body, ...change } : body
+  );
+}

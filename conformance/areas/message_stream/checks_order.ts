@@ -3,7 +3,7 @@
  * first.
  */
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { index, PING } from "./faults_order.ts";
+import { index, PING } from "./faults.ts";
 import {
   delta,
   event,

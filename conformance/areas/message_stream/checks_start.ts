@@ -1,5 +1,5 @@
 /** Checks of the area `message_stream`: the first event. */
-import { PING, start } from "./faults_start.ts";
+import { PING, start } from "./faults.ts";
 import { event } from "../../reference_gateway/change_messages.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";

@@ -3,16 +3,16 @@
  * streams that fail.
  */
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { type Json } from "@model-gateway/replay/json";
-import { withoutContent } from "./faults_forms.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { event, out } from "../../reference_gateway/change_messages.ts";
+import type { Json } from "@model-gateway/replay/json";
 import {
   messageDeltaTrimmed,
   messageStreamOutput1,
   messageStreamSignatureLost,
   messageStreamToolStopAsEnd,
-} from "./faults_exact.ts";
+  withoutContent,
+} from "./faults.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { event, out } from "../../reference_gateway/change_messages.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { fact, NotTestable } from "../../suite/finding.ts";

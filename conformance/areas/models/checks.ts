@@ -1,17 +1,18 @@
 /** Checks of the area `models`. */
 import { dialectOf } from "../../reference_gateway/models.ts";
-import { ofVendor, put } from "./faults_formats.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { arrayOf, isObject, type Json } from "@model-gateway/replay/json";
 import {
   entries as faultEntries,
   fewer,
   list,
   LISTED,
   modelsChange,
+  ofVendor,
+  put,
   renamed,
   unserved,
 } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { arrayOf, isObject, type Json } from "@model-gateway/replay/json";
 import { shapeFault } from "../../evidence/documented_shape.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";

@@ -2,7 +2,7 @@
  * Checks of the area `models` about optional features: pages, single entries, the message format's
  * own fields.
  */
-import { ALL, entry, entryField, idOf, pages } from "./faults_pages.ts";
+import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt } from "../../evidence/json_path.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -1,6 +1,6 @@
 /** Checks of the area `tools`: tool calls in replies. */
-import { type Part } from "../../reference_gateway/part.ts";
-import { DELTA, own } from "../equivalence/faults_same_dialect.ts";
+import type { Part } from "../../reference_gateway/part.ts";
+import { DELTA, own } from "../equivalence/faults.ts";
 import {
   type Check,
   checksWith,
@@ -14,17 +14,15 @@ import {
 } from "../../reference_gateway/change_reply.ts";
 import {
   ARGS,
+  args,
   chatCall,
   chatCalls,
   chatDelta,
-  first,
-  once,
-} from "./faults_chat.ts";
-import {
-  args,
   FINISH as faultFINISH,
+  first,
   messageBlock,
   messageDelta,
+  once,
   stops,
 } from "./faults.ts";
 import { fixtureContent } from "../../evidence/content.ts";

@@ -1,15 +1,17 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
-import { ARGS, chatCall } from "./faults_chat.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { ascii, changeRequest } from "./faults_upstream.ts";
 import {
+  ARGS,
+  ascii,
+  chatCall,
   parts,
   resultIds,
   results,
   resultsLast,
   turns,
-} from "./faults_history.ts";
+} from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
@@ -118,20 +120,18 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         return all.filter((part) => !results(part) || part === first);
       }),
       // Results that consist of parts are empty.
-      "tool-result-parts-lost": {
-        modelRequest: (modelRequest, { request }) =>
-          request.body.includes('[{"type":"text","text":"12 degrees')
-            ? {
-              ...modelRequest,
-              turns: modelRequest.turns.map((turn) => ({
-                ...turn,
-                parts: turn.parts.map((part) =>
-                  part.type === "result" ? { ...part, text: "" } : part
-                ),
-              })),
-            }
-            : modelRequest,
-      },
+      "tool-result-parts-lost": asking((modelRequest, { request }) =>
+        request.body.includes('[{"type":"text","text":"12 degrees')
+          ? {
+            turns: modelRequest.turns.map((turn) => ({
+              ...turn,
+              parts: turn.parts.map((part) =>
+                part.type === "result" ? { ...part, text: "" } : part
+              ),
+            })),
+          }
+          : {}
+      ),
       "tool-results-as-text": parts((part) =>
         part.type === "result" ? { type: "text", text: part.text } : part
       ),
@@ -151,7 +151,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         part.type === "result" && part.text === "" ? undefined : part
       ),
       // All calls are sent in one turn, and all results in the next.
-      "tool-rounds-merged": changeRequest((request) => {
+      "tool-rounds-merged": asking((request) => {
         const all = request.turns.flatMap(({ parts }) => parts);
         const calls = all.filter(({ type }) => type === "call");
         if (calls.length === 0) return {};

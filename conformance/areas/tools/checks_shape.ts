@@ -12,10 +12,12 @@ import {
   chatCall,
   chatDelta,
   first,
+  messageBlock,
+  messageDelta,
+  messageStart,
   without,
-} from "./faults_chat.ts";
+} from "./faults.ts";
 import { type Check, type Faults, shared } from "../../suite/check.ts";
-import { messageBlock, messageDelta, messageStart } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
   at,

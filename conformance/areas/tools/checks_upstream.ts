@@ -1,14 +1,14 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   ascii,
-  changeRequest,
   choice,
   schemas,
   toolDescriptionsLost,
   tools,
-} from "./faults_upstream.ts";
+} from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import {
@@ -127,11 +127,11 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "tool-definitions-lost": changeRequest(() => ({ tools: [] })),
-      "tool-definitions-capped": changeRequest((request) => ({
+      "tool-definitions-lost": asking({ tools: [] }),
+      "tool-definitions-capped": asking((request) => ({
         tools: request.tools.slice(0, 16),
       })),
-      "tool-definitions-turned": changeRequest((request) => ({
+      "tool-definitions-turned": asking((request) => ({
         tools: request.tools.toReversed(),
       })),
       "tool-definitions-renamed": tools(({ name }) => ({
@@ -312,8 +312,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           ];
         }),
     faults: {
-      "tool-parallel-flag-lost": changeRequest(() => ({ parallel: true })),
-      "tool-parallel-flag-turned": changeRequest((request) => ({
+      "tool-parallel-flag-lost": asking({ parallel: true }),
+      "tool-parallel-flag-turned": asking((request) => ({
         parallel: !request.parallel,
       })),
     },
@@ -337,7 +337,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "tool-parallel-never": changeRequest(() => ({ parallel: false })),
+      "tool-parallel-never": asking({ parallel: false }),
       ...shared("tool-parallel-flag-turned"),
     },
   },

@@ -1,12 +1,19 @@
-/** Mutants for the checks of the area `tools`: calls in replies. */
+/** What the faults of the area `tools` are built from, and those that several checks have. */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import { type JsonObject, objectOf } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import {
   frames,
   wholeReply,
   withAt,
 } from "../../reference_gateway/change_reply.ts";
+import type { Tool, Turn, TurnPart } from "../../reference_gateway/part.ts";
 
 /** Changes the tool_use blocks of whole messages. */
 export function messageBlock(
@@ -67,3 +74,149 @@ export function stops(
 }
 
 export const FINISH = "choices.0.finish_reason";
+
+export const CALLS = "choices.0.message.tool_calls";
+
+const DELTAS = "choices.0.delta.tool_calls";
+
+export const ARGS = "function.arguments";
+
+/** Changes the calls of whole chat replies. */
+export function chatCalls(
+  change: (calls: readonly JsonObject[]) => Json,
+): Hooks {
+  return wholeReply("chat", (body) => {
+    const calls = listAt(body, CALLS).map(objectOf);
+    return calls.length === 0 ? body : withAt(body, CALLS, change(calls));
+  });
+}
+
+export function chatCall(change: (call: JsonObject) => JsonObject): Hooks {
+  return chatCalls((calls) => calls.map(change));
+}
+
+/** Changes the fragments of calls in chat streams; undefined drops the chunk. */
+export function chatDelta(
+  change: (delta: JsonObject, x: Context) => Json | undefined,
+): Hooks {
+  return frames("chat", (data, x) => {
+    const [delta] = listAt(data, DELTAS);
+    if (delta === undefined) return data;
+    const changed = change(objectOf(delta), x);
+    return changed === undefined ? undefined : withAt(data, DELTAS, [changed]);
+  });
+}
+
+/** True for a fragment that begins a call. */
+export function first(delta: JsonObject): boolean {
+  return delta["id"] !== undefined;
+}
+
+export function without(object: JsonObject, key: string): JsonObject {
+  return { ...object, [key]: undefined };
+}
+
+/** True once per exchange. */
+export function once({ state }: Context): boolean {
+  if (state.has("once")) return false;
+  state.set("once", true);
+  return true;
+}
+
+/** Changes the parts of each turn. */
+export function turns(
+  change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
+): Hooks {
+  return asking((request) => ({
+    turns: request.turns.map((turn) => ({
+      ...turn,
+      parts: change(turn.parts, turn),
+    })),
+  }));
+}
+
+export function parts(change: (part: TurnPart) => TurnPart | undefined): Hooks {
+  return turns((all) => all.flatMap((part) => change(part) ?? []));
+}
+
+/** Changes the ids of results, in order; names follow the ids where an upstream requires names. */
+export function resultIds(
+  change: (ids: readonly string[]) => readonly string[],
+): Hooks {
+  return turns((all) => {
+    const ids = all.flatMap((part) => part.type === "result" ? [part.id] : []);
+    const changed = [...change(ids)];
+    return all.map((part) =>
+      part.type === "result"
+        ? { ...part, id: changed.shift() ?? part.id }
+        : part
+    );
+  });
+}
+
+export function results(part: TurnPart): boolean {
+  return part.type === "result";
+}
+
+/** The body with the results moved after the text of their turn. */
+export function resultsLast(body: JsonObject): JsonObject {
+  const moved = (entry: Json): Json => {
+    if (!isObject(entry)) return entry;
+    const isAnswer = (part: Json): boolean =>
+      isObject(part) &&
+      (part["type"] === "tool_result" ||
+        part["functionResponse"] !== undefined);
+    return Object.fromEntries(
+      Object.entries(entry).map(([key, value]) => [
+        key,
+        Array.isArray(value)
+          ? [
+            ...value.filter((part: Json) => !isAnswer(part)),
+            ...value.filter(isAnswer),
+          ]
+          : value,
+      ]),
+    );
+  };
+  const { messages, contents } = body;
+  return {
+    ...body,
+    ...(Array.isArray(messages) ? { messages: messages.map(moved) } : {}),
+    ...(Array.isArray(contents) ? { contents: contents.map(moved) } : {}),
+  };
+}
+
+/** Changes the request as the reference gateway understood it. */
+export function tools(change: (tool: Tool) => Partial<Tool>): Hooks {
+  return asking((request) => ({
+    tools: request.tools.map((tool) => ({ ...tool, ...change(tool) })),
+  }));
+}
+
+/** Changes every schema inside a schema, including itself. */
+export function schemas(change: (schema: JsonObject) => JsonObject): Hooks {
+  const inside = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(inside);
+    if (!isObject(value)) return value;
+    const changed = Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, inside(inner ?? null)]),
+    );
+    const schema = typeof value["type"] === "string";
+    return schema ? change(changed) : changed;
+  };
+  return tools(({ schema }) => ({ schema: inside(schema) }));
+}
+
+export function choice(
+  change: (choice: string | undefined) => string | undefined,
+): Hooks {
+  return asking((request) => ({ choice: change(request.choice) }));
+}
+
+/** The text with a question mark for each non-ASCII character. */
+export function ascii(text: string): string {
+  return text.replaceAll(/[^ -~]/g, "?");
+}
+
+/** Tool descriptions are lost. */
+export const toolDescriptionsLost: Hooks = tools(() => ({ about: undefined }));

@@ -1,5 +1,5 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
-import { halved, refusals } from "./faults_forbidden.ts";
+import { halved, refusals } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";

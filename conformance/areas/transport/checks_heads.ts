@@ -2,14 +2,7 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
-import {
-  all,
-  json,
-  SAME_IDS,
-  streams,
-  typed,
-  without,
-} from "./faults_heads.ts";
+import { all, json, SAME_IDS, streams, typed, without } from "./faults.ts";
 import {
   type Check,
   checksWith,

@@ -2,8 +2,9 @@
  * Checks of the area `transport` about requests: methods, paths, headers, and requests after
  * refused ones.
  */
+import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { afterRefusals, html, refusing, replies } from "./faults_requests.ts";
+import { afterRefusals, html, refusing, replies } from "./faults.ts";
 import {
   contentOf,
   fixtureContent,
@@ -222,12 +223,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) => asControl(e, "query", "query-many"),
     faults: {
       "query-404": refusing(404, ({ request }) => request.path.includes("?")),
-      "query-stream-read": {
-        modelRequest: (modelRequest, { request }) => ({
-          ...modelRequest,
-          stream: modelRequest.stream || request.path.includes("stream=true"),
-        }),
-      },
+      "query-stream-read": asking((modelRequest, { request }) => ({
+        stream: modelRequest.stream || request.path.includes("stream=true"),
+      })),
     },
   },
   {
@@ -252,13 +250,10 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) => asControl(e, "accept-any", "accept-json"),
     faults: {
       // A client that accepts JSON gets no stream.
-      "accept-decides": {
-        modelRequest: (modelRequest, { request }) => ({
-          ...modelRequest,
-          stream: modelRequest.stream &&
-            request.headers["accept"] !== "application/json",
-        }),
-      },
+      "accept-decides": asking((modelRequest, { request }) => ({
+        stream: modelRequest.stream &&
+          request.headers["accept"] !== "application/json",
+      })),
     },
   },
   {

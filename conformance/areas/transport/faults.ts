@@ -1,5 +1,14 @@
-/** Mutants for the checks of the area `transport`. */
-import type { Hooks, Writer } from "../../reference_gateway/hooks.ts";
+/** What the faults of the area `transport` are built from, and those that several checks have. */
+import type {
+  Context,
+  Hooks,
+  JsonReply,
+  OutFrame,
+  Writer,
+} from "../../reference_gateway/hooks.ts";
+import { textAt } from "../../evidence/json_path.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
 
 /** Buffers pieces of streams until the test is true; then all of them are sent. */
 export function holding(
@@ -87,6 +96,7 @@ export const sizeOf = (held: readonly Uint8Array[]): number =>
 
 /** Text of the last stream, which a mutant sends in the next one. */
 let lastText = "";
+
 let underway = 0;
 
 /** A stream has the text of the previous stream. */
@@ -112,3 +122,102 @@ export const concurrentTextLost: Hooks = {
       : [part];
   },
 };
+
+/** Streams of an endpoint that split a text inside its first surrogate pair. */
+export function halved(endpoint: "messages" | "chat", path: string): Hooks {
+  return frames(endpoint, (data, _, frame): readonly OutFrame[] => {
+    const text = textAt(data, path);
+    const at = [...text.matchAll(/[\u{10000}-\u{10ffff}]/gu)][0]?.index;
+    if (at === undefined) return [frame];
+    return [text.slice(0, at + 1), text.slice(at + 1)].map((part) => ({
+      ...frame,
+      data: withAt(data, path, part),
+    }));
+  });
+}
+
+/** Refusals with an additional header. */
+export function refusals(name: string, value: string): Hooks {
+  return {
+    reply: (reply) =>
+      reply.status >= 400
+        ? { ...reply, headers: { ...reply.headers, [name]: value } }
+        : reply,
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Changes the headers of streams. */
+export function streams(change: (headers: Headers) => Headers): Hooks {
+  return { streamHeaders: change };
+}
+
+/** Changes the headers of JSON replies. */
+export function json(
+  change: (headers: Headers, reply: JsonReply) => Headers,
+): Hooks {
+  return {
+    reply: (reply) => ({ ...reply, headers: change(reply.headers, reply) }),
+  };
+}
+
+/** Changes the headers of all replies. */
+export function all(change: (headers: Headers) => Headers): Hooks {
+  return { ...streams(change), ...json(change) };
+}
+
+export function without(headers: Headers, ...names: string[]): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !names.includes(name)),
+  );
+}
+
+export function typed(type: string): (headers: Headers) => Headers {
+  return (headers) => ({ ...headers, "content-type": type });
+}
+
+export const SAME_IDS = {
+  "request-id": "req_1",
+  "x-request-id": "req_1",
+} as const;
+
+/** Changes the replies of a status. */
+export function replies(
+  status: number,
+  change: (reply: JsonReply, x: Context) => JsonReply,
+): Hooks {
+  return {
+    reply: (reply, x) => reply.status === status ? change(reply, x) : reply,
+  };
+}
+
+/** Refuses requests that satisfy the test. */
+export function refusing(status: number, test: (x: Context) => boolean): Hooks {
+  return {
+    accept: (problem, _, x) =>
+      test(x) ? problemOf(status, "This request is not possible") : problem,
+  };
+}
+
+export const html = (reply: JsonReply): JsonReply => ({
+  ...reply,
+  headers: { ...reply.headers, "content-type": "text/html" },
+});
+
+/** Fails after some refusals with this status. */
+export function afterRefusals(status: number): Hooks {
+  let refused = 0;
+  return {
+    reply: (reply) => {
+      if (reply.status === 400) refused++;
+      return reply.status === 200 && refused > 4
+        ? {
+          ...reply,
+          status,
+          body: { type: "error", error: { type: "api_error", message: "no" } },
+        }
+        : reply;
+    },
+  };
+}

@@ -1,14 +1,14 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
-import { type Check, pick, shared } from "../../suite/check.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
-  mutant,
+  CONVERSATION_FAULTS,
   parts,
-  REPEATED_FAULTS_CONVERSATION,
   systemLost,
   systemLostOnChat,
   text,
   turnOf,
-} from "./faults_conversation.ts";
+} from "./faults.ts";
 import { at, sameJson } from "../../evidence/json_path.ts";
 import { textsOf, turnsText } from "../../evidence/upstream_request.ts";
 import { CACHED, KEPT } from "./scenarios_request.ts";
@@ -19,7 +19,6 @@ import {
   passed,
   type PassedRequest,
   passedRequest,
-  requestCheck,
   SAME,
   TABLE,
 } from "./passed_request.ts";
@@ -46,14 +45,15 @@ function sameFormat(e: Evidence): readonly PassedRequest[] {
 }
 
 /** Part of `SENT_CHECKS`. */
-export const CONVERSATION_CHECKS: readonly Check[] = [
-  requestCheck(
-    "turns",
-    {
-      section: TABLE,
-      text: "Alternating `user` / `assistant` turns, oldest first.",
-    },
-    (e) =>
+export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-talk"],
+}, [
+  {
+    id: "upstream.turns",
+    rule: "Alternating `user` / `assistant` turns, oldest first.",
+    judge: (e) =>
       ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
         fact(
           turnsText(p.asked) === turnsText(p.sent),
@@ -63,47 +63,34 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           p.x,
         )
       ),
-    {
-      "history-cut": mutant((request) => ({
-        ...request,
-        turns: request.turns.slice(-1),
+    faults: {
+      "history-cut": asking((request) => ({ turns: request.turns.slice(-1) })),
+      "history-reversed": asking(({ turns }) => ({
+        turns: [...turns.slice(0, -1).reverse(), ...turns.slice(-1)],
       })),
-      "history-reversed": mutant((request) => ({
-        ...request,
-        turns: [
-          ...request.turns.slice(0, -1).reverse(),
-          ...request.turns.slice(-1),
-        ],
-      })),
-      "assistant-turns-are-users": mutant((request) => ({
-        ...request,
+      "assistant-turns-are-users": asking((request) => ({
         turns: request.turns.map((turn) => ({ ...turn, role: "user" })),
       })),
-      "middle-turn-lost": mutant((request) => ({
-        ...request,
+      "middle-turn-lost": asking((request) => ({
         turns: request.turns.length < 3
           ? request.turns
           : request.turns.filter((_, index) => index !== 1),
       })),
-      "long-history-cut": mutant((request) => ({
-        ...request,
+      "long-history-cut": asking((request) => ({
         turns: request.turns.slice(-11),
       })),
     },
-    "documented",
-  ),
-  requestCheck(
-    "user-text",
-    {
-      ...SAME,
-      text:
-        "The user's text reaches the upstream unchanged: every space, line end and character.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.user-text",
+    source: SAME,
+    rule:
+      "The user's text reaches the upstream unchanged: every space, line end and character.",
+    judge: (e) =>
       [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
       ),
-    {
+    faults: {
       "text-trimmed": text((words) => words.trim()),
       "blanks-collapsed": text((words) => words.replaceAll(/ +/g, " ")),
       "text-escaped": text((words) => words.replaceAll("<", "&lt;")),
@@ -119,66 +106,58 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
       ),
       "line-ends-changed": text((words) => words.replaceAll("\n", "\r\n")),
     },
-  ),
-  requestCheck("nothing-invented", {
-    ...SAME,
-    text:
+  },
+  {
+    id: "upstream.nothing-invented",
+    source: SAME,
+    rule:
       "Nothing is added to the conversation: no further turn, text or instruction.",
-  }, (e) =>
-    EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
-      equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
-      equal(p, "instructions upstream", p.asked.system, p.sent.system),
-    ]), {
-    "text-invented": text((words) => `Be helpful. ${words}`),
-    "turn-invented": mutant((request) => ({
-      ...request,
-      turns: [
-        turnOf("user", "Hello."),
-        turnOf("assistant", "Hi!"),
-        ...request.turns,
-      ],
-    })),
-    "instruction-invented": mutant((request) => ({
-      ...request,
-      system: `${request.system}You are a helpful assistant.`,
-    })),
-  }),
-  requestCheck(
-    "system",
-    {
-      section: "Equivalent fields between the two formats",
-      text:
-        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    judge: (e) =>
+      EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
+        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
+        equal(p, "instructions upstream", p.asked.system, p.sent.system),
+      ]),
+    faults: {
+      "text-invented": text((words) => `Be helpful. ${words}`),
+      "turn-invented": asking(({ turns }) => ({
+        turns: [turnOf("user", "Hello."), turnOf("assistant", "Hi!"), ...turns],
+      })),
+      "instruction-invented": asking((request) => ({
+        system: `${request.system}You are a helpful assistant.`,
+      })),
     },
-    (e) =>
+  },
+  {
+    id: "upstream.system",
+    section: "Equivalent fields between the two formats",
+    rule:
+      "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    judge: (e) =>
       ["history", "blocks"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "instructions upstream", p.asked.system, p.sent.system)
       ),
-    {
+    faults: {
       "system-lost": systemLost,
       "system-lost-on-chat": systemLostOnChat,
-      "system-as-user-text": mutant((request) => ({
-        ...request,
+      "system-as-user-text": asking((request) => ({
         system: "",
         turns: request.system === ""
           ? request.turns
           : [turnOf("user", request.system), ...request.turns],
       })),
-      "system-twice": mutant((request) => ({
-        ...request,
+      "system-twice": asking((request) => ({
         system: request.system + request.system,
       })),
-      "system-first-line-only": mutant((request) => ({
-        ...request,
+      "system-first-line-only": asking((request) => ({
         system: request.system.split("\n")[0] ?? "",
       })),
     },
-    "documented",
-  ),
-  requestCheck(
-    "several-systems",
-    { ...SAME, text: "Of several system entries each reaches the upstream." },
-    (e) =>
+  },
+  {
+    id: "upstream.several-systems",
+    source: SAME,
+    rule: "Of several system entries each reaches the upstream.",
+    judge: (e) =>
       [
         ...passed(e, "two-systems", "chat"),
         ...passed(e, "system-blocks", "messages"),
@@ -191,17 +170,15 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    shared("system-first-line-only", "system-lost"),
-  ),
-  requestCheck(
-    "kept-blocks",
-    {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
-      text:
-        "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, including signatures.",
-    },
-    (e) =>
+    faults: shared("system-first-line-only", "system-lost"),
+  },
+  {
+    id: "upstream.kept-blocks",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
+    rule:
+      "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, including signatures.",
+    judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = KEPT.map((_, n) =>
           at(call.json, `messages.1.content.${n}`) ?? null
@@ -214,31 +191,29 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         );
       }),
-    {
+    faults: {
       "thinking-lost-upstream": {
         modelRequest: parts((part) => part.type === "kept" ? [] : [part]) ??
           ((request) => request),
       },
       // Signatures of earlier thinking are replaced.
       "signature-changed-upstream": {
-        modelRequest:
-          parts((part) =>
-            part.type === "kept" && part.block["signature"] !== undefined
-              ? [{ ...part, block: { ...part.block, signature: "new" } }]
-              : [part]
-          ) ?? ((request) => request),
+        modelRequest: parts((part) =>
+          part.type === "kept" && part.block["signature"] !== undefined
+            ? [{ ...part, block: { ...part.block, signature: "new" } }]
+            : [part]
+        ) ?? ((request) =>
+          request),
       },
     },
-  ),
-  requestCheck(
-    "cache-control",
-    {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
-      text:
-        "A cache mark on a block reaches an upstream of the same format: without it the client pays the full price.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.cache-control",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
+    rule:
+      "A cache mark on a block reaches an upstream of the same format: without it the client pays the full price.",
+    judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = at(call.json, "messages.2.content.0.cache_control");
         return fact(
@@ -249,51 +224,45 @@ export const CONVERSATION_CHECKS: readonly Check[] = [
           x,
         );
       }),
-    {
+    faults: {
       "cache-mark-lost": {
-        modelRequest:
-          parts((part) =>
-            part.type === "text" ? [{ type: "text", text: part.text }] : [part]
-          ) ?? ((request) => request),
+        modelRequest: parts((part) =>
+          part.type === "text" ? [{ type: "text", text: part.text }] : [part]
+        ) ?? ((request) =>
+          request),
       },
     },
-  ),
-  requestCheck(
-    "developer",
-    {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
-      text:
-        "The text of a developer message reaches the upstream as instructions, or the request is refused.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.developer",
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
+    rule:
+      "The text of a developer message reaches the upstream as instructions, or the request is refused.",
+    judge: (e) =>
       e.matching("chat/*/developer-whole").map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400, 422);
         const p = passedRequest(x);
         return equal(p, "instructions upstream", p.asked.system, p.sent.system);
       }),
-    shared("system-lost-on-chat", "system-as-user-text"),
-  ),
-  ...["neighbours", "parts"].map((form) =>
-    requestCheck(
-      `text-of-${form}`,
-      {
-        ...SAME,
-        text: form === "parts"
-          ? "Each text part of a turn reaches the upstream, in order."
-          : "Consecutive user turns all reach the upstream, in order.",
-      },
-      (e) =>
-        passed(e, form).map(({ x, asked, sent }) =>
-          fact(
-            inOrder(textsOf(asked), textsOf(sent).join("\n")),
-            "text upstream",
-            JSON.stringify(textsOf(asked)),
-            textsOf(sent),
-            x,
-          )
-        ),
-      pick(REPEATED_FAULTS_CONVERSATION, "last-text-only", "texts-reversed"),
-    )
-  ),
-];
+    faults: shared("system-lost-on-chat", "system-as-user-text"),
+  },
+  ...["neighbours", "parts"].map((form) => ({
+    id: `upstream.text-of-${form}`,
+    source: SAME,
+    rule: form === "parts"
+      ? "Each text part of a turn reaches the upstream, in order."
+      : "Consecutive user turns all reach the upstream, in order.",
+    judge: (e: Evidence) =>
+      passed(e, form).map(({ x, asked, sent }) =>
+        fact(
+          inOrder(textsOf(asked), textsOf(sent).join("\n")),
+          "text upstream",
+          JSON.stringify(textsOf(asked)),
+          textsOf(sent),
+          x,
+        )
+      ),
+    faults: pick(CONVERSATION_FAULTS, "last-text-only", "texts-reversed"),
+  })),
+]);

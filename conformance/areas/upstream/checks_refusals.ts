@@ -3,11 +3,7 @@
  * endpoints, whole and streamed.
  */
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
-import {
-  brokenByRefusals,
-  changed,
-  REPEATED_FAULTS_REFUSALS,
-} from "./faults_refusals.ts";
+import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { VENDOR_ERRORS } from "@model-gateway/replay/vendor_errors";
@@ -116,7 +112,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
             : statusIs(x, ...statuses)
         ),
       faults: pick(
-        REPEATED_FAULTS_REFUSALS,
+        REFUSAL_FAULTS,
         `status-${status}-misread`,
         "refused-streams-are-200",
       ),
@@ -145,7 +141,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         ),
       ]),
     faults: pick(
-      REPEATED_FAULTS_REFUSALS,
+      REFUSAL_FAULTS,
       "odd-faults-are-400",
       "odd-faults-are-pages",
     ),
@@ -185,7 +181,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       ]),
     faults: {
       ...shared("upstream-words-lost"),
-      ...pick(REPEATED_FAULTS_REFUSALS, "status-422-misread"),
+      ...pick(REFUSAL_FAULTS, "status-422-misread"),
     },
   },
   ...CALLERS.map((status): Check => ({
@@ -211,7 +207,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: pick(
-      REPEATED_FAULTS_REFUSALS,
+      REFUSAL_FAULTS,
       "upstream-words-lost",
       "upstream-words-cut",
     ),
@@ -271,7 +267,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: pick(
-      REPEATED_FAULTS_REFUSALS,
+      REFUSAL_FAULTS,
       "retry-after-lost",
       "retry-after-one",
       "retry-after-in-ms",
@@ -319,7 +315,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         message,
       })),
       ...shared("upstream-words-lost"),
-      ...pick(REPEATED_FAULTS_REFUSALS, "status-400-misread"),
+      ...pick(REFUSAL_FAULTS, "status-400-misread"),
     },
   },
   {

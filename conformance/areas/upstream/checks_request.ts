@@ -1,16 +1,17 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
-import { type Check, shared } from "../../suite/check.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   call,
   limitLostOnChat,
   otherModel,
   otherModelOnChat,
+  parts,
   pictures,
   withBody,
-} from "./faults_request.ts";
-import { mutant, parts } from "./faults_conversation.ts";
+} from "./faults.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";
 import {
   turnsText,
@@ -26,7 +27,6 @@ import {
   MEMBERS,
   passed,
   passedRequest,
-  requestCheck,
   SAME,
   TABLE,
 } from "./passed_request.ts";
@@ -78,39 +78,36 @@ function meant(tool: UpstreamRequest["tools"][number]): Json {
 }
 
 /** Part of `UPSTREAM_CHECKS`. */
-export const REQUEST_CHECKS: readonly Check[] = [
+export const REQUEST_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-members"],
+}, [
   ...CONVERSATION_CHECKS,
-  requestCheck(
-    "max_tokens",
-    {
-      section: TABLE,
-      text:
-        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
-    },
-    (e) =>
+  {
+    id: "upstream.max_tokens",
+    rule:
+      "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
+    judge: (e) =>
       passed(e, "limit").map((p) =>
         equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
       ),
-    {
-      "limit-lost": mutant((request) => ({ ...request, maxTokens: undefined })),
-      "limit-one-more": mutant((request) => ({
-        ...request,
+    faults: {
+      "limit-lost": asking({ maxTokens: undefined }),
+      "limit-one-more": asking((request) => ({
         maxTokens: request.maxTokens === undefined
           ? undefined
           : request.maxTokens + 1,
       })),
       "limit-lost-on-chat": limitLostOnChat,
     },
-    "documented",
-  ),
-  requestCheck(
-    "limit-where-needed",
-    {
-      ...SAME,
-      text:
-        "A chat request without a limit gets one where the upstream's format requires it.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.limit-where-needed",
+    source: SAME,
+    rule:
+      "A chat request without a limit gets one where the upstream's format requires it.",
+    judge: (e) =>
       passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
         fact(
           call.dialect !== "messages" ||
@@ -121,83 +118,76 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    {
-      "limit-zero-by-default": mutant((request) => ({
-        ...request,
+    faults: {
+      "limit-zero-by-default": asking((request) => ({
         maxTokens: request.maxTokens ?? 0,
       })),
     },
-  ),
-  requestCheck("temperature", {
-    section: TABLE,
-    text: "| temperature | number | no | 0 to 1. Omit for the model default |",
-  }, (e) => [
-    ...sampled(
-      e,
-      "temperature",
-      (sent) => sent.temperature,
-      VALUES.temperature,
-    ),
-    ...sampled(e, "zero", (sent) => sent.temperature, 0),
-    ...passed(e, "limit").map((p) =>
-      equal(p, "temperature upstream", undefined, p.sent.temperature)
-    ),
-    // The range of the message format ends at 1; a model of another format accepts the range of the
-    // chat format.
-    ...passed(e, "hot", "chat").filter(({ call, sent }) =>
-      call.dialect !== "messages" && sent.temperature !== undefined
-    ).map((p) =>
-      equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
-    ),
-  ], {
-    "temperature-cut-to-one": mutant((request) => ({
-      ...request,
-      temperature: request.temperature === undefined
-        ? undefined
-        : Math.min(request.temperature, 1),
-    })),
-    "temperature-lost": mutant((request) => ({
-      ...request,
-      temperature: undefined,
-    })),
-    "temperature-doubled": mutant((request) => ({
-      ...request,
-      temperature: request.temperature === undefined
-        ? undefined
-        : request.temperature * 2,
-    })),
-    "temperature-zero-lost": mutant((request) => ({
-      ...request,
-      temperature: request.temperature || undefined,
-    })),
-    "temperature-lost-in-streams": mutant((request) =>
-      request.stream ? { ...request, temperature: undefined } : request
-    ),
-    "temperature-invented": mutant((request) => ({
-      ...request,
-      temperature: request.temperature ?? 0.7,
-    })),
-  }),
-  requestCheck(
-    "top_p",
-    { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
-    (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
-    {
-      "top_p-lost": mutant((request) => ({ ...request, topP: undefined })),
-      "top_p-is-one": mutant((request) => ({ ...request, topP: 1 })),
-      "top_p-lost-on-chat": mutant((request, { endpoint }) =>
-        endpoint === "chat" ? { ...request, topP: undefined } : request
+  },
+  {
+    id: "upstream.temperature",
+    level: "convention",
+    rule: "| temperature | number | no | 0 to 1. Omit for the model default |",
+    judge: (e) => [
+      ...sampled(
+        e,
+        "temperature",
+        (sent) => sent.temperature,
+        VALUES.temperature,
+      ),
+      ...sampled(e, "zero", (sent) => sent.temperature, 0),
+      ...passed(e, "limit").map((p) =>
+        equal(p, "temperature upstream", undefined, p.sent.temperature)
+      ),
+      // The range of the message format ends at 1; a model of another format accepts the range of the
+      // chat format.
+      ...passed(e, "hot", "chat").filter(({ call, sent }) =>
+        call.dialect !== "messages" && sent.temperature !== undefined
+      ).map((p) =>
+        equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
+      ),
+    ],
+    faults: {
+      "temperature-cut-to-one": asking((request) => ({
+        temperature: request.temperature === undefined
+          ? undefined
+          : Math.min(request.temperature, 1),
+      })),
+      "temperature-lost": asking({ temperature: undefined }),
+      "temperature-doubled": asking((request) => ({
+        temperature: request.temperature === undefined
+          ? undefined
+          : request.temperature * 2,
+      })),
+      "temperature-zero-lost": asking((request) => ({
+        temperature: request.temperature || undefined,
+      })),
+      "temperature-lost-in-streams": asking((request) =>
+        request.stream ? { temperature: undefined } : {}
+      ),
+      "temperature-invented": asking((request) => ({
+        temperature: request.temperature ?? 0.7,
+      })),
+    },
+  },
+  {
+    id: "upstream.top_p",
+    level: "convention",
+    rule: "| top_p | number | no | Nucleus sampling.",
+    judge: (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
+    faults: {
+      "top_p-lost": asking({ topP: undefined }),
+      "top_p-is-one": asking({ topP: 1 }),
+      "top_p-lost-on-chat": asking((_, { endpoint }) =>
+        endpoint === "chat" ? { topP: undefined } : {}
       ),
     },
-  ),
-  requestCheck(
-    "stop_sequences",
-    {
-      section: TABLE,
-      text:
-        "| stop_sequences | array of strings | no | Generation halts when one is produced |",
-    },
-    (e) => {
+  },
+  {
+    id: "upstream.stop_sequences",
+    rule:
+      "| stop_sequences | array of strings | no | Generation halts when one is produced |",
+    judge: (e) => {
       // Some models refuse stop strings, and a gateway must leave them out for those.
       const all = passed(e, "stops");
       return [
@@ -226,32 +216,27 @@ export const REQUEST_CHECKS: readonly Check[] = [
         }),
       ];
     },
-    {
-      "stops-lost": mutant((request) => ({ ...request, stops: [] })),
-      "first-stop-only": mutant((request) => ({
-        ...request,
+    faults: {
+      "stops-lost": asking({ stops: [] }),
+      "first-stop-only": asking((request) => ({
         stops: request.stops.slice(0, 1),
       })),
-      "stops-trimmed": mutant((request) => ({
-        ...request,
+      "stops-trimmed": asking((request) => ({
         stops: request.stops.map((stop) => stop.trim()),
       })),
-      "stops-lost-on-chat": mutant((request, { endpoint }) =>
-        endpoint === "chat" ? { ...request, stops: [] } : request
+      "stops-lost-on-chat": asking((_, { endpoint }) =>
+        endpoint === "chat" ? { stops: [] } : {}
       ),
-      "stop-text-lost": {
-        modelRequest: (modelRequest, { request }) =>
-          request.body.includes('"stop":"')
-            ? { ...modelRequest, stops: [] }
-            : modelRequest,
-      },
+      "stop-text-lost": asking((_, { request }) =>
+        request.body.includes('"stop":"') ? { stops: [] } : {}
+      ),
     },
-    "documented",
-  ),
-  requestCheck(
-    "tools",
-    { section: TABLE, text: "| tools | array | no | Tool definitions;" },
-    (e) =>
+  },
+  {
+    id: "upstream.tools",
+    rule: "| tools | array | no | Tool definitions;",
+    reads: ["sent-things"],
+    judge: (e) =>
       passed(e, "tools").map(({ x, asked, sent }) =>
         fact(
           sameJson(asked.tools.map(meant), sent.tools.map(meant)),
@@ -261,30 +246,25 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    {
-      "tools-lost": mutant((request) => ({ ...request, tools: [] })),
-      "second-tool-lost": mutant((request) => ({
-        ...request,
+    faults: {
+      "tools-lost": asking({ tools: [] }),
+      "second-tool-lost": asking((request) => ({
         tools: request.tools.slice(0, 1),
       })),
-      "tools-reversed": mutant((request) => ({
-        ...request,
-        tools: [...request.tools].reverse(),
+      "tools-reversed": asking(({ tools }) => ({
+        tools: [...tools].reverse(),
       })),
-      "schemas-emptied": mutant((request) => ({
-        ...request,
+      "schemas-emptied": asking((request) => ({
         tools: request.tools.map((tool) => ({
           ...tool,
           schema: { type: "object" },
         })),
       })),
-      "descriptions-lost": mutant((request) => ({
-        ...request,
+      "descriptions-lost": asking((request) => ({
         tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
       })),
       // No parameter of a tool is required.
-      "required-lost": mutant((request) => ({
-        ...request,
+      "required-lost": asking((request) => ({
         tools: request.tools.map((tool) => ({
           ...tool,
           schema: JSON.parse(
@@ -293,16 +273,12 @@ export const REQUEST_CHECKS: readonly Check[] = [
         })),
       })),
     },
-    "documented",
-  ),
-  requestCheck(
-    "metadata",
-    {
-      section: TABLE,
-      text:
-        "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.metadata",
+    rule:
+      "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
+    judge: (e) =>
       passed(e, "metadata", "messages").map(({ x, call }) =>
         fact(
           call.dialect !== "messages" ||
@@ -313,23 +289,19 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         )
       ),
-    {
-      "metadata-lost": mutant((request) => ({ ...request, user: undefined })),
-      "user-id-replaced": mutant((request) => ({
-        ...request,
+    faults: {
+      "metadata-lost": asking({ user: undefined }),
+      "user-id-replaced": asking((request) => ({
         user: request.user === undefined ? undefined : "gateway",
       })),
     },
-    "documented",
-  ),
-  requestCheck(
-    "several-choices",
-    {
-      source: "https://platform.openai.com/docs/api-reference/chat/create, n",
-      text:
-        "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.several-choices",
+    source: "https://platform.openai.com/docs/api-reference/chat/create, n",
+    rule:
+      "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
+    judge: (e) =>
       e.matching("chat/*/several-whole").map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400, 422);
         // The replay upstream sends one choice even when two are requested.
@@ -337,7 +309,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
         const choices = listAt(x.json, "choices").length;
         return fact(wished || choices === 2, "choices", "2", choices, x);
       }),
-    {
+    faults: {
       "choices-ignored": {
         request: (request) => ({
           ...request,
@@ -345,15 +317,13 @@ export const REQUEST_CHECKS: readonly Check[] = [
         }),
       },
     },
-  ),
-  requestCheck(
-    "nothing-added",
-    {
-      ...SAME,
-      text:
-        "A request without instructions, tools or stop strings reaches the upstream without them.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.nothing-added",
+    source: SAME,
+    rule:
+      "A request without instructions, tools or stop strings reaches the upstream without them.",
+    judge: (e) =>
       passed(e, "limit").map((p) =>
         equal(p, "system, tools and stop strings upstream", [[], [], []], [
           p.sent.system,
@@ -361,25 +331,21 @@ export const REQUEST_CHECKS: readonly Check[] = [
           p.sent.stops,
         ])
       ),
-    {
-      "system-invented": mutant((request) =>
-        request.system === ""
-          ? { ...request, system: "You are helpful." }
-          : request
+    faults: {
+      "system-invented": asking((request) =>
+        request.system === "" ? { system: "You are helpful." } : {}
       ),
-      "stops-invented": mutant((request) =>
-        request.stops.length === 0 ? { ...request, stops: ["Human:"] } : request
+      "stops-invented": asking((request) =>
+        request.stops.length === 0 ? { stops: ["Human:"] } : {}
       ),
     },
-  ),
-  requestCheck(
-    "own-members",
-    {
-      ...SAME,
-      text:
-        "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.own-members",
+    source: SAME,
+    rule:
+      "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
+    judge: (e) =>
       [...e.matching("*/*/own-whole"), ...e.matching("*/*/own-stream")]
         .flatMap((x) => {
           if (x.head?.status !== 200) return [statusIs(x, 400, 422)];
@@ -396,21 +362,23 @@ export const REQUEST_CHECKS: readonly Check[] = [
             )
           );
         }),
-    {
-      "own-members-lost": mutant((request) => ({ ...request, own: {} })),
-      "own-members-lost-in-streams": mutant((request) =>
-        request.stream ? { ...request, own: {} } : request
+    faults: {
+      "own-members-lost": asking({ own: {} }),
+      "own-members-lost-in-streams": asking((request) =>
+        request.stream ? { own: {} } : {}
       ),
     },
-  ),
-  requestCheck(
-    "image",
-    { section: TABLE, text: "block arrays such as image blocks are also used" },
-    (e) =>
+  },
+  {
+    id: "upstream.image",
+    level: "convention",
+    rule: "block arrays such as image blocks are also used",
+    reads: ["sent-things"],
+    judge: (e) =>
       ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
       ),
-    {
+    faults: {
       "image-lost": pictures(() => []),
       "image-cut": pictures((part) =>
         part.type === "image"
@@ -421,8 +389,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
         part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
       ),
       // Pictures are moved after the text.
-      "image-after-text": mutant((request) => ({
-        ...request,
+      "image-after-text": asking((request) => ({
         turns: request.turns.map((turn) => ({
           ...turn,
           parts: [...turn.parts].sort((left, right) =>
@@ -441,15 +408,14 @@ export const REQUEST_CHECKS: readonly Check[] = [
         },
       },
     },
-  ),
-  requestCheck(
-    "image-url",
-    {
-      ...SAME,
-      text:
-        "The URL of a picture reaches the upstream unchanged, or the request is refused.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.image-url",
+    source: SAME,
+    rule:
+      "The URL of a picture reaches the upstream unchanged, or the request is refused.",
+    reads: ["sent-things"],
+    judge: (e) =>
       [...e.matching("*/*/image-url-whole")].map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400);
         const p = passedRequest(x);
@@ -460,7 +426,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
           turnsText(p.sent),
         );
       }),
-    {
+    faults: {
       "image-address-cut": pictures((part) =>
         part.type === "image-url"
           ? [{ ...part, url: part.url.split("?")[0] ?? "" }]
@@ -468,32 +434,31 @@ export const REQUEST_CHECKS: readonly Check[] = [
       ),
       ...shared("image-lost"),
     },
-  ),
-  requestCheck(
-    "stream",
-    { ...SAME, text: "A stream request becomes a stream request upstream." },
-    (e) =>
+  },
+  {
+    id: "upstream.stream",
+    source: SAME,
+    rule: "A stream request becomes a stream request upstream.",
+    judge: (e) =>
       MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
         passedRequest,
       )
         .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
-    {
+    faults: {
       "streams-asked-whole": call((out) => ({
         ...out,
         url: out.url.replace("streamGenerateContent", "generateContent"),
         body: { ...out.body, stream: false },
       })),
     },
-  ),
-  requestCheck(
-    "unknown-member",
-    {
-      source:
-        "Clients send members that are newer than the gateway; coding assistants above all",
-      text:
-        "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
-    },
-    (e) =>
+  },
+  {
+    id: "upstream.unknown-member",
+    source:
+      "Clients send members that are newer than the gateway; coding assistants above all",
+    rule:
+      "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
+    judge: (e) =>
       e.matching("*/*/unknown-whole")
         .map((x) =>
           fact(
@@ -505,7 +470,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
             x,
           )
         ),
-    {
+    faults: {
       "unknown-member-500": {
         accept: (problem, body) =>
           "x_unknown_member" in body
@@ -513,30 +478,32 @@ export const REQUEST_CHECKS: readonly Check[] = [
             : problem,
       },
     },
-  ),
-  requestCheck("model", {
+  },
+  {
+    id: "upstream.model",
+    level: "convention",
     section: "What the service does",
-    text:
+    rule:
       "Both endpoints accept the same set of model ids, including models of different vendors.",
-  }, (e) => {
-    const all = MEMBERS.flatMap((form) => passed(e, form));
-    return all.map((p) => {
-      const first = all.find(({ asked }) => asked.model === p.asked.model);
-      return equal(p, "model upstream", first?.sent.model, p.sent.model);
-    });
-  }, {
-    "other-model-on-chat": otherModelOnChat,
-    "other-model-for-streams": mutant((request) =>
-      request.stream ? otherModel(request) : request
-    ),
-  }),
-  requestCheck(
-    "one-call",
-    {
-      source: "Each upstream call is billed to the operator",
-      text: "A request that succeeds is sent upstream once.",
+    judge: (e) => {
+      const all = MEMBERS.flatMap((form) => passed(e, form));
+      return all.map((p) => {
+        const first = all.find(({ asked }) => asked.model === p.asked.model);
+        return equal(p, "model upstream", first?.sent.model, p.sent.model);
+      });
     },
-    (e) =>
+    faults: {
+      "other-model-on-chat": otherModelOnChat,
+      "other-model-for-streams": asking((request) =>
+        request.stream ? otherModel(request) : {}
+      ),
+    },
+  },
+  {
+    id: "upstream.one-call",
+    source: "Each upstream call is billed to the operator",
+    rule: "A request that succeeds is sent upstream once.",
+    judge: (e) =>
       some(
         e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
           fact(
@@ -549,16 +516,14 @@ export const REQUEST_CHECKS: readonly Check[] = [
         ),
         "a success",
       ),
-    shared("called-twice"),
-  ),
-  requestCheck(
-    "call-is-json",
-    {
-      source: "Each vendor's API documentation",
-      text:
-        "The upstream is called with POST, `content-type: application/json` and a JSON object.",
-    },
-    (e) =>
+    faults: shared("called-twice"),
+  },
+  {
+    id: "upstream.call-is-json",
+    source: "Each vendor's API documentation",
+    rule:
+      "The upstream is called with POST, `content-type: application/json` and a JSON object.",
+    judge: (e) =>
       MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
         fact(call.method === "POST", "method upstream", "POST", call.method, x),
         fact(
@@ -570,38 +535,41 @@ export const REQUEST_CHECKS: readonly Check[] = [
           x,
         ),
       ]),
-    {
+    faults: {
       "called-with-text-plain": call((out) => ({
         ...out,
         headers: { ...out.headers, "content-type": "text/plain" },
       })),
     },
-  ),
-  requestCheck("callers-key", {
+  },
+  {
+    id: "upstream.callers-key",
     source:
       "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
-    text: "The client's key is never sent upstream.",
-  }, (e) => [
-    fact(
-      e.note("the client's key was seen upstream") === false,
-      "the client's key upstream",
-      "never",
-      e.note("the client's key was seen upstream"),
-    ),
-  ], {
-    // The client's key is sent upstream in a header.
-    "callers-key-passed-on": call((out, { request }) => ({
-      ...out,
-      headers: {
-        ...out.headers,
-        "x-forwarded-authorization": request.headers["authorization"] ??
+    rule: "The client's key is never sent upstream.",
+    judge: (e) => [
+      fact(
+        e.note("the client's key was seen upstream") === false,
+        "the client's key upstream",
+        "never",
+        e.note("the client's key was seen upstream"),
+      ),
+    ],
+    faults: {
+      // The client's key is sent upstream in a header.
+      "callers-key-passed-on": call((out, { request }) => ({
+        ...out,
+        headers: {
+          ...out.headers,
+          "x-forwarded-authorization": request.headers["authorization"] ??
+            request.headers["x-api-key"] ?? "",
+        },
+      })),
+      "callers-key-as-user": withBody((body, { request }) => ({
+        ...body,
+        user: request.headers["authorization"] ??
           request.headers["x-api-key"] ?? "",
-      },
-    })),
-    "callers-key-as-user": withBody((body, { request }) => ({
-      ...body,
-      user: request.headers["authorization"] ??
-        request.headers["x-api-key"] ?? "",
-    })),
-  }),
-];
+      })),
+    },
+  },
+]);

@@ -2,7 +2,6 @@
  * Shared by the checks of requests upstream: pairs of the client's request and the request
  * upstream.
  */
-import type { Check, Faults } from "../../suite/check.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import {
   readUpstreamRequest,
@@ -65,52 +64,9 @@ export function equal(
   return fact(text(asked) === text(sent), what, text(asked), text(sent), x);
 }
 
-/** The scenario that a form belongs to; forms that are not listed belong to the conversation. */
-const GROUPS: Readonly<Record<string, string>> = {
-  "max_tokens": "members",
-  "limit-where-needed": "members",
-  "temperature": "members",
-  "top_p": "members",
-  "stop_sequences": "members",
-  "metadata": "members",
-  "stream": "members",
-  "nothing-added": "members",
-  "own-members": "members",
-  "several-choices": "members",
-  "unknown-member": "members",
-  "model": "members",
-  "one-call": "members",
-  "call-is-json": "members",
-  "callers-key": "members",
-  "tools": "things",
-  "image": "things",
-  "image-url": "things",
-};
-
-/** A check of requests upstream. */
-export function requestCheck(
-  name: string,
-  rule: Check["rule"],
-  judge: Check["judge"],
-  faults: Faults,
-  level: Check["level"] = "convention",
-): Check {
-  const reads = [`sent-${GROUPS[name] ?? "talk"}`];
-  return {
-    id: `upstream.${name}`,
-    rule,
-    level,
-    mode: "replay",
-    reads,
-    judge,
-    faults,
-  };
-}
-
 /** Source of most of these rules. */
-export const SAME = {
-  source: "A gateway forwards requests (section What the service does)",
-};
+export const SAME =
+  "A gateway forwards requests (section What the service does)";
 /** Section with the members of a message request. */
 export const TABLE = "POST /v1/messages";
 

@@ -1,1 +1,0 @@
-/** Mutants for the checks of the area `auth` about which keys are accepted. */

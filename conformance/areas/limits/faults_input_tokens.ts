@@ -1,1 +1,0 @@
-/** Mutants for the checks of the area `limits` about which parts of a request are read. */

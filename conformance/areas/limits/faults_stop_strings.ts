@@ -1,1 +1,0 @@
-/** Mutants for the checks about several stop strings. */

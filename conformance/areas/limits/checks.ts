@@ -1,86 +1,26 @@
 /** Checks of the area `limits`. */
+import {
+  formsOf,
+  limit,
+  REFUSAL_CHECKS,
+  refusals,
+  sent,
+} from "./checks_refusals.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import {
-  type Check,
-  checksWith,
-  type Faults,
-  shared,
-} from "../../suite/check.ts";
-import {
-  field,
-  overlooking,
-  refusalBody,
-  refusing,
-  repairing,
-} from "./hooks.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { field, overlooking, refusing, repairing } from "./hooks.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { BEYOND, WITHIN } from "./scenarios.ts";
-import { GENERATION, type Generation } from "../../suite/requests.ts";
+import { WITHIN } from "./scenarios.ts";
+import type { Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
+import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import { REQUEST_FORM_CHECKS } from "./checks_request_forms.ts";
 import { STOP_STRING_CHECKS } from "./checks_stop_strings.ts";
 import { LIMITS_UPSTREAM_CHECKS } from "./checks_upstream.ts";
 import { INPUT_TOKEN_CHECKS } from "./checks_input_tokens.ts";
 import { LIMITS_REPORTED_CHECKS } from "./checks_reported.ts";
 import { LIMITS_USAGE_CHECKS } from "./checks_usage.ts";
-
-const SECTION = "Limits";
-
-/**
- * The exchanges of a form, whole and streamed; refusals count only when a request beside them was
- * answered.
- */
-function sent(
-  e: Evidence,
-  endpoint: Generation,
-  form: string,
-): readonly Exchange[] {
-  e.replies(`${endpoint}/*/control`);
-  const found = e.exchanges.filter(({ label }) => {
-    const [of, , last] = label.split("/");
-    return of === endpoint && (last === form || last === `${form}-stream`);
-  });
-  if (found.length > 0) return found;
-  throw new NotTestable(`nothing was sent as ${endpoint} ${form}`);
-}
-
-/** The forms of a field that this kind of run sent. */
-function formsOf(
-  e: Evidence,
-  from: typeof BEYOND,
-  endpoint: Generation,
-  field: string,
-): string[] {
-  return Object.entries(from[endpoint]).filter(([, limit]) =>
-    limit.field === field && (e.mode === "replay" || limit.live !== "never")
-  ).map(([form]) => form);
-}
-
-function refusals(
-  e: Evidence,
-  endpoint: Generation,
-  field: string,
-): Exchange[] {
-  return formsOf(e, BEYOND, endpoint, field).flatMap((form) =>
-    sent(e, endpoint, form)
-  );
-}
-
-function allRefusals(e: Evidence): Exchange[] {
-  return GENERATION.flatMap((endpoint) =>
-    ["max_tokens", "temperature", "system"].flatMap((field) =>
-      refusals(e, endpoint, field)
-    )
-  );
-}
 
 /**
  * Refused as the client's mistake; the exact status and body of such a refusal are not documented.
@@ -117,24 +57,6 @@ function acceptances(
   return formsOf(e, WITHIN, endpoint, field).flatMap((form) =>
     sent(e, endpoint, form).map(answered)
   );
-}
-
-function limit(
-  id: string,
-  text: string,
-  judge: (e: Evidence) => Finding[],
-  faults: Faults,
-  mode: Check["mode"] = "both",
-): Check {
-  return {
-    id,
-    rule: { section: SECTION, text },
-    level: "documented",
-    mode,
-    reads: ["limits"],
-    judge,
-    faults,
-  };
 }
 
 const MESSAGES_TEMPERATURE =
@@ -306,94 +228,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       ...shared("chat-system-first-refused"),
     },
   },
-  {
-    id: "limits.refusal-names-field",
-    source: "Claude Code and both libraries show `error.message` to users",
-    rule: "A refusal names the wrong field, in a JSON error.",
-    judge: (e) =>
-      GENERATION.flatMap((endpoint) =>
-        ["max_tokens", "temperature", "system"].flatMap((field) =>
-          refusals(e, endpoint, field).map((x) =>
-            fact(
-              textAt(x.json, "error.message").includes(field) ||
-                at(x.json, "error.param") === field,
-              "error.message",
-              `names ${field}`,
-              textAt(x.json, "error.message") || x.text.slice(0, 120),
-              x,
-            )
-          )
-        )
-      ),
-    faults: {
-      "refusal-without-field": {
-        problem: ({ param: _, ...problem }) =>
-          problem.status === 400
-            ? { ...problem, message: "The request is invalid" }
-            : problem,
-      },
-      "refusal-names-other-field": {
-        problem: ({ param: _, ...problem }) =>
-          problem.status === 400
-            ? { ...problem, message: "messages: wrong" }
-            : problem,
-      },
-    },
-  },
-  {
-    id: "limits.refusal-body",
-    source:
-      "Both formats' documentation: a wrong request gets `invalid_request_error`",
-    rule:
-      "A refusal is a 400 or 422 with a JSON error of the type `invalid_request_error`, also for a stream request.",
-    judge: (e) =>
-      allRefusals(e).flatMap((x) => [
-        statusIs(x, 400, 422),
-        fact(
-          at(x.json, "error.type") === "invalid_request_error",
-          "error.type",
-          "invalid_request_error",
-          at(x.json, "error.type"),
-          x,
-        ),
-        fact(
-          x.endpoint === "chat" || at(x.json, "type") === "error",
-          "type",
-          "error, on the message endpoint",
-          at(x.json, "type"),
-          x,
-        ),
-        fact(
-          x.frames.length === 0 && !isStream(x),
-          "reply",
-          "no event stream",
-          x.text.slice(0, 80),
-          x,
-        ),
-      ]),
-    faults: {
-      "refusal-type-api_error": {
-        problem: (problem) =>
-          problem.status === 400 ? { ...problem, type: "api_error" } : problem,
-      },
-      "refusal-without-top-type": refusalBody((body) => ({
-        error: body["error"],
-      })),
-      // A refused stream has the content type text/event-stream.
-      "refusal-as-stream": {
-        reply: (reply, { stream }) =>
-          reply.status === 400 && stream
-            ? {
-              ...reply,
-              headers: {
-                ...reply.headers,
-                "content-type": "text/event-stream",
-              },
-            }
-            : reply,
-      },
-    },
-  },
+  ...REFUSAL_CHECKS,
   ...LIMITS_USAGE_CHECKS,
   ...LIMITS_REPORTED_CHECKS,
   ...INPUT_TOKEN_CHECKS,

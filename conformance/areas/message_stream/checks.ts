@@ -10,7 +10,7 @@ import { isObject } from "@model-gateway/replay/json";
 import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";
 import { characters } from "../message_reply/checks.ts";
-import { MESSAGE_STREAM_EXACT_CHECKS } from "../message_reply/checks_exact.ts";
+import { MESSAGE_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
 import { MESSAGE_STREAM_ORDER_CHECKS } from "./checks_order.ts";
 import { MESSAGE_STREAM_WHOLE_REPLY_CHECKS } from "./checks_whole_reply.ts";
 import { MESSAGE_STREAM_START_CHECKS } from "./checks_start.ts";

@@ -17,7 +17,7 @@ import {
   messageStart,
   without,
 } from "./faults.ts";
-import { type Check, type Faults, shared } from "../../suite/check.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
   at,
@@ -31,15 +31,6 @@ import type { Evidence } from "../../suite/evidence.ts";
 import { demanded, fact, type Finding } from "../../suite/finding.ts";
 
 const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
-
-/** A rule about calls, judged on forced calls and on the calls of fixtures. */
-interface Shape {
-  readonly id: string;
-  readonly rule: Check["rule"];
-  readonly level: Check["level"];
-  readonly judge: (e: Evidence) => readonly Finding[];
-  readonly faults: Faults;
-}
 
 /** True for a non-empty string. */
 function isName(value: Json | undefined): boolean {
@@ -166,11 +157,14 @@ function faults(
   });
 }
 
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly Check[] = checksWith({
+  section: REPLY,
+  mode: "both",
+  reads: ["tool-forced"],
+}, [
   {
     id: "tools.message-block",
-    rule: { section: REPLY, text: "Tool calls have `type` = `tool_use`." },
-    level: "documented",
+    rule: "Tool calls have `type` = `tool_use`.",
     judge: (e) =>
       e.replies("messages/*/whole/*").flatMap((x) => {
         const blocks = callsAt(x, "content").filter((block) =>
@@ -196,13 +190,9 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.message-block-members",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text:
-        "A tool_use block has an id, a name and an input that is an object.",
-    },
-    level: "convention",
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "A tool_use block has an id, a name and an input that is an object.",
     judge: (e) =>
       e.replies("messages/*/whole/*").flatMap((x) => {
         const blocks = callsAt(x, "content").filter((block) =>
@@ -238,13 +228,10 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.message-events",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, input JSON delta",
-      text:
-        "A tool_use block starts with id, name and an empty input; its deltas are input_json_delta, whose strings, joined, are the input.",
-    },
-    level: "convention",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, input JSON delta",
+    rule:
+      "A tool_use block starts with id, name and an empty input; its deltas are input_json_delta, whose strings, joined, are the input.",
     judge: (e) =>
       faults(e, e.streams("messages/*/stream/*"), "tool events", eventFault),
     faults: {
@@ -270,13 +257,10 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.chat-call",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
-      text:
-        "Each tool call has an id, type function, and function with name and arguments; the arguments are JSON in a string.",
-    },
-    level: "convention",
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
+    rule:
+      "Each tool call has an id, type function, and function with name and arguments; the arguments are JSON in a string.",
     judge: (e) =>
       e.replies("chat/*/whole/*").flatMap((x) => {
         const calls = callsAt(x, "choices.0.message.tool_calls");
@@ -328,13 +312,10 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.chat-fragments",
-    rule: {
-      source:
-        "https://github.com/openai/openai-node, lib/ChatCompletionStream: fragments are joined by index",
-      text:
-        "Indexes count from 0; the first fragment of an index has id, type and name, later ones only arguments, all strings.",
-    },
-    level: "convention",
+    source:
+      "https://github.com/openai/openai-node, lib/ChatCompletionStream: fragments are joined by index",
+    rule:
+      "Indexes count from 0; the first fragment of an index has id, type and name, later ones only arguments, all strings.",
     judge: (e) =>
       faults(e, e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
     faults: {
@@ -379,12 +360,9 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.ids-unique",
-    rule: {
-      source:
-        "Both formats pair a result with its call by the id of the call alone",
-      text: "Every call of a reply has its own id.",
-    },
-    level: "convention",
+    source:
+      "Both formats pair a result with its call by the id of the call alone",
+    rule: "Every call of a reply has its own id.",
     judge: (e) =>
       [...e.replies("*/*/whole/*"), ...e.streams("*/*/stream/*")].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
@@ -408,12 +386,9 @@ const SHAPES: readonly Shape[] = [
   },
   {
     id: "tools.chat-content-beside-calls",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.content",
-      text: "Beside calls the content is a string or null.",
-    },
-    level: "convention",
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, message.content",
+    rule: "Beside calls the content is a string or null.",
     judge: (e) =>
       e.replies("chat/*/whole/*").map((x) => {
         const content = at(x.json, "choices.0.message.content");
@@ -436,34 +411,19 @@ const SHAPES: readonly Shape[] = [
       ),
     },
   },
-];
+]);
 
 /**
  * Part of `TOOLS_CHECKS`: each rule once on forced calls of any model, and once on the calls of
  * fixtures.
  */
-export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((
-  { id, rule, level, judge, faults },
-): Check[] => [
-  {
-    id,
-    rule,
-    level,
-    mode: "both",
-    reads: ["tool-forced"],
-    judge,
-    // These need two calls in one reply.
-    faults: Object.fromEntries(
-      Object.entries(faults).filter(([name]) => name !== "tool-ids-equal"),
-    ),
-  },
-  {
-    id: `${id}-of-fixtures`,
-    rule,
-    level,
+export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((shape) => {
+  // Two calls in one reply show it, which only fixtures have.
+  const { "tool-ids-equal": _, ...faults } = shape.faults;
+  return [{ ...shape, faults }, {
+    ...shape,
+    id: `${shape.id}-of-fixtures`,
     mode: "replay",
     reads: ["tool-calls"],
-    judge,
-    faults,
-  },
-]);
+  }];
+});

@@ -2,7 +2,13 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
-import { all, json, SAME_IDS, streams, typed, without } from "./faults.ts";
+import {
+  header,
+  isRequestId,
+  REQUEST_ID_CHECKS,
+  upstreamHeaders,
+} from "./checks_request_ids.ts";
+import { all, json, streams, typed, without } from "./faults.ts";
 import {
   type Check,
   checksWith,
@@ -10,7 +16,6 @@ import {
   shared,
 } from "../../suite/check.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -23,16 +28,6 @@ function streamsOf(e: Evidence): readonly Exchange[] {
   );
   if (found.length === 0) throw new NotTestable("no stream was answered");
   return found;
-}
-
-function header(
-  x: Exchange,
-  name: string,
-  expected: string,
-  test: (value: string | undefined) => boolean,
-): Finding {
-  const value = headerOf(x, name);
-  return fact(test(value), name, expected, value, x);
 }
 
 /** A check of a header of every stream. */
@@ -52,37 +47,6 @@ function streamHead(
     judge: (e) => streamsOf(e).map(judge),
     faults,
   };
-}
-
-/** The request id under the names that the two libraries read; a reply may have both. */
-function idOf(x: Exchange): string | undefined {
-  return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");
-}
-
-function isRequestId(name: string): boolean {
-  return /^(x-)?request-id$/.test(name);
-}
-
-/** Findings about headers of these names with values of the upstream. */
-function upstreamHeaders(
-  e: Evidence,
-  which: (name: string) => boolean,
-): Finding[] {
-  return [
-    ...e.matching("*/*/telling-whole"),
-    ...e.matching("*/*/telling-stream"),
-  ].map((x) => {
-    const leaked = (x.head?.headers ?? []).filter(([name, value]) =>
-      which(name.toLowerCase()) && value.includes(CANARY)
-    );
-    return fact(
-      leaked.length === 0 && x.head?.status === 200,
-      "headers",
-      "not the upstream's value",
-      leaked,
-      x,
-    );
-  });
 }
 
 /** Part of `TRANSPORT_CHECKS`. */
@@ -286,80 +250,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       ...shared("stream-says-gzip"),
     },
   },
-  {
-    id: "transport.request-id",
-    source:
-      "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
-    rule:
-      "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
-    reads: ["text", "keys", "model-list"],
-    judge: (e) =>
-      e.exchanges.map((x) => {
-        const name = x.endpoint === "messages" ? "request-id" : "x-request-id";
-        return header(
-          x,
-          x.endpoint === "models" ? "request-id or x-request-id" : name,
-          "a text",
-          () =>
-            (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
-              "",
-        );
-      }),
-    faults: {
-      "no-request-id": all((headers) =>
-        without(headers, "request-id", "x-request-id")
-      ),
-      "no-request-id-on-errors": json((headers, { status }) =>
-        status === 200
-          ? headers
-          : without(headers, "request-id", "x-request-id")
-      ),
-    },
-  },
-  {
-    id: "transport.request-id-unique",
-    source: "A request id identifies one request in a log",
-    rule: "No request id occurs twice.",
-    reads: ["text", "keys", "model-list"],
-    judge: (e) => {
-      const seen = new Set<string>();
-      const found = e.exchanges.flatMap((x) => {
-        const id = idOf(x);
-        if (id === undefined) return [];
-        const twice = seen.has(id);
-        seen.add(id);
-        return [fact(!twice, "request id", "a unique one", id, x)];
-      });
-      return some(found, "with a request id");
-    },
-    faults: {
-      "constant-request-id": all((headers) => ({ ...headers, ...SAME_IDS })),
-    },
-  },
-  {
-    id: "transport.request-id-in-body",
-    source: "https://docs.anthropic.com/en/api/errors",
-    rule: "Where an error body has `request_id`, it is the one in the header.",
-    reads: ["keys"],
-    matching: "*/missing",
-    each: (x) => {
-      const requestId = textAt(x.json, "request_id");
-      return fact(
-        requestId === "" || requestId === idOf(x),
-        "request_id",
-        idOf(x) ?? "none",
-        requestId,
-      );
-    },
-    faults: {
-      "request-id-mismatch": {
-        reply: (reply) => ({
-          ...reply,
-          body: { ...reply.body, request_id: "req_other" },
-        }),
-      },
-    },
-  },
+  ...REQUEST_ID_CHECKS,
   {
     id: "transport.no-upstream-headers",
     source: "Claude Code's contract for gateways",
@@ -373,21 +264,6 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       "upstream-headers-passed-on": all((headers) => ({
         ...headers,
         "openai-organization": CANARY,
-      })),
-    },
-  },
-  {
-    id: "transport.own-request-id",
-    source: "Claude Code's contract for gateways",
-    rule: "The upstream's request id is not passed on.",
-    level: "contract",
-    mode: "replay",
-    reads: ["upstream-identity"],
-    judge: (e) => upstreamHeaders(e, isRequestId),
-    faults: {
-      "upstream-request-id-passed-on": all((headers) => ({
-        ...headers,
-        "x-request-id": `req_${CANARY}`,
       })),
     },
   },

@@ -1,27 +1,17 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
+import { CALL_CHECKS } from "./checks_call.ts";
+import { CONTENT_CHECKS } from "./checks_content.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import {
-  call,
-  limitLostOnChat,
-  otherModel,
-  otherModelOnChat,
-  parts,
-  pictures,
-  withBody,
-} from "./faults.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";
-import {
-  turnsText,
-  type UpstreamRequest,
-} from "../../evidence/upstream_request.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
+import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
+import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import {
   equal,
   MEMBERS,
@@ -66,15 +56,6 @@ function sampled(
       ),
     ];
   });
-}
-/** A tool without members of its schema that add no meaning, since some gateways add them. */
-function meant(tool: UpstreamRequest["tools"][number]): Json {
-  const { schema } = tool;
-  if (!isObject(schema)) return { ...tool };
-  const keywords = Object.entries(schema).filter(([key, value]) =>
-    !(key.startsWith("$def") && sameJson(value, {}))
-  );
-  return { ...tool, schema: Object.fromEntries(keywords) };
 }
 
 /** Part of `UPSTREAM_CHECKS`. */
@@ -232,48 +213,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ),
     },
   },
-  {
-    id: "upstream.tools",
-    rule: "| tools | array | no | Tool definitions;",
-    reads: ["sent-things"],
-    judge: (e) =>
-      passed(e, "tools").map(({ x, asked, sent }) =>
-        fact(
-          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
-          "tools upstream",
-          JSON.stringify(asked.tools),
-          JSON.stringify(sent.tools),
-          x,
-        )
-      ),
-    faults: {
-      "tools-lost": asking({ tools: [] }),
-      "second-tool-lost": asking((request) => ({
-        tools: request.tools.slice(0, 1),
-      })),
-      "tools-reversed": asking(({ tools }) => ({
-        tools: [...tools].reverse(),
-      })),
-      "schemas-emptied": asking((request) => ({
-        tools: request.tools.map((tool) => ({
-          ...tool,
-          schema: { type: "object" },
-        })),
-      })),
-      "descriptions-lost": asking((request) => ({
-        tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
-      })),
-      // No parameter of a tool is required.
-      "required-lost": asking((request) => ({
-        tools: request.tools.map((tool) => ({
-          ...tool,
-          schema: JSON.parse(
-            JSON.stringify(tool.schema).replace(/,"required":\[[^\]]*\]/, ""),
-          ),
-        })),
-      })),
-    },
-  },
+  ...CONTENT_CHECKS,
   {
     id: "upstream.metadata",
     rule:
@@ -369,89 +309,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ),
     },
   },
-  {
-    id: "upstream.image",
-    level: "convention",
-    rule: "block arrays such as image blocks are also used",
-    reads: ["sent-things"],
-    judge: (e) =>
-      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
-        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
-      ),
-    faults: {
-      "image-lost": pictures(() => []),
-      "image-cut": pictures((part) =>
-        part.type === "image"
-          ? [{ ...part, data: part.data.slice(0, -4) }]
-          : [part]
-      ),
-      "image-type-changed": pictures((part) =>
-        part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
-      ),
-      // Pictures are moved after the text.
-      "image-after-text": asking((request) => ({
-        turns: request.turns.map((turn) => ({
-          ...turn,
-          parts: [...turn.parts].sort((left, right) =>
-            Number(left.type === "image") - Number(right.type === "image")
-          ),
-        })),
-      })),
-      // Only the first of several pictures is passed on.
-      "second-image-lost": {
-        modelRequest: (request, x) => {
-          let seen = 0;
-          const change = parts((part) =>
-            part.type === "image" && ++seen > 1 ? [] : [part]
-          );
-          return change?.(request, x) ?? request;
-        },
-      },
-    },
-  },
-  {
-    id: "upstream.image-url",
-    source: SAME,
-    rule:
-      "The URL of a picture reaches the upstream unchanged, or the request is refused.",
-    reads: ["sent-things"],
-    judge: (e) =>
-      [...e.matching("*/*/image-url-whole")].map((x) => {
-        if (x.head?.status !== 200) return statusIs(x, 400);
-        const p = passedRequest(x);
-        return equal(
-          p,
-          "turns upstream",
-          turnsText(p.asked),
-          turnsText(p.sent),
-        );
-      }),
-    faults: {
-      "image-address-cut": pictures((part) =>
-        part.type === "image-url"
-          ? [{ ...part, url: part.url.split("?")[0] ?? "" }]
-          : [part]
-      ),
-      ...shared("image-lost"),
-    },
-  },
-  {
-    id: "upstream.stream",
-    source: SAME,
-    rule: "A stream request becomes a stream request upstream.",
-    judge: (e) =>
-      MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
-        passedRequest,
-      )
-        .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
-    faults: {
-      "streams-asked-whole": call((out) => ({
-        ...out,
-        url: out.url.replace("streamGenerateContent", "generateContent"),
-        body: { ...out.body, stream: false },
-      })),
-    },
-  },
+  ...CALL_CHECKS,
   {
     id: "upstream.unknown-member",
     source:
@@ -497,79 +355,6 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "other-model-for-streams": asking((request) =>
         request.stream ? otherModel(request) : {}
       ),
-    },
-  },
-  {
-    id: "upstream.one-call",
-    source: "Each upstream call is billed to the operator",
-    rule: "A request that succeeds is sent upstream once.",
-    judge: (e) =>
-      some(
-        e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
-          fact(
-            x.upstream.length === 1,
-            "calls of the upstream",
-            "1",
-            x.upstream.length,
-            x,
-          )
-        ),
-        "a success",
-      ),
-    faults: shared("called-twice"),
-  },
-  {
-    id: "upstream.call-is-json",
-    source: "Each vendor's API documentation",
-    rule:
-      "The upstream is called with POST, `content-type: application/json` and a JSON object.",
-    judge: (e) =>
-      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
-        fact(call.method === "POST", "method upstream", "POST", call.method, x),
-        fact(
-          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
-            isObject(call.json),
-          "body upstream",
-          "a JSON object under application/json",
-          call.headers["content-type"] ?? "no content-type",
-          x,
-        ),
-      ]),
-    faults: {
-      "called-with-text-plain": call((out) => ({
-        ...out,
-        headers: { ...out.headers, "content-type": "text/plain" },
-      })),
-    },
-  },
-  {
-    id: "upstream.callers-key",
-    source:
-      "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
-    rule: "The client's key is never sent upstream.",
-    judge: (e) => [
-      fact(
-        e.note("the client's key was seen upstream") === false,
-        "the client's key upstream",
-        "never",
-        e.note("the client's key was seen upstream"),
-      ),
-    ],
-    faults: {
-      // The client's key is sent upstream in a header.
-      "callers-key-passed-on": call((out, { request }) => ({
-        ...out,
-        headers: {
-          ...out.headers,
-          "x-forwarded-authorization": request.headers["authorization"] ??
-            request.headers["x-api-key"] ?? "",
-        },
-      })),
-      "callers-key-as-user": withBody((body, { request }) => ({
-        ...body,
-        user: request.headers["authorization"] ??
-          request.headers["x-api-key"] ?? "",
-      })),
     },
   },
 ]);

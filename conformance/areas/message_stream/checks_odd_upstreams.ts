@@ -1,0 +1,243 @@
+/** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import type { Json } from "@model-gateway/replay/json";
+import { withoutContent } from "./faults.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { event, out } from "../../reference_gateway/change_messages.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
+import { fact } from "../../suite/finding.ts";
+import { plainMessage } from "../errors/checks_refusal_body.ts";
+import {
+  blocksOf,
+  messageStreams,
+  scenariosOf,
+} from "../message_reply/reply_content.ts";
+import { splitStream } from "./event_order.ts";
+
+function isProblem(json: Exchange["json"]): boolean {
+  return at(json, "type") === "error" && textAt(json, "error.type") !== "" &&
+    textAt(json, "error.message") !== "";
+}
+
+/**
+ * Error types that blame the request: a failure after the reply has begun is not the client's
+ * mistake.
+ */
+const CALLERS_FAULTS: readonly string[] = [
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "not_found_error",
+  "request_too_large",
+];
+
+function failedStream(x: Exchange): ReturnType<typeof fact>[] {
+  const { errors, stops, finals, faults } = splitStream(x);
+  const last = x.frames.at(-1);
+  return [
+    fact(
+      isStream(x),
+      "content-type",
+      "text/event-stream",
+      x.text.slice(0, 99),
+      x,
+    ),
+    fact(
+      errors.length === 1 && last === errors[0] && last?.event === "error" &&
+        isProblem(last.json),
+      "last event",
+      "error, with type and message of the error",
+      last?.data.slice(0, 300) ?? "no event",
+      x,
+      last,
+    ),
+    fact(
+      // One vendor blames the request for a call that it made itself, and a gateway may pass that
+      // on.
+      x.label.endsWith("/error-event") ||
+        !CALLERS_FAULTS.includes(textAt(last?.json, "error.type")),
+      "error.type",
+      "no error type that blames the request",
+      textAt(last?.json, "error.type"),
+      x,
+      last,
+    ),
+    fact(
+      plainMessage(at(last?.json, "error.message")),
+      "error.message",
+      "a plain message: no HTML page, no JSON, no stack trace",
+      textAt(last?.json, "error.message").slice(0, 200),
+      x,
+      last,
+    ),
+    fact(
+      stops.length + finals.length === 0,
+      "events",
+      "neither message_delta nor message_stop",
+      [...finals, ...stops].map(({ data }) => data.slice(0, 200)),
+      x,
+    ),
+    ...faults.filter(({ rule }) => rule !== "start").map((fault) =>
+      fact(
+        false,
+        `event ${fault.frame?.at}`,
+        fault.expected,
+        fault.frame?.data.slice(0, 200),
+        x,
+        fault.frame,
+      )
+    ),
+  ];
+}
+
+export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
+  mode: "replay",
+  of: messageStreams,
+}, [
+  {
+    id: "message_stream.no-content",
+    source:
+      "A refused prompt and a model with nothing to add end without content, as recorded streams do",
+    rule:
+      "A stream without content is complete: it has its start, its stop reason and its end, and no invented content.",
+    reads: scenariosOf("stream", "oddities"),
+    judge: (e) =>
+      ["empty", "blocked"].flatMap((fixture) =>
+        e.streams(`messages/*/stream/${fixture}`).flatMap((x) => {
+          const { faults } = splitStream(x);
+          return [
+            fact(
+              faults.length === 0,
+              "order of events",
+              "start, stop reason, end",
+              faults.map(({ expected }) => expected),
+              x,
+            ),
+            fact(
+              blocksOf(x).every((block) =>
+                sameJson(block, { type: "text", text: "" })
+              ),
+              "content",
+              "none",
+              blocksOf(x),
+              x,
+            ),
+          ];
+        })
+      ),
+    faults: {
+      // Text is added to a reply without content.
+      "message-empty-stream-talks": withoutContent((frame) => [
+        out({
+          type: "content_block_start",
+          index: 0,
+          content_block: { type: "text", text: "" },
+        }),
+        out({
+          type: "content_block_delta",
+          index: 0,
+          delta: { type: "text_delta", text: "(no content)" },
+        }),
+        out({ type: "content_block_stop", index: 0 }),
+        frame,
+      ]),
+      "message-empty-stream-bare": withoutContent(() => []),
+    },
+  },
+  {
+    id: "message_stream.oddities-in-order",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
+    rule:
+      "The order of events holds whatever the upstream sends, in any encoding.",
+    reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
+    each: (x) => {
+      const [fault] = splitStream(x).faults;
+      return fact(
+        fault === undefined,
+        fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
+        fault?.expected ?? "the documented order",
+        fault?.frame?.data.slice(0, 200) ?? "the documented order",
+        x,
+        fault?.frame,
+      );
+    },
+    faults: {
+      // All blocks are stopped only at the end.
+      "message-overlapping-calls": frames(
+        "messages",
+        (data, { state }, frame) => {
+          const held = state.get("stops");
+          const stops: readonly Json[] = Array.isArray(held) ? held : [];
+          if (frame.event === "content_block_stop") {
+            state.set("stops", [...stops, data["index"] ?? 0]);
+            return undefined;
+          }
+          return frame.event !== "message_delta" ? data : [
+            ...stops.map((index) => out({ type: "content_block_stop", index })),
+            frame,
+          ];
+        },
+      ),
+      ...shared("message-block-stop-missing", "message-index-always-0"),
+    },
+  },
+  {
+    id: "message_stream.failure",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
+    rule:
+      "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
+    reads: ["message-failures"],
+    judge: (e) =>
+      ["error-first", "error-mid", "error-finish", "error-event"].flatMap(
+        (fixture) =>
+          e.matching(`messages/*/${fixture}`).flatMap((x) =>
+            x.head?.status === 200 ? failedStream(x) : [
+              fact(
+                (x.head?.status ?? 0) >= 400 && isProblem(x.json),
+                "reply",
+                "an error status with its body",
+                x.head?.status ?? x.ending,
+                x,
+              ),
+            ]
+          ),
+      ),
+    faults: {
+      "message-error-swallowed": event("error", () => undefined),
+      "message-error-then-stop": event(
+        "error",
+        (_data, _x, frame) => [frame, out({ type: "message_stop" })],
+      ),
+      "message-error-of-chat": event(
+        "error",
+        ({ error }) => [{ data: { error } }],
+      ),
+      "message-error-without-type": event(
+        "error",
+        (data) => withAt(data, "error.type", undefined),
+      ),
+      "message-error-without-message": event(
+        "error",
+        (data) => withAt(data, "error.message", undefined),
+      ),
+      "message-error-as-text": event(
+        "error",
+        (data) => ({ ...data, error: textAt(data, "error.message") }),
+      ),
+      "message-error-unnamed": event("error", (data) => [{ data }]),
+      "message-error-blames-the-request": event(
+        "error",
+        (data) => withAt(data, "error.type", "invalid_request_error"),
+      ),
+      "message-error-with-trace": event("error", (data) =>
+        withAt(
+          data,
+          "error.message",
+          "TypeError: no function\n    at pump (gateway/pipeline/stream_pump.ts:10:5)",
+        )),
+    },
+  },
+]);

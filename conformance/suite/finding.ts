@@ -63,6 +63,19 @@ export function fact(
   };
 }
 
+/** The same in two steps, for facts that do not fit on a line: what was found, and what must be. */
+export function observed(
+  what: string,
+  actual: unknown,
+  exchange?: Exchange,
+  frame?: Frame | number,
+): { mustBe(expected: string, holds: boolean): Finding } {
+  return {
+    mustBe: (expected, holds) =>
+      fact(holds, what, expected, actual, exchange, frame),
+  };
+}
+
 /** A finding about a fact that only the model's skill decides: it passes or is unclear. */
 export function skill(
   holds: boolean,

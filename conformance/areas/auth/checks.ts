@@ -1,4 +1,13 @@
 /** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
+import {
+  equals,
+  type Finding,
+  NotTestable,
+  observed,
+  satisfies,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   admitting,
@@ -12,15 +21,6 @@ import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-  some,
-  statusIs,
-} from "../../suite/finding.ts";
 import { AUTH_KEY_CHECKS } from "./checks_keys.ts";
 import { besideRightKey } from "./right_key.ts";
 
@@ -75,13 +75,11 @@ function served(x: Exchange): Finding {
     (x.label.includes("-stream/")
       ? isStream(x) && x.frames.length > 0
       : isObject(x.json));
-  return fact(
-    good,
+  return observed(
     "reply",
-    "200 with the requested content",
     `${x.head?.status ?? x.ending} ${x.text.slice(0, 120)}`,
     x,
-  );
+  ).mustBe("200 with the requested content", good);
 }
 
 /** All checks of the area `auth`. */
@@ -317,13 +315,10 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
-        return fact(
+        return observed("content-type", type, x).mustBe(
+          "application/json, also for a stream request",
           /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
             x.frames.length === 0,
-          "content-type",
-          "application/json, also for a stream request",
-          type,
-          x,
         );
       }),
     faults: {
@@ -342,13 +337,11 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       e.matching("*/missing");
       return some(
         e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
-          fact(
-            x.upstream.length === 0,
-            `${x.label}: calls upstream`,
-            "none",
-            `${x.upstream.length}`,
-            x,
-          )
+          observed(`${x.label}: calls upstream`, `${x.upstream.length}`, x)
+            .mustBe(
+              "none",
+              x.upstream.length === 0,
+            )
         ),
         "a refusal",
       );

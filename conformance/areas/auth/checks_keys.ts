@@ -2,6 +2,14 @@
  * Checks of the area `auth` about extra bytes around a key, other schemes, and keys in otherwise
  * wrong requests.
  */
+import {
+  equals,
+  type Finding,
+  NotTestable,
+  observed,
+  satisfies,
+  statusIs,
+} from "../../suite/finding.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import {
   type Check,
@@ -22,14 +30,6 @@ import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { OTHER_SCHEMES } from "./scenarios.ts";
 import { PASTED_KEYS, pastedIn } from "./scenarios_keys.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-  statusIs,
-} from "../../suite/finding.ts";
 import { besideRightKey } from "./right_key.ts";
 
 const PASTED =
@@ -155,13 +155,10 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       namesOf(e, "broken").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return fact(
+          return observed("status", status ?? x.ending, x).mustBe(
+            "4xx, or the connection closed",
             status === undefined ? x.ending !== "timeout" : status >= 400 &&
               status < 500,
-            "status",
-            "4xx, or the connection closed",
-            status ?? x.ending,
-            x,
           );
         })
       ),
@@ -180,14 +177,11 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       namesOf(e, "stripped").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return fact(
+          return observed("status", status ?? x.ending, x).mustBe(
+            "200, 400 or 401",
             status === undefined
               ? x.ending !== "timeout"
               : [200, 400, 401].includes(status),
-            "status",
-            "200, 400 or 401",
-            status ?? x.ending,
-            x,
           );
         })
       ),
@@ -352,14 +346,11 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
             "a string",
             (value) => typeof value === "string",
           ),
-          fact(
+          observed("content-type", headerOf(x, "content-type"), x).mustBe(
+            "application/json",
             /^application\/json\s*(;|$)/i.test(
               headerOf(x, "content-type") ?? "",
             ),
-            "content-type",
-            "application/json",
-            headerOf(x, "content-type"),
-            x,
           ),
         ])
       ),

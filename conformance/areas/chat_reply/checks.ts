@@ -1,5 +1,14 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
 import {
+  demanded,
+  equals,
+  fact,
+  NotTestable,
+  observed,
+  satisfies,
+  wholeNumber,
+} from "../../suite/finding.ts";
+import {
   literal,
   oneOf,
   prefixed,
@@ -20,14 +29,6 @@ import { put } from "../../reference_gateway/change_chat_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { CUT_AT } from "./scenarios.ts";
-import {
-  demanded,
-  equals,
-  fact,
-  NotTestable,
-  satisfies,
-  wholeNumber,
-} from "../../suite/finding.ts";
 import {
   chatReplies,
   FINISH_REASONS,
@@ -61,11 +62,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     reads: ["text"],
     each: (x) => {
       const type = headerOf(x, "content-type");
-      return fact(
-        isType("application/json", type),
-        "content-type",
+      return observed("content-type", type).mustBe(
         "application/json",
-        type,
+        isType("application/json", type),
       );
     },
     faults: {
@@ -84,11 +83,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     reads: ["chat-stream-false"],
     matching: "chat/*/whole",
     each: (x) =>
-      fact(
-        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-        "reply",
+      observed("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
         "one JSON object",
-        `${x.head?.status}: ${x.text.slice(0, 160)}`,
+        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
       ),
     faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
@@ -115,12 +112,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         const [, , , fixture = "text"] = x.label.split("/");
         const other = seen.get(key);
         seen.set(key, fixture);
-        return fact(
-          other === undefined || other === fixture,
-          "id",
+        return observed("id", id, x).mustBe(
           `another id than that of ${other}`,
-          id,
-          x,
+          other === undefined || other === fixture,
         );
       });
     },
@@ -192,11 +186,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       "https://platform.openai.com/docs/api-reference/chat/create, n is 1 by default",
     rule: "A request for one reply gets one choice, with index 0.",
     each: (x) => [
-      fact(
-        listAt(x.json, "choices").length === 1,
-        "choices",
+      observed("choices", at(x.json, "choices")).mustBe(
         "one",
-        at(x.json, "choices"),
+        listAt(x.json, "choices").length === 1,
       ),
       equals(x, "choices.0.index", 0),
     ],
@@ -294,11 +286,9 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           typeof at(message, "refusal") === "string" ||
           numberAt(x.json, "usage.completion_tokens") === 0 ||
           x.label.endsWith("/empty"));
-      return fact(
-        typeof content === "string" || none,
-        "choices.0.message.content",
+      return observed("choices.0.message.content", content).mustBe(
         "a string, or null beside calls",
-        content,
+        typeof content === "string" || none,
       );
     },
     faults: shared("chat-content-null", "chat-content-missing"),

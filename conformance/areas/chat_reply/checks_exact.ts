@@ -2,6 +2,13 @@
  * Checks of the area `chat_reply` about the usage, and checks that compare with the fixture's
  * content.
  */
+import {
+  fact,
+  type Finding,
+  observed,
+  satisfies,
+  wholeNumber,
+} from "../../suite/finding.ts";
 import { at, listAt, numberAt } from "../../evidence/json_path.ts";
 import { chatFinishNullInOwnDialect } from "../equivalence/faults.ts";
 import {
@@ -17,12 +24,6 @@ import type { Part } from "../../reference_gateway/part.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  satisfies,
-  wholeNumber,
-} from "../../suite/finding.ts";
 import {
   allowedFinishReasons,
   chatReplies,
@@ -45,12 +46,9 @@ function texts(e: Evidence): Finding[] {
   return chatReplies(e).map((x) => {
     const expected = fixtureText(fixtureContentOf(x));
     const found = textOfReply(x);
-    return fact(
-      found === expected,
-      "choices.0.message.content",
+    return observed("choices.0.message.content", found.slice(0, 200), x).mustBe(
       expected.slice(0, 200),
-      found.slice(0, 200),
-      x,
+      found === expected,
     );
   });
 }
@@ -66,13 +64,10 @@ function reasons(
   return withReason.map((x) => {
     const expected = allowedFinishReasons(x);
     const found = at(x.json, "choices.0.finish_reason");
-    return fact(
+    return observed("choices.0.finish_reason", found, x).mustBe(
+      expected.join(" or ") || "a reason",
       typeof found === "string" && found !== "" &&
         (expected.length === 0 || expected.includes(found)),
-      "choices.0.finish_reason",
-      expected.join(" or ") || "a reason",
-      found,
-      x,
     );
   });
 }
@@ -185,12 +180,10 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     rule:
       "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
     each: (x) =>
-      fact(
+      observed("body", x.text.slice(0, 200)).mustBe(
+        "valid UTF-8 without U+FFFD",
         x.validUtf8 && !x.text.includes("\ufffd") &&
           !x.text.includes("\\ufffd"),
-        "body",
-        "valid UTF-8 without U+FFFD",
-        x.text.slice(0, 200),
       ),
     faults: {
       "chat-text-replaced": changeText((
@@ -276,11 +269,9 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const { output } = fixtureContentOf(x).usage;
       const found = at(x.json, "usage.completion_tokens");
-      return fact(
-        found === output,
-        "usage.completion_tokens",
+      return observed("usage.completion_tokens", found).mustBe(
         `${output}`,
-        found,
+        found === output,
       );
     },
     faults: {
@@ -321,12 +312,9 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       chatReplies(e).filter((x) => fixtureContentOf(x).tools.length === 0).map(
         (x) => {
           const found = at(x.json, "choices.0.message.tool_calls") ?? [];
-          return fact(
-            Array.isArray(found) && found.length === 0,
-            "choices.0.message.tool_calls",
+          return observed("choices.0.message.tool_calls", found, x).mustBe(
             "nothing",
-            found,
-            x,
+            Array.isArray(found) && found.length === 0,
           );
         },
       ),

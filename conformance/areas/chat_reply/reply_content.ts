@@ -2,6 +2,12 @@
  * Reads whole and streamed replies of the chat endpoint, for the checks of the areas `chat_reply`,
  * `chat_stream` and `tools`.
  */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
@@ -9,7 +15,6 @@ import type { ReadContent } from "@model-gateway/replay/content_of";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 /** The exchanges of the chat endpoint with that form, with or without a fixture in the label. */
 function ofForm(e: Evidence, form: string): string[] {
@@ -153,13 +158,9 @@ export function usageFacts(
   };
   return Object.entries(figures).map(([name, expected]) => {
     const found = at(usage, name);
-    return fact(
-      found === expected,
-      `usage.${name}`,
+    return observed(`usage.${name}`, found, x, frame).mustBe(
       `${expected}`,
-      found,
-      x,
-      frame,
+      found === expected,
     );
   });
 }

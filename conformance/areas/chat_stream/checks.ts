@@ -2,12 +2,12 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { observed } from "../../suite/finding.ts";
 import { done, typed, wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { frames } from "../../reference_gateway/change_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { fact } from "../../suite/finding.ts";
 import {
   chatStreams,
   chunksOf,
@@ -36,11 +36,9 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       "Setting `stream` to true makes the response content type `text/event-stream`.",
     each: (x) => {
       const type = headerOf(x, "content-type");
-      return fact(
-        isType("text/event-stream", type),
-        "content-type",
+      return observed("content-type", type).mustBe(
         "text/event-stream",
-        type,
+        isType("text/event-stream", type),
       );
     },
     faults: {
@@ -90,11 +88,9 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
         !/^(|:.*|(id|retry):.*|data: (\{.*\}\s*|\[DONE\]))$/s.test(line)
       );
-      return fact(
-        bad === undefined,
-        "lines of the stream",
+      return observed("lines of the stream", bad ?? "so").mustBe(
         "data: {…} or data: [DONE], each on one line",
-        bad ?? "so",
+        bad === undefined,
       );
     },
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
+import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { chunk, END, errors, wire } from "./faults.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
@@ -7,7 +8,6 @@ import { isObject } from "@model-gateway/replay/json";
 import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { fact } from "../../suite/finding.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import {
   chatStreams,
@@ -42,15 +42,16 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
       const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
         textAt(error, "type") !== "" && last?.event === undefined;
       return [
-        fact(
-          refused
-            ? textAt(x.json, "error.message") !== ""
-            : wellFormed || (cut && error === undefined),
+        observed(
           "last frame",
-          "an error with message and type, or a broken connection",
           `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
           x,
           last,
+        ).mustBe(
+          "an error with message and type, or a broken connection",
+          refused
+            ? textAt(x.json, "error.message") !== ""
+            : wellFormed || (cut && error === undefined),
         ),
       ];
     },
@@ -93,13 +94,9 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
       const bad = x.frames.find((frame) =>
         frame.data === "[DONE]" || finishes(frame)
       );
-      return fact(
-        bad === undefined,
-        "end of the stream",
+      return observed("end of the stream", bad?.data ?? "none", x, bad).mustBe(
         "no finish_reason and no [DONE]",
-        bad?.data ?? "none",
-        x,
-        bad,
+        bad === undefined,
       );
     },
     faults: {
@@ -119,11 +116,9 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const fullText = fixtureContent("text", x.via).text;
       const found = textOfStream(x);
-      return fact(
-        fullText.startsWith(found),
-        "text before the break",
+      return observed("text before the break", found).mustBe(
         `the beginning of ${fullText}`,
-        found,
+        fullText.startsWith(found),
       );
     },
     faults: {
@@ -150,13 +145,12 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           const well = x.frames.some((frame) =>
             frame.data === "[DONE]" || finishes(frame)
           );
-          return fact(
-            (hasError || x.ending !== "complete") && !well,
+          return observed(
             "reply",
-            "an error",
             `${x.head?.status}: ${x.text.slice(0, 160)}`,
             x,
-          );
+          )
+            .mustBe("an error", (hasError || x.ending !== "complete") && !well);
         },
       ),
     faults: shared("chat-error-swallowed", "chat-error-then-done"),

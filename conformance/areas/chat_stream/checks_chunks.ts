@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
+import { observed, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import { frames } from "../../reference_gateway/change_reply.ts";
@@ -15,7 +16,6 @@ import {
   withText,
   withUsage,
 } from "../../reference_gateway/change_chunks.ts";
-import { fact, wholeNumber } from "../../suite/finding.ts";
 import {
   chatStreams,
   choicesHold,
@@ -123,13 +123,11 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         const id = textAt(chunksOf(x)[0]?.json, "id");
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
-        return fact(
-          first === undefined,
+        return observed(
           "id",
-          "an id that no other stream has",
           first === undefined ? id : `${id}, as in ${first}`,
           x,
-        );
+        ).mustBe("an id that no other stream has", first === undefined);
       });
     },
     faults: {
@@ -344,13 +342,9 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       const [first, ...later] = chunksWithChoice(x);
       const role = at(first?.json, "choices.0.delta.role");
       return [
-        fact(
-          role === "assistant",
-          "role of the first chunk",
+        observed("role of the first chunk", role, x, first).mustBe(
           "assistant",
-          role,
-          x,
-          first,
+          role === "assistant",
         ),
         everyFrame(
           x,

@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   chatFinishMissingInOwnDialect,
   chatFinishTwiceInOwnDialect,
@@ -18,7 +19,6 @@ import {
   wire,
 } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";
 import {
   chatStreams,
@@ -55,23 +55,16 @@ function finishOnce(x: Exchange): Finding[] {
   const delta = at(last.json, "choices.0.delta");
   const finished = chunks.filter(finishes);
   return [
-    fact(
-      typeof reason === "string" && reason !== "",
-      "last chunk finish_reason",
+    observed("last chunk finish_reason", reason, x, last).mustBe(
       "a reason",
-      reason,
-      x,
-      last,
+      typeof reason === "string" && reason !== "",
     ),
     fact(sameJson(delta, {}), "last chunk delta", "{}", delta, x, last),
-    fact(
-      finished.length === 1,
-      "finish_reason",
-      "once",
-      `${finished.length} times`,
-      x,
-      finished[1],
-    ),
+    observed("finish_reason", `${finished.length} times`, x, finished[1])
+      .mustBe(
+        "once",
+        finished.length === 1,
+      ),
   ];
 }
 
@@ -121,11 +114,9 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const lines = x.text.split(/\r\n|\n|\r/);
       const last = lines.findLast((line) => line !== "");
-      return fact(
-        last === "data: [DONE]" && x.ending === "complete",
-        "last line",
+      return observed("last line", `${last}, ${x.ending}`).mustBe(
         "data: [DONE], then the end of the body",
-        `${last}, ${x.ending}`,
+        last === "data: [DONE]" && x.ending === "complete",
       );
     },
     faults: {
@@ -303,12 +294,10 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     rule:
       "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
     each: (x) =>
-      fact(
+      observed("frames", `${x.frames.length}`).mustBe(
+        `${x.witness.length} finished frames of one line`,
         x.frames.length === x.witness.length &&
           x.frames.every(({ data }) => !data.includes("\n")),
-        "frames",
-        `${x.witness.length} finished frames of one line`,
-        `${x.frames.length}`,
       ),
     faults: {
       "chat-last-frame-unfinished": wire((text) =>

@@ -1,4 +1,10 @@
 /** Checks of the area `chat_stream` that compare with the fixture's content. */
+import {
+  demanded,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
 import { chatLengthAsStop } from "../chat_reply/faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
@@ -14,12 +20,6 @@ import {
 } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  demanded,
-  fact,
-  type Finding,
-  NotTestable,
-} from "../../suite/finding.ts";
 import { CHAT_STREAM_USAGE_CHECKS } from "./checks_usage.ts";
 import {
   allowedFinishReasons,
@@ -46,12 +46,9 @@ function texts(e: Evidence): Finding[] {
   return chatStreams(e).map((x) => {
     const expected = fixtureText(fixtureContentOf(x));
     const found = textOfStream(x);
-    return fact(
-      found === expected,
-      "joined delta.content",
+    return observed("joined delta.content", found.slice(0, 200), x).mustBe(
       expected.slice(0, 200),
-      found.slice(0, 200),
-      x,
+      found === expected,
     );
   });
 }
@@ -69,13 +66,9 @@ function reasons(
     const expected = allowedFinishReasons(x);
     const frame = chunksWithChoice(x).findLast(finishes);
     const found = textAt(frame?.json, "choices.0.finish_reason");
-    return fact(
-      found !== "" && (expected.length === 0 || expected.includes(found)),
-      "choices.0.finish_reason",
+    return observed("choices.0.finish_reason", found, x, frame).mustBe(
       expected.join(" or ") || "a reason",
-      found,
-      x,
-      frame,
+      found !== "" && (expected.length === 0 || expected.includes(found)),
     );
   });
 }
@@ -98,12 +91,9 @@ function asWhole(e: Evidence): Finding[] {
     const same = fixtureOf(x) === "done-no-finish"
       ? streamed[0] === expected[0]
       : sameJson(streamed, expected);
-    return fact(
-      same,
-      "text and finish reason",
+    return observed("text and finish reason", brief(streamed), x).mustBe(
       `as in ${whole.label}: ${brief(expected)}`,
-      brief(streamed),
-      x,
+      same,
     );
   });
 }
@@ -205,12 +195,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
       "Event streams are UTF-8, and no character of the answer is replaced by U+FFFD.",
     reads: CONTENTS,
     each: (x) =>
-      fact(
+      observed("body", x.text.slice(0, 200)).mustBe(
+        "valid UTF-8 without U+FFFD",
         x.validUtf8 && !x.text.includes("\ufffd") &&
           !x.text.includes("\\ufffd"),
-        "body",
-        "valid UTF-8 without U+FFFD",
-        x.text.slice(0, 200),
       ),
     faults: {
       "chat-stream-characters-lost": upstreamPieces((piece) =>
@@ -314,11 +302,9 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
       const deltas = chunksWithChoice(x).filter(({ json }) =>
         textAt(json, "choices.0.delta.content") !== ""
       );
-      return fact(
-        deltas.length > 1,
-        "chunks with text",
+      return observed("chunks with text", `${deltas.length}`).mustBe(
         "more than one: the upstream sends many",
-        `${deltas.length}`,
+        deltas.length > 1,
       );
     },
     faults: {

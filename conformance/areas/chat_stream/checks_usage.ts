@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { type Finding, observed, wholeNumber } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
@@ -12,7 +13,6 @@ import {
 } from "../../reference_gateway/change_chunks.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, wholeNumber } from "../../suite/finding.ts";
 import {
   chatStreams,
   chunksOf,
@@ -67,36 +67,24 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         name,
       ) => at(usage?.json, `usage.${name}_tokens`));
       return [
-        fact(
-          withUsage.length === 1,
-          "chunks with usage",
+        observed("chunks with usage", `${withUsage.length}`).mustBe(
           "one",
-          `${withUsage.length}`,
+          withUsage.length === 1,
         ),
-        fact(
-          usage !== undefined && chunks.indexOf(usage) > end,
-          "usage",
+        observed("usage", usage?.data, x, usage).mustBe(
           "after the finish",
-          usage?.data,
-          x,
-          usage,
+          usage !== undefined && chunks.indexOf(usage) > end,
         ),
-        fact(
-          JSON.stringify(at(usage?.json, "choices")) === "[]",
+        observed(
           "choices of the usage chunk",
-          "[]",
           at(usage?.json, "choices"),
           x,
           usage,
-        ),
-        fact(
+        ).mustBe("[]", JSON.stringify(at(usage?.json, "choices")) === "[]"),
+        observed("usage", at(usage?.json, "usage"), x, usage).mustBe(
+          "whole numbers and their sum",
           wholeNumber(1)(input) && wholeNumber(0)(output) &&
             total === Number(input) + Number(output),
-          "usage",
-          "whole numbers and their sum",
-          at(usage?.json, "usage"),
-          x,
-          usage,
         ),
       ];
     },
@@ -204,13 +192,9 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       const chunk = usageChunk(x);
       const path = "usage.prompt_tokens_details.cached_tokens";
       const found = at(chunk?.json, path) ?? undefined;
-      return fact(
-        found === cacheRead || (found === undefined && cacheRead === 0),
-        path,
+      return observed(path, found, x, chunk).mustBe(
         `${cacheRead}`,
-        found,
-        x,
-        chunk,
+        found === cacheRead || (found === undefined && cacheRead === 0),
       );
     },
     faults: {
@@ -249,12 +233,9 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
             "not empty: no usage chunk",
             ({ json }) => at(json, "choices.0") !== undefined,
           ),
-          fact(
-            x.frames.at(-1)?.data === "[DONE]",
-            "last frame",
+          observed("last frame", x.frames.at(-1)?.data, x).mustBe(
             "[DONE]",
-            x.frames.at(-1)?.data,
-            x,
+            x.frames.at(-1)?.data === "[DONE]",
           ),
         ])
       ),

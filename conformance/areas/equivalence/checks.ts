@@ -1,11 +1,11 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
+import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
 import { chatInputDoubled } from "./faults.ts";
 import { contentOf, textAndCalls, tokensOf } from "../../evidence/content.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { REPETITION_CHECKS } from "./checks_repetition.ts";
 import { FIXTURE_CHECKS } from "./checks_fixtures.ts";
 
@@ -33,12 +33,9 @@ function same(
   return pairs(e).map(([messages, chat]) => {
     const expected = read(messages);
     const actual = read(chat);
-    return fact(
-      expected === actual,
-      `${what} on both endpoints`,
+    return observed(`${what} on both endpoints`, actual, chat).mustBe(
       `as in ${messages.label}: ${expected}`,
-      actual,
-      chat,
+      expected === actual,
     );
   });
 }

@@ -2,6 +2,12 @@
  * Checks of the area `equivalence`: every fixture through both endpoints, whole and streamed, from
  * every upstream.
  */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import {
   limitLostOnChat,
@@ -34,7 +40,6 @@ import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Kind, PAIRED } from "./scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { ENDS_OF_THEIR_OWN, of, stopOf, stopPairs } from "./stop_causes.ts";
 
 const SECTION = "Equivalent fields between the two formats";
@@ -77,12 +82,9 @@ function wholeAsStream(e: Evidence, kind: Kind): Finding[] {
       const x = e.exchange(whole.label.replace(/-whole$/, "-stream"));
       const expected = fullContent(contentOf(whole));
       const actual = fullContent(contentOf(x));
-      return fact(
-        expected === actual,
-        "content, stop cause and token counts",
+      return observed("content, stop cause and token counts", actual, x).mustBe(
         `as in ${whole.label}: ${expected}`,
-        actual,
-        x,
+        expected === actual,
       );
     })
   );
@@ -147,12 +149,9 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
         return JSON.stringify({ model, system, turns, maxTokens, tools })
           .replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
       });
-      return fact(
-        left === right,
-        "the request upstream",
+      return observed("the request upstream", right, chat).mustBe(
         `as of ${messages.label}: ${left}`,
-        right,
-        chat,
+        left === right,
       );
     })
   );
@@ -255,12 +254,9 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       PAIRED.texts.flatMap((fixture) =>
         e.streams(`*/*/${fixture}-stream`).map((x) => {
           const expected = fixtureContent(fixture, x.via).text;
-          return fact(
-            deltas(x) === expected,
-            "deltas, joined",
+          return observed("deltas, joined", deltas(x), x).mustBe(
             expected,
-            deltas(x),
-            x,
+            deltas(x) === expected,
           );
         })
       ),
@@ -335,12 +331,9 @@ export const FIXTURE_CHECKS: readonly Check[] = [
     judge: (e) =>
       of(e, fixture).map((x) => {
         const expected = x.endpoint === "chat" ? "stop" : "end_turn";
-        return fact(
-          stopOf(x) === expected,
-          "stop cause, sent once",
+        return observed("stop cause, sent once", stopOf(x) || "none", x).mustBe(
           expected,
-          stopOf(x) || "none",
-          x,
+          stopOf(x) === expected,
         );
       }),
     faults: {

@@ -3,6 +3,13 @@
  * form must be the same in the other form and on the other endpoint. In a live run, replies that a
  * model varies stay unclear.
  */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+  skill,
+} from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
 import { streamed, trimmed } from "./faults.ts";
@@ -21,7 +28,6 @@ import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { AGAIN } from "./scenarios_repetition.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, skill } from "../../suite/finding.ts";
 
 const SECTION = "Equivalent fields between the two formats";
 const INPUT = "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |";
@@ -112,12 +118,9 @@ function bothForms(
         commonValue(group.wholes, gate) === undefined ||
         commonValue(group.streams, gate) === undefined
       ) return incomparable(e, what, stream);
-      return fact(
-        expected === actual,
-        `${what} of the stream`,
+      return observed(`${what} of the stream`, actual, stream).mustBe(
         `as in ${whole.label}: ${expected}`,
-        actual,
-        stream,
+        expected === actual,
       );
     })
   );
@@ -150,12 +153,9 @@ function bothEndpoints(
       const other = chat.wholes.concat(chat.streams)[at] ?? right;
       const expected = read(x);
       const actual = read(other);
-      return fact(
-        expected === actual,
-        `${what} on both endpoints`,
+      return observed(`${what} on both endpoints`, actual, other).mustBe(
         `as in ${x.label}: ${expected}`,
-        actual,
-        other,
+        expected === actual,
       );
     });
   });

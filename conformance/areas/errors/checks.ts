@@ -1,4 +1,10 @@
 /** Checks of the area `errors`: wrong requests. */
+import {
+  type Finding,
+  observed,
+  satisfies,
+  statusIs,
+} from "../../suite/finding.ts";
 import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
@@ -10,12 +16,6 @@ import {
   MISTYPED,
   type WrongMember,
 } from "./scenarios_invalid_requests.ts";
-import {
-  fact,
-  type Finding,
-  satisfies,
-  statusIs,
-} from "../../suite/finding.ts";
 import { REFUSAL_BODY_CHECKS } from "./checks_refusal_body.ts";
 
 const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
@@ -64,12 +64,9 @@ function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
   }`;
   return [
     statusIs(x, 400, 422),
-    fact(
-      names.some((name) => error.includes(name)),
-      "error.param and error.message",
+    observed("error.param and error.message", error, x).mustBe(
       `name ${names.join(" or ")}`,
-      error,
-      x,
+      names.some((name) => error.includes(name)),
     ),
   ];
 }
@@ -108,12 +105,9 @@ function missingCheck(form: string, { only }: WrongMember): Check {
     judge: (e) =>
       wrong(e, form, only).map((x) => {
         const status = x.head?.status ?? 0;
-        return fact(
-          status >= 400 && status < 500,
-          "status",
+        return observed("status", x.head?.status ?? x.ending, x).mustBe(
           "4xx",
-          x.head?.status ?? x.ending,
-          x,
+          status >= 400 && status < 500,
         );
       }),
     faults: pick(
@@ -132,12 +126,9 @@ function modelNotFound(x: Exchange): Finding[] {
     : ["model_not_found"];
   return [
     statusIs(x, 404),
-    fact(
-      names.some((name) => usual.includes(name)),
-      "error.code and error.type",
+    observed("error.code and error.type", names.join(", "), x).mustBe(
       usual.join(" or "),
-      names.join(", "),
-      x,
+      names.some((name) => usual.includes(name)),
     ),
   ];
 }
@@ -155,12 +146,9 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       e.replies("*/*/control");
       return e.matching("*/*/unknown-model").map((x) =>
-        fact(
-          [400, 403, 404].includes(x.head?.status ?? 0),
-          "status",
+        observed("status", x.head?.status ?? x.ending, x).mustBe(
           "400, 403 or 404",
-          x.head?.status ?? x.ending,
-          x,
+          [400, 403, 404].includes(x.head?.status ?? 0),
         )
       );
     },

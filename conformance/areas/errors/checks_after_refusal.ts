@@ -1,4 +1,5 @@
 /** Checks of the area `errors`: what a refused request does not do. */
+import { fact, observed, statusIs } from "../../suite/finding.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { brokenByWrongRequests } from "./faults.ts";
@@ -6,7 +7,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { at, sameJson } from "../../evidence/json_path.ts";
 import { MISSING, MISTYPED } from "./scenarios_invalid_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, statusIs } from "../../suite/finding.ts";
 import { unbilled } from "../limits/unbilled.ts";
 
 /**
@@ -36,20 +36,14 @@ export const AFTER_REFUSAL_CHECKS: readonly Check[] = checksWith({
       wrong(e, "unknown-model").flatMap((whole) => {
         const x = e.exchange(`${whole.label}-stream`);
         return [
-          fact(
-            x.head?.status === whole.head?.status,
-            "status",
+          observed("status", x.head?.status, x).mustBe(
             String(whole.head?.status),
-            x.head?.status,
-            x,
+            x.head?.status === whole.head?.status,
           ),
           fact(x.frames.length === 0, "events", "none", x.frames.length, x),
-          fact(
-            sameJson(at(x.json, "error"), at(whole.json, "error")),
-            "error",
+          observed("error", at(x.json, "error"), x).mustBe(
             JSON.stringify(at(whole.json, "error")),
-            at(x.json, "error"),
-            x,
+            sameJson(at(x.json, "error"), at(whole.json, "error")),
           ),
         ];
       }),

@@ -1,16 +1,16 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  satisfies,
+} from "../../suite/finding.ts";
 import { type Check, type Faults, shared } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { refusal, without, withType, withValue } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-} from "../../suite/finding.ts";
 
 const PROVED_BY = ["wrong-bodies"];
 
@@ -106,12 +106,9 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "Every refusal is a JSON object with an `error` object, under `content-type: application/json`.",
     ALL,
     (x) => [
-      fact(
-        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
-        "content-type",
+      observed("content-type", headerOf(x, "content-type") ?? "none", x).mustBe(
         "application/json",
-        headerOf(x, "content-type") ?? "none",
-        x,
+        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
       ),
       satisfies(x, "", "a JSON object", isObject),
       satisfies(x, "error", "an object", isObject),
@@ -155,13 +152,10 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "No member of a refusal exposes internals: no stack trace, no file and line.",
     ALL,
     (x) => [
-      fact(
+      observed("body", x.text.slice(0, 300), x).mustBe(
+        "no internals",
         !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback)"\s*:/i
           .test(x.text),
-        "body",
-        "no internals",
-        x.text.slice(0, 300),
-        x,
       ),
     ],
     {
@@ -290,13 +284,10 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       const requestId = at(x.json, "request_id");
       const header = headerOf(x, "request-id");
       return [
-        fact(
+        observed("request_id", requestId ?? "none", x).mustBe(
+          header ?? "any",
           requestId === undefined || header === undefined ||
             requestId === header,
-          "request_id",
-          header ?? "any",
-          requestId ?? "none",
-          x,
         ),
       ];
     },
@@ -335,12 +326,9 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         name === "authentication_error" || name === "invalid_api_key"
       );
       return [
-        fact(
-          !blamed || x.head?.status === 401,
-          "error.type and error.code",
+        observed("error.type and error.code", names.join(", "), x).mustBe(
           "nothing about the key",
-          names.join(", "),
-          x,
+          !blamed || x.head?.status === 401,
         ),
       ];
     },

@@ -2,6 +2,7 @@
  * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
  * readable reply is read correctly.
  */
+import { fact, NotTestable, observed, statusIs } from "../../suite/finding.ts";
 import {
   confusedForGood,
   repliesMix,
@@ -26,7 +27,6 @@ import {
   STOPS,
 } from "./scenarios_streams.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
 import { errorIn, failed, rightOrFailed } from "../chat_stream/broken_reply.ts";
 
 /** The exchanges of that form with a number at the end of the label. */
@@ -195,12 +195,9 @@ export const STREAM_CHECKS: readonly Check[] = [
       ["whole", "stream"].flatMap((way) => e.matching(`*/*/afterwards-${way}`))
         .flatMap((x) => [
           statusIs(x, 200),
-          fact(
-            contentOf(x).text === fixtureContent("text", x.via).text,
-            "text",
+          observed("text", contentOf(x).text, x).mustBe(
             fixtureContent("text", x.via).text,
-            contentOf(x).text,
-            x,
+            contentOf(x).text === fixtureContent("text", x.via).text,
           ),
         ]),
     { "confused-for-good": confusedForGood },
@@ -233,12 +230,10 @@ export const STREAM_CHECKS: readonly Check[] = [
       const all = e.matching("*/*/*");
       return ["request-id", "x-request-id"].map((name) => {
         const ids = all.flatMap((x) => headerOf(x, name) ?? []);
-        return fact(
-          new Set(ids).size === ids.length,
+        return observed(
           `${name} of ${all.length} replies`,
-          "all different",
           `${new Set(ids).size} of ${ids.length} different`,
-        );
+        ).mustBe("all different", new Set(ids).size === ids.length);
       });
     },
     {

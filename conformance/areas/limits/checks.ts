@@ -1,4 +1,5 @@
 /** Checks of the area `limits`. */
+import { type Finding, observed, statusIs } from "../../suite/finding.ts";
 import {
   formsOf,
   limit,
@@ -14,7 +15,6 @@ import { isObject } from "@model-gateway/replay/json";
 import { WITHIN } from "./scenarios.ts";
 import type { Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import { REQUEST_FORM_CHECKS } from "./checks_request_forms.ts";
 import { STOP_STRING_CHECKS } from "./checks_stop_strings.ts";
 import { LIMITS_UPSTREAM_CHECKS } from "./checks_upstream.ts";
@@ -27,12 +27,9 @@ import { LIMITS_USAGE_CHECKS } from "./checks_usage.ts";
  */
 function refused(x: Exchange): Finding {
   const status = x.head?.status ?? 0;
-  return fact(
-    status >= 400 && status < 500,
-    "status",
+  return observed("status", x.head?.status ?? x.ending, x).mustBe(
     "4xx",
-    x.head?.status ?? x.ending,
-    x,
+    status >= 400 && status < 500,
   );
 }
 
@@ -40,13 +37,11 @@ function refused(x: Exchange): Finding {
 function answered(x: Exchange): Finding {
   const good = x.head?.status === 200 &&
     (x.label.endsWith("-stream") ? isStream(x) : isObject(x.json));
-  return fact(
-    good,
+  return observed(
     "reply",
-    "200",
     `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
     x,
-  );
+  ).mustBe("200", good);
 }
 
 function acceptances(

@@ -1,4 +1,10 @@
 /** Checks of the area `limits` about input tokens: everything in a request is billed as input. */
+import {
+  type Finding,
+  observed,
+  skill,
+  statusIs,
+} from "../../suite/finding.ts";
 import { chatInputDoubled } from "../equivalence/faults.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 
@@ -11,7 +17,6 @@ import { parseJson } from "@model-gateway/replay/json";
 import { type Form, FORMS, MORE } from "./scenarios_input_tokens.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, skill, statusIs } from "../../suite/finding.ts";
 
 /** Tokens per word, at least, in every tokenizer. */
 const TOKENS_PER_WORD = 0.7;
@@ -43,12 +48,9 @@ function counted(e: Evidence, forms: readonly Form[]): Finding[] {
           : skill(false, "status", "200", status, x);
       }
       const least = inputOf(other) + Math.floor(words * TOKENS_PER_WORD);
-      return fact(
-        inputOf(x) >= least && inputOf(other) > 0,
-        "input tokens",
+      return observed("input tokens", inputOf(x), x).mustBe(
         `at least ${least}: those of "${than}" and of ${words} words`,
-        inputOf(x),
-        x,
+        inputOf(x) >= least && inputOf(other) > 0,
       );
     });
   });
@@ -72,12 +74,9 @@ function sameOnBoth(e: Evidence): Finding[] {
     const [left, right] = [inputOf(x), inputOf(other)];
     const most = Math.max(left, right) * TOLERANCE.part + TOLERANCE.tokens;
     return [
-      fact(
-        Math.abs(left - right) <= most,
-        "input tokens on both endpoints",
+      observed("input tokens on both endpoints", right, other).mustBe(
         `about ${left}, as in ${x.label}`,
-        right,
-        other,
+        Math.abs(left - right) <= most,
       ),
     ];
   });

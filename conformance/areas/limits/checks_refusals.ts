@@ -1,4 +1,10 @@
 /** Checks of the area `limits`: how a value outside the limits is refused. */
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
 import { type Check, checksWith, type Faults } from "../../suite/check.ts";
 import { refusalBody } from "./hooks.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
@@ -6,12 +12,6 @@ import { at, textAt } from "../../evidence/json_path.ts";
 import { BEYOND } from "./scenarios.ts";
 import { GENERATION, type Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
 
 const SECTION = "Limits";
 
@@ -94,13 +94,14 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       GENERATION.flatMap((endpoint) =>
         ["max_tokens", "temperature", "system"].flatMap((field) =>
           refusals(e, endpoint, field).map((x) =>
-            fact(
-              textAt(x.json, "error.message").includes(field) ||
-                at(x.json, "error.param") === field,
+            observed(
               "error.message",
-              `names ${field}`,
               textAt(x.json, "error.message") || x.text.slice(0, 120),
               x,
+            ).mustBe(
+              `names ${field}`,
+              textAt(x.json, "error.message").includes(field) ||
+                at(x.json, "error.param") === field,
             )
           )
         )
@@ -129,26 +130,17 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       allRefusals(e).flatMap((x) => [
         statusIs(x, 400, 422),
-        fact(
-          at(x.json, "error.type") === "invalid_request_error",
-          "error.type",
+        observed("error.type", at(x.json, "error.type"), x).mustBe(
           "invalid_request_error",
-          at(x.json, "error.type"),
-          x,
+          at(x.json, "error.type") === "invalid_request_error",
         ),
-        fact(
-          x.endpoint === "chat" || at(x.json, "type") === "error",
-          "type",
+        observed("type", at(x.json, "type"), x).mustBe(
           "error, on the message endpoint",
-          at(x.json, "type"),
-          x,
+          x.endpoint === "chat" || at(x.json, "type") === "error",
         ),
-        fact(
-          x.frames.length === 0 && !isStream(x),
-          "reply",
+        observed("reply", x.text.slice(0, 80), x).mustBe(
           "no event stream",
-          x.text.slice(0, 80),
-          x,
+          x.frames.length === 0 && !isStream(x),
         ),
       ]),
     faults: {

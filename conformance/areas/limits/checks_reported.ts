@@ -2,6 +2,7 @@
  * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
  * any model.
  */
+import { type Finding, observed, skill, some } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import {
   arrayOf,
@@ -27,7 +28,6 @@ import {
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, skill, some } from "../../suite/finding.ts";
 
 /** The successful exchanges that satisfy a test. */
 function successes(
@@ -51,12 +51,9 @@ function halted(e: Evidence): Finding[] {
     const contained = stops.find((stop) =>
       typeof stop === "string" && text.includes(stop)
     );
-    return fact(
-      contained === undefined,
-      "text",
+    return observed("text", text.slice(-160), x).mustBe(
       `without ${brief(stops)}`,
-      text.slice(-160),
-      x,
+      contained === undefined,
     );
   });
 }
@@ -72,22 +69,16 @@ function capReported(x: Exchange): Finding[] {
   if (output < allowed) {
     // Some vendors count a token or two fewer than they allow.
     return content.stop !== "max_tokens" ? [] : [
-      fact(
-        output >= allowed / 2,
-        "output tokens",
+      observed("output tokens", output, x).mustBe(
         `about ${allowed}: the limit is the reported stop cause`,
-        output,
-        x,
+        output >= allowed / 2,
       ),
     ];
   }
   return [
-    fact(
-      content.stop === "max_tokens",
-      "stop cause",
+    observed("stop cause", content.stop, x).mustBe(
       `the limit: all ${allowed} tokens were used`,
-      content.stop,
-      x,
+      content.stop === "max_tokens",
     ),
   ];
 }
@@ -116,12 +107,9 @@ function integers(x: Exchange, which: (path: string) => boolean): Finding[] {
     !(Number.isInteger(count) && Number(count) >= 0)
   );
   return [
-    fact(
-      bad === undefined,
-      bad?.[0] ?? "counts",
+    observed(bad?.[0] ?? "counts", bad?.[1] ?? counts.length, x).mustBe(
       "an integer of at least 0, or null",
-      bad?.[1] ?? counts.length,
-      x,
+      bad === undefined,
     ),
   ];
 }

@@ -2,6 +2,7 @@
  * Checks of the areas `limits` and `tools`: every documented form of a request is accepted and read
  * in full.
  */
+import { type Finding, observed, skill } from "../../suite/finding.ts";
 import {
   attempts,
   MESSAGES,
@@ -25,7 +26,6 @@ import { refusing } from "./hooks.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Generation } from "../../suite/requests.ts";
-import { fact, type Finding, skill } from "../../suite/finding.ts";
 
 /**
  * A documented form gets the status of a plain request. In a live run a model may have limits of
@@ -38,12 +38,9 @@ export function taken(
 ): Finding[] {
   const judged = found.map((x) => ({ x, fault: shapeFault(x) }));
   const findings = judged.map(({ x, fault }) =>
-    fact(
-      fault === undefined,
-      "reply",
+    observed("reply", fault ?? 200, x).mustBe(
       "the status of a plain request",
-      fault ?? 200,
-      x,
+      fault === undefined,
     )
   );
   if (e.mode === "replay") return findings;

@@ -1,6 +1,12 @@
 /**
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
+import {
+  demanded,
+  type Finding,
+  observed,
+  skill,
+} from "../../suite/finding.ts";
 import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
@@ -12,7 +18,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { STOPS } from "./scenarios_stop_strings.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
 import { reasonOf, sequenceOf } from "../message_reply/reply_content.ts";
 
 const READS = ["stop-again"];
@@ -55,12 +60,9 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
       halted(e, (x) => {
         const { text } = contentOf(x);
         return [
-          fact(
-            !text.includes(STOPS.hit),
-            "text",
+          observed("text", text, x).mustBe(
             `without ${STOPS.hit}`,
-            text,
-            x,
+            !text.includes(STOPS.hit),
           ),
         ];
       }),
@@ -84,12 +86,9 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x);
         return [
-          fact(
-            sequence === (hit ? STOPS.hit : null),
-            "stop_sequence",
+          observed("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
-            sequence,
-            x,
+            sequence === (hit ? STOPS.hit : null),
           ),
         ];
       }),
@@ -122,12 +121,9 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x) ?? null;
         return [
-          fact(
-            sequence === (hit ? STOPS.hit : null),
-            "stop_sequence",
+          observed("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
-            sequence,
-            x,
+            sequence === (hit ? STOPS.hit : null),
           ),
         ];
       }),

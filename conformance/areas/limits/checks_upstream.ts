@@ -2,6 +2,7 @@
  * Checks of the area `limits` about the requests upstream: requested limits are passed on, nothing
  * is added, and nothing is sent after a refusal.
  */
+import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/read_messages.ts";
 import { readChat } from "../../reference_gateway/read_chat.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
@@ -14,7 +15,6 @@ import { unbilled } from "./unbilled.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 /** The only upstream call of an answered exchange. */
 function callOf(x: Exchange): UpstreamCall {
@@ -66,12 +66,9 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     rule: "Maximum output tokens; generation stops at this count",
     judge: (e) =>
       forms(e, "control", "max_completion_tokens").map((x) =>
-        fact(
-          limitOf(callOf(x)) === ASKED_TOKENS,
-          "limit of the call upstream",
+        observed("limit of the call upstream", limitOf(callOf(x)), x).mustBe(
           `${ASKED_TOKENS}`,
-          limitOf(callOf(x)),
-          x,
+          limitOf(callOf(x)) === ASKED_TOKENS,
         )
       ),
     faults: {
@@ -94,16 +91,13 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         .map((x): Finding => {
           const call = callOf(x);
           const limit = limitOf(call);
-          return fact(
-            limit === undefined
-              ? call.dialect !== "messages"
-              : typeof limit === "number" && limit >= LEAST_DEFAULT,
-            "limit of the call upstream",
+          return observed("limit of the call upstream", limit, x).mustBe(
             call.dialect === "messages"
               ? `a default of at least ${LEAST_DEFAULT}`
               : `none, or at least ${LEAST_DEFAULT}`,
-            limit,
-            x,
+            limit === undefined
+              ? call.dialect !== "messages"
+              : typeof limit === "number" && limit >= LEAST_DEFAULT,
           );
         }),
     faults: {
@@ -129,19 +123,11 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       forms(e, "control").flatMap((x) => {
         const call = callOf(x);
         return [
-          fact(
-            temperatureOf(call) === undefined,
-            "temperature of the call upstream",
+          observed("temperature of the call upstream", temperatureOf(call), x)
+            .mustBe("none", temperatureOf(call) === undefined),
+          observed("top_p of the call upstream", topPOf(call), x).mustBe(
             "none",
-            temperatureOf(call),
-            x,
-          ),
-          fact(
             topPOf(call) === undefined,
-            "top_p of the call upstream",
-            "none",
-            topPOf(call),
-            x,
           ),
         ];
       }),
@@ -166,23 +152,17 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           const temperature = temperatureOf(call);
           const must = x.endpoint === "chat" && call.dialect !== "messages";
           return [
-            fact(
-              temperature === asked || (temperature === undefined && !must),
-              "temperature of the call upstream",
+            observed("temperature of the call upstream", temperature, x).mustBe(
               `${asked}`,
-              temperature,
-              x,
+              temperature === asked || (temperature === undefined && !must),
             ),
           ];
         }),
       ...forms(e, "top_p").map((x) => {
         const topP = topPOf(callOf(x));
-        return fact(
-          topP === 0.9 || topP === undefined,
-          "top_p of the call upstream",
+        return observed("top_p of the call upstream", topP, x).mustBe(
           "0.9",
-          topP,
-          x,
+          topP === 0.9 || topP === undefined,
         );
       }),
     ],
@@ -264,13 +244,12 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ["whole", "stream"].flatMap((form) =>
         e.matching(`*/*/${form}-after-history`).flatMap((x) =>
           HISTORY.map((words) =>
-            fact(
-              callOf(x).body.includes(words),
+            observed(
               "turns of the call upstream",
-              `"${words}"`,
               callOf(x).body.slice(0, 200),
               x,
             )
+              .mustBe(`"${words}"`, callOf(x).body.includes(words))
           )
         )
       ),

@@ -2,6 +2,7 @@
  * Checks of the area `limits` about token counts: output is within its bound, input includes the
  * whole history.
  */
+import { type Finding, observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { usage } from "./hooks.ts";
@@ -11,7 +12,6 @@ import { numberAt } from "../../evidence/json_path.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 const SECTION = "Limits";
 
@@ -20,12 +20,9 @@ function bounded(e: Evidence, x: Exchange): Finding {
   const least = e.mode === "live" ? 0 : 1;
   const limit = numberAt(parseJson(x.request.body), "max_tokens") ?? 0;
   const { output } = tokensOf(contentOf(x));
-  return fact(
-    output >= least && output <= limit,
-    "output tokens",
+  return observed("output tokens", output, x).mustBe(
     `at least ${least} and at most ${limit}`,
-    output,
-    x,
+    output >= least && output <= limit,
   );
 }
 
@@ -41,12 +38,9 @@ function resent(e: Evidence, endpoint: Generation): Finding[] {
       const less = tokensOf(contentOf(x)).input;
       const longer = after[at] ?? x;
       const more = tokensOf(contentOf(longer)).input;
-      return fact(
-        less > 0 && more >= less + HISTORY_TOKENS[e.mode],
-        "input tokens",
+      return observed("input tokens", more, longer).mustBe(
         `more than the ${less} of the last turn alone`,
-        more,
-        longer,
+        less > 0 && more >= less + HISTORY_TOKENS[e.mode],
       );
     });
   });

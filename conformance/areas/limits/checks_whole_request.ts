@@ -1,4 +1,10 @@
 /** Checks of the area `limits`: a request is read in full. */
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  skill,
+} from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { onlyFirst, turning } from "./faults.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
@@ -7,7 +13,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { PLACED_WORDS } from "./scenarios_request_forms.ts";
 import type { Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, skill } from "../../suite/finding.ts";
 
 export const READS = ["documented-forms"];
 
@@ -39,12 +44,9 @@ function longRead(e: Evidence, endpoint: Generation): Finding[] {
   const input = (one: Exchange): number => tokensOf(contentOf(one)).input;
   const least = input(plain) + Math.floor(PLACED_WORDS * TOKENS_PER_WORD);
   return [
-    fact(
-      input(long) >= least,
-      "input tokens",
+    observed("input tokens", input(long), long).mustBe(
       `at least ${least}: those of "plain" and of ${PLACED_WORDS} words`,
-      input(long),
-      long,
+      input(long) >= least,
     ),
   ];
 }
@@ -79,12 +81,9 @@ function allRead(
     }
     const least = Math.floor(input(base) + more * PART_READ);
     return [
-      fact(
-        input(x) >= least,
-        "input tokens",
+      observed("input tokens", input(x), x).mustBe(
         `at least ${least}: those of "${without}" and of the words of "long"`,
-        input(x),
-        x,
+        input(x) >= least,
       ),
     ];
   });

@@ -1,4 +1,12 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
+import {
+  equals,
+  fact,
+  type Finding,
+  observed,
+  satisfies,
+  wholeNumber,
+} from "../../suite/finding.ts";
 import { literal, oneOf, prefixed } from "../../reference_gateway/field.ts";
 import { field, messageSequenceNull, put, withHeaders } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
@@ -7,13 +15,6 @@ import { chatStreamFalseStreams } from "../chat_reply/faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  satisfies,
-  wholeNumber,
-} from "../../suite/finding.ts";
 import { wholeReplies } from "./reply_content.ts";
 import { MESSAGE_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
 
@@ -24,12 +25,9 @@ const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
 
 /** No character of a reply was damaged or replaced. */
 export function characters(x: Exchange): Finding {
-  return fact(
-    x.validUtf8 && !x.text.includes("\uFFFD"),
-    "characters",
+  return observed("characters", x.validUtf8 ? "U+FFFD" : "no UTF-8", x).mustBe(
     "UTF-8 without U+FFFD",
-    x.validUtf8 ? "U+FFFD" : "no UTF-8",
-    x,
+    x.validUtf8 && !x.text.includes("\uFFFD"),
   );
 }
 
@@ -47,11 +45,9 @@ const FIELDS: readonly Check[] = checksWith({
     reads: ["message-stream-false"],
     matching: "messages/*/whole",
     each: (x) =>
-      fact(
-        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-        "reply",
+      observed("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
         "one JSON object",
-        `${x.head?.status}: ${x.text.slice(0, 160)}`,
+        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
       ),
     faults: { "chat-stream-false-streams": chatStreamFalseStreams },
   },
@@ -75,13 +71,11 @@ const FIELDS: readonly Check[] = checksWith({
         const id = textAt(x.json, "id");
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
-        return fact(
-          first === undefined,
+        return observed(
           "id",
-          "an id that no other reply has",
           first === undefined ? id : `${id}, as in ${first}`,
           x,
-        );
+        ).mustBe("an id that no other reply has", first === undefined);
       });
     },
     faults: { "message-id-constant": put("id", "msg_1") },
@@ -129,12 +123,10 @@ const FIELDS: readonly Check[] = checksWith({
       satisfies(x, "content", "an array of blocks", Array.isArray),
       ...listAt(x.json, "content").map((block, index) => {
         const type = textAt(block, "type");
-        return fact(
+        return observed(`content.${index}`, block).mustBe(
+          "a block with a type; a text block has a text, other blocks have none",
           type !== "" &&
             (type === "text") === (typeof at(block, "text") === "string"),
-          `content.${index}`,
-          "a block with a type; a text block has a text, other blocks have none",
-          block,
         );
       }),
     ],
@@ -261,11 +253,9 @@ const FIELDS: readonly Check[] = checksWith({
     each: (x) => {
       const type = headerOf(x, "content-type");
       return [
-        fact(
-          /^application\/json *(;|$)/i.test(type ?? ""),
-          "content-type",
+        observed("content-type", type).mustBe(
           "application/json",
-          type,
+          /^application\/json *(;|$)/i.test(type ?? ""),
         ),
         fact(x.ending === "complete", "body", "complete", x.ending),
       ];

@@ -1,4 +1,10 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import {
+  fact,
+  frameEquals,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { delta, event } from "../../reference_gateway/change_messages.ts";
@@ -7,7 +13,6 @@ import { fixtureContent } from "../../evidence/content.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";
 import { characters } from "../message_reply/checks.ts";
 import { MESSAGE_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
@@ -36,12 +41,9 @@ const WIRE: readonly Check[] = checksWith({
     judge: (e) =>
       [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
         const type = headerOf(x, "content-type");
-        return fact(
-          /^text\/event-stream *(;|$)/i.test(type ?? ""),
-          "content-type",
+        return observed("content-type", type, x).mustBe(
           "text/event-stream",
-          type,
-          x,
+          /^text\/event-stream *(;|$)/i.test(type ?? ""),
         );
       }),
     faults: {
@@ -93,11 +95,9 @@ const WIRE: readonly Check[] = checksWith({
     rule:
       "A frame without a blank line after it is dropped by a reader that follows the standard.",
     each: (x) =>
-      fact(
-        x.frames.length === x.witness.length,
-        "frames",
+      observed("frames", `${x.frames.length}`).mustBe(
         `${x.witness.length} finished frames`,
-        `${x.frames.length}`,
+        x.frames.length === x.witness.length,
       ),
     faults: {
       "message-last-frame-unfinished": {
@@ -134,21 +134,16 @@ const WIRE: readonly Check[] = checksWith({
       const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
       const stray = lines.filter((line) => !LINE.test(line));
       return [
-        fact(
-          stray.length === 0,
-          "lines",
+        observed("lines", stray).mustBe(
           "event and data lines, comments, blank lines",
-          stray,
+          stray.length === 0,
         ),
         ...x.frames.map((frame) =>
-          fact(
-            isObject(frame.json),
-            `event ${frame.at}`,
-            "a JSON object",
-            frame.data.slice(0, 200),
-            x,
-            frame,
-          )
+          observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+            .mustBe(
+              "a JSON object",
+              isObject(frame.json),
+            )
         ),
       ];
     },
@@ -189,14 +184,8 @@ const WIRE: readonly Check[] = checksWith({
       ...x.frames.map((frame) => {
         const foreign = at(frame.json, "choices") !== undefined ||
           textAt(frame.json, "object").startsWith("chat.completion");
-        return fact(
-          !foreign,
-          `event ${frame.at}`,
-          "no member of a chat chunk",
-          frame.data.slice(0, 200),
-          x,
-          frame,
-        );
+        return observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+          .mustBe("no member of a chat chunk", !foreign);
       }),
     ],
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
+import { fact, observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { withoutContent } from "./faults.ts";
@@ -6,7 +7,6 @@ import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { event, out } from "../../reference_gateway/change_messages.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
-import { fact } from "../../suite/finding.ts";
 import { plainMessage } from "../errors/checks_refusal_body.ts";
 import {
   blocksOf,
@@ -36,22 +36,16 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
   const { errors, stops, finals, faults } = splitStream(x);
   const last = x.frames.at(-1);
   return [
-    fact(
-      isStream(x),
-      "content-type",
+    observed("content-type", x.text.slice(0, 99), x).mustBe(
       "text/event-stream",
-      x.text.slice(0, 99),
-      x,
+      isStream(x),
     ),
-    fact(
-      errors.length === 1 && last === errors[0] && last?.event === "error" &&
-        isProblem(last.json),
-      "last event",
-      "error, with type and message of the error",
-      last?.data.slice(0, 300) ?? "no event",
-      x,
-      last,
-    ),
+    observed("last event", last?.data.slice(0, 300) ?? "no event", x, last)
+      .mustBe(
+        "error, with type and message of the error",
+        errors.length === 1 && last === errors[0] && last?.event === "error" &&
+          isProblem(last.json),
+      ),
     fact(
       // One vendor blames the request for a call that it made itself, and a gateway may pass that
       // on.
@@ -63,30 +57,30 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
       x,
       last,
     ),
-    fact(
-      plainMessage(at(last?.json, "error.message")),
+    observed(
       "error.message",
-      "a plain message: no HTML page, no JSON, no stack trace",
       textAt(last?.json, "error.message").slice(0, 200),
       x,
       last,
+    ).mustBe(
+      "a plain message: no HTML page, no JSON, no stack trace",
+      plainMessage(at(last?.json, "error.message")),
     ),
-    fact(
-      stops.length + finals.length === 0,
+    observed(
       "events",
-      "neither message_delta nor message_stop",
       [...finals, ...stops].map(({ data }) => data.slice(0, 200)),
       x,
+    ).mustBe(
+      "neither message_delta nor message_stop",
+      stops.length + finals.length === 0,
     ),
     ...faults.filter(({ rule }) => rule !== "start").map((fault) =>
-      fact(
-        false,
+      observed(
         `event ${fault.frame?.at}`,
-        fault.expected,
         fault.frame?.data.slice(0, 200),
         x,
         fault.frame,
-      )
+      ).mustBe(fault.expected, false)
     ),
   ];
 }
@@ -107,21 +101,17 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         e.streams(`messages/*/stream/${fixture}`).flatMap((x) => {
           const { faults } = splitStream(x);
           return [
-            fact(
-              faults.length === 0,
+            observed(
               "order of events",
-              "start, stop reason, end",
               faults.map(({ expected }) => expected),
               x,
-            ),
-            fact(
+            )
+              .mustBe("start, stop reason, end", faults.length === 0),
+            observed("content", blocksOf(x), x).mustBe(
+              "none",
               blocksOf(x).every((block) =>
                 sameJson(block, { type: "text", text: "" })
               ),
-              "content",
-              "none",
-              blocksOf(x),
-              x,
             ),
           ];
         })
@@ -154,14 +144,12 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
     each: (x) => {
       const [fault] = splitStream(x).faults;
-      return fact(
-        fault === undefined,
+      return observed(
         fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
-        fault?.expected ?? "the documented order",
         fault?.frame?.data.slice(0, 200) ?? "the documented order",
         x,
         fault?.frame,
-      );
+      ).mustBe(fault?.expected ?? "the documented order", fault === undefined);
     },
     faults: {
       // All blocks are stopped only at the end.
@@ -195,12 +183,9 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         (fixture) =>
           e.matching(`messages/*/${fixture}`).flatMap((x) =>
             x.head?.status === 200 ? failedStream(x) : [
-              fact(
-                (x.head?.status ?? 0) >= 400 && isProblem(x.json),
-                "reply",
+              observed("reply", x.head?.status ?? x.ending, x).mustBe(
                 "an error status with its body",
-                x.head?.status ?? x.ending,
-                x,
+                (x.head?.status ?? 0) >= 400 && isProblem(x.json),
               ),
             ]
           ),

@@ -2,6 +2,7 @@
  * Checks of the area `message_stream`: the order of the events, and the shape of all events but the
  * first.
  */
+import { fact, observed, wholeNumber } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { index, PING } from "./faults.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import { fact, wholeNumber } from "../../suite/finding.ts";
 import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
 
@@ -53,20 +53,14 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
     each: (x) => [
       ...orderFindings([x], "stop", "message_stop last and once"),
       ...splitStream(x).stops.map((stop) =>
-        fact(
-          isObject(stop.json) && Object.keys(stop.json).join() === "type",
-          "message_stop",
+        observed("message_stop", stop.data.slice(0, 200), x, stop).mustBe(
           "only type",
-          stop.data.slice(0, 200),
-          x,
-          stop,
+          isObject(stop.json) && Object.keys(stop.json).join() === "type",
         )
       ),
-      fact(
-        x.ending === "complete",
-        "end of the body",
+      observed("end of the body", x.ending).mustBe(
         "complete",
-        x.ending,
+        x.ending === "complete",
       ),
     ],
     faults: {
@@ -264,14 +258,11 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         return [fact(e.mode === "live", "blocks", "one or more", "none")];
       }
       return blocks.map(({ start }) =>
-        fact(
-          startsWell(at(start.json, "content_block")),
-          "content_block",
-          "a type, and empty content of that type",
-          at(start.json, "content_block"),
-          x,
-          start,
-        )
+        observed("content_block", at(start.json, "content_block"), x, start)
+          .mustBe(
+            "a type, and empty content of that type",
+            startsWell(at(start.json, "content_block")),
+          )
       );
     },
     faults: {
@@ -314,17 +305,13 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       const output = finalOf(x, "usage.output_tokens");
       const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
       return [
-        fact(
-          typeof reason === "string" && known.includes(reason),
-          "delta.stop_reason",
+        observed("delta.stop_reason", reason).mustBe(
           known.join(" or "),
-          reason,
+          typeof reason === "string" && known.includes(reason),
         ),
-        fact(
-          wholeNumber(0)(output),
-          "usage.output_tokens",
+        observed("usage.output_tokens", output).mustBe(
           "an integer",
-          output,
+          wholeNumber(0)(output),
         ),
       ];
     },
@@ -365,12 +352,10 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const reason = finalOf(x, "delta.stop_reason");
       const sequence = finalOf(x, "delta.stop_sequence");
-      return fact(
+      return observed("delta.stop_sequence", sequence).mustBe(
+        "null, or the stop sequence that hit",
         sequence === undefined || sequence === null ||
           (reason === "stop_sequence" && sequence === "END"),
-        "delta.stop_sequence",
-        "null, or the stop sequence that hit",
-        sequence,
       );
     },
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `message_stream`: the first event. */
+import { NotTestable, observed, wholeNumber } from "../../suite/finding.ts";
 import { PING, start } from "./faults.ts";
 import { event } from "../../reference_gateway/change_messages.ts";
 import { frames, withAt } from "../../reference_gateway/change_reply.ts";
@@ -6,7 +7,6 @@ import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, NotTestable, wholeNumber } from "../../suite/finding.ts";
 import { messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
 
@@ -40,21 +40,13 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
       const input = at(startOf(x), "usage.input_tokens");
       return [
         ...orderFindings([x], "start", "message_start first and once"),
-        fact(
-          typeof id === "string" && id !== "",
-          "message.id",
+        observed("message.id", id, x, 0).mustBe(
           "a string",
-          id,
-          x,
-          0,
+          typeof id === "string" && id !== "",
         ),
-        fact(
-          wholeNumber(0)(input),
-          "message.usage.input_tokens",
+        observed("message.usage.input_tokens", input, x, 0).mustBe(
           "an integer",
-          input,
-          x,
-          0,
+          wholeNumber(0)(input),
         ),
       ];
     },
@@ -87,13 +79,9 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
     rule: "The id of message_start has the prefix of whole replies.",
     each: (x) => {
       const id = textAt(startOf(x), "id");
-      return fact(
-        /^msg_./.test(id),
-        "message.id",
+      return observed("message.id", id, x, 0).mustBe(
         "a string with the prefix msg_",
-        id,
-        x,
-        0,
+        /^msg_./.test(id),
       );
     },
     faults: { "message-start-id-bare": start("id", "42") },
@@ -106,13 +94,9 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
       "The input tokens of message_start are above 0; they are estimated where the upstream reports them later.",
     each: (x) => {
       const input = at(startOf(x), "usage.input_tokens");
-      return fact(
-        wholeNumber(1)(input),
-        "message.usage.input_tokens",
+      return observed("message.usage.input_tokens", input, x, 0).mustBe(
         "an integer above 0",
-        input,
-        x,
-        0,
+        wholeNumber(1)(input),
       );
     },
     faults: {
@@ -136,14 +120,12 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
         const id = textAt(startOf(x), "id");
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
-        return fact(
-          first === undefined,
+        return observed(
           "message.id",
-          "an id that no other stream has",
           first === undefined ? id : `${id}, as in ${first}`,
           x,
           0,
-        );
+        ).mustBe("an id that no other stream has", first === undefined);
       });
     },
     faults: { "message-start-id-constant": start("id", "msg_1") },
@@ -167,32 +149,25 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
       ];
       return [
         ...expected.map(([name, value]) =>
-          fact(
-            sameJson(at(message, name), value),
-            `message.${name}`,
+          observed(`message.${name}`, at(message, name), x, 0).mustBe(
             JSON.stringify(value),
-            at(message, name),
-            x,
-            0,
+            sameJson(at(message, name), value),
           )
         ),
-        fact(
+        observed("message.model", model, x, 0).mustBe(
+          e.mode === "replay" ? asked : "a string",
           e.mode === "replay"
             ? model === asked
             : typeof model === "string" && model !== "",
-          "message.model",
-          e.mode === "replay" ? asked : "a string",
-          model,
-          x,
-          0,
         ),
-        fact(
-          wholeNumber(0)(at(message, "usage.output_tokens")),
+        observed(
           "message.usage.output_tokens",
-          "an integer",
           at(message, "usage.output_tokens"),
           x,
           0,
+        ).mustBe(
+          "an integer",
+          wholeNumber(0)(at(message, "usage.output_tokens")),
         ),
       ];
     },

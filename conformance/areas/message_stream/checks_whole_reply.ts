@@ -2,6 +2,7 @@
  * Checks of the area `message_stream`: streams compared with whole replies, long streams, and
  * streams that fail.
  */
+import { fact, NotTestable, observed } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import {
@@ -14,7 +15,6 @@ import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { event, out } from "../../reference_gateway/change_messages.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { fact, NotTestable } from "../../suite/finding.ts";
 import {
   callsOf,
   fixtureOf,
@@ -108,14 +108,11 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
             label === x.label.replace("/stream", "/whole")
           );
           const expected = at(other?.json, "usage.input_tokens");
-          return fact(
-            expected !== undefined && startInput(x) === expected,
-            "message.usage.input_tokens",
-            `as in the whole reply: ${expected}`,
-            startInput(x),
-            x,
-            0,
-          );
+          return observed("message.usage.input_tokens", startInput(x), x, 0)
+            .mustBe(
+              `as in the whole reply: ${expected}`,
+              expected !== undefined && startInput(x) === expected,
+            );
         });
     },
     faults: {
@@ -139,13 +136,9 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           0,
       );
       const end = tokens(x, "output_tokens");
-      return fact(
-        typeof end === "number" && start <= end,
-        "message.usage.output_tokens",
+      return observed("message.usage.output_tokens", start, x, 0).mustBe(
         `at most ${end}`,
-        start,
-        x,
-        0,
+        typeof end === "number" && start <= end,
       );
     },
     faults: {

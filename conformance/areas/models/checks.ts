@@ -1,4 +1,12 @@
 /** Checks of the area `models`. */
+import {
+  equals,
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+  satisfies,
+} from "../../suite/finding.ts";
 import { SERVED_CHECKS, SERVICE, unlisted } from "./checks_served.ts";
 import {
   entries as faultEntries,
@@ -11,13 +19,6 @@ import { arrayOf, isObject, type Json } from "@model-gateway/replay/json";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-} from "../../suite/finding.ts";
 import { MODEL_PAGE_CHECKS } from "./checks_pages.ts";
 
 const SECTION = "Model list (from `GET /v1/models`)";
@@ -196,12 +197,9 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) => {
         const ids = idsOf(x);
-        return fact(
-          new Set(ids).size === ids.length,
-          "data.*.id",
+        return observed("data.*.id", ids, x).mustBe(
           "different ids",
-          ids,
-          x,
+          new Set(ids).size === ids.length,
         );
       }),
     faults: {
@@ -219,12 +217,9 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
       const [first] = e.replies("first");
       const wanted = first === undefined ? [] : idsOf(first);
       return LISTS.flatMap((name) => e.replies(name)).map((x) =>
-        fact(
-          sameJson([...wanted].map(String), [...idsOf(x)].map(String)),
-          "data.*.id",
+        observed("data.*.id", idsOf(x), x).mustBe(
           "the same ids for the same key, whichever library requests the list",
-          idsOf(x),
-          x,
+          sameJson([...wanted].map(String), [...idsOf(x)].map(String)),
         )
       );
     },

@@ -2,18 +2,19 @@
  * Checks of the area `models` about optional features: pages, single entries, the message format's
  * own fields.
  */
+import {
+  equals,
+  fact,
+  type Finding,
+  observed,
+  satisfies,
+  some,
+} from "../../suite/finding.ts";
 import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt } from "../../evidence/json_path.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  satisfies,
-  some,
-} from "../../suite/finding.ts";
 
 const PAGES = "https://docs.anthropic.com/en/api/models-list";
 const LISTS = ["first", "message-library", "with-query"] as const;
@@ -24,12 +25,9 @@ function pagingOf(x: Exchange): Finding[] {
   const has = (name: string): boolean => at(x.json, name) !== undefined;
   const id = (index: number) => at(data.at(index), "id") ?? null;
   return [
-    fact(
-      !has("has_more") || typeof at(x.json, "has_more") === "boolean",
-      "has_more",
+    observed("has_more", at(x.json, "has_more"), x).mustBe(
       "true or false, or absent",
-      at(x.json, "has_more"),
-      x,
+      !has("has_more") || typeof at(x.json, "has_more") === "boolean",
     ),
     ...(has("first_id") ? [equals(x, "first_id", id(0))] : []),
     ...(has("last_id") ? [equals(x, "last_id", id(-1))] : []),
@@ -61,12 +59,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
         ...pagingOf(x),
-        fact(
-          at(x.json, "has_more") !== true,
-          "has_more",
+        observed("has_more", at(x.json, "has_more"), x).mustBe(
           "a list without a limit is complete",
-          at(x.json, "has_more"),
-          x,
+          at(x.json, "has_more") !== true,
         ),
       ]),
     faults: {
@@ -95,12 +90,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         const page = pageOf(e, name);
         if (page === undefined || ids.length < 2) return [];
         return [
-          fact(
-            listAt(page.json, "data").length === 1,
-            "data",
+          observed("data", listAt(page.json, "data").length, page).mustBe(
             "one entry",
-            listAt(page.json, "data").length,
-            page,
+            listAt(page.json, "data").length === 1,
           ),
           satisfies(page, "data.0.id", `${id}`, (value) => value === id),
           ...pagingOf(page),
@@ -188,27 +180,26 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
             equals(entry, "object", "model"),
           ]
           : [
-            fact(
-              [404, 405].includes(entry.head?.status ?? 0),
+            observed(
               "status of one entry",
-              "200, or 404 where it is not offered",
               entry.head?.status ?? entry.ending,
               entry,
+            ).mustBe(
+              "200, or 404 where it is not offered",
+              [404, 405].includes(entry.head?.status ?? 0),
             ),
           ]),
-        fact(
-          [401, 404, 405].includes(keyless.head?.status ?? 0),
+        observed(
           "status without a key",
-          "401, or 404 where it is not offered",
           keyless.head?.status ?? keyless.ending,
           keyless,
+        ).mustBe(
+          "401, or 404 where it is not offered",
+          [401, 404, 405].includes(keyless.head?.status ?? 0),
         ),
-        fact(
-          status >= 400 && status < 500,
-          "status of an unlisted id",
+        observed("status of an unlisted id", status, none).mustBe(
           "4xx",
-          status,
-          none,
+          status >= 400 && status < 500,
         ),
         satisfies(
           none,

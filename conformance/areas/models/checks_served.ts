@@ -1,4 +1,12 @@
 /** Checks of the area `models`: listed models answer, and others are refused. */
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  satisfies,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
 import { dialectOf } from "../../reference_gateway/models.ts";
 import { LISTED, ofVendor, put, renamed, unserved } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
@@ -7,14 +15,6 @@ import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Generation } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-  some,
-  statusIs,
-} from "../../suite/finding.ts";
 import { unbilled } from "../limits/unbilled.ts";
 
 export const SERVICE = "What the service does";
@@ -41,12 +41,9 @@ function inFormat(e: Evidence, endpoint: Generation): Finding[] {
     calledOn(e, endpoint).filter(({ head }) => head?.status === 200).map(
       (x) => {
         const fault = shapeFault(x);
-        return fact(
-          fault === undefined,
-          "documented members",
+        return observed("documented members", fault ?? "all", x).mustBe(
           "all present",
-          fault ?? "all",
-          x,
+          fault === undefined,
         );
       },
     ),
@@ -60,13 +57,11 @@ function served(x: Exchange): Finding {
     (x.label.endsWith("/stream")
       ? isStream(x) && x.frames.length > 0
       : textAt(x.json, "model") !== "");
-  return fact(
-    good,
+  return observed(
     "reply of a listed model",
-    "200",
     `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
     x,
-  );
+  ).mustBe("200", good);
 }
 
 export const SERVED_CHECKS: readonly Check[] = checksWith({
@@ -195,11 +190,9 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
         "a string that is not empty",
         (value) => typeof value === "string" && value !== "",
       ),
-      fact(
-        !isStream(x) && x.frames.length === 0,
-        "reply",
+      observed("reply", x.text.slice(0, 80)).mustBe(
         "no event stream",
-        x.text.slice(0, 80),
+        !isStream(x) && x.frames.length === 0,
       ),
     ],
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   ENDED,
   FINE,
@@ -39,7 +40,6 @@ import {
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Json } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 import { fixtureOf } from "../chat_reply/reply_content.ts";
 import { TOOL_SHAPE_CHECKS } from "./checks_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./checks_history.ts";
@@ -56,12 +56,9 @@ function exact(x: Exchange): Finding {
     name,
     args: args ?? null,
   }));
-  return fact(
-    sameJson(found, expected),
-    "tool calls",
+  return observed("tool calls", found, x).mustBe(
     brief(expected),
-    found,
-    x,
+    sameJson(found, expected),
   );
 }
 
@@ -291,12 +288,9 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         ...e.streams("messages/*/stream/tool-text"),
       ].map((x) => {
         const found = kinds(x);
-        return fact(
-          sameJson(found, ["text", "tool_use"]),
-          "blocks",
+        return observed("blocks", found, x).mustBe(
           "text, tool_use",
-          found,
-          x,
+          sameJson(found, ["text", "tool_use"]),
         );
       }),
     faults: {

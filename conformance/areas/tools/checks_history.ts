@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import {
@@ -17,7 +18,6 @@ import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 import { callOf, ownDialect } from "./checks_upstream.ts";
 
 const RESULTS =
@@ -35,12 +35,9 @@ function histories(
       call,
     );
     const found = view(historySteps(call.dialect, call.json), call);
-    return fact(
-      sameJson(sent, found),
-      "turns sent upstream",
+    return observed("turns sent upstream", brief(found, 600), x).mustBe(
       brief(sent, 600),
-      brief(found, 600),
-      x,
+      sameJson(sent, found),
     );
   });
 }
@@ -99,12 +96,10 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       const call = callOf(x);
       const sent = historySteps(ownDialect(x), parseJson(x.request.body));
       const found = historySteps(call.dialect, call.json);
-      return fact(
-        sameAnswers(sent, found),
+      return observed(
         "results sent upstream: number of the call, and text",
-        brief(answers(sent), 600),
         brief(answers(found), 600),
-      );
+      ).mustBe(brief(answers(sent), 600), sameAnswers(sent, found));
     },
     faults: {
       "tool-results-swapped": resultIds((ids) => ids.toReversed()),
@@ -234,13 +229,12 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         const failed = historySteps(dialect, json).flatMap((step) =>
           step.kind === "result" ? [step.failed] : []
         );
-        return fact(
-          sameJson(failed, [false, true]),
+        return observed(
           "is_error of the results sent upstream",
-          "false, true",
           brief(failed),
           x,
-        );
+        )
+          .mustBe("false, true", sameJson(failed, [false, true]));
       });
     },
     faults: {
@@ -271,13 +265,12 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
             ],
             [[0, "Answer number 0"], [1, "Answer number 1"]],
           ];
-          return fact(
-            sameJson(found, expected),
+          return observed(
             "calls and results sent upstream",
-            brief(expected, 400),
             brief(found, 400),
             x,
-          );
+          )
+            .mustBe(brief(expected, 400), sameJson(found, expected));
         })
       ),
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
+import { observed } from "../../suite/finding.ts";
 import {
   callsAt,
   CHAT_SHAPES,
@@ -14,7 +15,6 @@ import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
 import { toolCallsIn } from "../../evidence/tool_calls.ts";
-import { fact } from "../../suite/finding.ts";
 
 /**
  * The first mistake in the events of the calls of a message stream; undefined when there is none.
@@ -161,13 +161,10 @@ const SHAPES: readonly Check[] = checksWith({
       [...e.replies("*/*/whole/*"), ...e.streams("*/*/stream/*")].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
         if (ids.length === 0) return uncalled(e, x);
-        return fact(
+        return observed("ids of the calls", brief(ids), x).mustBe(
+          "present and unique",
           !ids.includes("") &&
             new Set(ids).size === ids.length,
-          "ids of the calls",
-          "present and unique",
-          brief(ids),
-          x,
         );
       }),
     faults: {

@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: the form of calls in replies of the chat endpoint. */
+import { demanded, fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   isObject,
   type Json,
@@ -12,7 +13,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { demanded, fact, type Finding } from "../../suite/finding.ts";
 
 export const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
 
@@ -93,14 +93,12 @@ export function faults(
     const fault = faultOf(x);
     return fault === undefined
       ? fact(true, what, "in order", "in order", x)
-      : fact(
-        false,
+      : observed(
         `frame ${fault.at} ${what}`,
-        fault.why,
         x.frames[fault.at]?.data,
         x,
         fault.at,
-      );
+      ).mustBe(fault.why, false);
   });
 }
 
@@ -220,12 +218,9 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
     judge: (e) =>
       e.replies("chat/*/whole/*").map((x) => {
         const content = at(x.json, "choices.0.message.content");
-        return fact(
-          content === null || typeof content === "string",
-          "choices.0.message.content",
+        return observed("choices.0.message.content", content, x).mustBe(
           "a string or null",
-          content,
-          x,
+          content === null || typeof content === "string",
         );
       }),
     faults: {

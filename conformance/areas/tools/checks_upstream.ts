@@ -1,4 +1,10 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
@@ -19,7 +25,6 @@ import {
 } from "../../evidence/offered_tools.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 const OFFER = {
   section: "POST /v1/chat/completions (operation `createChatCompletion`)",
@@ -92,12 +97,9 @@ function demands(e: Evidence, forms: readonly string[]): Finding[] {
         (form === "none" && offered.length === 0) ||
         (form === "named" && choice === "any" && offered.length === 1 &&
           offered[0]?.name === "get_time");
-      return fact(
-        holds,
-        "tool choice sent upstream",
+      return observed("tool choice sent upstream", choice, x).mustBe(
         expected.join(" or "),
-        choice,
-        x,
+        holds,
       );
     })
   );
@@ -118,13 +120,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       const [expected, actual] = [sent, found].map((tools) =>
         tools.map(({ name }) => name)
       );
-      return fact(
-        sameJson(expected ?? [], actual ?? []),
-        "names of the tools sent upstream",
-        brief(expected, 400),
-        brief(actual, 400),
-        x,
-      );
+      return observed("names of the tools sent upstream", brief(actual, 400), x)
+        .mustBe(brief(expected, 400), sameJson(expected ?? [], actual ?? []));
     },
     faults: {
       "tool-definitions-lost": asking({ tools: [] }),
@@ -148,13 +145,11 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       const bad = sent.find(({ description }, at) =>
         description !== "" && found[at]?.description !== description
       );
-      return fact(
-        bad === undefined,
+      return observed(
         "descriptions of the tools sent upstream",
-        bad?.description ?? "all",
         found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
         x,
-      );
+      ).mustBe(bad?.description ?? "all", bad === undefined);
     },
     faults: {
       "tool-descriptions-lost": toolDescriptionsLost,
@@ -176,13 +171,11 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         !(ownKind && tool.description === "") &&
         !keepsSchema(tool.schema, found[at]?.schema, ownKind)
       );
-      return fact(
-        bad === -1,
+      return observed(
         "schemas of the tools sent upstream",
-        brief(sent[bad]?.schema ?? "all", 600),
         brief(found[bad]?.schema ?? "all", 600),
         x,
-      );
+      ).mustBe(brief(sent[bad]?.schema ?? "all", 600), bad === -1);
     },
     faults: {
       "tool-schemas-emptied": tools(() => ({
@@ -276,12 +269,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           const found = offeredTools(call.dialect, call.json).map(({ name }) =>
             name
           );
-          return fact(
-            sameJson(found, ["get_weather", "get_time"]),
-            "tools sent upstream",
+          return observed("tools sent upstream", brief(found), x).mustBe(
             "get_weather, get_time",
-            brief(found),
-            x,
+            sameJson(found, ["get_weather", "get_time"]),
           );
         })
       ),
@@ -302,12 +292,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           }
           const { parallel } = toolChoiceIn(call.dialect, call.json);
           return [
-            fact(
-              parallel === false,
-              "parallel calls sent upstream",
+            observed("parallel calls sent upstream", parallel, x).mustBe(
               "forbidden",
-              parallel,
-              x,
+              parallel === false,
             ),
           ];
         }),
@@ -328,12 +315,9 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       ).map((x) => {
         const call = callOf(x);
         const { parallel } = toolChoiceIn(call.dialect, call.json);
-        return fact(
-          parallel !== false,
-          "parallel calls sent upstream",
+        return observed("parallel calls sent upstream", parallel, x).mustBe(
           "not forbidden",
-          parallel,
-          x,
+          parallel !== false,
         );
       }),
     faults: {

@@ -2,6 +2,7 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { fact, observed, some } from "../../suite/finding.ts";
 import { UPSTREAM_KEY } from "../../reference_gateway/call_upstream.ts";
 import {
   type Check,
@@ -24,7 +25,6 @@ import {
 import { headerOf, isStream } from "../../evidence/exchange.ts";
 import { containedKey } from "../../evidence/redaction.ts";
 import { PHASES } from "./scenarios.ts";
-import { fact, some } from "../../suite/finding.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
 import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
 import { TRANSPORT_FORBIDDEN_CHECKS } from "./checks_forbidden.ts";
@@ -50,12 +50,9 @@ function hangUp(
     judge: (e) =>
       phases.flatMap((phase) => e.matching(`*/*/${phase}`)).map((x) => {
         const ending = e.note(`${x.label} upstream`);
-        return fact(
-          ending === "caller-hung-up",
-          "upstream exchange",
+        return observed("upstream exchange", ending, x).mustBe(
           "caller-hung-up",
-          ending,
-          x,
+          ending === "caller-hung-up",
         );
       }),
     faults,
@@ -72,12 +69,11 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       reads: ["gated"],
       matching: "*/*/gated",
       each: (x, e) =>
-        fact(
-          e.note(`${x.label} seen`) === true,
-          "first content",
-          "reach the client before the upstream sends the rest",
-          "did not arrive while the upstream waited",
-        ),
+        observed("first content", "did not arrive while the upstream waited")
+          .mustBe(
+            "reach the client before the upstream sends the rest",
+            e.note(`${x.label} seen`) === true,
+          ),
       faults: {
         // The stream is buffered until its end.
         "stream-buffered": {
@@ -104,11 +100,12 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       matching: "*/*/gated-each",
       each: (x, e) => {
         const held = e.note(`${x.label} held`);
-        return fact(
-          held === "",
+        return observed(
           "content of each frame",
-          "reach the client before the upstream sends the next frame",
           held === "" ? "all came" : `${held} did not`,
+        ).mustBe(
+          "reach the client before the upstream sends the next frame",
+          held === "",
         );
       },
       faults: {
@@ -183,12 +180,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       judge: (e) =>
         some(
           e.exchanges.filter(isStream).map((x) =>
-            fact(
-              x.ending === "complete",
-              "end of the body",
+            observed("end of the body", x.problem ?? x.ending, x).mustBe(
               "complete",
-              x.problem ?? x.ending,
-              x,
+              x.ending === "complete",
             )
           ),
           "an event stream",
@@ -208,13 +202,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       provedBy: ["keys", "text"],
       judge: (e) =>
         e.exchanges.map((x) =>
-          fact(
+          observed("reply", "contains a key", x).mustBe(
+            "no key in it",
             !containedKey(x.text) &&
               !containedKey(JSON.stringify(x.head?.headers ?? [])),
-            "reply",
-            "no key in it",
-            "contains a key",
-            x,
           )
         ),
       faults: {
@@ -269,12 +260,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           ...e.matching(`*/*/${name}-whole`),
           ...e.matching(`*/*/${name}-stream`),
         ]).map((x) =>
-          fact(
-            e.note(`${x.label} holds key`) === false && !containedKey(x.text),
-            "reply",
+          observed("reply", x.text.slice(0, 160), x).mustBe(
             "the upstream's key is not in it",
-            x.text.slice(0, 160),
-            x,
+            e.note(`${x.label} holds key`) === false && !containedKey(x.text),
           )
         ),
       faults: {
@@ -302,13 +290,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             const rest = Object.entries(call.headers).filter(([name]) =>
               !own.includes(name)
             );
-            return fact(
+            return observed("upstream call", "contains a key", x).mustBe(
+              "no key outside the upstream's own header",
               !containedKey(JSON.stringify(rest)) && !containedKey(call.body) &&
                 !containedKey(call.path.replace(/([?&]key=)[^&]*/, "$1")),
-              "upstream call",
-              "no key outside the upstream's own header",
-              "contains a key",
-              x,
             );
           })
         ),
@@ -342,12 +327,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       reads: ["text", "keys"],
       judge: (e) =>
         e.exchanges.map((x) =>
-          fact(
-            headerOf(x, "set-cookie") === undefined,
-            "set-cookie",
+          observed("set-cookie", headerOf(x, "set-cookie"), x).mustBe(
             "none",
-            headerOf(x, "set-cookie"),
-            x,
+            headerOf(x, "set-cookie") === undefined,
           )
         ),
       faults: {

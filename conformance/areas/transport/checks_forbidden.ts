@@ -1,9 +1,9 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { type Finding, observed } from "../../suite/finding.ts";
 import { halved, refusals } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 /** True when every string in a value can be encoded as UTF-8: no lone surrogate. */
 function wellFormed(value: Json | undefined): boolean {
@@ -17,13 +17,14 @@ function wellFormed(value: Json | undefined): boolean {
 
 function texts(x: Exchange): Finding {
   const frame = x.frames.find(({ json }) => !wellFormed(json));
-  return fact(
-    frame === undefined && wellFormed(x.json),
+  return observed(
     "characters",
-    "each character whole in its piece",
     frame?.data.slice(0, 200) ?? x.text.slice(0, 200),
     x,
     frame,
+  ).mustBe(
+    "each character whole in its piece",
+    frame === undefined && wellFormed(x.json),
   );
 }
 
@@ -51,13 +52,10 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     reads: ["text", "keys", "model-list"],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
+        observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+          "no byte order mark",
           isStream(x) ||
             !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
-          "first bytes",
-          "no byte order mark",
-          [...x.body.slice(0, 3)],
-          x,
         )
       ),
     faults: {
@@ -88,12 +86,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     provedBy: ["keys"],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
-          headerOf(x, "x-deny-reason") === undefined,
-          "x-deny-reason",
+        observed("x-deny-reason", headerOf(x, "x-deny-reason"), x).mustBe(
           "none from the service itself",
-          headerOf(x, "x-deny-reason"),
-          x,
+          headerOf(x, "x-deny-reason") === undefined,
         )
       ),
     faults: {
@@ -112,12 +107,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       e.exchanges.map((x) => {
         const cacheControl = headerOf(x, "cache-control") ?? "";
-        return fact(
-          !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
-          "cache-control",
+        return observed("cache-control", cacheControl, x).mustBe(
           "neither public nor s-maxage",
-          cacheControl,
-          x,
+          !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
         );
       }),
     faults: {
@@ -139,14 +131,15 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     provedBy: ["keys"],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
+        observed(
+          "x-should-retry",
+          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
+          x,
+        ).mustBe(
+          "not true",
           ![400, 401, 403, 404, 405, 413, 415, 422].includes(
             x.head?.status ?? 0,
           ) || headerOf(x, "x-should-retry") !== "true",
-          "x-should-retry",
-          "not true",
-          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
-          x,
         )
       ),
     faults: {

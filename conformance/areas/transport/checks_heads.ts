@@ -3,6 +3,12 @@
  * request ids, headers of the upstream.
  */
 import {
+  type Finding,
+  NotTestable,
+  observed,
+  some,
+} from "../../suite/finding.ts";
+import {
   header,
   isRequestId,
   REQUEST_ID_CHECKS,
@@ -19,7 +25,6 @@ import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
 
 /** All streams that were requested and answered, whatever their content type. */
 function streamsOf(e: Evidence): readonly Exchange[] {
@@ -212,17 +217,13 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       const length = headerOf(x, "content-length");
       const chunked = headerOf(x, "transfer-encoding");
       return [
-        fact(
-          x.ending === "complete",
-          "body",
+        observed("body", x.problem ?? x.ending).mustBe(
           "complete by its framing",
-          x.problem ?? x.ending,
+          x.ending === "complete",
         ),
-        fact(
-          length === undefined || chunked === undefined,
-          "framing",
+        observed("framing", `${length} and ${chunked}`).mustBe(
           "content-length or transfer-encoding",
-          `${length} and ${chunked}`,
+          length === undefined || chunked === undefined,
         ),
         ...(x.label.endsWith("-plain")
           ? [
@@ -276,13 +277,10 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       const host = e.note("upstream host");
       return e.matching("*/*/*").map((x) =>
-        fact(
+        observed("reply", x.text.slice(0, 160), x).mustBe(
+          "the upstream's address is not in it",
           typeof host === "string" && !x.text.includes(host) &&
             !JSON.stringify(x.head?.headers ?? []).includes(host),
-          "reply",
-          "the upstream's address is not in it",
-          x.text.slice(0, 160),
-          x,
         )
       );
     },

@@ -2,11 +2,11 @@
  * Checks of the area `transport` about the pace of a live stream, where no gate can be set and only
  * the clock is left.
  */
+import { type Finding, observed, skill } from "../../suite/finding.ts";
 import { heldFrom } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Check } from "../../suite/check.ts";
-import { fact, type Finding, skill } from "../../suite/finding.ts";
 
 /** Fewer deltas than this may be generated within one read. */
 const DELTAS = 20;
@@ -59,15 +59,13 @@ export function judgePace(exchanges: readonly Exchange[]): Finding[] {
   return judgeable.map((x) => {
     const rest = arrivals(x).slice(BEFORE);
     const span = (rest.at(-1) ?? 0) - (rest[0] ?? 0);
-    return fact(
-      span * DELTAS_A_MS >= rest.length,
+    return observed(
       "deltas",
-      "spread over the reply",
       `${rest.length} within ${span.toFixed(1)} ms, of ${
         Math.round(x.endedMs)
       } ms in all`,
       x,
-    );
+    ).mustBe("spread over the reply", span * DELTAS_A_MS >= rest.length);
   });
 }
 

@@ -1,11 +1,11 @@
 /** Checks of the area `transport`: request ids. */
+import { fact, type Finding, observed, some } from "../../suite/finding.ts";
 import { all, json, SAME_IDS, without } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, some } from "../../suite/finding.ts";
 
 export function header(
   x: Exchange,
@@ -38,12 +38,9 @@ export function upstreamHeaders(
     const leaked = (x.head?.headers ?? []).filter(([name, value]) =>
       which(name.toLowerCase()) && value.includes(CANARY)
     );
-    return fact(
-      leaked.length === 0 && x.head?.status === 200,
-      "headers",
+    return observed("headers", leaked, x).mustBe(
       "not the upstream's value",
-      leaked,
-      x,
+      leaked.length === 0 && x.head?.status === 200,
     );
   });
 }
@@ -109,11 +106,9 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith({
     matching: "*/missing",
     each: (x) => {
       const requestId = textAt(x.json, "request_id");
-      return fact(
-        requestId === "" || requestId === idOf(x),
-        "request_id",
+      return observed("request_id", requestId).mustBe(
         idOf(x) ?? "none",
-        requestId,
+        requestId === "" || requestId === idOf(x),
       );
     },
     faults: {

@@ -2,6 +2,13 @@
  * Checks of the area `transport` about requests: methods, paths, headers, and requests after
  * refused ones.
  */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { afterRefusals, html, refusing, replies } from "./faults.ts";
@@ -15,12 +22,6 @@ import { sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { WRONG_METHODS } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
 
 function wrongMethods(e: Evidence): readonly Exchange[] {
   return (["messages", "chat", "models"] as const).flatMap((endpoint) =>
@@ -31,23 +32,21 @@ function wrongMethods(e: Evidence): readonly Exchange[] {
 }
 
 function isJsonError(x: Exchange): Finding {
-  return fact(
-    isObject(x.json) && textAt(x.json, "error.message") !== "" &&
-      /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
+  return observed(
     "reply",
-    "a JSON error with a message",
     `${headerOf(x, "content-type")}: ${x.text.slice(0, 120)}`,
     x,
+  ).mustBe(
+    "a JSON error with a message",
+    isObject(x.json) && textAt(x.json, "error.message") !== "" &&
+      /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
   );
 }
 
 function noCall(x: Exchange): Finding {
-  return fact(
-    x.upstream.length === 0,
-    "calls upstream",
+  return observed("calls upstream", `${x.upstream.length}`, x).mustBe(
     "none",
-    `${x.upstream.length}`,
-    x,
+    x.upstream.length === 0,
   );
 }
 
@@ -58,13 +57,11 @@ function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
     const streamed = /"stream":true/.test(x.request.body);
     const good = x.head?.status === 200 &&
       (streamed ? isStream(x) && x.frames.length > 0 : isObject(x.json));
-    return fact(
-      good,
+    return observed(
       "reply",
-      streamed ? "200 with a stream" : "200 with JSON",
       `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
       x,
-    );
+    ).mustBe(streamed ? "200 with a stream" : "200 with JSON", good);
   });
 }
 
@@ -101,11 +98,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const allow = headerOf(x, "allow");
       const right = x.endpoint === "models" ? "GET" : "POST";
-      return fact(
-        x.head?.status !== 405 || (allow ?? "").includes(right),
-        "allow",
+      return observed("allow", allow).mustBe(
         `names ${right}`,
-        allow,
+        x.head?.status !== 405 || (allow ?? "").includes(right),
       );
     },
     faults: {
@@ -187,13 +182,12 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     rule: "OPTIONS is answered without a 5xx, and calls no model.",
     matching: "*/*/OPTIONS",
     each: (x) => [
-      fact(
-        (x.head?.status ?? 500) < 500 && !isStream(x) &&
-          contentOf(x).text === "",
-        "reply",
-        "no 5xx, and no reply of a model",
-        `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
-      ),
+      observed("reply", `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`)
+        .mustBe(
+          "no 5xx, and no reply of a model",
+          (x.head?.status ?? 500) < 500 && !isStream(x) &&
+            contentOf(x).text === "",
+        ),
       noCall(x),
     ],
     faults: shared("any-method-posts", "wrong-method-500"),

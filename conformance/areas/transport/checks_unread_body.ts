@@ -2,11 +2,11 @@
  * Checks of the area `transport` about refused requests whose body the target need not read, and
  * about the connection after them.
  */
+import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { announcesClose } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { outcome } from "../../suite/evidence.ts";
-import { fact } from "../../suite/finding.ts";
 
 /** Part of `TRANSPORT_CHECKS`. */
 export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
@@ -26,14 +26,15 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
           label === `models/${endpoint}-after/${form}`
         );
         const served = next?.head?.status === 200 && isObject(next.json);
-        return fact(
-          x.ending === "complete" && (announcesClose(x) || served),
+        return observed(
           "connection",
-          "the whole refusal, then `connection: close` or a connection that serves the next request",
           next === undefined || x.ending !== "complete"
             ? outcome(x)
             : `next request: ${outcome(next)}`,
           x,
+        ).mustBe(
+          "the whole refusal, then `connection: close` or a connection that serves the next request",
+          x.ending === "complete" && (announcesClose(x) || served),
         );
       });
     },
@@ -57,11 +58,9 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
     reads: ["refused-large"],
     matching: "*/large/wrong-key",
     each: (x) =>
-      fact(
-        x.ending === "complete" && (x.head?.status ?? 0) >= 400,
-        "refusal",
+      observed("refusal", outcome(x)).mustBe(
         "a status of 400 or above, and its whole body",
-        outcome(x),
+        x.ending === "complete" && (x.head?.status ?? 0) >= 400,
       ),
     faults: {
       // A refusal resets the connection while the body is being sent.

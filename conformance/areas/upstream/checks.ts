@@ -1,4 +1,5 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
+import { type Finding, observed, statusIs } from "../../suite/finding.ts";
 import { breakBecomesEnd } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -6,7 +7,6 @@ import { isObject } from "@model-gateway/replay/json";
 import { BREAKS } from "./scenarios.ts";
 import { STATUSES } from "./scenarios_refusals.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import { REQUEST_CHECKS } from "./checks_request.ts";
 import { REFUSAL_CHECKS } from "./checks_refusals.ts";
 
@@ -50,14 +50,16 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
         ...e.matching(`*/*/${code}-whole`),
         ...e.matching(`*/*/${code}-stream`),
       ]).map((x): Finding =>
-        fact(
-          (x.head?.status ?? 0) >= 400 && isObject(at(x.json, "error")) &&
-            textAt(x.json, "error.message") !== "",
+        observed(
           "error.message",
-          "an error status and a JSON error",
           `${x.head?.status}: ${x.text.slice(0, 120)}`,
           x,
         )
+          .mustBe(
+            "an error status and a JSON error",
+            (x.head?.status ?? 0) >= 400 && isObject(at(x.json, "error")) &&
+              textAt(x.json, "error.message") !== "",
+          )
       ),
     faults: {
       "upstream-error-as-200": {
@@ -78,12 +80,9 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
       [...e.matching("*/*/401-whole"), ...e.matching("*/*/401-stream")].map((
         x,
       ) =>
-        fact(
-          (x.head?.status ?? 0) >= 500,
-          "status",
+        observed("status", x.head?.status, x).mustBe(
           "5xx: the client's key is not at fault",
-          x.head?.status,
-          x,
+          (x.head?.status ?? 0) >= 500,
         )
       ),
     faults: {
@@ -104,14 +103,12 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       BREAKS.flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) =>
-          fact(
-            !endsWell(x),
+          observed(
             "end of the stream",
-            "an error, or a broken connection",
             x.frames.at(-1)?.data ?? "nothing",
             x,
             x.frames.at(-1),
-          )
+          ).mustBe("an error, or a broken connection", !endsWell(x))
         )
       ),
     faults: { "break-becomes-end": breakBecomesEnd },

@@ -1,8 +1,8 @@
 /** Checks of the area `upstream`: how the upstream is called, and what it must not receive. */
+import { fact, observed, some } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { call, withBody } from "./faults.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { fact, some } from "../../suite/finding.ts";
 import {
   equal,
   MEMBERS,
@@ -41,12 +41,9 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       some(
         e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
-          fact(
-            x.upstream.length === 1,
-            "calls of the upstream",
+          observed("calls of the upstream", x.upstream.length, x).mustBe(
             "1",
-            x.upstream.length,
-            x,
+            x.upstream.length === 1,
           )
         ),
         "a success",
@@ -61,13 +58,14 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
         fact(call.method === "POST", "method upstream", "POST", call.method, x),
-        fact(
-          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
-            isObject(call.json),
+        observed(
           "body upstream",
-          "a JSON object under application/json",
           call.headers["content-type"] ?? "no content-type",
           x,
+        ).mustBe(
+          "a JSON object under application/json",
+          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
+            isObject(call.json),
         ),
       ]),
     faults: {
@@ -83,12 +81,10 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
       "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
     rule: "The client's key is never sent upstream.",
     judge: (e) => [
-      fact(
-        e.note("the client's key was seen upstream") === false,
+      observed(
         "the client's key upstream",
-        "never",
         e.note("the client's key was seen upstream"),
-      ),
+      ).mustBe("never", e.note("the client's key was seen upstream") === false),
     ],
     faults: {
       // The client's key is sent upstream in a header.

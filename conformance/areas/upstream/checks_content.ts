@@ -1,4 +1,5 @@
 /** Checks of the area `upstream`: tools and pictures reach the upstream unchanged. */
+import { observed, statusIs } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { parts, pictures } from "./faults.ts";
@@ -8,7 +9,6 @@ import {
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import { fact, statusIs } from "../../suite/finding.ts";
 import { equal, passed, passedRequest, SAME, TABLE } from "./passed_request.ts";
 
 /** A tool without members of its schema that add no meaning, since some gateways add them. */
@@ -32,12 +32,9 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
     reads: ["sent-things"],
     judge: (e) =>
       passed(e, "tools").map(({ x, asked, sent }) =>
-        fact(
-          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
-          "tools upstream",
+        observed("tools upstream", JSON.stringify(sent.tools), x).mustBe(
           JSON.stringify(asked.tools),
-          JSON.stringify(sent.tools),
-          x,
+          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
         )
       ),
     faults: {

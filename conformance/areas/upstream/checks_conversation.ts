@@ -1,4 +1,5 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
+import { NotTestable, observed, statusIs } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
@@ -13,7 +14,6 @@ import { at, sameJson } from "../../evidence/json_path.ts";
 import { textsOf, turnsText } from "../../evidence/upstream_request.ts";
 import { CACHED, KEPT } from "./scenarios_request.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
 import {
   equal,
   passed,
@@ -55,12 +55,9 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
     rule: "Alternating `user` / `assistant` turns, oldest first.",
     judge: (e) =>
       ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
-        fact(
-          turnsText(p.asked) === turnsText(p.sent),
-          "turns upstream",
+        observed("turns upstream", turnsText(p.sent), p.x).mustBe(
           turnsText(p.asked),
-          turnsText(p.sent),
-          p.x,
+          turnsText(p.asked) === turnsText(p.sent),
         )
       ),
     faults: {
@@ -162,12 +159,9 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         ...passed(e, "two-systems", "chat"),
         ...passed(e, "system-blocks", "messages"),
       ].map(({ x, sent }) =>
-        fact(
-          inOrder(["One.", "Two."], sent.system.join("\n")),
-          "instructions upstream",
+        observed("instructions upstream", sent.system.join("|"), x).mustBe(
           "One. and Two.",
-          sent.system.join("|"),
-          x,
+          inOrder(["One.", "Two."], sent.system.join("\n")),
         )
       ),
     faults: shared("system-first-line-only", "system-lost"),
@@ -183,12 +177,9 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         const sent = KEPT.map((_, n) =>
           at(call.json, `messages.1.content.${n}`) ?? null
         );
-        return fact(
-          sameJson(sent, [...KEPT]),
-          "blocks upstream",
+        return observed("blocks upstream", sent, x).mustBe(
           JSON.stringify(KEPT),
-          sent,
-          x,
+          sameJson(sent, [...KEPT]),
         );
       }),
     faults: {
@@ -216,12 +207,9 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = at(call.json, "messages.2.content.0.cache_control");
-        return fact(
-          sameJson(sent, CACHED),
-          "cache_control upstream",
+        return observed("cache_control upstream", sent ?? "nothing", x).mustBe(
           JSON.stringify(CACHED),
-          sent ?? "nothing",
-          x,
+          sameJson(sent, CACHED),
         );
       }),
     faults: {
@@ -255,12 +243,9 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
       : "Consecutive user turns all reach the upstream, in order.",
     judge: (e: Evidence) =>
       passed(e, form).map(({ x, asked, sent }) =>
-        fact(
-          inOrder(textsOf(asked), textsOf(sent).join("\n")),
-          "text upstream",
+        observed("text upstream", textsOf(sent), x).mustBe(
           JSON.stringify(textsOf(asked)),
-          textsOf(sent),
-          x,
+          inOrder(textsOf(asked), textsOf(sent).join("\n")),
         )
       ),
     faults: pick(CONVERSATION_FAULTS, "last-text-only", "texts-reversed"),

@@ -2,6 +2,7 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
+import { observed, statusIs } from "../../suite/finding.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
@@ -14,7 +15,6 @@ import {
   WAITING,
 } from "./scenarios_refusals.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, statusIs } from "../../suite/finding.ts";
 
 /**
  * The statuses that represent a status of the upstream correctly; undefined means any of 500 to
@@ -65,12 +65,9 @@ function both(e: Evidence, name: string): readonly Exchange[] {
 
 function inside(x: Exchange, least: number, most: number) {
   const status = x.head?.status ?? 0;
-  return fact(
-    status >= least && status <= most,
-    "status",
+  return observed("status", x.head?.status ?? x.ending, x).mustBe(
     `${least} to ${most}`,
-    x.head?.status ?? x.ending,
-    x,
+    status >= least && status <= most,
   );
 }
 
@@ -131,13 +128,10 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, name).flatMap((x) => [
         inside(x, 500, 599),
-        fact(
+        observed("error.message", x.text.slice(0, 160), x).mustBe(
+          "a text that is not an HTML page",
           textAt(x.json, "error.message").trim() !== "" &&
             !/<\/?(html|center|h1|title|hr)\b/i.test(x.text),
-          "error.message",
-          "a text that is not an HTML page",
-          x.text.slice(0, 160),
-          x,
         ),
       ]),
     faults: pick(
@@ -171,12 +165,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, "detail-422").flatMap((x) => [
         statusIs(x, 400, 422),
-        fact(
-          textAt(x.json, "error.message").includes("valid string"),
-          "error.message",
+        observed("error.message", textAt(x.json, "error.message"), x).mustBe(
           "the upstream's message: Input should be a valid string",
-          textAt(x.json, "error.message"),
-          x,
+          textAt(x.json, "error.message").includes("valid string"),
         ),
       ]),
     faults: {
@@ -198,12 +189,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       both(e, String(status)).map((x) => {
         const expected = vendorWords(x, status);
         const actual = flat(textAt(x.json, "error.message"));
-        return fact(
-          actual.includes(expected),
-          "error.message",
+        return observed("error.message", actual, x).mustBe(
           expected,
-          actual,
-          x,
+          actual.includes(expected),
         );
       }),
     faults: pick(
@@ -221,12 +209,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["upstream-refusals"],
     judge: (e) =>
       both(e, "401").map((x) =>
-        fact(
-          !flat(x.text).includes(vendorWords(x, 401)),
-          "error.message",
+        observed("error.message", x.text.slice(0, 200), x).mustBe(
           "nothing of the upstream's message",
-          x.text.slice(0, 200),
-          x,
+          !flat(x.text).includes(vendorWords(x, 401)),
         )
       ),
     faults: {
@@ -258,12 +243,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, `wait-${status}`).map((x) => {
         const retryAfter = headerOf(x, "retry-after");
-        return fact(
-          retryAfter === String(WAIT_SECONDS),
-          "retry-after",
+        return observed("retry-after", retryAfter ?? "none", x).mustBe(
           String(WAIT_SECONDS),
-          retryAfter ?? "none",
-          x,
+          retryAfter === String(WAIT_SECONDS),
         );
       }),
     faults: pick(
@@ -290,21 +272,19 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           : textAt(x.json, "error.code") === "context_length_exceeded";
         return [
           statusIs(x, 400, 413),
-          fact(
-            /201234/.test(message),
-            "error.message",
+          observed("error.message", message, x).mustBe(
             "the upstream's count, 201234",
-            message,
-            x,
+            /201234/.test(message),
           ),
-          fact(
-            known || !same,
+          observed(
             x.endpoint === "messages" ? "error.message" : "error.code",
+            x.text.slice(0, 240),
+            x,
+          ).mustBe(
             x.endpoint === "messages"
               ? "prompt is too long: 201234 tokens > 200000 maximum"
               : "context_length_exceeded",
-            x.text.slice(0, 240),
-            x,
+            known || !same,
           ),
         ];
       }),
@@ -329,12 +309,9 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       STATUSES.flatMap((status) => {
         const most = FINAL.some((final) => final === status) ? 1 : MOST_CALLS;
         return both(e, String(status)).map((x) =>
-          fact(
-            x.upstream.length >= 1 && x.upstream.length <= most,
-            "calls of the upstream",
+          observed("calls of the upstream", x.upstream.length, x).mustBe(
             `1${most === 1 ? "" : ` to ${most}`}`,
-            x.upstream.length,
-            x,
+            x.upstream.length >= 1 && x.upstream.length <= most,
           )
         );
       }),
@@ -360,13 +337,12 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, "redirect").flatMap((x) => [
         inside(x, 500, 599),
-        fact(
-          e.note(`${x.label} followed`) === false,
+        observed(
           "the address of the redirect",
-          "is never called",
           e.note(`${x.label} followed`),
           x,
-        ),
+        )
+          .mustBe("is never called", e.note(`${x.label} followed`) === false),
       ]),
     faults: {
       // Redirects of the upstream are followed.

@@ -1,6 +1,7 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
+import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
 import { CALL_CHECKS } from "./checks_call.ts";
 import { CONTENT_CHECKS } from "./checks_content.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
@@ -11,7 +12,6 @@ import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import {
   equal,
   MEMBERS,
@@ -40,20 +40,16 @@ function sampled(
           asked.model === p.asked.model && read(sent) !== undefined
         );
         const right = taken ? value : undefined;
-        return fact(
-          read(p.sent) === right,
-          `${form} upstream`,
+        return observed(`${form} upstream`, read(p.sent), p.x).mustBe(
           `${right ?? "nothing, as for this model in the other form"}`,
-          read(p.sent),
-          p.x,
+          read(p.sent) === right,
         );
       }),
-      fact(
-        all.some(({ sent }) => read(sent) !== undefined),
-        `${form} of the ${endpoint} endpoint upstream`,
-        "sent for at least one model",
-        "for none",
-      ),
+      observed(`${form} of the ${endpoint} endpoint upstream`, "for none")
+        .mustBe(
+          "sent for at least one model",
+          all.some(({ sent }) => read(sent) !== undefined),
+        ),
     ];
   });
 }
@@ -90,13 +86,10 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "A chat request without a limit gets one where the upstream's format requires it.",
     judge: (e) =>
       passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
-        fact(
+        observed("limit upstream", sent.maxTokens, x).mustBe(
+          "an integer of at least 1 in the message dialect",
           call.dialect !== "messages" ||
             (sent.maxTokens !== undefined && sent.maxTokens >= 1),
-          "limit upstream",
-          "an integer of at least 1 in the message dialect",
-          sent.maxTokens,
-          x,
         )
       ),
     faults: {
@@ -220,13 +213,14 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
     judge: (e) =>
       passed(e, "metadata", "messages").map(({ x, call }) =>
-        fact(
-          call.dialect !== "messages" ||
-            at(call.json, "metadata.user_id") === VALUES.user,
+        observed(
           "metadata.user_id upstream",
-          VALUES.user,
           at(call.json, "metadata.user_id") ?? "nothing",
           x,
+        ).mustBe(
+          VALUES.user,
+          call.dialect !== "messages" ||
+            at(call.json, "metadata.user_id") === VALUES.user,
         )
       ),
     faults: {
@@ -293,13 +287,11 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
           const own = x.endpoint === "chat" ? "chat_completions" : "messages";
           const members = x.endpoint === "chat" ? OWN.chat : OWN.messages;
           return Object.entries(members).map(([name, value]) =>
-            fact(
-              call.dialect !== own || sameJson(at(call.json, name), value),
-              `${name} upstream`,
-              JSON.stringify(value),
-              at(call.json, name) ?? "nothing",
-              x,
-            )
+            observed(`${name} upstream`, at(call.json, name) ?? "nothing", x)
+              .mustBe(
+                JSON.stringify(value),
+                call.dialect !== own || sameJson(at(call.json, name), value),
+              )
           );
         }),
     faults: {
@@ -319,13 +311,10 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       e.matching("*/*/unknown-whole")
         .map((x) =>
-          fact(
+          observed("status", x.head?.status ?? x.ending, x).mustBe(
+            "200, or 400 that names x_unknown_member",
             x.head?.status === 200 ||
               (x.head?.status === 400 && x.text.includes("x_unknown_member")),
-            "status",
-            "200, or 400 that names x_unknown_member",
-            x.head?.status ?? x.ending,
-            x,
           )
         ),
     faults: {

@@ -1,8 +1,8 @@
 /** Builders of mutants that change the chunks of chat streams. */
+import { chatFrames, withAt } from "./change_reply.ts";
 import type { Context, Hooks, OutFrame } from "./hooks.ts";
 import { at, textAt } from "../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
-import { frames, withAt } from "./change_reply.ts";
 
 /** Selects the chunks to change. */
 export type Which = (data: JsonObject, x: Context) => boolean;
@@ -51,7 +51,7 @@ export function put(
     | undefined
     | ((data: JsonObject, x: Context) => Json | undefined),
 ): Hooks {
-  return frames("chat", (data, x) => {
+  return chatFrames((data, x) => {
     if (!which(data, x)) return data;
     const wrong = typeof value === "function" ? value(data, x) : value;
     return withAt(data, path, wrong);
@@ -63,5 +63,5 @@ export function replace(
   which: Which,
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
 ): Hooks {
-  return frames("chat", (data, x) => which(data, x) ? change(data, x) : data);
+  return chatFrames((data, x) => which(data, x) ? change(data, x) : data);
 }

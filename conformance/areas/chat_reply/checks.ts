@@ -1,4 +1,5 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
+import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
   equals,
@@ -22,7 +23,6 @@ import {
   FINISH,
   finish,
 } from "./faults.ts";
-import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";
@@ -260,14 +260,12 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         (body) => [{ type: "text", text: textAt(body, CONTENT) }],
       ),
       "chat-content-missing": put(CONTENT, undefined),
-      "chat-content-as-text": wholeReply(
-        "chat",
-        (body) =>
-          withAt(
-            withAt(body, "choices.0.text", at(body, CONTENT)),
-            CONTENT,
-            "",
-          ),
+      "chat-content-as-text": chatReply((body) =>
+        withAt(
+          withAt(body, "choices.0.text", at(body, CONTENT)),
+          CONTENT,
+          "",
+        )
       ),
     },
   },
@@ -304,12 +302,13 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
         (value) => typeof value === "string" && value !== "",
       ),
     faults: {
-      "chat-finish-on-message": wholeReply("chat", (body) =>
+      "chat-finish-on-message": chatReply((body) =>
         withAt(
           withAt(body, "choices.0.message.finish_reason", at(body, FINISH)),
           FINISH,
           undefined,
-        )),
+        )
+      ),
       ...shared("chat-finish-null"),
     },
   },

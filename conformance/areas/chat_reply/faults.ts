@@ -1,11 +1,11 @@
 /** What the faults of the area `chat_reply` are built from, and those that several checks have. */
+import { chatReply } from "../../reference_gateway/change_reply.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
 import { fieldRules } from "../../reference_gateway/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { put } from "../../reference_gateway/change_chat_reply.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
-import { wholeReply } from "../../reference_gateway/change_reply.ts";
 
 /** A rule about one field, with its faults. */
 export const field = fieldRules(put);
@@ -59,7 +59,7 @@ export function usage(
     cached: number,
   ) => readonly [prompt: number, completion: number],
 ): Hooks {
-  return wholeReply("chat", (body) => {
+  return chatReply((body) => {
     const count = (path: string): number => numberAt(body, path) ?? 0;
     const [prompt, completion] = change(
       count("usage.prompt_tokens"),

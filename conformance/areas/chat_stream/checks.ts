@@ -2,10 +2,10 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { observed } from "../../suite/finding.ts";
 import { done, typed, wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { frames } from "../../reference_gateway/change_reply.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import {
@@ -67,7 +67,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "chat-event-lines": frames("chat", (data) => [{ event: "chunk", data }]),
+      "chat-event-lines": chatFrames((data) => [{ event: "chunk", data }]),
       "chat-chunk-broken-json": wire((text) => text.replace(/\}\n\n$/, "\n\n")),
       "chat-two-chunks-a-frame": wire((text) =>
         text.startsWith("data: {") ? text.slice(0, -1) : text
@@ -75,7 +75,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       "chat-chunk-in-array": wire((text) =>
         text.replace(/^data: (\{.*\})\n/, "data: [$1]\n")
       ),
-      "chat-chunk-as-string": frames("chat", (data) => [{
+      "chat-chunk-as-string": chatFrames((data) => [{
         data: JSON.stringify(JSON.stringify(data)),
       }]),
       ...shared("chat-error-event-line"),

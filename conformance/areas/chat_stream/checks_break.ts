@@ -1,8 +1,8 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { chunk, END, errors, wire } from "./faults.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
@@ -171,10 +171,10 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "chat-error-chunk-invented": frames(
-        "chat",
-        (data) => ({ ...data, error: {} }),
-      ),
+      "chat-error-chunk-invented": chatFrames((data) => ({
+        ...data,
+        error: {},
+      })),
     },
   },
 ]);

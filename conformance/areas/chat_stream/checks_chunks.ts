@@ -1,8 +1,8 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
+import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { observed, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
-import { frames } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { ID } from "./faults.ts";
 import {
@@ -367,7 +367,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "assistant",
       ),
       // The role is sent after the first text.
-      "chat-stream-role-late": frames("chat", (data, { state }) => {
+      "chat-stream-role-late": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.role") !== "") {
           state.set("role", data);
           return undefined;

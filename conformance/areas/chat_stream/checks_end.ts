@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   chatFinishMissingInOwnDialect,
@@ -6,7 +7,6 @@ import {
   DELTA,
   finish as finishInOwnDialect,
 } from "../equivalence/faults.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import {
@@ -181,7 +181,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
         { data: withAt(data, "choices.0.delta", { content: "." }) },
       ]),
       // The finish reason is sent only with the usage.
-      "chat-finish-on-usage": frames("chat", (data) => {
+      "chat-finish-on-usage": chatFrames((data) => {
         if (textAt(data, "choices.0.finish_reason") !== "") return undefined;
         return at(data, "usage.total_tokens") === undefined ? data : {
           ...data,
@@ -198,7 +198,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     each: finishOnce,
     faults: {
       // A reply without text has no finishing chunk.
-      "chat-empty-reply-unfinished": frames("chat", (data, { state }) => {
+      "chat-empty-reply-unfinished": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.content") !== "") {
           state.set("text", true);
         }
@@ -273,7 +273,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
         return [{ data }, { data: late }];
       }),
       // The finishing chunk is sent before the text.
-      "chat-finish-first": frames("chat", (data) => {
+      "chat-finish-first": chatFrames((data) => {
         if (textAt(data, "choices.0.delta.role") !== "") {
           const early = withAt(
             withAt(data, "choices.0.delta", {}),

@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream` that compare with the fixture's content. */
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
   type Finding,
@@ -9,7 +10,6 @@ import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
 import { chatLengthAsStop } from "../chat_reply/faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { objectOf } from "@model-gateway/replay/json";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   before,
   CONTENT,
@@ -117,7 +117,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
         before(x) === 0 ? undefined : data
       ),
       // The last text delta is lost.
-      "chat-stream-last-delta-lost": frames("chat", (data, { state }) => {
+      "chat-stream-last-delta-lost": chatFrames((data, { state }) => {
         const held = objectOf(state.get("held"));
         state.delete("held");
         if (textAt(data, CONTENT) !== "") {
@@ -130,7 +130,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
         before(x) === 1 ? [{ data }, { data }] : data
       ),
       // Two text deltas are swapped.
-      "chat-stream-deltas-swapped": frames("chat", (data, x) => {
+      "chat-stream-deltas-swapped": chatFrames((data, x) => {
         const held = objectOf(x.state.get("held"));
         const waits = Object.keys(held).length > 0;
         x.state.delete("held");
@@ -157,12 +157,10 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
             ? [{ type: "text", text: part.text }]
             : [part],
       },
-      "chat-stream-text-renamed": frames(
-        "chat",
-        (data) =>
-          textAt(data, CONTENT) === ""
-            ? data
-            : withAt(data, "choices.0.delta", { text: textAt(data, CONTENT) }),
+      "chat-stream-text-renamed": chatFrames((data) =>
+        textAt(data, CONTENT) === ""
+          ? data
+          : withAt(data, "choices.0.delta", { text: textAt(data, CONTENT) })
       ),
       "chat-stream-letter-changed": words((text) => text.replace("o", "0")),
     },
@@ -309,7 +307,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       // The text is buffered and sent in one chunk.
-      "chat-stream-text-in-one-chunk": frames("chat", (data, { state }) => {
+      "chat-stream-text-in-one-chunk": chatFrames((data, { state }) => {
         const all = `${state.get("all") ?? ""}${textAt(data, CONTENT)}`;
         state.set("all", all);
         if (at(data, "choices.0.finish_reason") === null) {

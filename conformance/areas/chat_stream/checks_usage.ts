@@ -1,10 +1,10 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { type Finding, observed, wholeNumber } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
-import { frames } from "../../reference_gateway/change_reply.ts";
 import {
   put,
   replace,
@@ -100,7 +100,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         (data) => [{ data }, { data }],
       ),
       // The usage is on the finishing chunk.
-      "chat-stream-usage-on-finish": frames("chat", (data, { state }) => {
+      "chat-stream-usage-on-finish": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.finish_reason") !== "") {
           state.set("finish", data);
           return undefined;
@@ -115,7 +115,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         [{ index: 0, delta: {}, finish_reason: null }],
       ),
       // The usage is sent before the finishing chunk.
-      "chat-stream-usage-first": frames("chat", (data, { state }) => {
+      "chat-stream-usage-first": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.finish_reason") !== "") {
           state.set("finish", data);
           return undefined;

@@ -1,4 +1,5 @@
 /** What the faults of the area `chat_stream` are built from, and those that several checks have. */
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import type {
   Context,
   Hooks,
@@ -10,7 +11,6 @@ import {
   type JsonObject,
   objectOf,
 } from "@model-gateway/replay/json";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 
 export const ID = "chatcmpl-0123456789";
 
@@ -26,9 +26,8 @@ export function typed(type: string): Hooks {
 export function errors(
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
 ): Hooks {
-  return frames(
-    "chat",
-    (data, x) => at(data, "error") === undefined ? data : change(data, x),
+  return chatFrames((data, x) =>
+    at(data, "error") === undefined ? data : change(data, x)
   );
 }
 
@@ -55,10 +54,8 @@ export function finish(
     data: JsonObject,
   ) => JsonObject | readonly OutFrame[] | undefined,
 ): Hooks {
-  return frames(
-    "chat",
-    (data) =>
-      textAt(data, "choices.0.finish_reason") === "" ? data : change(data),
+  return chatFrames((data) =>
+    textAt(data, "choices.0.finish_reason") === "" ? data : change(data)
   );
 }
 
@@ -77,12 +74,10 @@ export function chunk(choice: JsonObject): OutFrame {
 
 /** Chunks before the end with a finish reason that is not null. */
 export function finishBefore(value: Json): Hooks {
-  return frames(
-    "chat",
-    (data) =>
-      at(data, "choices.0.finish_reason") === null
-        ? withAt(data, "choices.0.finish_reason", value)
-        : data,
+  return chatFrames((data) =>
+    at(data, "choices.0.finish_reason") === null
+      ? withAt(data, "choices.0.finish_reason", value)
+      : data
   );
 }
 
@@ -100,7 +95,7 @@ export function texts(
     x: Context,
   ) => JsonObject | readonly { readonly data: JsonObject }[] | undefined,
 ): Hooks {
-  return frames("chat", (data, x) => {
+  return chatFrames((data, x) => {
     const text = textAt(data, CONTENT);
     return text === "" ? data : change(text, data, x);
   });
@@ -133,11 +128,9 @@ export function upstreamPieces(
 
 /** Changes the reason of the finishing chunk. */
 export function reason(from: string, to: string): Hooks {
-  return frames(
-    "chat",
-    (data) =>
-      textAt(data, "choices.0.finish_reason") === from
-        ? withAt(data, "choices.0.finish_reason", to)
-        : data,
+  return chatFrames((data) =>
+    textAt(data, "choices.0.finish_reason") === from
+      ? withAt(data, "choices.0.finish_reason", to)
+      : data
   );
 }

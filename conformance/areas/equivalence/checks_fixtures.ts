@@ -3,6 +3,12 @@
  * every upstream.
  */
 import {
+  chatFrames,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import {
   fact,
   type Finding,
   NotTestable,
@@ -22,11 +28,6 @@ import {
   FIXTURE_FAULTS,
 } from "./faults.ts";
 import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
 import {
   contentOf,
@@ -261,22 +262,20 @@ export const FIXTURE_CHECKS: readonly Check[] = [
         })
       ),
     {
-      "message-stream-text-elsewhere": frames(
-        "messages",
-        (data) =>
-          objectOf(data["delta"])["type"] === "text_delta"
-            ? withAt(data, "delta.type", "text")
-            : data,
+      "message-stream-text-elsewhere": messageFrames((data) =>
+        objectOf(data["delta"])["type"] === "text_delta"
+          ? withAt(data, "delta.type", "text")
+          : data
       ),
       // The first text of a chat stream is lost.
-      "chat-first-delta-lost": frames("chat", (data, { state }) => {
+      "chat-first-delta-lost": chatFrames((data, { state }) => {
         const text = stringOf(objectOf(firstChoice(data)["delta"])["content"]);
         if ((text ?? "") === "" || state.has("sent")) return data;
         state.set("sent", true);
         return undefined;
       }),
       // A full stop is sent twice.
-      "message-last-delta-twice": frames("messages", (data, _, frame) => {
+      "message-last-delta-twice": messageFrames((data, _, frame) => {
         const text = stringOf(objectOf(data["delta"])["text"]);
         return text?.endsWith(".") === true ? [frame, frame] : data;
       }),
@@ -306,7 +305,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       ),
     {
       // The text of a whole reply is split into two blocks.
-      "message-text-in-two-blocks": wholeReply("messages", (body) => ({
+      "message-text-in-two-blocks": messageReply((body) => ({
         ...body,
         content: arrayOf(body["content"]).flatMap((block) => {
           const text = stringOf(objectOf(block)["text"]);

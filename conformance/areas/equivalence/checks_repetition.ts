@@ -4,6 +4,13 @@
  * model varies stay unclear.
  */
 import {
+  chatFrames,
+  chatReply,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import {
   fact,
   type Finding,
   NotTestable,
@@ -13,11 +20,6 @@ import {
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
 import { streamed, trimmed } from "./faults.ts";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import {
   causeInChat,
   contentOf,
@@ -212,7 +214,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
     faults: {
       // The second text delta of a message stream is lost.
-      "again-delta-lost": frames("messages", (data, { state }) => {
+      "again-delta-lost": messageFrames((data, { state }) => {
         if (textAt(data, "delta.type") !== "text_delta") return data;
         const number = Number(state.get("delta") ?? 0) + 1;
         state.set("delta", number);
@@ -224,7 +226,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
         (text) => text.replaceAll("<", "&lt;"),
       ),
       // Whitespace around the arguments of whole messages is removed.
-      "again-argument-trimmed": wholeReply("messages", (body) => ({
+      "again-argument-trimmed": messageReply((body) => ({
         ...body,
         content: (Array.isArray(body["content"]) ? body["content"] : []).map(
           (block) => {
@@ -241,7 +243,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
         ),
       })),
       // Chat streams lose all text after three deltas, and end normally.
-      "again-chat-stream-cut": frames("chat", (data, { state }) => {
+      "again-chat-stream-cut": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.content") === "") return data;
         const number = Number(state.get("delta") ?? 0) + 1;
         state.set("delta", number);
@@ -255,7 +257,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     judge: (e) => bothForms(e, "input tokens", inputOf, inputOf),
     faults: {
       // Chat streams count one prompt token too many.
-      "again-stream-input-more": frames("chat", (data) => {
+      "again-stream-input-more": chatFrames((data) => {
         const tokens = numberOf(objectOf(data["usage"])["prompt_tokens"]);
         return tokens === undefined
           ? data
@@ -269,7 +271,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
     faults: {
       // Whole chat replies count one token too few.
-      "again-whole-output-less": wholeReply("chat", (body) => {
+      "again-whole-output-less": chatReply((body) => {
         const tokens = numberOf(objectOf(body["usage"])["completion_tokens"]) ??
           0;
         return withAt(body, "usage.completion_tokens", tokens - 1);
@@ -282,12 +284,10 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     judge: (e) => bothForms(e, "stop cause", stopOf, wordsOf),
     faults: {
-      "again-stream-end-as-limit": frames(
-        "messages",
-        (data) =>
-          textAt(data, "delta.stop_reason") === ""
-            ? data
-            : withAt(data, "delta.stop_reason", "max_tokens"),
+      "again-stream-end-as-limit": messageFrames((data) =>
+        textAt(data, "delta.stop_reason") === ""
+          ? data
+          : withAt(data, "delta.stop_reason", "max_tokens")
       ),
     },
   },
@@ -297,12 +297,10 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     rule: "| model | string | Model id used |",
     judge: (e) => bothForms(e, "model", modelOf, modelOf),
     faults: {
-      "again-stream-model-other": frames(
-        "messages",
-        (data) =>
-          data["type"] === "message_start"
-            ? withAt(data, "message.model", "vendora-haiku-4-5-other")
-            : data,
+      "again-stream-model-other": messageFrames((data) =>
+        data["type"] === "message_start"
+          ? withAt(data, "message.model", "vendora-haiku-4-5-other")
+          : data
       ),
     },
   },

@@ -1,4 +1,11 @@
 /** What the faults of the area `equivalence` are built from, and those that several checks have. */
+import {
+  chatFrames,
+  chatReply,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type { Part } from "../../reference_gateway/part.ts";
@@ -11,11 +18,6 @@ import {
   objectOf,
   stringOf,
 } from "@model-gateway/replay/json";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import { finishing } from "../../reference_gateway/change_chunks.ts";
 
 /** The chat endpoint counts the prompt twice. */
@@ -54,7 +56,7 @@ export const FIXTURE_FAULTS: Faults = {
         ? [{ ...part, text: part.text.replace(/[a-z]"/, '"') }]
         : [part],
   },
-  "message-tools-reversed": wholeReply("messages", (body) => ({
+  "message-tools-reversed": messageReply((body) => ({
     ...body,
     content: [...arrayOf(body["content"])].reverse(),
   })),
@@ -66,7 +68,7 @@ export const FIXTURE_FAULTS: Faults = {
         : [part],
   },
   // Whole replies of the message endpoint lose a space at their end.
-  "message-whole-text-trimmed": wholeReply("messages", (body) => ({
+  "message-whole-text-trimmed": messageReply((body) => ({
     ...body,
     content: arrayOf(body["content"]).map((block) => {
       const text = stringOf(objectOf(block)["text"]);
@@ -82,15 +84,13 @@ export const FIXTURE_FAULTS: Faults = {
         : { ...tokens, output: tokens.output + 1 },
     { endpoint: "chat" },
   ),
-  "message-stream-output-zero": frames(
-    "messages",
-    (data) =>
-      data["type"] === "message_delta"
-        ? withAt(data, "usage.output_tokens", 0)
-        : data,
+  "message-stream-output-zero": messageFrames((data) =>
+    data["type"] === "message_delta"
+      ? withAt(data, "usage.output_tokens", 0)
+      : data
   ),
   // Whole replies of the chat endpoint count one prompt token too few.
-  "chat-whole-input-less": wholeReply("chat", (body) => {
+  "chat-whole-input-less": chatReply((body) => {
     const tokens = numberOf(objectOf(body["usage"])["prompt_tokens"]) ?? 0;
     return withAt(body, "usage.prompt_tokens", tokens - 1);
   }),
@@ -107,34 +107,26 @@ export const FIXTURE_FAULTS: Faults = {
     cacheWrite: 0,
   })),
   "tools-end-as-text": {
-    ...wholeReply(
-      "messages",
-      (body) =>
-        body["stop_reason"] === "tool_use"
-          ? { ...body, stop_reason: "end_turn" }
-          : body,
+    ...messageReply((body) =>
+      body["stop_reason"] === "tool_use"
+        ? { ...body, stop_reason: "end_turn" }
+        : body
     ),
   },
-  "chat-finish-told-twice": frames(
-    "chat",
-    (data, _, frame) =>
-      typeof firstChoice(data)["finish_reason"] === "string"
-        ? [frame, frame]
-        : data,
+  "chat-finish-told-twice": chatFrames((data, _, frame) =>
+    typeof firstChoice(data)["finish_reason"] === "string"
+      ? [frame, frame]
+      : data
   ),
-  "limits-end-as-text": frames(
-    "chat",
-    (data) =>
-      firstChoice(data)["finish_reason"] === "length"
-        ? withAt(data, "choices.0.finish_reason", "stop")
-        : data,
+  "limits-end-as-text": chatFrames((data) =>
+    firstChoice(data)["finish_reason"] === "length"
+      ? withAt(data, "choices.0.finish_reason", "stop")
+      : data
   ),
-  "chat-finish-lost": frames(
-    "chat",
-    (data) =>
-      typeof firstChoice(data)["finish_reason"] === "string"
-        ? withAt(data, "choices.0.finish_reason", null)
-        : data,
+  "chat-finish-lost": chatFrames((data) =>
+    typeof firstChoice(data)["finish_reason"] === "string"
+      ? withAt(data, "choices.0.finish_reason", null)
+      : data
   ),
 };
 
@@ -167,18 +159,15 @@ export function own({ endpoint, via }: Context): boolean {
 export function finish(
   change: (data: JsonObject) => readonly JsonObject[],
 ): Hooks {
-  return frames(
-    "chat",
-    (data, x) =>
-      own(x) && finishing(data)
-        ? change(data).map((changed) => ({ data: changed }))
-        : data,
+  return chatFrames((data, x) =>
+    own(x) && finishing(data)
+      ? change(data).map((changed) => ({ data: changed }))
+      : data
   );
 }
 
-const nulled = wholeReply(
-  "chat",
-  (body) => withAt(body, "choices.0.finish_reason", null),
+const nulled = chatReply((body) =>
+  withAt(body, "choices.0.finish_reason", null)
 );
 
 /** Whole replies of a chat upstream have no finish reason. */

@@ -2,6 +2,12 @@
  * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
  * any model.
  */
+import {
+  chatFrames,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import { type Finding, observed, skill, some } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import {
@@ -20,11 +26,6 @@ import {
   numberAt,
   textAt,
 } from "../../evidence/json_path.ts";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -132,7 +133,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
       },
       faults: {
         // A whole message ends with the stop string that hit.
-        "stop-told-in-text": wholeReply("messages", (body) => {
+        "stop-told-in-text": messageReply((body) => {
           const hit = stringOf(body["stop_sequence"]);
           return hit === undefined ? body : {
             ...body,
@@ -174,19 +175,15 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           ];
       },
       faults: {
-        "cap-as-end-in-whole-messages": wholeReply(
-          "messages",
-          (body) =>
-            body["stop_reason"] === "max_tokens"
-              ? { ...body, stop_reason: "end_turn" }
-              : body,
+        "cap-as-end-in-whole-messages": messageReply((body) =>
+          body["stop_reason"] === "max_tokens"
+            ? { ...body, stop_reason: "end_turn" }
+            : body
         ),
-        "cap-as-end-in-chat-streams": frames(
-          "chat",
-          (data) =>
-            textAt(data, "choices.0.finish_reason") === "length"
-              ? withAt(data, "choices.0.finish_reason", "stop")
-              : data,
+        "cap-as-end-in-chat-streams": chatFrames((data) =>
+          textAt(data, "choices.0.finish_reason") === "length"
+            ? withAt(data, "choices.0.finish_reason", "stop")
+            : data
         ),
         "limit-quartered": asking((request) => ({
           maxTokens: request.maxTokens === undefined
@@ -209,7 +206,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
         ),
       faults: {
         // message_start reports a count as a string.
-        "start-count-as-text": frames("messages", (data) => {
+        "start-count-as-text": messageFrames((data) => {
           const inputTokens = numberAt(data, "message.usage.input_tokens");
           return inputTokens === undefined
             ? data
@@ -228,9 +225,8 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           "a success with counts",
         ),
       faults: {
-        "cached-count-as-text": wholeReply(
-          "messages",
-          (body) => withAt(body, "usage.cache_read_input_tokens", "0"),
+        "cached-count-as-text": messageReply((body) =>
+          withAt(body, "usage.cache_read_input_tokens", "0")
         ),
         ...shared("start-count-as-text"),
       },

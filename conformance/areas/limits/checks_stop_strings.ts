@@ -1,6 +1,7 @@
 /**
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
   type Finding,
@@ -10,7 +11,6 @@ import {
 import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 
 import { contentOf } from "../../evidence/content.ts";
@@ -128,12 +128,10 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
-      "stream-stop-unnamed": frames(
-        "messages",
-        (data) =>
-          at(data, "delta.stop_reason") === "stop_sequence"
-            ? withAt(data, "delta.stop_sequence", null)
-            : data,
+      "stream-stop-unnamed": messageFrames((data) =>
+        at(data, "delta.stop_reason") === "stop_sequence"
+          ? withAt(data, "delta.stop_sequence", null)
+          : data
       ),
     },
   },

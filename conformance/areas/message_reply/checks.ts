@@ -10,7 +10,8 @@ import {
 import { literal, oneOf, prefixed } from "../../reference_gateway/field.ts";
 import { field, messageSequenceNull, put, withHeaders } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { block, reply } from "../../reference_gateway/change_messages.ts";
+import { block } from "../../reference_gateway/change_messages.ts";
+import { messageReply } from "../../reference_gateway/change_reply.ts";
 import { chatStreamFalseStreams } from "../chat_reply/faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
@@ -134,7 +135,7 @@ const FIELDS: readonly Check[] = checksWith({
       "message-content-text": put("content", "Hello!"),
       "message-block-type-missing": put("content.0.type", undefined),
       "message-block-type-other": put("content.0.type", "output_text"),
-      "message-text-null": block("text", (each) => ({ ...each, text: null })),
+      "message-text-null": block("text", { text: null }),
     },
   },
   {
@@ -159,21 +160,10 @@ const FIELDS: readonly Check[] = checksWith({
         "tool_use",
         (each) => ({ ...each, input: JSON.stringify(each["input"]) }),
       ),
-      "message-tool-input-null": block(
-        "tool_use",
-        (each) => ({ ...each, input: null }),
-      ),
-      "message-tool-id-missing": block("tool_use", (each) => ({
-        ...each,
-        id: undefined,
-      })),
-      "message-tool-id-empty": block(
-        "tool_use",
-        (each) => ({ ...each, id: "" }),
-      ),
-      "message-tool-name-missing": block("tool_use", (
-        each,
-      ) => ({ ...each, name: undefined })),
+      "message-tool-input-null": block("tool_use", { input: null }),
+      "message-tool-id-missing": block("tool_use", { id: undefined }),
+      "message-tool-id-empty": block("tool_use", { id: "" }),
+      "message-tool-name-missing": block("tool_use", { name: undefined }),
     },
   },
   {
@@ -215,7 +205,7 @@ const FIELDS: readonly Check[] = checksWith({
       "message-usage-as-text": put("usage.output_tokens", "12"),
       "message-usage-missing": put("usage", undefined),
       // The usage has the chat format's field names.
-      "message-usage-of-chat": reply((body) => ({
+      "message-usage-of-chat": messageReply((body) => ({
         ...body,
         usage: {
           prompt_tokens: numberAt(body, "usage.input_tokens") ?? 0,
@@ -281,7 +271,7 @@ const FIELDS: readonly Check[] = checksWith({
       return fact(!foreign, "members", "no chat member", x.json);
     },
     faults: {
-      "message-reply-with-choices": reply((body) => ({
+      "message-reply-with-choices": messageReply((body) => ({
         ...body,
         object: "chat.completion",
         choices: [],

@@ -1,4 +1,5 @@
 /** Checks of the area `message_reply` that compare with the fixture's content. */
+import { messageReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { counted, stopped } from "./faults.ts";
 import {
   type Check,
@@ -8,13 +9,8 @@ import {
   shared,
 } from "../../suite/check.ts";
 import { objectOf, parseJson } from "@model-gateway/replay/json";
-import {
-  asLatin1,
-  block,
-  reply,
-} from "../../reference_gateway/change_messages.ts";
+import { asLatin1, block } from "../../reference_gateway/change_messages.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Finding } from "../../suite/finding.ts";
 import { messageStreams, scenariosOf, wholeReplies } from "./reply_content.ts";
@@ -101,12 +97,13 @@ export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
       },
       judge: compareText,
       usual: {
-        "message-text-trimmed": wholeReply("messages", (body) =>
+        "message-text-trimmed": messageReply((body) =>
           withAt(
             body,
             "content.0.text",
             textAt(body, "content.0.text").slice(0, -1),
-          )),
+          )
+        ),
       },
       rare: {
         "message-text-latin1": block("text", (each) => ({
@@ -147,16 +144,13 @@ export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
           (each, index) => index === 0 ? each : undefined,
         ),
         // Calls are in another order.
-        "message-tools-swapped": reply((body) => ({
+        "message-tools-swapped": messageReply((body) => ({
           ...body,
           content: listAt(body, "content").toSorted((left, right) =>
             JSON.stringify(right).localeCompare(JSON.stringify(left))
           ),
         })),
-        "message-tool-argument-lost": block(
-          "tool_use",
-          (each) => ({ ...each, input: {} }),
-        ),
+        "message-tool-argument-lost": block("tool_use", { input: {} }),
         "message-tool-renamed": block(
           "tool_use",
           (each) => ({ ...each, name: `functions.${textAt(each, "name")}` }),
@@ -189,20 +183,16 @@ export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
       rule: UNCHANGED,
       judge: compareBlocks,
       usual: {
-        "message-blocks-reversed": reply((body) => ({
+        "message-blocks-reversed": messageReply((body) => ({
           ...body,
           content: listAt(body, "content").toReversed(),
         })),
-        "message-signature-lost": block("thinking", (
-          each,
-        ) => ({ ...each, signature: "" })),
+        "message-signature-lost": block("thinking", { signature: "" }),
         "message-redacted-lost": block("redacted_thinking", () => undefined),
         "message-tool-id-altered": block("tool_use", (
           each,
         ) => ({ ...each, id: `${textAt(each, "id")}x` })),
-        "message-tool-ids-same": block("tool_use", (
-          each,
-        ) => ({ ...each, id: "toolu_1" })),
+        "message-tool-ids-same": block("tool_use", { id: "toolu_1" }),
         "message-thinking-trimmed": block("thinking", (
           each,
         ) => ({ ...each, thinking: textAt(each, "thinking").slice(0, -1) })),
@@ -252,7 +242,7 @@ export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
         ),
         "message-output-0": counted("output_tokens", () => 0),
         // Input and output are swapped.
-        "message-usage-swapped": reply((body) => ({
+        "message-usage-swapped": messageReply((body) => ({
           ...body,
           usage: {
             input_tokens: numberAt(body, "usage.output_tokens") ?? 0,

@@ -5,14 +5,13 @@ import {
   valueOf,
   type Wrong,
 } from "../../reference_gateway/field.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import { reply } from "../../reference_gateway/change_messages.ts";
+import { messageReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { numberAt } from "../../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 /** A mutant that puts a value at a path of the reply; undefined removes it. */
 export function put(path: string, value: Wrong): Hooks {
-  return reply((body) => withAt(body, path, valueOf(value, body)));
+  return messageReply((body) => withAt(body, path, valueOf(value, body)));
 }
 
 /** A rule about one field, with its faults. */
@@ -37,7 +36,7 @@ export function counted(
   field: string,
   change: (count: number, body: JsonObject) => number,
 ): Hooks {
-  return reply((body) => {
+  return messageReply((body) => {
     const count = numberAt(body, `usage.${field}`) ?? 0;
     return withAt(body, `usage.${field}`, change(count, body));
   });
@@ -48,7 +47,7 @@ export function stopped(
   reason: string,
   change: Readonly<Record<string, Json>>,
 ): Hooks {
-  return reply((body) =>
+  return messageReply((body) =>
     body["stop_reason"] === reason ? { ...body, ...change } : body
   );
 }

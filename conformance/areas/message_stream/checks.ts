@@ -1,4 +1,5 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import {
   fact,
   frameEquals,
@@ -8,7 +9,6 @@ import {
 import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { delta, event } from "../../reference_gateway/change_messages.ts";
-import { frames } from "../../reference_gateway/change_reply.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -66,8 +66,8 @@ const WIRE: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "message-event-line-missing": frames("messages", (data) => [{ data }]),
-      "message-event-renamed": frames("messages", (data, _, frame) => [{
+      "message-event-line-missing": messageFrames((data) => [{ data }]),
+      "message-event-renamed": messageFrames((data, _, frame) => [{
         ...frame,
         data,
         event: frame.event === "content_block_delta"
@@ -86,7 +86,7 @@ const WIRE: readonly Check[] = checksWith({
         "message_stop",
         (data) => [{ event: "done", data }],
       ),
-      "message-stream-empty": frames("messages", () => undefined),
+      "message-stream-empty": messageFrames(() => undefined),
     },
   },
   {

@@ -1,4 +1,5 @@
 /** Checks of the area `message_stream` that compare with the fixture's content. */
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import {
   comparisons,
   DETAILS,
@@ -24,7 +25,6 @@ import {
   out,
 } from "../../reference_gateway/change_messages.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { frames } from "../../reference_gateway/change_reply.ts";
 import { scenariosOf } from "../message_reply/reply_content.ts";
 import {
   compareBlocks,
@@ -47,7 +47,7 @@ export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({}, [
       judge: compareText,
       usual: {
         // One text delta is lost.
-        "message-delta-lost": frames("messages", (data, { state }, frame) => {
+        "message-delta-lost": messageFrames((data, { state }, frame) => {
           if (frame.event !== "content_block_delta" || state.has("lost")) {
             return data;
           }
@@ -59,7 +59,7 @@ export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({}, [
           (each, x, frame) => nth(x, "text") === 2 ? [frame, frame] : each,
         ),
         // Two text deltas are swapped.
-        "message-deltas-swapped": frames("messages", (data, x, frame) => {
+        "message-deltas-swapped": messageFrames((data, x, frame) => {
           if (textAt(data, "delta.type") !== "text_delta") return data;
           const count = nth(x, "text");
           if (count === 1) {
@@ -109,7 +109,7 @@ export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({}, [
           (block) => ({ ...block, name: `functions.${textAt(block, "name")}` }),
         ),
         // Only the first call is sent.
-        "message-stream-second-tool-lost": frames("messages", (data, x) => {
+        "message-stream-second-tool-lost": messageFrames((data, x) => {
           const tool = textAt(data, "content_block.type") === "tool_use";
           if (tool && nth(x, "calls") > 1) {
             x.state.set("lost", data["index"] ?? 0);
@@ -134,18 +134,14 @@ export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({}, [
       judge: compareBlocks,
       usual: {
         "message-stream-signature-lost": messageStreamSignatureLost,
-        "message-stream-redacted-lost": opening(
-          "redacted_thinking",
-          (block) => ({ ...block, data: "" }),
-        ),
+        "message-stream-redacted-lost": opening("redacted_thinking", {
+          data: "",
+        }),
         "message-stream-tool-id-altered": opening(
           "tool_use",
           (block) => ({ ...block, id: `${textAt(block, "id")}x` }),
         ),
-        "message-stream-tool-ids-same": opening(
-          "tool_use",
-          (block) => ({ ...block, id: "toolu_1" }),
-        ),
+        "message-stream-tool-ids-same": opening("tool_use", { id: "toolu_1" }),
       },
       rare: shared("message-stream-tool-id-altered"),
     },

@@ -1,10 +1,10 @@
 /** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
+import { event, out, putIn } from "../../reference_gateway/change_messages.ts";
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import { fact, observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { withoutContent } from "./faults.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { event, out } from "../../reference_gateway/change_messages.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { plainMessage } from "../errors/checks_refusal_body.ts";
@@ -153,21 +153,18 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       // All blocks are stopped only at the end.
-      "message-overlapping-calls": frames(
-        "messages",
-        (data, { state }, frame) => {
-          const held = state.get("stops");
-          const stops: readonly Json[] = Array.isArray(held) ? held : [];
-          if (frame.event === "content_block_stop") {
-            state.set("stops", [...stops, data["index"] ?? 0]);
-            return undefined;
-          }
-          return frame.event !== "message_delta" ? data : [
-            ...stops.map((index) => out({ type: "content_block_stop", index })),
-            frame,
-          ];
-        },
-      ),
+      "message-overlapping-calls": messageFrames((data, { state }, frame) => {
+        const held = state.get("stops");
+        const stops: readonly Json[] = Array.isArray(held) ? held : [];
+        if (frame.event === "content_block_stop") {
+          state.set("stops", [...stops, data["index"] ?? 0]);
+          return undefined;
+        }
+        return frame.event !== "message_delta" ? data : [
+          ...stops.map((index) => out({ type: "content_block_stop", index })),
+          frame,
+        ];
+      }),
       ...shared("message-block-stop-missing", "message-index-always-0"),
     },
   },
@@ -200,29 +197,27 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         "error",
         ({ error }) => [{ data: { error } }],
       ),
-      "message-error-without-type": event(
+      "message-error-without-type": putIn("error", "error.type", undefined),
+      "message-error-without-message": putIn(
         "error",
-        (data) => withAt(data, "error.type", undefined),
-      ),
-      "message-error-without-message": event(
-        "error",
-        (data) => withAt(data, "error.message", undefined),
+        "error.message",
+        undefined,
       ),
       "message-error-as-text": event(
         "error",
         (data) => ({ ...data, error: textAt(data, "error.message") }),
       ),
       "message-error-unnamed": event("error", (data) => [{ data }]),
-      "message-error-blames-the-request": event(
+      "message-error-blames-the-request": putIn(
         "error",
-        (data) => withAt(data, "error.type", "invalid_request_error"),
+        "error.type",
+        "invalid_request_error",
       ),
-      "message-error-with-trace": event("error", (data) =>
-        withAt(
-          data,
-          "error.message",
-          "TypeError: no function\n    at pump (gateway/pipeline/stream_pump.ts:10:5)",
-        )),
+      "message-error-with-trace": putIn(
+        "error",
+        "error.message",
+        "TypeError: no function\n    at pump (gateway/pipeline/stream_pump.ts:10:5)",
+      ),
     },
   },
 ]);

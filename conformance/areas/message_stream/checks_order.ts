@@ -2,16 +2,17 @@
  * Checks of the area `message_stream`: the order of the events, and the shape of all events but the
  * first.
  */
-import { fact, observed, wholeNumber } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { index, PING } from "./faults.ts";
 import {
   delta,
   event,
   opening,
   out,
+  putIn,
 } from "../../reference_gateway/change_messages.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { fact, observed, wholeNumber } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { index, PING } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
@@ -64,14 +65,11 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "message-stop-missing": frames(
-        "messages",
-        (data, _, frame) => frame.event === "message_stop" ? undefined : data,
+      "message-stop-missing": messageFrames((data, _, frame) =>
+        frame.event === "message_stop" ? undefined : data
       ),
-      "message-done-line": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_stop" ? [frame, { data: "[DONE]" }] : data,
+      "message-done-line": messageFrames((data, _, frame) =>
+        frame.event === "message_stop" ? [frame, { data: "[DONE]" }] : data
       ),
       "message-stream-reset": {
         writer: (writer, { endpoint, stream }) =>
@@ -92,8 +90,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         (_data, _x, frame) => [frame, PING],
       ),
       // message_stop is sent before message_delta.
-      "message-delta-and-stop-swapped": frames(
-        "messages",
+      "message-delta-and-stop-swapped": messageFrames(
         (data, { state }, frame) => {
           if (frame.event === "message_delta") {
             state.set("delta", data);
@@ -129,32 +126,26 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "message-block-stop-missing": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "content_block_stop" ? undefined : data,
+      "message-block-stop-missing": messageFrames((data, _, frame) =>
+        frame.event === "content_block_stop" ? undefined : data
       ),
-      "message-index-gap": frames(
-        "messages",
-        (data) =>
-          typeof data["index"] === "number"
-            ? { ...data, index: data["index"] + 1 }
-            : data,
+      "message-index-gap": messageFrames((data) =>
+        typeof data["index"] === "number"
+          ? { ...data, index: data["index"] + 1 }
+          : data
       ),
       // A delta follows the stop of its block.
-      "message-delta-after-stop": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "content_block_stop"
-            ? [frame, {
-              event: "content_block_delta",
-              data: {
-                type: "content_block_delta",
-                index: data["index"],
-                delta: { type: "text_delta", text: "" },
-              },
-            }]
-            : data,
+      "message-delta-after-stop": messageFrames((data, _, frame) =>
+        frame.event === "content_block_stop"
+          ? [frame, {
+            event: "content_block_delta",
+            data: {
+              type: "content_block_delta",
+              index: data["index"],
+              delta: { type: "text_delta", text: "" },
+            },
+          }]
+          : data
       ),
       "message-block-start-missing": event(
         "content_block_start",
@@ -170,9 +161,8 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ),
       "message-index-missing": index("content_block_delta", () => undefined),
       "message-index-text": index("content_block_delta", String),
-      "message-index-always-0": frames(
-        "messages",
-        (data) => data["index"] === undefined ? data : { ...data, index: 0 },
+      "message-index-always-0": messageFrames((data) =>
+        data["index"] === undefined ? data : { ...data, index: 0 }
       ),
       "message-delta-index-other": index("content_block_delta", (at) => at + 1),
       "message-stop-index-missing": index(
@@ -195,7 +185,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       // message_delta is sent before the last block is stopped.
-      "message-delta-early": frames("messages", (data, _x, frame) => {
+      "message-delta-early": messageFrames((data, _x, frame) => {
         if (frame.event === "message_delta") return undefined;
         if (frame.event !== "content_block_stop") return data;
         const early = {
@@ -232,10 +222,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "text_delta",
         ({ text }) => ({ type: "text", text }),
       ),
-      "message-delta-text-number": delta(
-        "text_delta",
-        (each) => ({ ...each, text: 1 }),
-      ),
+      "message-delta-text-number": delta("text_delta", { text: 1 }),
       "message-delta-content": delta(
         "text_delta",
         ({ type, text }) => ({ type, content: text }),
@@ -283,18 +270,12 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "tool_use",
         ({ input: _, ...rest }) => rest,
       ),
-      "message-block-input-text": opening(
-        "tool_use",
-        (block) => ({ ...block, input: "" }),
-      ),
+      "message-block-input-text": opening("tool_use", { input: "" }),
       "message-block-tool-id-missing": opening(
         "tool_use",
         ({ id: _, ...rest }) => rest,
       ),
-      "message-block-tool-name-empty": opening(
-        "tool_use",
-        (block) => ({ ...block, name: "" }),
-      ),
+      "message-block-tool-name-empty": opening("tool_use", { name: "" }),
     },
   },
   {
@@ -316,25 +297,23 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "message-final-usage-missing": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_delta" ? withAt(data, "usage", {}) : data,
+      "message-final-usage-missing": messageFrames((data, _, frame) =>
+        frame.event === "message_delta" ? withAt(data, "usage", {}) : data
       ),
-      "message-final-usage-text": event(
+      "message-final-usage-text": putIn(
         "message_delta",
-        (data) => withAt(data, "usage.output_tokens", "12"),
+        "usage.output_tokens",
+        "12",
       ),
-      "message-stop-reason-null": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_delta"
-            ? withAt(data, "delta.stop_reason", null)
-            : data,
+      "message-stop-reason-null": messageFrames((data, _, frame) =>
+        frame.event === "message_delta"
+          ? withAt(data, "delta.stop_reason", null)
+          : data
       ),
-      "message-stop-reason-of-chat": event(
+      "message-stop-reason-of-chat": putIn(
         "message_delta",
-        (data) => withAt(data, "delta.stop_reason", "stop"),
+        "delta.stop_reason",
+        "stop",
       ),
       "message-stop-reason-misplaced": event("message_delta", (data) => ({
         ...data,
@@ -359,9 +338,10 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "message-stream-sequence-filled": event(
+      "message-stream-sequence-filled": putIn(
         "message_delta",
-        (data) => withAt(data, "delta.stop_sequence", ""),
+        "delta.stop_sequence",
+        "",
       ),
     },
   },

@@ -1,8 +1,8 @@
 /** Checks of the area `message_stream`: the first event. */
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { NotTestable, observed, wholeNumber } from "../../suite/finding.ts";
 import { PING, start } from "./faults.ts";
 import { event } from "../../reference_gateway/change_messages.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
@@ -51,17 +51,13 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "message-start-late": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_start"
-            ? [{ event: "hello", data: { type: "hello" } }, frame]
-            : data,
+      "message-start-late": messageFrames((data, _, frame) =>
+        frame.event === "message_start"
+          ? [{ event: "hello", data: { type: "hello" } }, frame]
+          : data
       ),
-      "message-start-twice": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_start" ? [frame, frame] : data,
+      "message-start-twice": messageFrames((data, _, frame) =>
+        frame.event === "message_start" ? [frame, frame] : data
       ),
       "message-start-missing": event("message_start", () => undefined),
       "message-start-id-missing": start("id", undefined),
@@ -100,12 +96,10 @@ export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "message-start-input-0": frames(
-        "messages",
-        (data, _, frame) =>
-          frame.event === "message_start"
-            ? withAt(data, "message.usage.input_tokens", 0)
-            : data,
+      "message-start-input-0": messageFrames((data, _, frame) =>
+        frame.event === "message_start"
+          ? withAt(data, "message.usage.input_tokens", 0)
+          : data
       ),
     },
   },

@@ -2,6 +2,8 @@
  * Checks of the area `message_stream`: streams compared with whole replies, long streams, and
  * streams that fail.
  */
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import { out, putIn } from "../../reference_gateway/change_messages.ts";
 import { fact, NotTestable, observed } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -11,8 +13,6 @@ import {
   messageStreamSignatureLost,
   messageStreamToolStopAsEnd,
 } from "./faults.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { event, out } from "../../reference_gateway/change_messages.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
@@ -116,9 +116,10 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
         });
     },
     faults: {
-      "message-start-input-estimated": event(
+      "message-start-input-estimated": putIn(
         "message_start",
-        (data) => withAt(data, "message.usage.input_tokens", 99),
+        "message.usage.input_tokens",
+        99,
       ),
     },
   },
@@ -142,9 +143,10 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "message-start-output-500": event(
+      "message-start-output-500": putIn(
         "message_start",
-        (data) => withAt(data, "message.usage.output_tokens", 500),
+        "message.usage.output_tokens",
+        500,
       ),
     },
   },
@@ -165,7 +167,7 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       // A block's text is sent in one piece at its end.
-      "message-one-delta": frames("messages", (data, { state }, frame) => {
+      "message-one-delta": messageFrames((data, { state }, frame) => {
         if (textAt(data, "delta.type") === "text_delta") {
           state.set(
             "text",

@@ -1,4 +1,11 @@
 /** What the faults of the area `message_stream` are built from, and those that several checks have. */
+import {
+  delta,
+  event,
+  out,
+  putIn,
+} from "../../reference_gateway/change_messages.ts";
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import type {
   Context,
   Hooks,
@@ -6,8 +13,6 @@ import type {
 } from "../../reference_gateway/hooks.ts";
 import { numberAt, textAt } from "../../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { delta, event, out } from "../../reference_gateway/change_messages.ts";
 
 /** Changes the text of events on the wire. */
 export function wire(change: (text: string) => string): Hooks {
@@ -85,7 +90,7 @@ export const messageStreamOutput1: Hooks = counted("output_tokens", () => 1);
 export function withoutContent(
   change: (frame: OutFrame) => readonly OutFrame[],
 ): Hooks {
-  return frames("messages", (data, { state }, frame) => {
+  return messageFrames((data, { state }, frame) => {
     if (frame.event === "content_block_start") state.set("content", true);
     return frame.event === "message_delta" && !state.has("content")
       ? change(frame)
@@ -111,8 +116,5 @@ export function start(
   path: string,
   value: Parameters<typeof withAt>[2],
 ): Hooks {
-  return event(
-    "message_start",
-    (data) => withAt(data, `message.${path}`, value),
-  );
+  return putIn("message_start", `message.${path}`, value);
 }

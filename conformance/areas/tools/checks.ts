@@ -1,4 +1,9 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import {
+  chatFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   ENDED,
@@ -10,11 +15,6 @@ import {
 import type { Part } from "../../reference_gateway/part.ts";
 import { DELTA, own } from "../equivalence/faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import {
   ARGS,
   args,
@@ -157,15 +157,13 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     judge: (e) => repliesOf(e, "*").map(exact),
     faults: {
       // Streams of a chat upstream lose the arguments of calls.
-      "tool-args-lost-in-own-dialect": frames(
-        "chat",
-        (data, x) =>
-          own(x) &&
-            listAt(data, `${DELTA}.tool_calls`).some((call) =>
-              textAt(call, "function.arguments") !== ""
-            )
-            ? undefined
-            : data,
+      "tool-args-lost-in-own-dialect": chatFrames((data, x) =>
+        own(x) &&
+          listAt(data, `${DELTA}.tool_calls`).some((call) =>
+            textAt(call, "function.arguments") !== ""
+          )
+          ? undefined
+          : data
       ),
       "tool-args-latin1": args((text) =>
         [...new TextEncoder().encode(text)].map((byte) =>
@@ -294,7 +292,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         );
       }),
     faults: {
-      "tool-blocks-turned": wholeReply("messages", (body) => ({
+      "tool-blocks-turned": messageReply((body) => ({
         ...body,
         content: listAt(body, "content").toReversed(),
       })),

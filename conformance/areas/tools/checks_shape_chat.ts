@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: the form of calls in replies of the chat endpoint. */
+import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { demanded, fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   isObject,
@@ -6,7 +7,6 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { wholeReply, withAt } from "../../reference_gateway/change_reply.ts";
 import { ARGS, CALLS, chatCall, chatDelta, first, without } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -144,7 +144,7 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
         type: "function",
         ...objectOf(call["function"]),
       })),
-      "tool-chat-function_call": wholeReply("chat", (body) =>
+      "tool-chat-function_call": chatReply((body) =>
         withAt(
           withAt(
             body,
@@ -153,7 +153,8 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
           ),
           CALLS,
           undefined,
-        )),
+        )
+      ),
       "tool-chat-args-twice-encoded": chatCall((call) =>
         withAt(call, ARGS, JSON.stringify(textAt(call, ARGS)))
       ),
@@ -224,13 +225,11 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "tool-chat-content-array": wholeReply(
-        "chat",
-        (body) => withAt(body, "choices.0.message.content", []),
+      "tool-chat-content-array": chatReply((body) =>
+        withAt(body, "choices.0.message.content", [])
       ),
-      "tool-chat-content-missing": wholeReply(
-        "chat",
-        (body) => withAt(body, "choices.0.message.content", undefined),
+      "tool-chat-content-missing": chatReply((body) =>
+        withAt(body, "choices.0.message.content", undefined)
       ),
     },
   },

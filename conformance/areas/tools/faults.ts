@@ -1,4 +1,13 @@
 /** What the faults of the area `tools` are built from, and those that several checks have. */
+import {
+  chatFrames,
+  chatReply,
+  frames,
+  messageFrames,
+  messageReply,
+  wholeReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
@@ -8,18 +17,13 @@ import {
   type JsonObject,
   objectOf,
 } from "@model-gateway/replay/json";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
 import type { Tool, Turn, TurnPart } from "../../reference_gateway/part.ts";
 
 /** Changes the tool_use blocks of whole messages. */
 export function messageBlock(
   change: (block: JsonObject, index: number) => JsonObject | undefined,
 ): Hooks {
-  return wholeReply("messages", (body) => ({
+  return messageReply((body) => ({
     ...body,
     content: listAt(body, "content").map(objectOf).flatMap((block, index) => {
       if (block["type"] !== "tool_use") return [block];
@@ -31,12 +35,10 @@ export function messageBlock(
 
 /** Changes the starts of tool_use blocks in message streams. */
 export function messageStart(change: (block: JsonObject) => JsonObject): Hooks {
-  return frames(
-    "messages",
-    (data) =>
-      at(data, "content_block.type") === "tool_use"
-        ? withAt(data, "content_block", change(objectOf(data["content_block"])))
-        : data,
+  return messageFrames((data) =>
+    at(data, "content_block.type") === "tool_use"
+      ? withAt(data, "content_block", change(objectOf(data["content_block"])))
+      : data
   );
 }
 
@@ -44,7 +46,7 @@ export function messageStart(change: (block: JsonObject) => JsonObject): Hooks {
 export function messageDelta(
   change: (delta: JsonObject, x: Context) => JsonObject | undefined,
 ): Hooks {
-  return frames("messages", (data, x) => {
+  return messageFrames((data, x) => {
     if (at(data, "delta.type") !== "input_json_delta") return data;
     const changed = change(objectOf(data["delta"]), x);
     return changed === undefined ? undefined : { ...data, delta: changed };
@@ -85,7 +87,7 @@ export const ARGS = "function.arguments";
 export function chatCalls(
   change: (calls: readonly JsonObject[]) => Json,
 ): Hooks {
-  return wholeReply("chat", (body) => {
+  return chatReply((body) => {
     const calls = listAt(body, CALLS).map(objectOf);
     return calls.length === 0 ? body : withAt(body, CALLS, change(calls));
   });
@@ -99,7 +101,7 @@ export function chatCall(change: (call: JsonObject) => JsonObject): Hooks {
 export function chatDelta(
   change: (delta: JsonObject, x: Context) => Json | undefined,
 ): Hooks {
-  return frames("chat", (data, x) => {
+  return chatFrames((data, x) => {
     const [delta] = listAt(data, DELTAS);
     if (delta === undefined) return data;
     const changed = change(objectOf(delta), x);

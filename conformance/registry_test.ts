@@ -54,23 +54,52 @@ Deno.test("every check has a fault, and no name of a fault is unknown", () => {
   }
 });
 
-Deno.test("a fault that checks share by name is described in their folder", async () => {
+/** Each area's folder, with the text of its files by name. */
+async function folders(): Promise<Map<string, Map<string, string>>> {
   const areas = new URL("areas/", import.meta.url);
-  let looked = 0;
+  const found = new Map<string, Map<string, string>>();
   for await (const { name: area, isDirectory } of Deno.readDir(areas)) {
     if (!isDirectory) continue;
-    let text = "";
+    const files = new Map<string, string>();
     for await (const { name } of Deno.readDir(new URL(`${area}/`, areas))) {
-      text += await Deno.readTextFile(new URL(`${area}/${name}`, areas));
+      const url = new URL(`${area}/${name}`, areas);
+      files.set(name, await Deno.readTextFile(url));
     }
-    for (const [, names = ""] of text.matchAll(/\bshared\(([^)]*)\)/g)) {
-      for (const [, name = ""] of names.matchAll(/"([^"]+)"/g)) {
-        looked++;
-        assert.ok(text.includes(`"${name}": `), `${area}: ${name}`);
-      }
+    found.set(area, files);
+  }
+  return found;
+}
+
+/** The strings inside the brackets that follow a word. */
+function stringsAfter(word: RegExp, text: string): string[] {
+  return [...text.matchAll(word)].flatMap(([, inside = ""]) =>
+    [...inside.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name)
+  );
+}
+
+Deno.test("nothing is linked by strings across folders", async () => {
+  let looked = 0;
+  for (const [area, files] of await folders()) {
+    const all = [...files.values()].join("\n");
+    const requests = [...files].filter(([name]) => name.startsWith("scenarios"))
+      .map(([, text]) => text).join("\n");
+    for (const name of stringsAfter(/\bshared\(([^)]*)\)/g, all)) {
+      looked++;
+      assert.ok(all.includes(`"${name}": `), `${area} shares ${name}`);
+    }
+    for (
+      const name of stringsAfter(/\b(?:reads|provedBy): \[([^\](]*)\]/g, all)
+    ) {
+      looked++;
+      // Some names are made of a prefix and a kind.
+      const [, prefix = name] = /^(.*)-[a-z]+$/.exec(name) ?? [];
+      assert.ok(
+        requests.includes(`"${name}"`) || requests.includes(`\`${prefix}-$`),
+        `${area} reads ${name}`,
+      );
     }
   }
-  assert.ok(looked > 100, "hardly any shared fault was found");
+  assert.ok(looked > 100, "hardly any name was found");
 });
 
 Deno.test("every quoted sentence is verbatim in its section of the specification", () => {

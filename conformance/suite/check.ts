@@ -172,14 +172,14 @@ function completed(check: Complete): Check {
   };
 }
 
-/** The items that `each` judges. */
+/** The items that `each` judges; a label of its own precedes the `of` of the list. */
 function judgedOf(
-  { of, matching, replies, streams = "" }: Partial<Common>,
+  { of = () => [], matching, replies, streams }: Partial<Common>,
   e: Evidence,
 ): readonly unknown[] {
-  if (of !== undefined) return of(e);
   if (matching !== undefined) return e.matching(matching);
-  return replies === undefined ? e.streams(streams) : e.replies(replies);
+  if (replies !== undefined) return e.replies(replies);
+  return streams === undefined ? of(e) : e.streams(streams);
 }
 
 function isExchange(x: unknown): x is Exchange {

@@ -1,4 +1,5 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
@@ -43,7 +44,7 @@ const CHOICES =
   "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
 const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat/object, the chat completion object";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, "chat-forms"];
 
 /** Bounds of a time in seconds since 1970: 2020 to 2100 or so. Milliseconds are far above. */
 const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
@@ -59,7 +60,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     id: "chat_reply.content-type",
     section: "Endpoints",
     rule: "All bodies are JSON (`content-type: application/json`).",
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     each: (x) => {
       const type = headerOf(x, "content-type");
       return observed("content-type", type).mustBe(
@@ -228,7 +229,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_reply.content-string",
     rule: CHOICES,
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     each: (x, e) => {
       const path = "choices.0.message.content";
       const isText = satisfies(
@@ -275,7 +276,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     rule:
       "`message.content` is a string or null; it is null only beside tool calls, a refusal or an empty answer.",
     mode: "replay",
-    reads: ["text", "chat-forms", "chat-oddities"],
+    reads: [TEXT_SCENARIO, "chat-forms", "chat-oddities"],
     each: (x) => {
       const message = at(x.json, "choices.0.message");
       const content = at(message, "content");

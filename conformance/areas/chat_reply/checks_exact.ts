@@ -2,6 +2,7 @@
  * Checks of the area `chat_reply` about the usage, and checks that compare with the fixture's
  * content.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import {
   fact,
   type Finding,
@@ -93,7 +94,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     id: "chat_reply.usage-sum",
     rule: "| usage.total_tokens | integer | Sum of the two |",
     mode: "both",
-    reads: ["text", "chat-forms"],
+    reads: [TEXT_SCENARIO, "chat-forms"],
     each: (x) => {
       const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
         (numberAt(x.json, "usage.completion_tokens") ?? NaN);

@@ -4,6 +4,14 @@ import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, streamed, toolsFor } from "../../suite/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const CHAT_BROKEN = "chat-broken";
+export const CHAT_CONTENTS = "chat-contents";
+export const CHAT_FORMS = "chat-forms";
+export const CHAT_ODDITIES = "chat-oddities";
+export const CHAT_SIZES = "chat-sizes";
+export const CHAT_USAGE_UNASKED = "chat-usage-unasked";
+
 /** A kind of reply to request. */
 interface Form {
   /** Name of the fixture; the last part of the label. */
@@ -121,7 +129,7 @@ const UNASKED: Readonly<Record<string, JsonObject>> = {
 };
 
 const USAGE_UNASKED: Scenario = {
-  name: "chat-usage-unasked",
+  name: CHAT_USAGE_UNASKED,
   about: "Streams of the chat endpoint, requested without usage",
   mode: "both",
   cost: (profile) => calls(2 * profile.chat.length, 64)(profile),
@@ -156,7 +164,7 @@ export const CHAT_BREAKS = [
 export const CHAT_FALSE_STARTS = ["error-first", "empty-200"] as const;
 
 const BROKEN: Scenario = {
-  name: "chat-broken",
+  name: CHAT_BROKEN,
   about: "Streams of the chat endpoint that fail at once or in the middle",
   mode: "replay",
   cost: ({ chat }) => ({
@@ -204,25 +212,25 @@ const STREAM_FALSE: Scenario = {
 /** All scenarios of the areas `chat_reply` and `chat_stream`. */
 export const CHAT_REPLY_SCENARIOS: readonly Scenario[] = [
   scenario(
-    "chat-forms",
+    CHAT_FORMS,
     "A truncated reply and parallel tool calls on the chat endpoint",
     "both",
     FORMS,
   ),
   scenario(
-    "chat-contents",
+    CHAT_CONTENTS,
     "Many scripts, stop strings, thinking, a filter and cached input on the chat endpoint",
     "replay",
     CONTENTS,
   ),
   scenario(
-    "chat-oddities",
+    CHAT_ODDITIES,
     "Rare and unusually encoded replies on the chat endpoint",
     "replay",
     ODDITIES,
   ),
   scenario(
-    "chat-sizes",
+    CHAT_SIZES,
     "200 deltas and a frame of 256 KiB on the chat endpoint",
     "replay",
     SIZES,

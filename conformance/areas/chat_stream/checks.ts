@@ -2,6 +2,8 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { observed } from "../../suite/finding.ts";
 import { done, typed, wire } from "./faults.ts";
@@ -20,7 +22,7 @@ import { CHAT_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const LINE = "Each chunk is a line `data: <json>` without an event name.";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
 /** All checks of the area `chat_stream`. */
 export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({

@@ -1,11 +1,17 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
+import {
+  CHAT_BREAKS,
+  CHAT_BROKEN,
+  CHAT_CONTENTS,
+  CHAT_FALSE_STARTS,
+} from "../chat_reply/scenarios.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { chunk, END, errors, wire } from "./faults.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
@@ -25,7 +31,7 @@ function broken(e: Evidence): readonly Exchange[] {
 /** Part of `CHAT_STREAM_END_CHECKS`. */
 export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
-  reads: ["chat-broken"],
+  reads: [CHAT_BROKEN],
   of: broken,
 }, [
   {
@@ -159,7 +165,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.errors-only-when-broken",
     source: "https://github.com/openai/openai-node, core/streaming",
     rule: "A chunk of a successful reply has no `error`.",
-    reads: ["text", "chat-contents"],
+    reads: [TEXT_SCENARIO, CHAT_CONTENTS],
     judge: (e) =>
       chatStreams(e).map((x) =>
         everyFrame(

@@ -1,4 +1,6 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { observed, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
@@ -30,7 +32,7 @@ const TEXT =
   "Text arrives at `choices[0].delta.content`; chunks carry `choices[].index`.";
 const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, the chat completion chunk object";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
 /** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({

@@ -1,4 +1,10 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  CHAT_FORMS,
+  CHAT_ODDITIES,
+  CHAT_SIZES,
+} from "../chat_reply/scenarios.ts";
 import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
@@ -34,7 +40,7 @@ const END =
   "The stream ends with the literal line `data: [DONE]`, which is not JSON.";
 const LAST =
   "The last content chunk has an empty `delta` and a `finish_reason` (e.g. `stop`).";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
 function doneOnce(x: Exchange): Finding[] {
   const dones = x.frames.filter(({ data }) => data === "[DONE]");
@@ -139,7 +145,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.done-odd-upstreams",
     rule: END,
     mode: "replay",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     each: doneOnce,
     faults: shared("chat-done-missing"),
   },
@@ -147,7 +153,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.done-after-long-streams",
     rule: END,
     mode: "replay",
-    reads: ["chat-sizes"],
+    reads: [CHAT_SIZES],
     each: (x) => [...doneOnce(x), ...finishOnce(x)],
     faults: {
       // A stream of more than 20 chunks has no [DONE].
@@ -194,7 +200,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.finish-odd-upstreams",
     rule: LAST,
     mode: "replay",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     each: finishOnce,
     faults: {
       // A reply without text has no finishing chunk.

@@ -1,4 +1,11 @@
 /** Checks of the area `chat_stream` that compare with the fixture's content. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  CHAT_CONTENTS,
+  CHAT_FORMS,
+  CHAT_ODDITIES,
+  CHAT_SIZES,
+} from "../chat_reply/scenarios.ts";
 import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
@@ -37,7 +44,7 @@ import {
 const SECTION = "Chat completion endpoint stream";
 const TEXT =
   "Text arrives at `choices[0].delta.content`; chunks carry `choices[].index`.";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 const CONTENTS = [...FORMS, "chat-contents"];
 const TEXT_RULE = { section: SECTION, text: TEXT } as const;
 
@@ -169,7 +176,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.text-exact-odd-upstreams",
     rule: TEXT_RULE,
     level: "documented",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     judge: texts,
     faults: shared("chat-stream-delta-trimmed"),
   },
@@ -177,7 +184,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.text-exact-long",
     rule: TEXT_RULE,
     level: "documented",
-    reads: ["chat-sizes"],
+    reads: [CHAT_SIZES],
     judge: texts,
     faults: {
       "chat-stream-text-capped": faultTexts((_, data, x) =>
@@ -239,7 +246,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
       "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
     rule:
       "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
-    reads: ["chat-contents", "chat-oddities"],
+    reads: [CHAT_CONTENTS, CHAT_ODDITIES],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
     faults: { "chat-stream-filter-as-stop": reason("content_filter", "stop") },
@@ -259,7 +266,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.as-whole-odd-upstreams",
     source: "A stream is the same reply in pieces",
     rule: "A stream has the same content as the whole reply.",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     judge: asWhole,
     faults: shared("chat-stream-first-delta-lost"),
   },
@@ -269,7 +276,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     rule: TEXT,
     mode: "both",
     isSkillLive: true,
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     each: (x, e) => {
       const text = textOfStream(x);
       // A model may spend the whole limit on thinking.
@@ -294,7 +301,7 @@ export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
     section: "Stream behaviour",
     rule:
       "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
-    reads: ["chat-sizes"],
+    reads: [CHAT_SIZES],
     streams: "chat/*/stream/text-long",
     each: (x) => {
       const deltas = chunksWithChoice(x).filter(({ json }) =>

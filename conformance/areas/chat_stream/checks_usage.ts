@@ -1,4 +1,10 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  CHAT_FORMS,
+  CHAT_ODDITIES,
+  CHAT_USAGE_UNASKED,
+} from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { type Finding, observed, wholeNumber } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
@@ -24,7 +30,7 @@ import {
 
 const USAGE =
   "https://platform.openai.com/docs/api-reference/chat/create, stream_options.include_usage";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 const CONTENTS = [...FORMS, "chat-contents"];
 const USAGE_RULE = {
   section: "Equivalent fields between the two formats",
@@ -177,7 +183,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.usage-exact-odd-upstreams",
     rule: USAGE_RULE,
     level: "documented",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     judge: tokens,
     faults: shared("chat-stream-usage-zero"),
   },
@@ -215,7 +221,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     source: USAGE,
     rule: "Usage comes only when stream_options.include_usage is true.",
     mode: "both",
-    reads: ["chat-usage-unasked"],
+    reads: [CHAT_USAGE_UNASKED],
     judge: (e) =>
       ["absent", "false"].flatMap((form) =>
         e.streams(`chat/*/stream-${form}`).flatMap((x) => [

@@ -1,4 +1,5 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
 import { chatInputDoubled } from "./faults.ts";
 import { contentOf, textAndCalls, tokensOf } from "../../evidence/content.ts";
@@ -69,7 +70,7 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   {
     id: "equivalence.text",
     rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     judge: (e) => same(e, "text", (x) => textAndCalls(contentOf(x))),
     faults: {
       "chat-loses-last-text": {
@@ -106,7 +107,7 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   {
     id: "equivalence.tokens",
     rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     judge: (e) =>
       same(e, "tokens", (x) => JSON.stringify(tokensOf(contentOf(x)))),
     faults: { "chat-input-doubled": chatInputDoubled },

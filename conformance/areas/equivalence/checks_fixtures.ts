@@ -2,6 +2,7 @@
  * Checks of the area `equivalence`: every fixture through both endpoints, whole and streamed, from
  * every upstream.
  */
+import { SENT_TALK } from "../upstream/scenarios_request.ts";
 import {
   chatFrames,
   messageFrames,
@@ -355,7 +356,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "replay",
-    reads: ["sent-talk"],
+    reads: [SENT_TALK],
     judge: (e) => sameRequests(e, ["history", "blocks"]),
     faults: {
       "system-lost-on-chat": systemLostOnChat,

@@ -11,6 +11,9 @@ import {
 } from "../../suite/requests.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const SAME_AGAIN_NAME = "same-again";
+
 /** Numbers of the repetitions of each form. */
 export const AGAIN = [1, 2] as const;
 
@@ -71,7 +74,7 @@ const KINDS: Readonly<
 };
 
 const SAME_AGAIN: Scenario = {
-  name: "same-again",
+  name: SAME_AGAIN_NAME,
   about:
     "The same line and the same forced call, twice whole and twice streamed",
   mode: "both",

@@ -3,6 +3,12 @@
  * any model.
  */
 import {
+  MESSAGE_FORMS_STREAM,
+  MESSAGE_FORMS_WHOLE,
+} from "../message_reply/scenarios_forms.ts";
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
   chatFrames,
   messageFrames,
   messageReply,
@@ -123,7 +129,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
       id: "limits.stop-halts",
       section: "POST /v1/messages",
       rule: "Generation halts when one is produced",
-      reads: ["message-forms-whole", "message-forms-stream"],
+      reads: [MESSAGE_FORMS_WHOLE, MESSAGE_FORMS_STREAM],
       judge: (e) => {
         const found = halted(e);
         // A real model may not support stop strings and refuse them.
@@ -160,7 +166,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
       id: "limits.cap-is-told",
       section: "States and transitions",
       rule: "they describe why one reply ended and are not states that move.",
-      reads: ["bounded", "same-again"],
+      reads: ["bounded", SAME_AGAIN_NAME],
       judge: (e) => {
         const found = successes(e, () => true).flatMap(capReported);
         return found.length > 0 || e.mode === "replay"
@@ -196,7 +202,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
       id: "limits.counts-are-integers",
       section: "Message reply (from `POST /v1/messages`, not streamed)",
       rule: "| usage.output_tokens | integer | Billed output tokens |",
-      reads: ["text", "bounded", "resent-history"],
+      reads: [TEXT_SCENARIO, "bounded", "resent-history"],
       judge: (e) =>
         some(
           successes(e, () => true).flatMap((x) =>
@@ -218,7 +224,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
       id: "limits.all-counts-are-integers",
       source: "Libraries of both formats add up every count of a usage",
       rule: "Each count in a usage is an integer or null.",
-      reads: ["text", "bounded", "resent-history"],
+      reads: [TEXT_SCENARIO, "bounded", "resent-history"],
       judge: (e) =>
         some(
           successes(e, () => true).flatMap((x) => integers(x, () => true)),

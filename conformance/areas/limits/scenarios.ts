@@ -20,6 +20,10 @@ import { INPUT_TOKEN_SCENARIOS } from "./scenarios_input_tokens.ts";
 import { REQUEST_FORM_SCENARIOS } from "./scenarios_request_forms.ts";
 import { STOP_STRING_SCENARIOS } from "./scenarios_stop_strings.ts";
 
+// Names of scenarios that other areas read.
+export const BOUNDED_SCENARIO = "bounded";
+export const LIMITS_REFUSED = "limits";
+
 /** A change to a request, and whether it must be accepted or refused. */
 export interface Limit {
   /** The changed field. */
@@ -140,7 +144,7 @@ function alsoLive({ field, more }: Limit): Limit {
 export const ASKED_TOKENS = 16;
 
 const LIMITS: Scenario = {
-  name: "limits",
+  name: LIMITS_REFUSED,
   about:
     "max_tokens, temperature, top_p and system at, within and beyond the documented limits, on both endpoints",
   mode: "both",
@@ -210,7 +214,7 @@ async function onRoutes(
 }
 
 const BOUNDED: Scenario = {
-  name: "bounded",
+  name: BOUNDED_SCENARIO,
   about: "A reply that would be long, with few output tokens allowed",
   mode: "both",
   cost: perRoute(2, ASKED_TOKENS),

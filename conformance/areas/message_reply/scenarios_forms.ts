@@ -5,6 +5,11 @@ import { plainRequest, toolsFor } from "../../suite/requests.ts";
 import type { Session } from "../../suite/session.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const MESSAGE_FORMS_WHOLE = "message-forms-whole";
+export const MESSAGE_FORMS_STREAM = "message-forms-stream";
+export const MESSAGE_FAILURES = "message-failures";
+
 /** A kind of reply to request. */
 interface Form {
   /** Name of the fixture; the last part of the label. */
@@ -147,7 +152,7 @@ function scenarios(
 const FAILURES = ["error-first", "error-mid", "error-finish", "error-event"];
 
 const FAILED: Scenario = {
-  name: "message-failures",
+  name: MESSAGE_FAILURES,
   about: "Streams of the message endpoint that the upstream ends with an error",
   mode: "replay",
   cost: ({ messages }) => ({

@@ -1,4 +1,6 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
 import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import {
   fact,
@@ -22,7 +24,7 @@ import { MESSAGE_STREAM_START_CHECKS } from "./checks_start.ts";
 
 const SECTION = "Message endpoint stream";
 const STREAM = "messages/*/stream";
-const FORMS = ["text", "message-forms-stream"];
+const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];
 
 /** Fields of the event stream standard. */
 const LINE = /^(event|data|id|retry)(:|$)|^:|^$/;
@@ -111,7 +113,7 @@ const WIRE: readonly Check[] = checksWith({
     rule:
       "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
     mode: "replay",
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     judge: (e) =>
       e.streams(STREAM).flatMap((x) => {
         const outputTokens = fixtureContent("text", x.via).usage.output;

@@ -1,4 +1,5 @@
 /** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
+import { MESSAGE_FAILURES } from "../message_reply/scenarios_forms.ts";
 import { event, out, putIn } from "../../reference_gateway/change_messages.ts";
 import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import { fact, observed } from "../../suite/finding.ts";
@@ -174,7 +175,7 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
     rule:
       "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
-    reads: ["message-failures"],
+    reads: [MESSAGE_FAILURES],
     judge: (e) =>
       ["error-first", "error-mid", "error-finish", "error-event"].flatMap(
         (fixture) =>

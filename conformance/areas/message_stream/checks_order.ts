@@ -2,6 +2,8 @@
  * Checks of the area `message_stream`: the order of the events, and the shape of all events but the
  * first.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
 import {
   delta,
   event,
@@ -19,7 +21,7 @@ import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
 
 const SECTION = "Message endpoint stream";
-const FORMS = ["text", "message-forms-stream"];
+const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];
 const BLOCKS =
   "https://platform.claude.com/docs/en/build-with-claude/streaming, content block events";
 

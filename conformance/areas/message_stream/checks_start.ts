@@ -1,4 +1,6 @@
 /** Checks of the area `message_stream`: the first event. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
 import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import { NotTestable, observed, wholeNumber } from "../../suite/finding.ts";
 import { PING, start } from "./faults.ts";
@@ -11,7 +13,7 @@ import { messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
 
 const SECTION = "Message endpoint stream";
-const FORMS = ["text", "message-forms-stream"];
+const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];
 
 /**
  * The message in the first event of a stream.

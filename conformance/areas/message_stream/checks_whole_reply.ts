@@ -2,6 +2,7 @@
  * Checks of the area `message_stream`: streams compared with whole replies, long streams, and
  * streams that fail.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { messageFrames } from "../../reference_gateway/change_reply.ts";
 import { out, putIn } from "../../reference_gateway/change_messages.ts";
 import { fact, NotTestable, observed } from "../../suite/finding.ts";
@@ -30,7 +31,7 @@ import { splitStream } from "./event_order.ts";
 
 const ALL = ["forms", "blocks", "oddities", "sizes"] as const;
 const PAIRS = [
-  "text",
+  TEXT_SCENARIO,
   ...scenariosOf("whole", ...ALL),
   ...scenariosOf("stream", ...ALL),
 ];
@@ -130,7 +131,7 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
     rule:
       "The output tokens at the start of a stream are no more than those at its end.",
     mode: "both",
-    reads: ["text", ...scenariosOf("stream", "forms")],
+    reads: [TEXT_SCENARIO, ...scenariosOf("stream", "forms")],
     each: (x) => {
       const start = Number(
         at(splitStream(x).starts[0]?.json, "message.usage.output_tokens") ??

@@ -4,8 +4,11 @@ import { GENERATION, plainRequest, streamed } from "../../suite/requests.ts";
 import { ownerOf } from "../../suite/other_models.ts";
 import { calls, free, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const MODEL_LIST_NAME = "model-list";
+
 const MODEL_LIST: Scenario = {
-  name: "model-list",
+  name: MODEL_LIST_NAME,
   about:
     "The model list twice, as both formats' libraries request it, page by page, and one entry alone",
   mode: "both",

@@ -2,6 +2,8 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { fact, observed, some } from "../../suite/finding.ts";
 import { UPSTREAM_KEY } from "../../reference_gateway/call_upstream.ts";
 import {
@@ -176,7 +178,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       rule:
         "A stream that reached its end is ended properly: the body is complete by its framing.",
       mode: "both",
-      reads: ["text", "raw-streams"],
+      reads: [TEXT_SCENARIO, "raw-streams"],
       judge: (e) =>
         some(
           e.exchanges.filter(isStream).map((x) =>
@@ -199,7 +201,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       rule: "No reply contains the client's key or the upstream's.",
       mode: "both",
       reads: "everything",
-      provedBy: ["keys", "text"],
+      provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
           observed("reply", "contains a key", x).mustBe(
@@ -280,7 +282,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
         "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
       rule:
         "No request upstream contains a key, except the upstream's own key in its header.",
-      reads: ["text"],
+      reads: [TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.flatMap((x) =>
           x.upstream.map((call) => {
@@ -324,7 +326,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       source: "A gateway keeps no state of its clients in cookies",
       rule: "No reply of an operation sets a cookie.",
       mode: "both",
-      reads: ["text", "keys"],
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
           observed("set-cookie", headerOf(x, "set-cookie"), x).mustBe(

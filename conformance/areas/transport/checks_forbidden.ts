@@ -1,4 +1,8 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
 import { type Finding, observed } from "../../suite/finding.ts";
 import { halved, refusals } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
@@ -37,7 +41,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 8259, 8.2",
     rule:
       "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
-    reads: ["same-again"],
+    reads: [SAME_AGAIN_NAME],
     judge: (e) => e.exchanges.map(texts),
     faults: {
       "characters-halved": halved("messages", "delta.text"),
@@ -49,7 +53,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 8259, 8.1",
     rule:
       "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
-    reads: ["text", "keys", "model-list"],
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) =>
         observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
@@ -83,7 +87,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     rule:
       "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
     reads: "everything",
-    provedBy: ["keys"],
+    provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
         observed("x-deny-reason", headerOf(x, "x-deny-reason"), x).mustBe(
@@ -103,7 +107,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 9111, 3.5",
     rule:
       "A reply to a request with a key is for that client alone: its headers do not declare it public.",
-    reads: ["text", "keys", "model-list"],
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) => {
         const cacheControl = headerOf(x, "cache-control") ?? "";
@@ -128,7 +132,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     rule:
       "A refusal that the same request will get again does not ask for a retry.",
     reads: "everything",
-    provedBy: ["keys"],
+    provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
         observed(

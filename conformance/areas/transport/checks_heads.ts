@@ -2,6 +2,10 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
+import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
+import { BROKEN_OFF_NAME } from "../upstream/scenarios.ts";
 import {
   type Finding,
   NotTestable,
@@ -48,7 +52,7 @@ function streamHead(
     rule,
     level,
     mode: "both",
-    reads: ["text", "raw-streams"],
+    reads: [TEXT_SCENARIO, "raw-streams"],
     judge: (e) => streamsOf(e).map(judge),
     faults,
   };
@@ -182,7 +186,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     id: "transport.json-content-type",
     section: "Endpoints",
     rule: "All bodies are JSON (`content-type: application/json`).",
-    reads: ["text", "raw-streams", "model-list", "methods"],
+    reads: [TEXT_SCENARIO, "raw-streams", MODEL_LIST_NAME, "methods"],
     judge: (e) =>
       some(
         e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
@@ -273,7 +277,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     source: "https://github.com/BerriAI/litellm/issues/39757",
     rule: "No reply contains the upstream's address.",
     mode: "replay",
-    reads: ["upstream-identity", "upstream-refusals", "broken-off"],
+    reads: ["upstream-identity", UPSTREAM_REFUSALS, BROKEN_OFF_NAME],
     judge: (e) => {
       const host = e.note("upstream host");
       return e.matching("*/*/*").map((x) =>

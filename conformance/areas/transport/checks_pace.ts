@@ -2,6 +2,9 @@
  * Checks of the area `transport` about the pace of a live stream, where no gate can be set and only
  * the clock is left.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { BOUNDED_SCENARIO, LIMITS_REFUSED } from "../limits/scenarios.ts";
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
 import { type Finding, observed, skill } from "../../suite/finding.ts";
 import { heldFrom } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
@@ -80,7 +83,7 @@ export const TRANSPORT_PACE_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "live",
-    reads: ["text", "bounded", "same-again", "limits"],
+    reads: [TEXT_SCENARIO, BOUNDED_SCENARIO, SAME_AGAIN_NAME, LIMITS_REFUSED],
     judge: (e) => judgePace(e.exchanges),
     // A replay run proves more, with gates: see transport.not-buffered.
     faults: {

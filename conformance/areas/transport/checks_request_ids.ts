@@ -1,4 +1,7 @@
 /** Checks of the area `transport`: request ids. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
 import { fact, type Finding, observed, some } from "../../suite/finding.ts";
 import { all, json, SAME_IDS, without } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -54,7 +57,7 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith({
       "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
     rule:
       "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
-    reads: ["text", "keys", "model-list"],
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) => {
         const name = x.endpoint === "messages" ? "request-id" : "x-request-id";
@@ -82,7 +85,7 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith({
     id: "transport.request-id-unique",
     source: "A request id identifies one request in a log",
     rule: "No request id occurs twice.",
-    reads: ["text", "keys", "model-list"],
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) => {
       const seen = new Set<string>();
       const found = e.exchanges.flatMap((x) => {
@@ -102,7 +105,7 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith({
     id: "transport.request-id-in-body",
     source: "https://docs.anthropic.com/en/api/errors",
     rule: "Where an error body has `request_id`, it is the one in the header.",
-    reads: ["keys"],
+    reads: [KEYS_SCENARIO],
     matching: "*/missing",
     each: (x) => {
       const requestId = textAt(x.json, "request_id");

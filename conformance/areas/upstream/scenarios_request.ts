@@ -14,6 +14,9 @@ import type { Session } from "../../suite/session.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import type { Route } from "../../suite/route.ts";
 
+// Names of scenarios that other areas read.
+export const SENT_TALK = "sent-talk";
+
 /**
  * Text that is easily damaged: whitespace, line ends, scripts, escapes, sequences that look like
  * markup or a template.

@@ -125,6 +125,18 @@ export function satisfies(
   return fact(test(found), path, expected, found, exchange);
 }
 
+/** The same in two steps. */
+export function valueAt(
+  exchange: Exchange,
+  path: string,
+): {
+  mustBe(expected: string, test: (value: Json | undefined) => boolean): Finding;
+} {
+  return {
+    mustBe: (expected, test) => satisfies(exchange, path, expected, test),
+  };
+}
+
 /** Finding that the status is one of these. */
 export function statusIs(exchange: Exchange, ...statuses: number[]): Finding {
   const status = exchange.head?.status;

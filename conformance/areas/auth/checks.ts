@@ -4,9 +4,9 @@ import {
   type Finding,
   NotTestable,
   observed,
-  satisfies,
   some,
   statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
@@ -82,7 +82,6 @@ function served(x: Exchange): Finding {
   ).mustBe("200 with the requested content", good);
 }
 
-/** All checks of the area `auth`. */
 export const AUTH_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -256,12 +255,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 401),
         equals(x, "type", "error"),
         equals(x, "error.type", "authentication_error"),
-        satisfies(
-          x,
-          "error.message",
-          "a string",
-          (value) => typeof value === "string",
-        ),
+        valueAt(x, "error.message").mustBe("a string", (value) =>
+          typeof value === "string"),
       ]),
     faults: {
       "401-body-is-text": body401(() => ({ error: "unauthorized" })),
@@ -294,9 +289,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     rule: "The message of a refused key is not empty.",
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) =>
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (value) => typeof value === "string" && value.trim() !== "",
         )

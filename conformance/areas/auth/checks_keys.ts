@@ -7,8 +7,8 @@ import {
   type Finding,
   NotTestable,
   observed,
-  satisfies,
   statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import {
@@ -112,7 +112,6 @@ function notServed(x: Exchange, ...statuses: number[]): Finding {
   return statusIs(x, ...statuses);
 }
 
-/** Part of `AUTH_CHECKS`. */
 export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   section: "Authentication",
   mode: "both",
@@ -340,12 +339,8 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         ) => [
           equals(x, "type", "error"),
           equals(x, "error.type", "authentication_error"),
-          satisfies(
-            x,
-            "error.message",
-            "a string",
-            (value) => typeof value === "string",
-          ),
+          valueAt(x, "error.message").mustBe("a string", (value) =>
+            typeof value === "string"),
           observed("content-type", headerOf(x, "content-type"), x).mustBe(
             "application/json",
             /^application\/json\s*(;|$)/i.test(

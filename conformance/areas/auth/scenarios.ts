@@ -263,5 +263,4 @@ const PASTED: Scenario = {
   },
 };
 
-/** All scenarios of the area `auth`. */
 export const AUTH_SCENARIOS: readonly Scenario[] = [KEYS, KEY_SCHEMES, PASTED];

@@ -1,15 +1,15 @@
 /** Checks of the area `chat_reply`: every field of a whole reply of the chat endpoint. */
-import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   demanded,
   equals,
   fact,
   NotTestable,
   observed,
-  satisfies,
+  valueAt,
   wholeNumber,
 } from "../../suite/finding.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
   literal,
   oneOf,
@@ -49,7 +49,6 @@ const FORMS = [TEXT_SCENARIO, "chat-forms"];
 /** Bounds of a time in seconds since 1970: 2020 to 2100 or so. Milliseconds are far above. */
 const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
 
-/** All checks of the area `chat_reply`. */
 export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -232,9 +231,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     reads: [TEXT_SCENARIO],
     each: (x, e) => {
       const path = "choices.0.message.content";
-      const isText = satisfies(
-        x,
-        path,
+      const isText = valueAt(x, path).mustBe(
         "a string",
         (value) => typeof value === "string",
       );
@@ -262,11 +259,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       ),
       "chat-content-missing": put(CONTENT, undefined),
       "chat-content-as-text": chatReply((body) =>
-        withAt(
-          withAt(body, "choices.0.text", at(body, CONTENT)),
-          CONTENT,
-          "",
-        )
+        withAt(withAt(body, "choices.0.text", at(body, CONTENT)), CONTENT, "")
       ),
     },
   },
@@ -296,9 +289,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     id: "chat_reply.finish_reason",
     rule: CHOICES,
     each: (x) =>
-      satisfies(
-        x,
-        "choices.0.finish_reason",
+      valueAt(x, "choices.0.finish_reason").mustBe(
         "a string",
         (value) => typeof value === "string" && value !== "",
       ),

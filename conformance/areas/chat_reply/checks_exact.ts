@@ -2,14 +2,15 @@
  * Checks of the area `chat_reply` about the usage, and checks that compare with the fixture's
  * content.
  */
-import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import {
   fact,
   type Finding,
   observed,
   satisfies,
+  valueAt,
   wholeNumber,
 } from "../../suite/finding.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { at, listAt, numberAt } from "../../evidence/json_path.ts";
 import { chatFinishNullInOwnDialect } from "../equivalence/faults.ts";
 import {
@@ -83,7 +84,6 @@ const TEXT_RULE = {
   text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
 } as const;
 
-/** Part of `CHAT_REPLY_CHECKS`. */
 export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "replay",
@@ -226,9 +226,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     reads: ["chat-oddities"],
     replies: "chat/*/whole/done-no-finish",
     each: (x) =>
-      satisfies(
-        x,
-        "choices.0.finish_reason",
+      valueAt(x, "choices.0.finish_reason").mustBe(
         "a reason",
         (value) => typeof value === "string" && value !== "",
       ),

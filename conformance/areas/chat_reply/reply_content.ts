@@ -179,6 +179,17 @@ export function everyFrame(
     : fact(false, `frame ${bad.at} ${what}`, expected, bad.data, x, bad);
 }
 
+/** The same in two steps. */
+export function inFrames(
+  x: Exchange,
+  frames: readonly Frame[],
+  what: string,
+): { mustBe(expected: string, holds: (frame: Frame) => boolean): Finding } {
+  return {
+    mustBe: (expected, holds) => everyFrame(x, frames, what, expected, holds),
+  };
+}
+
 /** The chunks of a stream: every frame except `[DONE]`. */
 export function chunksOf(x: Exchange): readonly Frame[] {
   const chunks = x.frames.filter(({ data }) => data !== "[DONE]");

@@ -2,6 +2,12 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import {
+  chatStreams,
+  chunksOf,
+  inFrames,
+  isType,
+} from "../chat_reply/reply_content.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
@@ -10,12 +16,6 @@ import { done, typed, wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
-import {
-  chatStreams,
-  chunksOf,
-  everyFrame,
-  isType,
-} from "../chat_reply/reply_content.ts";
 import { CHAT_STREAM_CHUNK_CHECKS } from "./checks_chunks.ts";
 import { CHAT_STREAM_END_CHECKS } from "./checks_end.ts";
 import { CHAT_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
@@ -24,7 +24,6 @@ const SECTION = "Chat completion endpoint stream";
 const LINE = "Each chunk is a line `data: <json>` without an event name.";
 const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
-/** All checks of the area `chat_stream`. */
 export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -53,17 +52,11 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.no-event-line",
     rule: LINE,
     each: (x) => [
-      everyFrame(
-        x,
-        x.frames,
-        "event",
+      inFrames(x, x.frames, "event").mustBe(
         "no event line",
         ({ event }) => event === undefined,
       ),
-      everyFrame(
-        x,
-        chunksOf(x),
-        "data",
+      inFrames(x, chunksOf(x), "data").mustBe(
         "a JSON object",
         ({ json }) => isObject(json),
       ),

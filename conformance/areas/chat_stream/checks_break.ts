@@ -1,5 +1,12 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
 import {
+  chatStreams,
+  chunksOf,
+  finishes,
+  inFrames,
+  textOfStream,
+} from "../chat_reply/reply_content.ts";
+import {
   CHAT_BREAKS,
   CHAT_BROKEN,
   CHAT_CONTENTS,
@@ -15,20 +22,12 @@ import { isObject } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
-import {
-  chatStreams,
-  chunksOf,
-  everyFrame,
-  finishes,
-  textOfStream,
-} from "../chat_reply/reply_content.ts";
 
 /** The streams that break off in the middle. */
 function broken(e: Evidence): readonly Exchange[] {
   return CHAT_BREAKS.flatMap((form) => e.matching(`chat/*/${form}`));
 }
 
-/** Part of `CHAT_STREAM_END_CHECKS`. */
 export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: [CHAT_BROKEN],
@@ -168,10 +167,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
     reads: [TEXT_SCENARIO, CHAT_CONTENTS],
     judge: (e) =>
       chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "error",
+        inFrames(x, chunksOf(x), "error").mustBe(
           "none",
           ({ json }) => (at(json, "error") ?? null) === null,
         )

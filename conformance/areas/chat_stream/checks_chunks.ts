@@ -1,4 +1,12 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
+import {
+  chatStreams,
+  choicesHold,
+  chunksOf,
+  chunksWithChoice,
+  inFrames,
+  requestedModel,
+} from "../chat_reply/reply_content.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
@@ -18,14 +26,6 @@ import {
   withText,
   withUsage,
 } from "../../reference_gateway/change_chunks.ts";
-import {
-  chatStreams,
-  choicesHold,
-  chunksOf,
-  chunksWithChoice,
-  everyFrame,
-  requestedModel,
-} from "../chat_reply/reply_content.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const TEXT =
@@ -34,7 +34,6 @@ const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, the chat completion chunk object";
 const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
-/** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -46,19 +45,12 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     source: REFERENCE,
     rule: "The object type, which is always chat.completion.chunk.",
     each: (x) =>
-      everyFrame(
-        x,
-        chunksOf(x),
-        "object",
+      inFrames(x, chunksOf(x), "object").mustBe(
         "chat.completion.chunk",
         ({ json }) => at(json, "object") === "chat.completion.chunk",
       ),
     faults: {
-      "chat-stream-object-whole": put(
-        everyChunk,
-        "object",
-        "chat.completion",
-      ),
+      "chat-stream-object-whole": put(everyChunk, "object", "chat.completion"),
       "chat-stream-object-missing": put(everyChunk, "object", undefined),
       "chat-last-chunk-object-whole": put(
         finishing,
@@ -87,10 +79,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const [first] = chunksOf(x);
       const id = at(first?.json, "id");
-      return everyFrame(
-        x,
-        chunksOf(x),
-        "id",
+      return inFrames(x, chunksOf(x), "id").mustBe(
         `chatcmpl-…, the same in all chunks`,
         ({ json }) =>
           typeof id === "string" && /^chatcmpl-./.test(id) &&
@@ -105,11 +94,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       ),
       "chat-stream-id-missing": put(everyChunk, "id", undefined),
       "chat-stream-id-first-only": put(later, "id", undefined),
-      "chat-stream-id-of-messages": put(
-        everyChunk,
-        "id",
-        "msg_0123456789",
-      ),
+      "chat-stream-id-of-messages": put(everyChunk, "id", "msg_0123456789"),
       "chat-stream-id-last-other": put(finishing, "id", ID),
     },
   },
@@ -132,9 +117,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         ).mustBe("an id that no other stream has", first === undefined);
       });
     },
-    faults: {
-      "chat-stream-id-constant": put(everyChunk, "id", "chatcmpl-1"),
-    },
+    faults: { "chat-stream-id-constant": put(everyChunk, "id", "chatcmpl-1") },
   },
   {
     id: "chat_stream.created",
@@ -144,10 +127,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const [first] = chunksOf(x);
       const created = at(first?.json, "created");
-      return everyFrame(
-        x,
-        chunksOf(x),
-        "created",
+      return inFrames(x, chunksOf(x), "created").mustBe(
         "whole seconds since 1970, the same in all chunks",
         ({ json }) =>
           wholeNumber(1_577_836_800)(created) &&
@@ -165,11 +145,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "created",
         1_780_000_000_000,
       ),
-      "chat-stream-created-as-text": put(
-        everyChunk,
-        "created",
-        "1780000000",
-      ),
+      "chat-stream-created-as-text": put(everyChunk, "created", "1780000000"),
       "chat-stream-created-missing": put(everyChunk, "created", undefined),
     },
   },
@@ -179,21 +155,14 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     rule: "The model to generate the completion.",
     mode: "replay",
     each: (x) =>
-      everyFrame(
-        x,
-        chunksOf(x),
-        "model",
+      inFrames(x, chunksOf(x), "model").mustBe(
         `${requestedModel(x)} in all chunks`,
         ({ json }) => at(json, "model") === requestedModel(x),
       ),
     faults: {
       "chat-stream-model-missing": put(everyChunk, "model", undefined),
       "chat-stream-model-flips": put(later, "model", "some-model"),
-      "chat-stream-model-last-other": put(
-        finishing,
-        "model",
-        "some-model",
-      ),
+      "chat-stream-model-last-other": put(finishing, "model", "some-model"),
     },
   },
   {
@@ -202,10 +171,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     rule: "The model to generate the completion.",
     each: (x) => {
       const model = at(chunksOf(x)[0]?.json, "model");
-      return everyFrame(
-        x,
-        chunksOf(x),
-        "model",
+      return inFrames(x, chunksOf(x), "model").mustBe(
         "a model id, the same in all chunks",
         ({ json }) =>
           typeof model === "string" && model !== "" &&
@@ -220,10 +186,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     rule:
       "Every chunk has an array `choices`, of at most one choice when one reply was requested; it is empty only on a chunk with usage.",
     each: (x) =>
-      everyFrame(
-        x,
-        chunksOf(x),
-        "choices",
+      inFrames(x, chunksOf(x), "choices").mustBe(
         "one choice, or none beside usage",
         ({ json }) => {
           const choices = at(json, "choices");
@@ -255,10 +218,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.index",
     rule: TEXT,
     each: (x) =>
-      everyFrame(
-        x,
-        chunksWithChoice(x),
-        "choices.0.index",
+      inFrames(x, chunksWithChoice(x), "choices.0.index").mustBe(
         "an integer",
         (frame) =>
           choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
@@ -282,10 +242,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     source: `${REFERENCE}, choices[].index`,
     rule: "The index of the only choice is 0.",
     each: (x) =>
-      everyFrame(
-        x,
-        chunksWithChoice(x),
-        "choices.0.index",
+      inFrames(x, chunksWithChoice(x), "choices.0.index").mustBe(
         "0",
         (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
       ),
@@ -302,10 +259,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.delta",
     rule: TEXT,
     each: (x) =>
-      everyFrame(
-        x,
-        chunksWithChoice(x),
-        "choices.0.delta",
+      inFrames(x, chunksWithChoice(x), "choices.0.delta").mustBe(
         "an object whose content is a string, null or absent",
         (frame) =>
           choicesHold(frame, (choice) => {
@@ -328,11 +282,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         text: at(data, "choices.0.delta.content"),
         finish_reason: null,
       })),
-      "chat-stream-finish-delta-null": put(
-        finishing,
-        "choices.0.delta",
-        null,
-      ),
+      "chat-stream-finish-delta-null": put(finishing, "choices.0.delta", null),
     },
   },
   {
@@ -348,10 +298,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
           "assistant",
           role === "assistant",
         ),
-        everyFrame(
-          x,
-          later,
-          "choices.0.delta.role",
+        inFrames(x, later, "choices.0.delta.role").mustBe(
           "no role after the first chunk",
           ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
         ),

@@ -1,4 +1,12 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
+import {
+  chatStreams,
+  chunksOf,
+  chunksWithChoice,
+  FINISH_REASONS,
+  finishes,
+  inFrames,
+} from "../chat_reply/reply_content.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import {
   CHAT_FORMS,
@@ -26,14 +34,6 @@ import {
 } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";
-import {
-  chatStreams,
-  chunksOf,
-  chunksWithChoice,
-  everyFrame,
-  FINISH_REASONS,
-  finishes,
-} from "../chat_reply/reply_content.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const END =
@@ -74,7 +74,6 @@ function finishOnce(x: Exchange): Finding[] {
   ];
 }
 
-/** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -231,10 +230,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     rule:
       "`finish_reason` is null or absent until the end, and then stop, length, tool_calls or content_filter.",
     each: (x) =>
-      everyFrame(
-        x,
-        chunksWithChoice(x),
-        "choices.0.finish_reason",
+      inFrames(x, chunksWithChoice(x), "choices.0.finish_reason").mustBe(
         `null, or one of ${FINISH_REASONS.join(", ")}`,
         ({ json }) => {
           const reason = at(json, "choices.0.finish_reason") ?? null;
@@ -257,10 +253,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
       const chunks = chunksOf(x);
       const end = chunks.findIndex(finishes);
       const after = end === -1 ? [] : chunks.slice(end + 1);
-      return everyFrame(
-        x,
-        after,
-        "after the finish",
+      return inFrames(x, after, "after the finish").mustBe(
         "no choice",
         ({ json }) => {
           const choices = at(json, "choices");

@@ -105,7 +105,6 @@ function asWhole(e: Evidence): Finding[] {
   });
 }
 
-/** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   of: chatStreams,

@@ -1,4 +1,12 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import {
+  chatStreams,
+  chunksOf,
+  finishes,
+  fixtureContentOf,
+  inFrames,
+  usageFacts,
+} from "../chat_reply/reply_content.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import {
   CHAT_FORMS,
@@ -19,14 +27,6 @@ import {
 } from "../../reference_gateway/change_chunks.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  chatStreams,
-  chunksOf,
-  everyFrame,
-  finishes,
-  fixtureContentOf,
-  usageFacts,
-} from "../chat_reply/reply_content.ts";
 
 const USAGE =
   "https://platform.openai.com/docs/api-reference/chat/create, stream_options.include_usage";
@@ -50,7 +50,6 @@ function usageChunk(x: Exchange): Frame | undefined {
   return chunksOf(x).findLast(({ json }) => isObject(at(json, "usage")));
 }
 
-/** Part of `CHAT_STREAM_EXACT_CHECKS`. */
 export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   of: chatStreams,
@@ -225,17 +224,11 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       ["absent", "false"].flatMap((form) =>
         e.streams(`chat/*/stream-${form}`).flatMap((x) => [
-          everyFrame(
-            x,
-            chunksOf(x),
-            "usage",
+          inFrames(x, chunksOf(x), "usage").mustBe(
             "none",
             ({ json }) => (at(json, "usage") ?? null) === null,
           ),
-          everyFrame(
-            x,
-            chunksOf(x),
-            "choices",
+          inFrames(x, chunksOf(x), "choices").mustBe(
             "not empty: no usage chunk",
             ({ json }) => at(json, "choices.0") !== undefined,
           ),

@@ -62,7 +62,6 @@ function finishOf({ endpoint, frames, json }: Exchange): string {
   return typeof reason === "string" ? FINISH[reason] ?? reason : "";
 }
 
-/** All checks of the area `equivalence`. */
 export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "replay",

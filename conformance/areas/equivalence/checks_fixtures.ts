@@ -159,7 +159,6 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
   );
 }
 
-/** Part of `EQUIVALENCE_CHECKS`. */
 export const FIXTURE_CHECKS: readonly Check[] = [
   ...KINDS.flatMap((kind): Check[] => [
     pairCheck(
@@ -214,16 +213,8 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       kind === "oddities" ? "convention" : "documented",
       (e) => stopPairs(e, kind),
       kind === "calls"
-        ? pick(
-          FIXTURE_FAULTS,
-          "tools-end-as-text",
-          "chat-finish-told-twice",
-        )
-        : pick(
-          FIXTURE_FAULTS,
-          "limits-end-as-text",
-          "chat-finish-told-twice",
-        ),
+        ? pick(FIXTURE_FAULTS, "tools-end-as-text", "chat-finish-told-twice")
+        : pick(FIXTURE_FAULTS, "limits-end-as-text", "chat-finish-told-twice"),
     ),
     pairCheck(
       "forms",
@@ -337,11 +328,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
         );
       }),
     faults: {
-      ...pick(
-        FIXTURE_FAULTS,
-        "chat-finish-told-twice",
-        "chat-finish-lost",
-      ),
+      ...pick(FIXTURE_FAULTS, "chat-finish-told-twice", "chat-finish-lost"),
       "chat-finish-missing-in-own-dialect": chatFinishMissingInOwnDialect,
       "chat-finish-twice-in-own-dialect": chatFinishTwiceInOwnDialect,
       "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,

@@ -200,7 +200,6 @@ function modelOf({ json, frames }: Exchange): string {
   ).find((model) => model !== "") ?? "";
 }
 
-/** Part of `EQUIVALENCE_CHECKS`. */
 export const REPETITION_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",

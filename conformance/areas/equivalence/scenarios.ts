@@ -93,7 +93,6 @@ function paired(kind: Kind, about: string): Scenario {
   };
 }
 
-/** All scenarios of the area `equivalence`. */
 export const EQUIVALENCE_SCENARIOS: readonly Scenario[] = [
   PAIR_TOOLS,
   paired("texts", "Plain texts that stop in each documented way"),

@@ -106,5 +106,4 @@ const SAME_AGAIN: Scenario = {
   },
 };
 
-/** Part of `EQUIVALENCE_SCENARIOS`. */
 export const REPETITION_SCENARIOS: readonly Scenario[] = [SAME_AGAIN];

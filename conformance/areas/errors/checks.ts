@@ -2,8 +2,8 @@
 import {
   type Finding,
   observed,
-  satisfies,
   statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
 import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
@@ -133,7 +133,6 @@ function modelNotFound(x: Exchange): Finding[] {
   ];
 }
 
-/** All checks of the area `errors`. */
 export const ERRORS_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["wrong-bodies"],
@@ -176,9 +175,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       e.replies("*/*/control");
       return FORMS.flatMap((form) => e.matching(`*/*/${form}`)).flatMap((x) => [
         statusIs(x, 400, 422),
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (text) => typeof text === "string" && text !== "",
         ),
@@ -204,9 +201,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       wrong(e, form).flatMap((x) => [
         statusIs(x, 400, 415, 422),
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (text) => typeof text === "string" && text !== "",
         ),

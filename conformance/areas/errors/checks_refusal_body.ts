@@ -4,6 +4,7 @@ import {
   NotTestable,
   observed,
   satisfies,
+  valueAt,
 } from "../../suite/finding.ts";
 import { type Check, type Faults, shared } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
@@ -99,7 +100,6 @@ export function plainMessage(value: Json | undefined): boolean {
     !/^(null|undefined|none|\[object Object\])$/i.test(value.trim());
 }
 
-/** Part of `ERRORS_CHECKS`. */
 export const REFUSAL_BODY_CHECKS: readonly Check[] = [
   ofEvery(
     "every-body-is-json",
@@ -170,9 +170,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "`error.type` is a word in lower case.",
     ALL,
     (x) => [
-      satisfies(
-        x,
-        "error.type",
+      valueAt(x, "error.type").mustBe(
         "a word in lower case",
         (type) => typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
       ),
@@ -205,9 +203,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "On the message endpoint `error.type` is one of the types that the format's libraries know.",
     ["messages"],
     (x) => [
-      satisfies(
-        x,
-        "error.type",
+      valueAt(x, "error.type").mustBe(
         MESSAGE_TYPES.join(", "),
         (type) => typeof type === "string" && MESSAGE_TYPES.includes(type),
       ),
@@ -228,9 +224,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     (x) => {
       const fitting = TYPES_OF[x.head?.status ?? 0];
       return [
-        satisfies(
-          x,
-          "error.type",
+        valueAt(x, "error.type").mustBe(
           `one that fits ${x.head?.status}: ${
             fitting?.join(" or ") ?? "anything"
           }`,
@@ -253,15 +247,11 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "On the chat endpoint `error.param` is a string or null, and `error.code` a string, a number or null.",
     ["chat"],
     (x) => [
-      satisfies(
-        x,
-        "error.param",
+      valueAt(x, "error.param").mustBe(
         "a string, null or absent",
         (param) => (param ?? null) === null || typeof param === "string",
       ),
-      satisfies(
-        x,
-        "error.code",
+      valueAt(x, "error.code").mustBe(
         "a string, a number, null or absent",
         (code) =>
           (code ?? null) === null || typeof code === "number" || word(code),

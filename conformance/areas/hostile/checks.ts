@@ -60,7 +60,6 @@ function sameWords(
   };
 }
 
-/** All checks of the area `hostile`. */
 export const HOSTILE_CHECKS: readonly Check[] = [
   ...SPELLINGS.map((form) =>
     sameWords(form, `in the encoding "${form}"`, "respelled", FAULTS[form])

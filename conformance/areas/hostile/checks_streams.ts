@@ -67,7 +67,6 @@ const ABOUT: Readonly<Record<typeof STOPS[number], string>> = {
   "reset": "is reset",
 };
 
-/** Part of `HOSTILE_CHECKS`. */
 export const STREAM_CHECKS: readonly Check[] = [
   ...CUT_FIXTURES.flatMap((fixture) =>
     STOPS.map((how) =>

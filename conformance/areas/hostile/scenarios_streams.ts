@@ -198,7 +198,6 @@ const CROWDED: Scenario = {
   },
 };
 
-/** Part of `HOSTILE_SCENARIOS`. */
 export const STREAM_SCENARIOS: readonly Scenario[] = [
   ...CUT_FIXTURES.map(cutScenario),
   CUT_WHOLE,

@@ -59,7 +59,6 @@ const MESSAGES_TEMPERATURE =
 const CHAT_TEMPERATURE =
   "| `temperature` range 0 to 2 | chat-completion endpoint |";
 
-/** All checks of the area `limits`. */
 export const LIMITS_CHECKS: readonly Check[] = checksWith({
   section: "POST /v1/chat/completions (operation `createChatCompletion`)",
   mode: "both",

@@ -82,7 +82,6 @@ function sameOnBoth(e: Evidence): Finding[] {
   });
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
   section: "Equivalent fields between the two formats",
   mode: "both",

@@ -121,7 +121,6 @@ function integers(x: Exchange, which: (path: string) => boolean): Finding[] {
   ];
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
   { mode: "both" },
   [

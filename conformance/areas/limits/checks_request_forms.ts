@@ -74,7 +74,6 @@ const TOOL_USE =
 const FUNCTIONS =
   "https://platform.openai.com/docs/guides/function-calling, handling function calls";
 
-/** Part of `LIMITS_CHECKS`. */
 export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
   section: MESSAGES,
   mode: "both",

@@ -47,7 +47,6 @@ function halted(
   );
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: READS,

@@ -55,7 +55,6 @@ function forms(e: Evidence, ...names: string[]): readonly Exchange[] {
 /** Smallest default that an operator may set: a smaller one would truncate ordinary replies. */
 const LEAST_DEFAULT = 256;
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   section: "POST /v1/messages (operation `createMessage`)",
   mode: "replay",

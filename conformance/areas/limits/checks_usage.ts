@@ -46,7 +46,6 @@ function resent(e: Evidence, endpoint: Generation): Finding[] {
   });
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",

@@ -273,7 +273,6 @@ const RESENT: Scenario = {
   },
 };
 
-/** All scenarios of the area `limits`. */
 export const LIMITS_SCENARIOS: readonly Scenario[] = [
   LIMITS,
   BOUNDED,

@@ -154,5 +154,4 @@ const COUNTED: Scenario = {
     ),
 };
 
-/** Part of `LIMITS_SCENARIOS`. */
 export const INPUT_TOKEN_SCENARIOS: readonly Scenario[] = [COUNTED];

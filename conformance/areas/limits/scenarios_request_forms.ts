@@ -290,5 +290,4 @@ const DOCUMENTED: Scenario = {
   },
 };
 
-/** Part of `LIMITS_SCENARIOS`. */
 export const REQUEST_FORM_SCENARIOS: readonly Scenario[] = [DOCUMENTED];

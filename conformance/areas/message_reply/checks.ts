@@ -5,6 +5,7 @@ import {
   type Finding,
   observed,
   satisfies,
+  valueAt,
   wholeNumber,
 } from "../../suite/finding.ts";
 import { literal, oneOf, prefixed } from "../../reference_gateway/field.ts";
@@ -104,9 +105,7 @@ const FIELDS: readonly Check[] = checksWith({
     each: (x, e) =>
       e.mode === "replay"
         ? equals(x, "model", textAt(parseJson(x.request.body), "model"))
-        : satisfies(
-          x,
-          "model",
+        : valueAt(x, "model").mustBe(
           "a string",
           (model) => typeof model === "string" && model !== "",
         ),
@@ -181,9 +180,7 @@ const FIELDS: readonly Check[] = checksWith({
       "| stop_sequence | string or null | The stop sequence hit, else null |",
     each: (x) => {
       const hit = at(x.json, "stop_reason") === "stop_sequence";
-      return satisfies(
-        x,
-        "stop_sequence",
+      return valueAt(x, "stop_sequence").mustBe(
         hit ? "the stop sequence" : "null",
         (value) => hit ? value === "END" : value === null,
       );
@@ -280,7 +277,6 @@ const FIELDS: readonly Check[] = checksWith({
   },
 ]);
 
-/** All checks of the area `message_reply`. */
 export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
   ...FIELDS,
   ...MESSAGE_REPLY_EXACT_CHECKS,

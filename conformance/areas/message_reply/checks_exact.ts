@@ -62,10 +62,7 @@ export function comparisons(
   list: readonly Comparison[],
 ): readonly Check[] {
   return checksWith(
-    {
-      mode: "replay",
-      of: form === "whole" ? wholeReplies : messageStreams,
-    },
+    { mode: "replay", of: form === "whole" ? wholeReplies : messageStreams },
     list.flatMap(({ name, rule, judge, usual, rare }) => [
       {
         id: `${area}.${name}`,
@@ -85,7 +82,6 @@ export function comparisons(
   );
 }
 
-/** Part of `MESSAGE_REPLY_CHECKS`. */
 export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
   ...comparisons("message_reply", "whole", [
     {

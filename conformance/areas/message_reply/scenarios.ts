@@ -15,7 +15,6 @@ const TEXT: Scenario = {
     requestOnAllRoutes(session, "text", "Say hello in one short sentence."),
 };
 
-/** All scenarios of the area `message_reply`. */
 export const MESSAGE_REPLY_SCENARIOS: readonly Scenario[] = [
   TEXT,
   ...MESSAGE_FORM_SCENARIOS,

@@ -195,7 +195,6 @@ const STREAM_FALSE: Scenario = {
   },
 };
 
-/** Part of `MESSAGE_REPLY_SCENARIOS`; `message_stream` reads the streams. */
 export const MESSAGE_FORM_SCENARIOS: readonly Scenario[] = [
   STREAM_FALSE,
   ...scenarios(

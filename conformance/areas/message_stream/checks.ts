@@ -205,7 +205,6 @@ const WIRE: readonly Check[] = checksWith({
   },
 ]);
 
-/** All checks of the area `message_stream`. */
 export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
   ...WIRE,
   ...MESSAGE_STREAM_START_CHECKS,

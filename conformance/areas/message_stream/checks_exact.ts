@@ -38,7 +38,6 @@ import {
 
 const STREAM = "Message endpoint stream";
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = checksWith({}, [
   ...comparisons("message_stream", "stream", [
     {

@@ -43,7 +43,6 @@ function startsWell(block: Json | undefined): boolean {
     (type !== "redacted_thinking" || textAt(block, "data") !== "");
 }
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",

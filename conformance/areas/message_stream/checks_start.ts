@@ -26,7 +26,6 @@ function startOf(x: Exchange): Json {
   throw new NotTestable("no message_start with a message arrived", x);
 }
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_START_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: FORMS,

@@ -55,7 +55,6 @@ function startInput(x: Exchange): unknown {
   return at(splitStream(x).starts[0]?.json, "message.usage.input_tokens");
 }
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   of: messageStreams,

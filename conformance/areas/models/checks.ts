@@ -6,6 +6,7 @@ import {
   NotTestable,
   observed,
   satisfies,
+  valueAt,
 } from "../../suite/finding.ts";
 import { SERVED_CHECKS, SERVICE, unlisted } from "./checks_served.ts";
 import {
@@ -47,7 +48,6 @@ function idsOf(x: Exchange): readonly (Json | undefined)[] {
   return listAt(x.json, "data").map((entry) => at(entry, "id"));
 }
 
-/** All checks of the area `models`. */
 export const MODELS_CHECKS: readonly Check[] = checksWith({
   section: SERVICE,
   mode: "both",
@@ -73,9 +73,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     rule: "| data | array | Entries:",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
-        satisfies(
-          x,
-          "data",
+        valueAt(x, "data").mustBe(
           "an array of objects",
           (data) =>
             Array.isArray(data) && data.every((entry: Json) => isObject(entry)),
@@ -102,15 +100,13 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
         fact(idsOf(x).length > 0, "data", "an entry", at(x.json, "data"), x)
       ),
       ...["id", "owned_by"].flatMap((name) =>
-        entries(e, (x, n) =>
-          satisfies(
-            x,
-            `data.${n}.${name}`,
-            "a name",
-            (value) =>
+        entries(
+          e,
+          (x, n) =>
+            valueAt(x, `data.${n}.${name}`).mustBe("a name", (value) =>
               typeof value === "string" && value !== "" &&
-              value.trim() === value,
-          ))
+              value.trim() === value),
+        )
       ),
     ],
     faults: {
@@ -169,16 +165,17 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     source: "The chat format's libraries type `created` as seconds",
     rule: "Where entries have `created`, it is a whole number of seconds.",
     judge: (e) =>
-      entries(e, (x, n) =>
-        satisfies(
-          x,
-          `data.${n}.created`,
-          "a whole number of seconds, or absent",
-          (value) =>
-            value === undefined ||
-            (typeof value === "number" && Number.isInteger(value) &&
-              value >= 0 && value < 1e10),
-        )),
+      entries(
+        e,
+        (x, n) =>
+          valueAt(x, `data.${n}.created`).mustBe(
+            "a whole number of seconds, or absent",
+            (value) =>
+              value === undefined ||
+              (typeof value === "number" && Number.isInteger(value) &&
+                value >= 0 && value < 1e10),
+          ),
+      ),
     faults: {
       "model-created-ms": faultEntries((entry) => ({
         ...entry,

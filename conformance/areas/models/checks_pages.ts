@@ -9,6 +9,7 @@ import {
   observed,
   satisfies,
   some,
+  valueAt,
 } from "../../suite/finding.ts";
 import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -46,7 +47,6 @@ function idsOf(e: Evidence): readonly unknown[] {
   return listAt(first?.json, "data").map((entry) => at(entry, "id"));
 }
 
-/** Part of `MODELS_CHECKS`. */
 export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["model-list"],
@@ -124,23 +124,15 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
       some(
         LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
           listAt(x.json, "data").flatMap((_, n) => [
-            satisfies(
-              x,
-              `data.${n}.type`,
-              "model, or absent",
-              (value) => value === undefined || value === "model",
-            ),
-            satisfies(
-              x,
-              `data.${n}.display_name`,
+            valueAt(x, `data.${n}.type`).mustBe("model, or absent", (value) =>
+              value === undefined || value === "model"),
+            valueAt(x, `data.${n}.display_name`).mustBe(
               "a string, or absent",
               (value) =>
                 value === undefined ||
                 (typeof value === "string" && value !== ""),
             ),
-            satisfies(
-              x,
-              `data.${n}.created_at`,
+            valueAt(x, `data.${n}.created_at`).mustBe(
               "a time as in RFC 3339, or absent",
               (value) =>
                 value === undefined ||
@@ -171,12 +163,8 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
       return [
         ...(entry.head?.status === 200
           ? [
-            satisfies(
-              entry,
-              "id",
-              `${idsOf(e)[0]}`,
-              (value) => value === idsOf(e)[0],
-            ),
+            valueAt(entry, "id").mustBe(`${idsOf(e)[0]}`, (value) =>
+              value === idsOf(e)[0]),
             equals(entry, "object", "model"),
           ]
           : [
@@ -201,9 +189,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
           "4xx",
           status >= 400 && status < 500,
         ),
-        satisfies(
-          none,
-          "error.message",
+        valueAt(none, "error.message").mustBe(
           "a string that is not empty",
           (value) => typeof value === "string" && value !== "",
         ),

@@ -3,9 +3,9 @@ import {
   type Finding,
   NotTestable,
   observed,
-  satisfies,
   some,
   statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
 import { dialectOf } from "../../reference_gateway/models.ts";
 import { LISTED, ofVendor, put, renamed, unserved } from "./faults.ts";
@@ -184,9 +184,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
       "The refusal of an unlisted model is a JSON error with a message, also for a stream request.",
     reads: ["unlisted-models"],
     each: (x) => [
-      satisfies(
-        x,
-        "error.message",
+      valueAt(x, "error.message").mustBe(
         "a string that is not empty",
         (value) => typeof value === "string" && value !== "",
       ),

@@ -161,7 +161,6 @@ const UNLISTED_MODELS: Scenario = {
   },
 };
 
-/** All scenarios of the area `models`. */
 export const MODELS_SCENARIOS: readonly Scenario[] = [
   MODEL_LIST,
   LISTED_MODELS,

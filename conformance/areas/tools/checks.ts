@@ -94,7 +94,6 @@ function stopped(e: Evidence, endpoint: string, expected: string): Finding[] {
   });
 }
 
-/** All checks of the area `tools`. */
 export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   {
     id: "tools.message-exact",

@@ -81,7 +81,6 @@ const texts = (steps: readonly HistoryStep[]): Json =>
       : []
   );
 
-/** Part of `TOOLS_CHECKS`. */
 export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["tool-histories"],

@@ -105,7 +105,6 @@ function demands(e: Evidence, forms: readonly string[]): Finding[] {
   );
 }
 
-/** Part of `TOOLS_CHECKS`. */
 export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["tool-choices"],

@@ -100,7 +100,6 @@ const FORCED: Scenario = {
     ),
 };
 
-/** All scenarios of the area `tools`. */
 export const TOOLS_SCENARIOS: readonly Scenario[] = [
   fixtures("tool-calls", "One call, parallel calls, a call without arguments", [
     "tool",

@@ -185,7 +185,6 @@ async function converse(
   }));
 }
 
-/** Part of `TOOLS_SCENARIOS`. */
 export const TOOL_HISTORY_SCENARIOS: readonly Scenario[] = [
   {
     name: "tool-histories",

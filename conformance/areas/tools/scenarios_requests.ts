@@ -113,7 +113,6 @@ const FORMS = Object.keys(CHOICES.chat).length;
 
 const TOOLS = ["get_weather", "get_time"];
 
-/** Part of `TOOLS_SCENARIOS`. */
 export const TOOL_REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: "tool-definitions",

@@ -61,7 +61,6 @@ function hangUp(
   };
 }
 
-/** All checks of the area `transport`. */
 export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
   { section: "Stream behaviour", mode: "replay" },
   [

@@ -32,7 +32,6 @@ function texts(x: Exchange): Finding {
   );
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   mode: "both",
 }, [

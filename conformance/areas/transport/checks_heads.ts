@@ -58,7 +58,6 @@ function streamHead(
   };
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   mode: "both",
 }, [

@@ -72,7 +72,6 @@ export function judgePace(exchanges: readonly Exchange[]): Finding[] {
   });
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_PACE_CHECKS: readonly Check[] = [
   {
     id: "transport.not-in-one-piece",

@@ -48,94 +48,98 @@ export function upstreamHeaders(
   });
 }
 
-export const REQUEST_ID_CHECKS: readonly Check[] = checksWith({
-  mode: "both",
-}, [
-  {
-    id: "transport.request-id",
-    source:
-      "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
-    rule:
-      "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
-    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
-    judge: (e) =>
-      e.exchanges.map((x) => {
-        const name = x.endpoint === "messages" ? "request-id" : "x-request-id";
-        return header(
-          x,
-          x.endpoint === "models" ? "request-id or x-request-id" : name,
-          "a text",
-          () =>
-            (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
-              "",
-        );
-      }),
-    faults: {
-      "no-request-id": all((headers) =>
-        without(headers, "request-id", "x-request-id")
-      ),
-      "no-request-id-on-errors": json((headers, { status }) =>
-        status === 200
-          ? headers
-          : without(headers, "request-id", "x-request-id")
-      ),
-    },
-  },
-  {
-    id: "transport.request-id-unique",
-    source: "A request id identifies one request in a log",
-    rule: "No request id occurs twice.",
-    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
-    judge: (e) => {
-      const seen = new Set<string>();
-      const found = e.exchanges.flatMap((x) => {
-        const id = idOf(x);
-        if (id === undefined) return [];
-        const twice = seen.has(id);
-        seen.add(id);
-        return [fact(!twice, "request id", "a unique one", id, x)];
-      });
-      return some(found, "with a request id");
-    },
-    faults: {
-      "constant-request-id": all((headers) => ({ ...headers, ...SAME_IDS })),
-    },
-  },
-  {
-    id: "transport.request-id-in-body",
-    source: "https://docs.anthropic.com/en/api/errors",
-    rule: "Where an error body has `request_id`, it is the one in the header.",
-    reads: [KEYS_SCENARIO],
-    matching: "*/missing",
-    each: (x) => {
-      const requestId = textAt(x.json, "request_id");
-      return observed("request_id", requestId).mustBe(
-        idOf(x) ?? "none",
-        requestId === "" || requestId === idOf(x),
-      );
-    },
-    faults: {
-      "request-id-mismatch": {
-        reply: (reply) => ({
-          ...reply,
-          body: { ...reply.body, request_id: "req_other" },
+export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
+  { mode: "both" },
+  [
+    {
+      id: "transport.request-id",
+      source:
+        "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
+      rule:
+        "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
+      judge: (e) =>
+        e.exchanges.map((x) => {
+          const name = x.endpoint === "messages"
+            ? "request-id"
+            : "x-request-id";
+          return header(
+            x,
+            x.endpoint === "models" ? "request-id or x-request-id" : name,
+            "a text",
+            () =>
+              (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
+                "",
+          );
         }),
+      faults: {
+        "no-request-id": all((headers) =>
+          without(headers, "request-id", "x-request-id")
+        ),
+        "no-request-id-on-errors": json((headers, { status }) =>
+          status === 200
+            ? headers
+            : without(headers, "request-id", "x-request-id")
+        ),
       },
     },
-  },
-  {
-    id: "transport.own-request-id",
-    source: "Claude Code's contract for gateways",
-    rule: "The upstream's request id is not passed on.",
-    level: "contract",
-    mode: "replay",
-    reads: ["upstream-identity"],
-    judge: (e) => upstreamHeaders(e, isRequestId),
-    faults: {
-      "upstream-request-id-passed-on": all((headers) => ({
-        ...headers,
-        "x-request-id": `req_${CANARY}`,
-      })),
+    {
+      id: "transport.request-id-unique",
+      source: "A request id identifies one request in a log",
+      rule: "No request id occurs twice.",
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
+      judge: (e) => {
+        const seen = new Set<string>();
+        const found = e.exchanges.flatMap((x) => {
+          const id = idOf(x);
+          if (id === undefined) return [];
+          const twice = seen.has(id);
+          seen.add(id);
+          return [fact(!twice, "request id", "a unique one", id, x)];
+        });
+        return some(found, "with a request id");
+      },
+      faults: {
+        "constant-request-id": all((headers) => ({ ...headers, ...SAME_IDS })),
+      },
     },
-  },
-]);
+    {
+      id: "transport.request-id-in-body",
+      source: "https://docs.anthropic.com/en/api/errors",
+      rule:
+        "Where an error body has `request_id`, it is the one in the header.",
+      reads: [KEYS_SCENARIO],
+      matching: "*/missing",
+      each: (x) => {
+        const requestId = textAt(x.json, "request_id");
+        return observed("request_id", requestId).mustBe(
+          idOf(x) ?? "none",
+          requestId === "" || requestId === idOf(x),
+        );
+      },
+      faults: {
+        "request-id-mismatch": {
+          reply: (reply) => ({
+            ...reply,
+            body: { ...reply.body, request_id: "req_other" },
+          }),
+        },
+      },
+    },
+    {
+      id: "transport.own-request-id",
+      source: "Claude Code's contract for gateways",
+      rule: "The upstream's request id is not passed on.",
+      level: "contract",
+      mode: "replay",
+      reads: ["upstream-identity"],
+      judge: (e) => upstreamHeaders(e, isRequestId),
+      faults: {
+        "upstream-request-id-passed-on": all((headers) => ({
+          ...headers,
+          "x-request-id": `req_${CANARY}`,
+        })),
+      },
+    },
+  ],
+);

@@ -65,7 +65,6 @@ function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
   });
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["methods"],
@@ -75,11 +74,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     id: "transport.wrong-method",
     source: "RFC 9110, 15.5.5 and 15.5.6",
     rule: "A method that an operation does not have: 404 or 405, as JSON.",
-    each: (x) => [
-      statusIs(x, 404, 405),
-      isJsonError(x),
-      noCall(x),
-    ],
+    each: (x) => [statusIs(x, 404, 405), isJsonError(x), noCall(x)],
     faults: {
       "any-method-posts": {
         request: (request, { endpoint }) => ({

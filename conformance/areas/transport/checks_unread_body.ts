@@ -8,7 +8,6 @@ import { announcesClose } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { outcome } from "../../suite/evidence.ts";
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
   {
     id: "transport.refused-connection",

@@ -234,7 +234,6 @@ const RAW_STREAMS: Scenario = {
   },
 };
 
-/** All scenarios of the area `transport`. */
 export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
   GATED,
   GATED_EACH,

@@ -308,7 +308,6 @@ const IDENTITY: Scenario = {
   },
 };
 
-/** Part of `TRANSPORT_SCENARIOS`. */
 export const TRANSPORT_REQUEST_SCENARIOS: readonly Scenario[] = [
   METHODS,
   VARIANTS,

@@ -20,7 +20,6 @@ function endsWell({ frames }: Exchange): boolean {
   );
 }
 
-/** All checks of the area `upstream`. */
 export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
   section: "Errors",
   mode: "replay",

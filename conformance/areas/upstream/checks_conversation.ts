@@ -44,7 +44,6 @@ function sameFormat(e: Evidence): readonly PassedRequest[] {
   throw new NotTestable("no model has an upstream of the message format");
 }
 
-/** Part of `SENT_CHECKS`. */
 export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
   section: TABLE,
   mode: "replay",

@@ -83,7 +83,6 @@ function vendorWords(x: Exchange, status: number): string {
   return flat(VENDOR_ERRORS[status]?.[via].message ?? "");
 }
 
-/** Part of `UPSTREAM_CHECKS`. */
 export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["odd-refusals"],
@@ -134,11 +133,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
             !/<\/?(html|center|h1|title|hr)\b/i.test(x.text),
         ),
       ]),
-    faults: pick(
-      REFUSAL_FAULTS,
-      "odd-faults-are-400",
-      "odd-faults-are-pages",
-    ),
+    faults: pick(REFUSAL_FAULTS, "odd-faults-are-400", "odd-faults-are-pages"),
   })),
   {
     id: "upstream.quota",
@@ -194,11 +189,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           actual.includes(expected),
         );
       }),
-    faults: pick(
-      REFUSAL_FAULTS,
-      "upstream-words-lost",
-      "upstream-words-cut",
-    ),
+    faults: pick(REFUSAL_FAULTS, "upstream-words-lost", "upstream-words-cut"),
   })),
   {
     id: "upstream.words-about-keys-stay",

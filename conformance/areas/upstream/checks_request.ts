@@ -54,7 +54,6 @@ function sampled(
   });
 }
 
-/** Part of `UPSTREAM_CHECKS`. */
 export const REQUEST_CHECKS: readonly Check[] = checksWith({
   section: TABLE,
   mode: "replay",

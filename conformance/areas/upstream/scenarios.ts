@@ -32,7 +32,6 @@ const BROKEN_OFF: Scenario = {
   },
 };
 
-/** All scenarios of the area `upstream`. */
 export const UPSTREAM_SCENARIOS: readonly Scenario[] = [
   REFUSALS,
   ODD_REFUSALS,

@@ -29,7 +29,13 @@ import {
   FIXTURE_FAULTS,
 } from "./faults.ts";
 import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
-import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
+import {
+  type Check,
+  checksWith,
+  type Level,
+  pick,
+  shared,
+} from "../../suite/check.ts";
 import {
   contentOf,
   fixtureContent,
@@ -116,23 +122,9 @@ function field(x: Exchange): string {
     .join("");
 }
 
-function pairCheck(
-  name: string,
-  kind: Kind,
-  rule: Check["rule"],
-  level: Check["level"],
-  judge: (e: Evidence) => readonly Finding[],
-  faults: Faults,
-): Check {
-  return {
-    id: `equivalence.${name}-${kind}`,
-    rule,
-    level,
-    mode: "replay",
-    reads: [`pair-${kind}`],
-    judge,
-    faults,
-  };
+/** What the specification says of ordinary replies is a convention for odd ones. */
+function levelOf(kind: Kind): Level {
+  return kind === "oddities" ? "convention" : "documented";
 }
 
 /** Compares the upstream requests of both endpoints for equivalent client requests. */
@@ -159,20 +151,19 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
   );
 }
 
-export const FIXTURE_CHECKS: readonly Check[] = [
-  ...KINDS.flatMap((kind): Check[] => [
-    pairCheck(
-      "words",
-      kind,
-      {
-        section: SECTION,
-        text:
-          "| Reply text | `content[0].text` | `choices[0].message.content` |",
-      },
-      kind === "oddities" ? "convention" : "documented",
-      (e) =>
+export const FIXTURE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
+  mode: "replay",
+}, [
+  ...KINDS.flatMap((kind) => [
+    {
+      id: `equivalence.words-${kind}`,
+      rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+      level: levelOf(kind),
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) =>
         asTheFixture(e, kind, "text and tools", textAndTools, TEXT_ELSEWHERE),
-      kind === "calls"
+      faults: kind === "calls"
         ? pick(
           FIXTURE_FAULTS,
           "chat-arguments-changed",
@@ -183,18 +174,14 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           "chat-stream-text-changed",
           "message-whole-text-trimmed",
         ),
-    ),
-    pairCheck(
-      "usage",
-      kind,
-      {
-        section: SECTION,
-        text:
-          "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
-      },
-      "documented",
-      (e) => asTheFixture(e, kind, "tokens", tokens),
-      pick(
+    },
+    {
+      id: `equivalence.usage-${kind}`,
+      rule:
+        "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => asTheFixture(e, kind, "tokens", tokens),
+      faults: pick(
         FIXTURE_FAULTS,
         "chat-output-one-more",
         "message-stream-output-zero",
@@ -202,48 +189,37 @@ export const FIXTURE_CHECKS: readonly Check[] = [
         "streams-cost-more",
         ...kind === "texts" ? ["cache-tokens-lost"] : [],
       ),
-    ),
-    pairCheck(
-      "stops",
-      kind,
-      {
-        section: SECTION,
-        text: "| Stop cause | `stop_reason` | `finish_reason` |",
-      },
-      kind === "oddities" ? "convention" : "documented",
-      (e) => stopPairs(e, kind),
-      kind === "calls"
+    },
+    {
+      id: `equivalence.stops-${kind}`,
+      rule: "| Stop cause | `stop_reason` | `finish_reason` |",
+      level: levelOf(kind),
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => stopPairs(e, kind),
+      faults: kind === "calls"
         ? pick(FIXTURE_FAULTS, "tools-end-as-text", "chat-finish-told-twice")
         : pick(FIXTURE_FAULTS, "limits-end-as-text", "chat-finish-told-twice"),
-    ),
-    pairCheck(
-      "forms",
-      kind,
-      {
-        source: "A stream is the same reply in pieces",
-        text:
-          "A stream has the content and the token counts of the whole reply.",
-      },
-      "convention",
-      (e) => wholeAsStream(e, kind),
-      pick(
+    },
+    {
+      id: `equivalence.forms-${kind}`,
+      source: "A stream is the same reply in pieces",
+      rule: "A stream has the content and the token counts of the whole reply.",
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => wholeAsStream(e, kind),
+      faults: pick(
         FIXTURE_FAULTS,
         "chat-stream-text-changed",
         "streams-cost-more",
         "message-stream-output-zero",
       ),
-    ),
-  ]),
-  pairCheck(
-    "deltas",
-    "texts",
-    {
-      section: SECTION,
-      text:
-        "| Stream delta | `content_block_delta` event | `choices[0].delta.content` |",
     },
-    "documented",
-    (e) =>
+  ]),
+  {
+    id: "equivalence.deltas-texts",
+    rule:
+      "| Stream delta | `content_block_delta` event | `choices[0].delta.content` |",
+    reads: ["pair-texts"],
+    judge: (e) =>
       PAIRED.texts.flatMap((fixture) =>
         e.streams(`*/*/${fixture}-stream`).map((x) => {
           const expected = fixtureContent(fixture, x.via).text;
@@ -253,7 +229,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           );
         })
       ),
-    {
+    faults: {
       "message-stream-text-elsewhere": messageFrames((data) =>
         objectOf(data["delta"])["type"] === "text_delta"
           ? withAt(data, "delta.type", "text")
@@ -273,16 +249,12 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       }),
       ...shared("chat-stream-text-changed"),
     },
-  ),
-  pairCheck(
-    "fields",
-    "texts",
-    {
-      section: SECTION,
-      text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
-    },
-    "documented",
-    (e) =>
+  },
+  {
+    id: "equivalence.fields-texts",
+    rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+    reads: ["pair-texts"],
+    judge: (e) =>
       PAIRED.texts.flatMap((fixture) =>
         e.replies(`*/*/${fixture}-whole`).flatMap((x) => {
           const expected = fixtureContent(fixture, x.via).text;
@@ -295,7 +267,7 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           ];
         })
       ),
-    {
+    faults: {
       // The text of a whole reply is split into two blocks.
       "message-text-in-two-blocks": messageReply((body) => ({
         ...body,
@@ -309,17 +281,13 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       })),
       ...shared("message-whole-text-trimmed"),
     },
-  ),
-  ...ENDS_OF_THEIR_OWN.map((fixture): Check => ({
+  },
+  ...ENDS_OF_THEIR_OWN.map((fixture) => ({
     id: `equivalence.one-end-${fixture}`,
-    rule: {
-      section: "Chat completion reply",
-      text: "`finish_reason` (string, e.g. `stop`)",
-    },
-    level: "documented",
-    mode: "replay",
+    section: "Chat completion reply",
+    rule: "`finish_reason` (string, e.g. `stop`)",
     reads: ["pair-oddities"],
-    judge: (e) =>
+    judge: (e: Evidence) =>
       of(e, fixture).map((x) => {
         const expected = x.endpoint === "chat" ? "stop" : "end_turn";
         return observed("stop cause, sent once", stopOf(x) || "none", x).mustBe(
@@ -357,4 +325,4 @@ export const FIXTURE_CHECKS: readonly Check[] = [
       ),
     },
   },
-];
+]);

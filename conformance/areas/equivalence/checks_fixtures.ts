@@ -122,7 +122,7 @@ function field(x: Exchange): string {
     .join("");
 }
 
-/** What the specification says of ordinary replies is a convention for odd ones. */
+/** A rule about ordinary replies is documented; for odd ones it is a convention. */
 function levelOf(kind: Kind): Level {
   return kind === "oddities" ? "convention" : "documented";
 }

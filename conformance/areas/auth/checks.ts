@@ -16,7 +16,7 @@ import {
   repairing,
   shown,
   typed401,
-} from "./hooks.ts";
+} from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";

@@ -24,7 +24,7 @@ import {
   repairing,
   shownAs,
   typed401,
-} from "./hooks.ts";
+} from "./faults.ts";
 import { KEY_MASK } from "../../evidence/redaction.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { OTHER_SCHEMES } from "./scenarios.ts";

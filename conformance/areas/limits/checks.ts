@@ -9,7 +9,7 @@ import {
 } from "./checks_refusals.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { field, overlooking, refusing, repairing } from "./hooks.ts";
+import { field, overlooking, refusing, repairing } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { WITHIN } from "./scenarios.ts";

@@ -6,7 +6,7 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import { type Check, checksWith, type Faults } from "../../suite/check.ts";
-import { refusalBody } from "./hooks.ts";
+import { refusalBody } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { BEYOND } from "./scenarios.ts";

@@ -18,11 +18,10 @@ import {
   has,
   hasType,
   isStreamed,
-  refuses,
+  refusing,
   turnsIn,
 } from "./faults.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
-import { refusing } from "./hooks.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Generation } from "../../suite/requests.ts";
@@ -88,11 +87,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
         "temperature",
         (body) => body["temperature"] === 0,
       ),
-      "temperature-half-refused": refuses(
+      "temperature-half-refused": refusing(
         "temperature",
         ({ temperature }) => temperature === 0.5,
       ),
-      "temperature-refused-in-streams": refuses(
+      "temperature-refused-in-streams": refusing(
         "temperature",
         (body, x) => isStreamed(body) && has("temperature")(body, x),
       ),
@@ -103,8 +102,8 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| top_p | number | no | Nucleus sampling.",
     judge: takes("messages", "top_p-one", "top_p-stream"),
     faults: {
-      "top_p-one-refused": refuses("top_p", ({ top_p }) => top_p === 1),
-      "top_p-refused-in-streams": refuses(
+      "top_p-one-refused": refusing("top_p", ({ top_p }) => top_p === 1),
+      "top_p-refused-in-streams": refusing(
         "top_p",
         (body, x) => isStreamed(body) && has("top_p")(body, x),
       ),
@@ -115,7 +114,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| stop_sequences | array of strings | no |",
     judge: takes("messages", "stops"),
     faults: {
-      "several-stops-refused": refuses(
+      "several-stops-refused": refusing(
         "stop_sequences",
         ({ stop_sequences }) => arrayOf(stop_sequences).length > 1,
       ),
@@ -127,7 +126,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
     judge: takes("messages", "metadata"),
     faults: {
-      "metadata-refused": refuses("metadata", has("metadata")),
+      "metadata-refused": refusing("metadata", has("metadata")),
       "metadata-500": breaks(has("metadata")),
     },
   },
@@ -139,7 +138,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     judge: takes("messages", "empty"),
     faults: {
       // An empty list is refused.
-      "empty-lists-refused": refuses(
+      "empty-lists-refused": refusing(
         "tools",
         (body) =>
           ["tools", "stop_sequences"].some((name) => {
@@ -154,11 +153,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| system | string or array | no |",
     judge: takes("messages", "system-text", "turns", "blocks"),
     faults: {
-      "system-text-refused": refuses(
+      "system-text-refused": refusing(
         "system",
         ({ system }) => typeof system === "string",
       ),
-      "system-blocks-refused": refuses(
+      "system-blocks-refused": refusing(
         "system",
         ({ system }) => Array.isArray(system),
       ),
@@ -174,7 +173,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     judge: takes("messages", "blocks", "image"),
     faults: {
       // Content in an array of text parts is refused.
-      "blocks-refused": refuses(
+      "blocks-refused": refusing(
         "messages",
         (body) =>
           turnsIn(body).some(({ content }) =>
@@ -184,7 +183,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
               .length > 1
           ),
       ),
-      "images-refused": refuses("messages", hasType("image", "image_url")),
+      "images-refused": refusing("messages", hasType("image", "image_url")),
       "images-500": breaks(hasType("image")),
     },
   },
@@ -193,7 +192,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "Alternating `user` / `assistant` turns, oldest first.",
     judge: takes("messages", "turns"),
     faults: {
-      "long-histories-refused": refuses(
+      "long-histories-refused": refusing(
         "messages",
         (body) => turnsIn(body).length > 4,
       ),
@@ -207,8 +206,8 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| tools | array | no | Tool definitions;",
     judge: takes("messages", "tools"),
     faults: {
-      "tools-refused": refuses("tools", has("tools")),
-      "tools-need-a-choice": refuses(
+      "tools-refused": refusing("tools", has("tools")),
+      "tools-need-a-choice": refusing(
         "tools",
         (body) =>
           body["tools"] !== undefined && body["tool_choice"] === undefined,
@@ -224,11 +223,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
     judge: takes("messages", "max_tokens-one", "max_tokens-many"),
     faults: {
-      "max_tokens-one-refused": refuses(
+      "max_tokens-one-refused": refusing(
         "max_tokens",
         ({ max_tokens }) => max_tokens === 1,
       ),
-      "max_tokens-many-refused": refuses(
+      "max_tokens-many-refused": refusing(
         "max_tokens",
         ({ max_tokens }) => Number(max_tokens) > 1024,
       ),
@@ -310,13 +309,13 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "Results may be strings, blocks, empty or errors; one turn may have several, before its text.",
     judge: takes("messages", "tool-turns", "tool-turns-bare"),
     faults: {
-      "tool-turns-refused": refuses(
+      "tool-turns-refused": refusing(
         "messages",
         (body, x) =>
           hasType("tool_result")(body, x) ||
           turnsIn(body).some(({ role }) => role === "tool"),
       ),
-      "empty-results-refused": refuses(
+      "empty-results-refused": refusing(
         "messages",
         (body) =>
           blocksIn(body).some(({ type, content }) =>
@@ -333,7 +332,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "Calls of earlier turns may have a content that is a string, null or absent; each result is an entry of its own.",
     judge: takes("chat", "tool-turns", "tool-turns-bare"),
     faults: {
-      "calls-need-content": refuses(
+      "calls-need-content": refusing(
         "messages",
         (body) =>
           turnsIn(body).some((turn) =>

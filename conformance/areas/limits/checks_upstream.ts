@@ -6,7 +6,7 @@ import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/read_messages.ts";
 import { readChat } from "../../reference_gateway/read_chat.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
-import { repairing } from "./hooks.ts";
+import { repairing } from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";

@@ -1,4 +1,5 @@
 /** Scenarios of the message endpoint: each kind of reply, whole and streamed, on every route. */
+import { eachForm, failingStreams } from "../../suite/one_request.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, toolsFor } from "../../suite/requests.ts";
@@ -151,49 +152,24 @@ function scenarios(
  */
 const FAILURES = ["error-first", "error-mid", "error-finish", "error-event"];
 
-const FAILED: Scenario = {
-  name: MESSAGE_FAILURES,
-  about: "Streams of the message endpoint that the upstream ends with an error",
-  mode: "replay",
-  cost: ({ messages }) => ({
-    requests: FAILURES.length * messages.length,
-    inputTokens: 0,
-    outputTokens: 0,
-  }),
-  async play(session) {
-    for (const route of session.routes("messages")) {
-      await Promise.all(FAILURES.map((fixture) =>
-        session.send(plainRequest(
-          "messages",
-          route,
-          fixture,
-          session.prompt(fixture, "Say hello."),
-          { stream: true },
-        ))
-      ));
-    }
+const FAILED = failingStreams(
+  {
+    name: MESSAGE_FAILURES,
+    about:
+      "Streams of the message endpoint that the upstream ends with an error",
   },
-};
+  "messages",
+  FAILURES,
+);
 
-const STREAM_FALSE: Scenario = {
-  name: "message-stream-false",
-  about: "Replies of the message endpoint, requested with stream false",
-  mode: "both",
-  cost: (profile) => calls(profile.messages.length, 64)(profile),
-  async play(session) {
-    await Promise.all(
-      session.routes("messages").map((route) =>
-        session.send(plainRequest(
-          "messages",
-          route,
-          "whole",
-          session.prompt("text", "Say hello in one short sentence."),
-          { stream: false },
-        ))
-      ),
-    );
+const STREAM_FALSE = eachForm(
+  {
+    name: "message-stream-false",
+    about: "Replies of the message endpoint, requested with stream false",
   },
-};
+  "messages",
+  { whole: { stream: false } },
+);
 
 export const MESSAGE_FORM_SCENARIOS: readonly Scenario[] = [
   STREAM_FALSE,

@@ -1,4 +1,5 @@
 /** Checks of the area `errors`: wrong requests. */
+import type { Evidence } from "../../suite/evidence.ts";
 import {
   type Finding,
   observed,
@@ -188,17 +189,12 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       },
     },
   },
-  ...BODIES.map((form): Check => ({
+  ...BODIES.map((form) => ({
     id: `errors.${form}`,
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        `A body that is not a JSON object (${form}) is refused with 400, 415 or 422 and an error message.`,
-    },
-    level: "convention",
-    mode: "both",
-    reads: ["wrong-bodies"],
-    judge: (e) =>
+    source: CALLERS_FAULT,
+    rule:
+      `A body that is not a JSON object (${form}) is refused with 400, 415 or 422 and an error message.`,
+    judge: (e: Evidence) =>
       wrong(e, form).flatMap((x) => [
         statusIs(x, 400, 415, 422),
         valueAt(x, "error.message").mustBe(

@@ -87,21 +87,17 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["odd-refusals"],
 }, [
-  ...STATUSES.map((status): Check => {
+  ...STATUSES.map((status) => {
     const statuses = REPORTED_AS[status];
     const words = statuses?.join(", ") ?? "5xx";
     return {
       id: `upstream.status-${status}`,
-      rule: {
-        source: SOURCE,
-        text: `A status ${status} of the upstream is reported as ${words}${
-          REASONS[status] === undefined ? "" : `: ${REASONS[status]}`
-        }.`,
-      },
-      level: "convention",
-      mode: "replay",
+      source: SOURCE,
+      rule: `A status ${status} of the upstream is reported as ${words}${
+        REASONS[status] === undefined ? "" : `: ${REASONS[status]}`
+      }.`,
       reads: ["upstream-refusals"],
-      judge: (e) =>
+      judge: (e: Evidence) =>
         both(e, String(status)).map((x) =>
           statuses === undefined
             ? inside(x, 500, 599)
@@ -114,17 +110,12 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       ),
     };
   }),
-  ...Object.keys(ODD_FAULTS).map((name): Check => ({
+  ...Object.keys(ODD_FAULTS).map((name) => ({
     id: `upstream.odd-${name}`,
-    rule: {
-      source: SOURCE,
-      text:
-        `An undocumented fault of the upstream (${name}) is reported as 5xx, with a JSON error and without the upstream's page.`,
-    },
-    level: "convention",
-    mode: "replay",
-    reads: ["odd-refusals"],
-    judge: (e) =>
+    source: SOURCE,
+    rule:
+      `An undocumented fault of the upstream (${name}) is reported as 5xx, with a JSON error and without the upstream's page.`,
+    judge: (e: Evidence) =>
       both(e, name).flatMap((x) => [
         inside(x, 500, 599),
         observed("error.message", x.text.slice(0, 160), x).mustBe(
@@ -170,17 +161,13 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       ...pick(REFUSAL_FAULTS, "status-422-misread"),
     },
   },
-  ...CALLERS.map((status): Check => ({
+  ...CALLERS.map((status) => ({
     id: `upstream.words-of-${status}`,
-    rule: {
-      source: "Only the upstream can report what is wrong with such a request",
-      text:
-        `The upstream's message with status ${status} reaches the client in error.message.`,
-    },
-    level: "convention",
-    mode: "replay",
+    source: "Only the upstream can report what is wrong with such a request",
+    rule:
+      `The upstream's message with status ${status} reaches the client in error.message.`,
     reads: ["upstream-refusals"],
-    judge: (e) =>
+    judge: (e: Evidence) =>
       both(e, String(status)).map((x) => {
         const expected = vendorWords(x, status);
         const actual = flat(textAt(x.json, "error.message"));
@@ -221,17 +208,12 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       },
     },
   },
-  ...WAITING.map((status): Check => ({
+  ...WAITING.map((status) => ({
     id: `upstream.retry-after-${status}`,
-    rule: {
-      source: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
-      text:
-        `The upstream's retry-after seconds with status ${status} reach the client unchanged.`,
-    },
-    level: "convention",
-    mode: "replay",
-    reads: ["odd-refusals"],
-    judge: (e) =>
+    source: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
+    rule:
+      `The upstream's retry-after seconds with status ${status} reach the client unchanged.`,
+    judge: (e: Evidence) =>
       both(e, `wait-${status}`).map((x) => {
         const retryAfter = headerOf(x, "retry-after");
         return observed("retry-after", retryAfter ?? "none", x).mustBe(

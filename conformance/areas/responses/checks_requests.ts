@@ -1,20 +1,41 @@
 /** Checks of the area `responses`: what a request means upstream. */
+import {
+  demanded,
+  type Finding,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
+import {
+  asked,
+  askedItems,
+  askedItemsOf,
+  droppedHeader,
+  forgets,
+  FORMAT_LOST,
+  isInstruction,
+  NO_INSTRUCTIONS,
+  refuses,
+  sent,
+  withoutParts,
+} from "./faults.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
-import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import {
+  type Exchange,
+  headerOf,
+  type UpstreamCall,
+} from "../../evidence/exchange.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { offeredTools } from "../../evidence/offered_tools.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import { isObject, parseJson } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import {
-  demanded,
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
-import type { UpstreamCall } from "../../evidence/exchange.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
 import { textOf, whereAccepted } from "./reply.ts";
 import { PLACED } from "./scenarios.ts";
 import {
@@ -24,8 +45,6 @@ import {
   PICTURE,
   PICTURE_URL,
 } from "./scenarios_history.ts";
-
-const says = (text: string) => ({ section: "Responses requests", text });
 
 /**
  * The request upstream of an exchange.
@@ -47,12 +66,9 @@ function upstream(
   return (e) =>
     e.replies(`responses/*/*/${name}`).map((x) => {
       const call = sentFor(x);
-      return fact(
-        test(call, x),
-        "request upstream",
+      return observed("request upstream", call.body.slice(0, 400), x).mustBe(
         expected,
-        call.body.slice(0, 400),
-        x,
+        test(call, x),
       );
     });
 }
@@ -83,36 +99,44 @@ const system = (call: UpstreamCall): string =>
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
+  section: "Responses requests",
   mode: "replay",
   needs: "responses",
 }, [
   {
     id: "responses.request-forms",
-    rule: says(
+    rule:
       "`input` is a string, or a list of items, where `{role, content}` without a type is a message.",
-    ),
     mode: "both",
     reads: ["responses-forms"],
-    judge: (e) =>
-      e.matching("responses/*/whole/*").map((x) => statusIs(x, 200)),
-    mutants: ["responses-untyped-refused", "responses-developer-refused"],
+    matching: "responses/*/whole/*",
+    each: (x) => statusIs(x, 200),
+    faults: {
+      "responses-untyped-refused": refuses('[{"role"'),
+      "responses-developer-refused": refuses('"developer"'),
+    },
   },
   {
     id: "responses.input-reaches-model",
-    rule: says("All turns reach the model, in order."),
+    rule: "All turns reach the model, in order.",
     reads: ["responses-forms"],
     judge: upstream(
       "turns",
       "both turns and the last one",
       ({ body }) => inOrder(body, PLACED.first, PLACED.answer, "[[fx:text"),
     ),
-    mutants: ["responses-turns-lost"],
+    faults: {
+      "responses-turns-lost": asked((body) =>
+        Array.isArray(body["input"])
+          ? { ...body, input: body["input"].slice(-1) }
+          : body
+      ),
+    },
   },
   {
     id: "responses.instructions",
-    rule: says(
+    rule:
       "`instructions`, and after them the system and developer messages at the beginning of `input`, are the model's instructions.",
-    ),
     reads: ["responses-forms"],
     judge: (e) => [
       ...upstream(
@@ -126,11 +150,14 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         (call) => system(call).includes(PLACED.opening),
       )(e),
     ],
-    mutants: ["responses-instructions-lost", "responses-opening-lost"],
+    faults: {
+      "responses-instructions-lost": forgets("instructions"),
+      "responses-opening-lost": NO_INSTRUCTIONS,
+    },
   },
   {
     id: "responses.developer-in-place",
-    rule: says("A developer message inside the conversation keeps its place."),
+    rule: "A developer message inside the conversation keeps its place.",
     level: "convention",
     reads: ["responses-forms"],
     judge: upstream(
@@ -138,13 +165,25 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       "the later message between the answer and the last turn",
       ({ body }) => inOrder(body, PLACED.answer, PLACED.later, "[[fx:text"),
     ),
-    mutants: ["responses-developer-moved", "responses-developer-lost"],
+    faults: {
+      "responses-developer-moved": asked((body) =>
+        Array.isArray(body["input"])
+          ? {
+            ...body,
+            input: [
+              ...body["input"].filter(isInstruction),
+              ...body["input"].filter((item: Json) => !isInstruction(item)),
+            ],
+          }
+          : body
+      ),
+      "responses-developer-lost": NO_INSTRUCTIONS,
+    },
   },
   {
     id: "responses.media",
-    rule: says(
+    rule:
       "Pictures by address or as data, documents and text files reach the model.",
-    ),
     reads: ["responses-media"],
     judge: (e) =>
       Object.entries({
@@ -164,13 +203,15 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
           ({ body }) => body.includes(PICTURE_URL),
         )(e),
       ),
-    mutants: ["responses-picture-lost", "responses-file-lost"],
+    faults: {
+      "responses-picture-lost": withoutParts("input_image"),
+      "responses-file-lost": withoutParts("input_file"),
+    },
   },
   {
     id: "responses.history",
-    rule: says(
+    rule:
       "`call_id` pairs a call with its output, whatever the order and the item ids.",
-    ),
     reads: ["responses-history"],
     judge: upstream(
       "calls",
@@ -179,13 +220,24 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         steps(call) ===
           'user; call {"city":"Paris"}; call {"city":"Tokyo"}; result of 0: 12 degrees in Paris; result of 1: 20 degrees in Tokyo; user',
     ),
-    mutants: ["responses-results-swapped", "responses-item-id-pairs"],
+    faults: {
+      "responses-results-swapped": askedItemsOf(
+        "function_call_output",
+        (item) => ({
+          ...item,
+          call_id: item["call_id"] === "call_1" ? "call_2" : "call_1",
+        }),
+      ),
+      "responses-item-id-pairs": askedItemsOf(
+        "function_call",
+        (item) => ({ ...item, call_id: item["id"] }),
+      ),
+    },
   },
   {
     id: "responses.history-text-between",
-    rule: says(
+    rule:
       "A message between a call and its output separates them for no upstream.",
-    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -199,13 +251,18 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
             listAt(call.json, "messages").map((entry) => JSON.stringify(entry)),
           )),
     ),
-    mutants: ["responses-results-late"],
+    faults: {
+      "responses-results-late": askedItems((item) =>
+        item["content"] === "I am looking it up."
+          ? { ...item, role: "user" }
+          : item
+      ),
+    },
   },
   {
     id: "responses.empty-arguments",
-    rule: says(
+    rule:
       "A replayed call without arguments reaches the model with an empty object.",
-    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -215,13 +272,19 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         call.dialect === "responses" ||
         steps(call) === "user; call {}; result of 0: done; user",
     ),
-    mutants: ["responses-empty-arguments-null"],
+    faults: {
+      "responses-empty-arguments-null": askedItemsOf(
+        "function_call",
+        (item) =>
+          item["arguments"] === ""
+            ? { ...item, arguments: '{"input":null}' }
+            : item,
+      ),
+    },
   },
   {
     id: "responses.picture-result",
-    rule: says(
-      "A picture in the output of a call reaches the model as a picture.",
-    ),
+    rule: "A picture in the output of a call reaches the model as a picture.",
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -231,13 +294,26 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         call.body.includes("the map") &&
           call.body.includes(`"${PICTURE}"`) || imageIn(call),
     ),
-    mutants: ["responses-result-picture-lost", "responses-result-picture-text"],
+    faults: {
+      "responses-result-picture-lost": askedItemsOf(
+        "function_call_output",
+        (item) =>
+          Array.isArray(item["output"])
+            ? { ...item, output: item["output"].slice(0, 1) }
+            : item,
+      ),
+      "responses-result-picture-text": askedItemsOf(
+        "function_call_output",
+        (item) =>
+          Array.isArray(item["output"])
+            ? { ...item, output: JSON.stringify(item["output"]) }
+            : item,
+      ),
+    },
   },
   {
     id: "responses.custom-history",
-    rule: says(
-      "A replayed call with free text and its output reach the model.",
-    ),
+    rule: "A replayed call with free text and its output reach the model.",
     level: "convention",
     reads: ["responses-history"],
     judge: upstream(
@@ -251,13 +327,17 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
           result.text === "applied";
       },
     ),
-    mutants: ["responses-free-text-lost"],
+    faults: {
+      "responses-free-text-lost": askedItemsOf(
+        "custom_tool_call",
+        (item) => ({ ...item, input: "" }),
+      ),
+    },
   },
   {
     id: "responses.group-history",
-    rule: says(
+    rule:
       "A replayed call of a tool in a group names the tool that the request offers for it.",
-    ),
     level: "convention",
     reads: ["responses-history"],
     judge: upstream("group", "the name of an offered tool", (call) => {
@@ -268,13 +348,17 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       return step?.kind === "call" && names.includes(step.name) &&
         step.name !== "get_weather";
     }),
-    mutants: ["responses-group-history-flat"],
+    faults: {
+      "responses-group-history-flat": askedItemsOf(
+        "function_call",
+        ({ namespace: _, ...item }) => item,
+      ),
+    },
   },
   {
     id: "responses.foreign-reasoning",
-    rule: says(
+    rule:
       "Sealed reasoning of another vendor goes to no upstream that did not make it.",
-    ),
     level: "contract",
     reads: ["responses-history"],
     judge: upstream(
@@ -283,13 +367,17 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       ({ body, dialect }) =>
         dialect === "responses" || !body.includes("c2VhbGVkIGVsc2V3aGVyZQ"),
     ),
-    mutants: ["responses-foreign-reasoning-sent"],
+    faults: {
+      "responses-foreign-reasoning-sent": askedItemsOf("reasoning", (item) => ({
+        role: "assistant",
+        content: textAt(item, "encrypted_content"),
+      })),
+    },
   },
   {
     id: "responses.reasoning-returns",
-    rule: says(
+    rule:
       "Sealed reasoning that a reply contained returns to its upstream unchanged.",
-    ),
     level: "contract",
     reads: ["responses-replayed"],
     judge: (e) =>
@@ -301,21 +389,32 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         const sent = listAt(sentFor(x).json, "messages").flatMap((turn) =>
           listAt(turn, "content")
         ).map((block) => textAt(block, "signature")).filter(Boolean);
-        return fact(
-          sent.join() === signature,
-          "signatures upstream",
+        return observed("signatures upstream", sent.join() || "none", x).mustBe(
           signature,
-          sent.join() || "none",
-          x,
+          sent.join() === signature,
         );
       }),
-    mutants: ["responses-reasoning-not-returned", "responses-seal-kept"],
+    faults: {
+      "responses-reasoning-not-returned": askedItemsOf(
+        "reasoning",
+        () => undefined,
+      ),
+      "responses-seal-kept": sent((body) =>
+        objectOf(
+          JSON.parse(
+            JSON.stringify(body).replaceAll(
+              '"signature":"',
+              '"signature":"ref:',
+            ),
+          ),
+        )
+      ),
+    },
   },
   {
     id: "responses.formats",
-    rule: says(
+    rule:
       "With `text.format` of the type `json_schema` the reply is JSON in that schema.",
-    ),
     mode: "both",
     reads: ["responses-formats"],
     judge: (e) =>
@@ -330,14 +429,12 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["responses-format-lost"],
+    faults: { "responses-format-lost": FORMAT_LOST },
     isSkillLive: true,
   },
   {
     id: "responses.json-object",
-    rule: says(
-      "With the type `json_object` the model is told to answer in JSON.",
-    ),
+    rule: "With the type `json_object` the model is told to answer in JSON.",
     reads: ["responses-formats"],
     judge: upstream(
       "object",
@@ -348,38 +445,42 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
             body,
           ),
     ),
-    mutants: ["responses-format-lost"],
+    faults: shared("responses-format-lost"),
   },
   {
     id: "responses.dropped-named",
-    rule: says(
+    rule:
       "A tool that the vendor would have to run is left out beside others, and `x-gateway-dropped` names it.",
-    ),
     level: "contract",
     reads: ["responses-choices", "responses-forms"],
     judge: (e) => [
       ...e.matching("responses/*/*/hosted").filter(({ via }) =>
         via !== "responses"
       ).map((x): Finding =>
-        fact(
-          /\btools\[0\]/.test(headerOf(x, "x-gateway-dropped") ?? ""),
+        observed(
           "x-gateway-dropped",
-          "tools[0]",
           headerOf(x, "x-gateway-dropped") ?? "none",
           x,
+        ).mustBe(
+          "tools[0]",
+          /\btools\[0\]/.test(headerOf(x, "x-gateway-dropped") ?? ""),
         )
       ),
       ...e.matching("responses/*/whole/string").map((x): Finding =>
-        fact(
-          headerOf(x, "x-gateway-dropped") === undefined,
+        observed(
           "x-gateway-dropped",
-          "none where nothing is left out",
           headerOf(x, "x-gateway-dropped") ?? "none",
           x,
+        ).mustBe(
+          "none where nothing is left out",
+          headerOf(x, "x-gateway-dropped") === undefined,
         )
       ),
     ],
-    mutants: ["responses-dropped-silently", "responses-dropped-always"],
+    faults: {
+      "responses-dropped-silently": droppedHeader(undefined),
+      "responses-dropped-always": droppedHeader("store"),
+    },
   },
 ]);
 

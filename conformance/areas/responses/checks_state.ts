@@ -21,7 +21,7 @@ import {
 } from "../../evidence/json_path.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { sentFor } from "./checks_requests.ts";
+import { sentFor } from "./sent_request.ts";
 import { responseOf } from "./reply.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
 

@@ -50,10 +50,12 @@ Deno.test("data flows one way: main → routes → gateway → translate, and co
     if (isForTests(path) || allowed === undefined) continue;
     for (
       const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
-        /(?:from|import\()\s*"(\.[^"]+)"/g,
+        /(?:from|import\()\s*"(\.[^"]+|@model-gateway\/[^"]+)"/g,
       )
     ) {
-      const target = pathOf(new URL(specifier, url)).split("/")[0] ?? "";
+      const target = specifier.startsWith(".")
+        ? pathOf(new URL(specifier, url)).split("/")[0] ?? ""
+        : specifier.split("/")[1] ?? "";
       assert.ok(
         target === part || allowed.includes(target),
         `${path} imports ${specifier}`,
@@ -62,6 +64,46 @@ Deno.test("data flows one way: main → routes → gateway → translate, and co
     }
   }
   assert.ok(looked > 100, "hardly any import was found");
+});
+
+Deno.test("a workspace member imports only itself and what its deno.json names", async () => {
+  const members: string[] = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", ROOT)),
+  ).workspace;
+  const configs = new Map<
+    string,
+    { name: string; version: string; imports?: object }
+  >();
+  for (const member of members) {
+    const folder = new URL(`${member}/`, ROOT);
+    configs.set(
+      folder.href,
+      JSON.parse(await Deno.readTextFile(new URL("deno.json", folder))),
+    );
+  }
+  const names = [...configs.values()].map(({ name }) => name);
+  let looked = 0;
+  for (const [folder, { version, imports = {} }] of configs) {
+    assert.equal(version, VERSION, folder);
+    for (const url of await modules(new URL(folder))) {
+      // The pure library's tests also read recordings; they are not published.
+      if (isForTests(pathOf(url)) && folder.endsWith("/translate/")) continue;
+      const text = await Deno.readTextFile(url);
+      for (
+        const [, specifier = ""] of text.matchAll(
+          /^(?:import|export)[^;]*?from\s+"([^"]+)"/gm,
+        )
+      ) {
+        looked++;
+        const isInside = specifier.startsWith(".")
+          ? new URL(specifier, url).href.startsWith(folder)
+          : specifier.startsWith("node:") || specifier in imports ||
+            names.some((name) => `${specifier}/`.startsWith(`${name}/`));
+        assert.ok(isInside, `${pathOf(url)} imports ${specifier}`);
+      }
+    }
+  }
+  assert.ok(looked > 500, "hardly any import was found");
 });
 
 Deno.test("a format imports no other format", async () => {

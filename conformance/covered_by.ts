@@ -12,165 +12,160 @@ interface Entry {
 }
 
 /** Sentences that checks cover without quoting them: ids of checks, with `*` for any characters. */
-export const ALSO_COVERED: readonly (Entry & {
-  readonly by: readonly string[];
-})[] = [
-  {
-    section: "What the service does",
-    begins: "The service is an HTTP gateway",
-    by: ["message_reply.*", "chat_reply.*", "models.*"],
-  },
-  {
-    section: "What the service does",
-    begins: "Clients send a JSON body",
-    by: ["message_reply.*", "message_stream.content-type"],
-  },
-  {
-    section: "What the service does",
-    begins: "It offers two generation endpoints",
-    by: ["message_reply.*", "chat_reply.*"],
-  },
-  {
-    section: "What the service does",
-    begins: "`POST /v1/messages` uses",
-    by: ["message_reply.*", "message_stream.*"],
-  },
-  {
-    section: "What the service does",
-    begins: "`POST /v1/chat/completions` uses",
-    by: ["chat_reply.*", "chat_stream.*"],
-  },
-  {
-    section: "POST /v1/messages",
-    begins: "Responses: 200 with",
-    by: ["message_reply.*", "message_stream.*", "auth.wrong"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "Response 200 carries",
-    by: ["chat_reply.*", "chat_stream.*"],
-  },
-  {
-    section: "GET /v1/models",
-    begins: "Response 200: the model list",
-    by: ["models.*"],
-  },
-  {
-    section: "GET /v1/models",
-    begins: "A 200 also proves",
-    by: ["auth.wrong", "auth.error-body"],
-  },
-  {
-    section: "GET /v1/models",
-    begins: "Header: `Authorization",
-    by: ["auth.bearer", "auth.x-api-key"],
-  },
-  {
-    section: "Authentication",
-    begins: "The message endpoint is documented with",
-    by: ["auth.bearer", "auth.x-api-key"],
-  },
-  {
-    section: "Authentication",
-    begins: "A gateway key is a plain key",
-    by: ["auth.bearer", "auth.x-api-key"],
-  },
-  {
-    section: "Authentication",
-    begins: "A key from another service",
-    by: ["auth.foreign"],
-  },
-  {
-    section: "Events",
-    begins: "The two endpoints emit different",
-    by: ["message_stream.*", "chat_stream.*"],
-  },
-  {
-    section: "Limits",
-    begins: "| Status 429 is returned",
-    by: ["upstream.rate-limit"],
-  },
-  {
-    section: "Model identifiers",
-    begins: "The authoritative list",
-    by: ["models.*"],
-  },
-  {
-    section: "POST /v1/messages",
-    begins: "Headers: `x-api-key",
-    by: ["auth.x-api-key", "auth.bearer"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "Header: `Authorization",
-    by: ["auth.bearer"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "| temperature |",
-    by: ["limits.chat-temperature-*"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "| stream |",
-    by: ["chat_reply.*", "chat_stream.*"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "| model |",
-    by: ["models.*"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "| messages |",
-    by: ["upstream.*system*", "limits.chat-system"],
-  },
-  {
-    section: "States and transitions",
-    begins: "The only enumerated outcome values",
-    by: ["message_reply.stop_reason"],
-  },
-  {
-    section: "Equivalent fields",
-    begins: "| Stream delta |",
-    by: ["message_stream.text-*", "chat_stream.*"],
-  },
-  {
-    section: "Versioning",
-    begins: "The message endpoint is called with",
-    by: ["message_reply.*"],
-  },
-  {
-    section: "GET /v1/models",
-    begins: "No body.",
-    by: ["models.*"],
-  },
-  {
-    section: "POST /v1/messages",
-    begins: "| stream |",
-    by: ["message_reply.*", "message_stream.*"],
-  },
-  {
-    section: "POST /v1/messages",
-    begins: "| system |",
-    by: ["upstream.system", "errors.type-system"],
-  },
-  {
-    section: "POST /v1/chat/completions",
-    begins: "| tools |",
-    by: ["upstream.tools", "errors.type-tools"],
-  },
-  {
-    section: "What the service does",
-    begins: "Standard client libraries work",
-    by: ["*.own-shape", "models.message-library-fields"],
-  },
-  {
-    section: "Versioning",
-    begins: "All paths begin with",
-    by: ["message_reply.*", "chat_reply.*", "models.*"],
-  },
-];
+export const ALSO_COVERED:
+  readonly (Entry & { readonly by: readonly string[] })[] = [
+    {
+      section: "What the service does",
+      begins: "The service is an HTTP gateway",
+      by: ["message_reply.*", "chat_reply.*", "models.*"],
+    },
+    {
+      section: "What the service does",
+      begins: "Clients send a JSON body",
+      by: ["message_reply.*", "message_stream.content-type"],
+    },
+    {
+      section: "What the service does",
+      begins: "It offers two generation endpoints",
+      by: ["message_reply.*", "chat_reply.*"],
+    },
+    {
+      section: "What the service does",
+      begins: "`POST /v1/messages` uses",
+      by: ["message_reply.*", "message_stream.*"],
+    },
+    {
+      section: "What the service does",
+      begins: "`POST /v1/chat/completions` uses",
+      by: ["chat_reply.*", "chat_stream.*"],
+    },
+    {
+      section: "POST /v1/messages",
+      begins: "Responses: 200 with",
+      by: ["message_reply.*", "message_stream.*", "auth.wrong"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "Response 200 carries",
+      by: ["chat_reply.*", "chat_stream.*"],
+    },
+    {
+      section: "GET /v1/models",
+      begins: "Response 200: the model list",
+      by: ["models.*"],
+    },
+    {
+      section: "GET /v1/models",
+      begins: "A 200 also proves",
+      by: ["auth.wrong", "auth.error-body"],
+    },
+    {
+      section: "GET /v1/models",
+      begins: "Header: `Authorization",
+      by: ["auth.bearer", "auth.x-api-key"],
+    },
+    {
+      section: "Authentication",
+      begins: "The message endpoint is documented with",
+      by: ["auth.bearer", "auth.x-api-key"],
+    },
+    {
+      section: "Authentication",
+      begins: "A gateway key is a plain key",
+      by: ["auth.bearer", "auth.x-api-key"],
+    },
+    {
+      section: "Authentication",
+      begins: "A key from another service",
+      by: ["auth.foreign"],
+    },
+    {
+      section: "Events",
+      begins: "The two endpoints emit different",
+      by: ["message_stream.*", "chat_stream.*"],
+    },
+    {
+      section: "Limits",
+      begins: "| Status 429 is returned",
+      by: ["upstream.rate-limit"],
+    },
+    {
+      section: "Model identifiers",
+      begins: "The authoritative list",
+      by: ["models.*"],
+    },
+    {
+      section: "POST /v1/messages",
+      begins: "Headers: `x-api-key",
+      by: ["auth.x-api-key", "auth.bearer"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "Header: `Authorization",
+      by: ["auth.bearer"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "| temperature |",
+      by: ["limits.chat-temperature-*"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "| stream |",
+      by: ["chat_reply.*", "chat_stream.*"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "| model |",
+      by: ["models.*"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "| messages |",
+      by: ["upstream.*system*", "limits.chat-system"],
+    },
+    {
+      section: "States and transitions",
+      begins: "The only enumerated outcome values",
+      by: ["message_reply.stop_reason"],
+    },
+    {
+      section: "Equivalent fields",
+      begins: "| Stream delta |",
+      by: ["message_stream.text-*", "chat_stream.*"],
+    },
+    {
+      section: "Versioning",
+      begins: "The message endpoint is called with",
+      by: ["message_reply.*"],
+    },
+    { section: "GET /v1/models", begins: "No body.", by: ["models.*"] },
+    {
+      section: "POST /v1/messages",
+      begins: "| stream |",
+      by: ["message_reply.*", "message_stream.*"],
+    },
+    {
+      section: "POST /v1/messages",
+      begins: "| system |",
+      by: ["upstream.system", "errors.type-system"],
+    },
+    {
+      section: "POST /v1/chat/completions",
+      begins: "| tools |",
+      by: ["upstream.tools", "errors.type-tools"],
+    },
+    {
+      section: "What the service does",
+      begins: "Standard client libraries work",
+      by: ["*.own-shape", "models.message-library-fields"],
+    },
+    {
+      section: "Versioning",
+      begins: "All paths begin with",
+      by: ["message_reply.*", "chat_reply.*", "models.*"],
+    },
+  ];
 
 const OF_THE_DOCUMENT = "describes the document, not the service";
 const LEFT_OPEN = "lists what the specification leaves open";
@@ -180,15 +175,13 @@ const ACCOUNT = "requires a change of the account that a client cannot make";
 
 /** Sentences that no check can cover. */
 export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
-  ...[
-    "This document covers",
-    "Model ids and two",
-    "The same neutral word",
-  ].map((begins) => ({
-    section: "Model Gateway API Specification",
-    begins,
-    because: OF_THE_DOCUMENT,
-  })),
+  ...["This document covers", "Model ids and two", "The same neutral word"].map(
+    (begins) => ({
+      section: "Model Gateway API Specification",
+      begins,
+      because: OF_THE_DOCUMENT,
+    }),
+  ),
   ...[
     "Prices are the same",
     "Billing is by",
@@ -259,11 +252,7 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     begins: "A key may be unable",
     because: ACCOUNT,
   },
-  {
-    section: "Authentication",
-    begins: "Key issuance",
-    because: LEFT_OPEN,
-  },
+  { section: "Authentication", begins: "Key issuance", because: LEFT_OPEN },
   {
     section: "Events",
     begins: "A client parsing one shape",
@@ -275,24 +264,12 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     because: LEFT_OPEN,
   },
   { section: "Errors", begins: "| 403 |", because: ACCOUNT },
-  {
-    section: "Limits",
-    begins: "Numeric rate limits",
-    because: LEFT_OPEN,
-  },
-  {
-    section: "Limits",
-    begins: "Context window sizes",
-    because: LEFT_OPEN,
-  },
+  { section: "Limits", begins: "Numeric rate limits", because: LEFT_OPEN },
+  { section: "Limits", begins: "Context window sizes", because: LEFT_OPEN },
   {
     section: "Versioning",
     begins: "The API description version",
     because: "no operation returns the description",
   },
-  {
-    section: "Versioning",
-    begins: "Deprecation policy",
-    because: LEFT_OPEN,
-  },
+  { section: "Versioning", begins: "Deprecation policy", because: LEFT_OPEN },
 ];

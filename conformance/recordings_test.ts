@@ -8,7 +8,7 @@ import { strictFrames, witnessFrames } from "./evidence/event_stream.ts";
 import type { Exchange } from "./evidence/exchange.ts";
 import { textAt } from "./evidence/json_path.ts";
 import { CHECKS } from "./areas/checks.ts";
-import { isObject, type Json, parseJson } from "../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { judge } from "./run/judge.ts";
 import { areaOf, type Check } from "./suite/check.ts";
 

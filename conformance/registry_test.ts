@@ -1,8 +1,8 @@
 /** The names in the registries match, and every quoted sentence is in the specification. */
 import assert from "node:assert/strict";
 import { CHECKS } from "./areas/checks.ts";
-import { MUTANTS } from "./areas/faults.ts";
 import { SCENARIOS } from "./areas/scenarios.ts";
+import { mutantsOf } from "./suite/check.ts";
 
 const SPECIFICATION = plain(
   await Deno.readTextFile(new URL("specification.md", import.meta.url)),
@@ -18,10 +18,9 @@ function assertUnique(names: readonly string[]): void {
   assert.deepEqual(twice, []);
 }
 
-Deno.test("ids of checks and names of scenarios and mutants are unique", () => {
+Deno.test("ids of checks and names of scenarios are unique", () => {
   assertUnique(CHECKS.map(({ id }) => id));
   assertUnique(SCENARIOS.map(({ name }) => name));
-  assertUnique(MUTANTS.map(({ name }) => name));
 });
 
 Deno.test("${id} reads ${name}, which is not a scenario", () => {
@@ -37,18 +36,70 @@ Deno.test("${id} reads ${name}, which is not a scenario", () => {
   }
 });
 
-Deno.test("every scenario and every mutant is used", () => {
+Deno.test("every scenario is used", () => {
   const read = new Set(
     CHECKS.flatMap(({ reads, provedBy = [] }) =>
       reads === "everything" ? provedBy : reads
     ),
   );
   assert.deepEqual(SCENARIOS.filter(({ name }) => !read.has(name)), []);
-  const named = new Set(CHECKS.flatMap(({ mutants }) => mutants));
-  assert.deepEqual(
-    MUTANTS.map(({ name }) => name).filter((name) => !named.has(name)),
-    [],
+});
+
+Deno.test("every check has a fault, and no name of a fault is unknown", () => {
+  const known = new Set(mutantsOf(CHECKS).map(({ name }) => name));
+  for (const { id, faults } of CHECKS) {
+    const names = Object.keys(faults);
+    assert.notEqual(names.length, 0, id);
+    assert.deepEqual(names.filter((name) => !known.has(name)), [], id);
+  }
+});
+
+/** Each area's folder, with the text of its files by name. */
+async function folders(): Promise<Map<string, Map<string, string>>> {
+  const areas = new URL("areas/", import.meta.url);
+  const found = new Map<string, Map<string, string>>();
+  for await (const { name: area, isDirectory } of Deno.readDir(areas)) {
+    if (!isDirectory) continue;
+    const files = new Map<string, string>();
+    for await (const { name } of Deno.readDir(new URL(`${area}/`, areas))) {
+      const url = new URL(`${area}/${name}`, areas);
+      files.set(name, await Deno.readTextFile(url));
+    }
+    found.set(area, files);
+  }
+  return found;
+}
+
+/** The strings inside the brackets that follow a word. */
+function stringsAfter(word: RegExp, text: string): string[] {
+  return [...text.matchAll(word)].flatMap(([, inside = ""]) =>
+    [...inside.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name)
   );
+}
+
+Deno.test("nothing is linked by strings across folders", async () => {
+  let looked = 0;
+  for (const [area, files] of await folders()) {
+    const all = [...files.values()].join("\n");
+    const requests = [...files].filter(([name]) => name.startsWith("scenarios"))
+      .map(([, text]) => text).join("\n");
+    for (const name of stringsAfter(/\bshared\(([^)]*)\)/g, all)) {
+      looked++;
+      assert.ok(all.includes(`"${name}": `), `${area} shares ${name}`);
+    }
+    for (
+      const name of stringsAfter(/\b(?:reads|provedBy): \[([^\](]*)\]/g, all)
+    ) {
+      looked++;
+      // Some names are made of a prefix and a kind.
+      const [, prefix = name] = /^(.*)-[a-z]+$/.exec(name) ?? [];
+      assert.ok(
+        requests.includes(`"${name}"`) || requests.includes(`\`${prefix}-$`),
+        `${area} reads ${name}`,
+      );
+    }
+  }
+  assert.ok(looked > 100, "hardly any name was found");
 });
 
 Deno.test("every quoted sentence is verbatim in its section of the specification", () => {

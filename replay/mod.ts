@@ -22,7 +22,7 @@ export type {
 } from "./script.ts";
 export { bytes, jsonScript, streamScript, wholeScript } from "./script.ts";
 export type { Marker } from "./marker.ts";
-export { answer, replyScript } from "./answer.ts";
+export { answer, answerCall, replyScript } from "./answer.ts";
 export type { NeutralBlock, NeutralReply } from "./neutral_reply.ts";
 export { ReplayLog };
 

@@ -67,6 +67,7 @@ const MAX_KEPT_CHARACTERS = 64 * 1024 * 1024;
 export class ReplayLog {
   readonly #keep: number;
   #entries: ReplayLogEntry[] = [];
+  readonly #byNonce = new Map<string, Set<ReplayLogEntry>>();
   #characters = 0;
   #lastId = 0;
   #lastTaken = 0;
@@ -81,6 +82,18 @@ export class ReplayLog {
   /** The kept entries, oldest first. */
   get entries(): readonly ReplayLogEntry[] {
     return this.#entries;
+  }
+
+  /**
+   * The kept entries, oldest first, whose marker has one of these nonces; of a request whose last
+   * turn has no marker, the markers in other turns count.
+   */
+  withNonces(nonces: Iterable<string>): readonly ReplayLogEntry[] {
+    const found = new Set<ReplayLogEntry>();
+    for (const nonce of nonces) {
+      for (const entry of this.#byNonce.get(nonce) ?? []) found.add(entry);
+    }
+    return [...found].sort((a, b) => a.id - b.id);
   }
 
   /** The oldest entry that `next()` has not returned yet; waits until there is one. */
@@ -131,6 +144,7 @@ export class ReplayLog {
   /** Removes all entries; ids continue to count up. */
   clear(): void {
     this.#entries = [];
+    this.#byNonce.clear();
     this.#characters = 0;
   }
 
@@ -152,6 +166,11 @@ export class ReplayLog {
         ended,
       };
     this.#entries.push(state);
+    for (const nonce of noncesOf(state)) {
+      const same = this.#byNonce.get(nonce);
+      if (same === undefined) this.#byNonce.set(nonce, new Set([state]));
+      else same.add(state);
+    }
     this.#characters += state.request.body.length;
     while (
       this.#entries.length > this.#keep ||
@@ -160,6 +179,11 @@ export class ReplayLog {
       const oldest = this.#entries.shift();
       if (oldest === undefined) break;
       this.#characters -= oldest.request.body.length;
+      for (const nonce of noncesOf(oldest)) {
+        const same = this.#byNonce.get(nonce);
+        same?.delete(oldest);
+        if (same?.size === 0) this.#byNonce.delete(nonce);
+      }
     }
     for (const waiter of this.#waiters) {
       if (!waiter.matches(state)) continue;
@@ -189,4 +213,13 @@ export class ReplayLog {
     }
     this.#waiters.clear();
   }
+}
+
+/** The nonces by which a request is found. */
+function noncesOf({ marker, request }: ReplayLogEntry): readonly string[] {
+  return marker?.nonce === undefined
+    ? [...request.body.matchAll(/#([^#\]]+)\]\]/g)].map(([, nonce = ""]) =>
+      nonce
+    )
+    : [marker.nonce];
 }

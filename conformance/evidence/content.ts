@@ -2,16 +2,16 @@
  * The content of a reply, independent of its format and form, for comparing replies with each other
  * and with their fixture.
  */
-import { WRITTEN } from "../../replay/fixtures/mod.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   completeContent,
   contentOfStream,
   contentOfWhole,
   type ReadContent,
-} from "../../replay/content_of.ts";
-import { isObject, objectOf } from "../../replay/json.ts";
-import type { StopCause } from "../../replay/neutral_reply.ts";
+} from "@model-gateway/replay/content_of";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import { brief } from "./json_path.ts";
 import type { Exchange } from "./exchange.ts";
 

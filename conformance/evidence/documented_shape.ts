@@ -1,8 +1,7 @@
 /** Checks a reply for the documented members of its format, for any model, whole and streamed. */
-import type { Exchange } from "./exchange.ts";
-import { headerOf, isStream } from "./exchange.ts";
+import { type Exchange, headerOf, isStream } from "./exchange.ts";
 import { at, listAt, sameJson, textAt } from "./json_path.ts";
-import { isObject, type Json } from "../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 
 const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
 

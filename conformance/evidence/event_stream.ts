@@ -5,7 +5,7 @@
  * reports it.
  */
 import { createParser } from "eventsource-parser";
-import { parseJson } from "../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import type { Arrival, Frame } from "./exchange.ts";
 
 /** The witness skips larger streams, since it reads the whole text at once. */

@@ -3,9 +3,9 @@
  * caused. The recorder (`suite/recorder.ts`) creates these records, and checks read them. They
  * never contain a key: see `redaction.ts`.
  */
-import type { Json } from "../../replay/json.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
-import type { Ending as UpstreamEnding } from "../../replay/replay_log.ts";
+import type { Json } from "@model-gateway/replay/json";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { Ending as UpstreamEnding } from "@model-gateway/replay";
 
 /** The operation of the specification that an exchange is meant for. */
 export type Endpoint =

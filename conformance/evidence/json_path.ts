@@ -1,5 +1,5 @@
 /** Reads JSON values by path without throwing: an absent value is undefined. */
-import { isObject, type Json } from "../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 
 /** The value at a path such as `choices.0.message.content`; the path "" is the value itself. */
 export function at(value: Json | undefined, path: string): Json | undefined {

@@ -1,6 +1,6 @@
 /** The tools that a request of any dialect offers, and its tool choice. */
-import type { DialectName } from "../../replay/parse_request.ts";
-import { isObject, type Json } from "../../replay/json.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { at, listAt, sameJson, textAt } from "./json_path.ts";
 
 /** A tool that a request offers. */

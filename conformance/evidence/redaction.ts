@@ -3,6 +3,7 @@
  * mask has the length of the key, so that positions and lengths in the record stay true, and it
  * shows that a key was there.
  */
+import { Buffer } from "node:buffer";
 
 /** The beginning of every mask; a record that contains it contained a key. */
 export const KEY_MASK = "{{KEY";
@@ -13,6 +14,8 @@ const TAIL_FROM = 6;
 /** The secrets of one run. */
 export class Redaction {
   readonly #masks = new Map<string, string>();
+  /** The masks, those of longer secrets first; undefined after a change. */
+  #sorted: readonly (readonly [secret: string, mask: string])[] | undefined;
 
   /**
    * Hides a text, variants of it in other letter case, and its end. The end identifies a key even
@@ -28,6 +31,7 @@ export class Redaction {
       const mask = `${KEY_MASK.padEnd(part.length - 2, fill)}}}`;
       for (const form of [part, part.toUpperCase(), part.toLowerCase()]) {
         if (!this.#masks.has(form)) this.#masks.set(form, mask);
+        this.#sorted = undefined;
       }
     }
   }
@@ -35,7 +39,8 @@ export class Redaction {
   /** The text with every secret masked. */
   text(text: string): string {
     let clean = text;
-    for (const [secret, mask] of this.#byLength()) {
+    this.#sorted ??= [...this.#masks].sort(([a], [b]) => b.length - a.length);
+    for (const [secret, mask] of this.#sorted) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, mask);
     }
     return clean;
@@ -44,7 +49,8 @@ export class Redaction {
   /** The bytes with every secret masked; the length stays the same. */
   bytes(bytes: Uint8Array): Uint8Array {
     if (this.#masks.size === 0 || bytes.length === 0) return bytes;
-    const latin = latin1(bytes);
+    const { buffer, byteOffset, length } = bytes;
+    const latin = Buffer.from(buffer, byteOffset, length).toString("latin1");
     const clean = this.text(latin);
     if (clean === latin) return bytes;
     return Uint8Array.from(clean, (character) => character.charCodeAt(0));
@@ -60,21 +66,9 @@ export class Redaction {
       }
     }
   }
-
-  #byLength(): [string, string][] {
-    return [...this.#masks].sort(([a], [b]) => b.length - a.length);
-  }
 }
 
 /** True when a recorded text contained a key. */
 export function containedKey(text: string): boolean {
   return text.includes(KEY_MASK);
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  return text;
 }

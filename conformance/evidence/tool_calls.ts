@@ -1,5 +1,5 @@
 /** Tool calls in replies of both formats, whole and streamed, as a client reads them. */
-import { isObject, type Json, parseJson } from "../../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import type { Exchange } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 

@@ -2,8 +2,8 @@
  * The conversation in a request of any dialect as a list of steps: texts, calls and results, and
  * which call a result belongs to.
  */
-import type { DialectName } from "../../replay/parse_request.ts";
-import { type Json, parseJson } from "../../replay/json.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import { type Json, parseJson } from "@model-gateway/replay/json";
 import { at, listAt, textAt } from "./json_path.ts";
 
 /** One step of the conversation. */

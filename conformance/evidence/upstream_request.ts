@@ -7,7 +7,7 @@ import {
   type Json,
   type JsonObject,
   parseJson,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import type { UpstreamCall } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 
@@ -114,10 +114,7 @@ function messagesPart(block: Json): UpstreamPart {
       return { kind: "call", name: textAt(block, "name"), args };
     }
     case "tool_result":
-      return {
-        kind: "result",
-        text: textsIn(at(block, "content")).join("\n"),
-      };
+      return { kind: "result", text: textsIn(at(block, "content")).join("\n") };
   }
   return { kind: "other", body: block };
 }
@@ -133,9 +130,7 @@ function chatSent(json: Json | undefined): UpstreamRequest {
     system: entries.filter(instructs).flatMap((entry) =>
       textsIn(at(entry, "content"))
     ),
-    turns: merged(
-      entries.filter((entry) => !instructs(entry)).map(chatTurn),
-    ),
+    turns: merged(entries.filter((entry) => !instructs(entry)).map(chatTurn)),
     maxTokens: numberAt(json, "max_completion_tokens") ??
       numberAt(json, "max_tokens"),
     temperature: numberAt(json, "temperature"),

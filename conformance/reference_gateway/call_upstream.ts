@@ -4,8 +4,8 @@
  */
 import { at, textAt } from "../evidence/json_path.ts";
 import { readBody } from "../clients/read_body.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
-import { type JsonObject, parseJson } from "../../replay/json.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import { type JsonObject, parseJson } from "@model-gateway/replay/json";
 import { framesIn } from "./frames_in.ts";
 import type { Context, Hooks, OutCall } from "./hooks.ts";
 import { type ModelRequest, type Part, Refused } from "./part.ts";

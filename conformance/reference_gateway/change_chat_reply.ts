@@ -1,18 +1,9 @@
 /** Builder of mutants that change whole replies of the chat endpoint. */
-import type { Json, JsonObject } from "../../replay/json.ts";
-import { wholeReply, withAt } from "./change_reply.ts";
-import type { Mutant } from "./mutant.ts";
+import { chatReply, withAt } from "./change_reply.ts";
+import type { Hooks } from "./hooks.ts";
+import { valueOf, type Wrong } from "./field.ts";
 
 /** A mutant that puts a value at a path of whole replies; undefined removes it. */
-export function put(
-  name: string,
-  about: string,
-  path: string,
-  value: (body: JsonObject) => Json | undefined,
-): Mutant {
-  return {
-    name,
-    about,
-    hooks: wholeReply("chat", (body) => withAt(body, path, value(body))),
-  };
+export function put(path: string, value: Wrong): Hooks {
+  return chatReply((body) => withAt(body, path, valueOf(value, body)));
 }

@@ -1,9 +1,8 @@
 /** Builders of mutants that change the chunks of chat streams. */
+import { chatFrames, withAt } from "./change_reply.ts";
+import type { Context, Hooks, OutFrame } from "./hooks.ts";
 import { at, textAt } from "../evidence/json_path.ts";
-import type { Context, OutFrame } from "./hooks.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
-import { frames, withAt } from "./change_reply.ts";
-import type { Mutant } from "./mutant.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 /** Selects the chunks to change. */
 export type Which = (data: JsonObject, x: Context) => boolean;
@@ -45,40 +44,24 @@ export function numberOf({ state }: Context): number {
 
 /** A mutant that puts a value at a path of the selected chunks; undefined removes it. */
 export function put(
-  name: string,
-  about: string,
   which: Which,
   path: string,
-  value: (data: JsonObject, x: Context) => Json | undefined,
-): Mutant {
-  return {
-    name,
-    about,
-    hooks: frames(
-      "chat",
-      (data, x) => which(data, x) ? withAt(data, path, value(data, x)) : data,
-    ),
-  };
+  value:
+    | Json
+    | undefined
+    | ((data: JsonObject, x: Context) => Json | undefined),
+): Hooks {
+  return chatFrames((data, x) => {
+    if (!which(data, x)) return data;
+    const wrong = typeof value === "function" ? value(data, x) : value;
+    return withAt(data, path, wrong);
+  });
 }
 
 /** A mutant that replaces the selected chunks by other frames. */
 export function replace(
-  name: string,
-  about: string,
   which: Which,
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
-): Mutant {
-  return {
-    name,
-    about,
-    hooks: frames(
-      "chat",
-      (data, x) => which(data, x) ? change(data, x) : data,
-    ),
-  };
-}
-
-/** Removes a value: for `put()`. */
-export function removed(): undefined {
-  return undefined;
+): Hooks {
+  return chatFrames((data, x) => which(data, x) ? change(data, x) : data);
 }

@@ -1,95 +1,88 @@
-/** Builders of mutants that change replies and streams of the message endpoint. */
-import type { Context, OutFrame } from "./hooks.ts";
+/** Builders of faults in replies and streams of the message endpoint. */
+import {
+  type FrameChange,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "./change_reply.ts";
+import type { Context, Hooks, OutFrame } from "./hooks.ts";
 import { listAt, textAt } from "../evidence/json_path.ts";
-import { type JsonObject, objectOf } from "../../replay/json.ts";
-import { frames, wholeReply } from "./change_reply.ts";
-import type { Mutant } from "./mutant.ts";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 
-/** A mutant that changes whole replies. */
-export function reply(
-  name: string,
-  about: string,
-  change: (body: JsonObject) => JsonObject,
-): Mutant {
-  return { name, about, hooks: wholeReply("messages", change) };
+/** Members of an object to replace, or how the object changes; undefined removes it. */
+type Change<More extends readonly unknown[] = [], Result = JsonObject> =
+  | JsonObject
+  | ((object: JsonObject, ...more: More) => Result | undefined);
+
+function changed<More extends readonly unknown[], Result>(
+  object: JsonObject,
+  change: Change<More, Result>,
+  ...more: More
+): JsonObject | Result | undefined {
+  return typeof change === "function"
+    ? change(object, ...more)
+    : { ...object, ...change };
 }
 
-/** A mutant that changes the blocks of one type in whole replies; undefined removes a block. */
-export function block(
-  name: string,
-  about: string,
-  type: string,
-  change: (block: JsonObject, index: number) => JsonObject | undefined,
-): Mutant {
-  return reply(name, about, (body) => {
+/** Changes the blocks of one type in whole replies. */
+export function block(type: string, change: Change<[index: number]>): Hooks {
+  return messageReply((body) => {
     let seen = -1;
     return {
       ...body,
-      content: listAt(body, "content").map(objectOf).flatMap(
-        (each): JsonObject[] => {
-          if (each["type"] !== type) return [each];
-          const changed = change(each, ++seen);
-          return changed === undefined ? [] : [changed];
-        },
-      ),
+      content: listAt(body, "content").map(objectOf).map((each) =>
+        each["type"] === type ? changed(each, change, ++seen) : each
+      ).filter((each) => each !== undefined),
     };
   });
 }
 
-/** A mutant that changes the events of one name in streams. */
-export function event(
-  name: string,
-  about: string,
-  type: string,
-  change: (
-    data: JsonObject,
-    x: Context,
-    frame: OutFrame,
-  ) => JsonObject | readonly OutFrame[] | undefined,
-): Mutant {
-  return {
-    name,
-    about,
-    hooks: frames(
-      "messages",
-      (data, x, frame) => frame.event === type ? change(data, x, frame) : data,
-    ),
-  };
+/** Changes the events of one name in streams. */
+export function event(type: string, change: FrameChange): Hooks {
+  return messageFrames((data, x, frame) =>
+    frame.event === type ? change(data, x, frame) : data
+  );
 }
 
-/** A mutant that changes the deltas of one type in streams. */
-export function delta(
-  name: string,
-  about: string,
+/** Puts a value at a path of the events of one name; undefined removes it. */
+export function putIn(
   type: string,
-  change: (
-    delta: JsonObject,
-    x: Context,
-    frame: OutFrame,
-  ) => JsonObject | readonly OutFrame[] | undefined,
-): Mutant {
-  return event(name, about, "content_block_delta", (data, x, frame) => {
+  path: string,
+  value: Json | undefined,
+): Hooks {
+  return event(type, (data) => withAt(data, path, value));
+}
+
+/** Changes the deltas of one type in streams. */
+export function delta(
+  type: string,
+  change: Change<
+    [x: Context, frame: OutFrame],
+    JsonObject | readonly OutFrame[]
+  >,
+): Hooks {
+  return event("content_block_delta", (data, x, frame) => {
     if (textAt(data, "delta.type") !== type) return data;
-    const changed = change(objectOf(data["delta"]), x, frame);
-    if (changed === undefined) return undefined;
-    return isFrames(changed) ? changed : { ...data, delta: changed };
+    const result = changed(objectOf(data["delta"]), change, x, frame);
+    if (result === undefined) return undefined;
+    return isFrames(result) ? result : { ...data, delta: result };
   });
 }
 
-/** A mutant that changes the block in content_block_start, for blocks of one type. */
-export function opening(
-  name: string,
-  about: string,
-  type: string,
-  change: (block: JsonObject) => JsonObject | undefined,
-): Mutant {
+/** Changes the block in content_block_start, for blocks of one type. */
+export function opening(type: string, change: Change): Hooks {
   return event(
-    name,
-    about,
     "content_block_start",
     (data) =>
       textAt(data, "content_block.type") === type
-        ? { ...data, content_block: change(objectOf(data["content_block"])) }
+        ? {
+          ...data,
+          content_block: changed(objectOf(data["content_block"]), change),
+        }
         : data,
   );
 }

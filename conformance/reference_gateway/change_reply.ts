@@ -5,7 +5,34 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
+
+/** How a fault changes a frame: other data, other frames, or none. */
+export type FrameChange = (
+  data: JsonObject,
+  x: Context,
+  frame: OutFrame,
+) => JsonObject | readonly OutFrame[] | undefined;
+
+/** Changes whole replies of the message endpoint. */
+export function messageReply(change: (body: JsonObject) => JsonObject): Hooks {
+  return wholeReply("messages", change);
+}
+
+/** Changes whole replies of the chat endpoint. */
+export function chatReply(change: (body: JsonObject) => JsonObject): Hooks {
+  return wholeReply("chat", change);
+}
+
+/** Changes the frames of message streams. */
+export function messageFrames(change: FrameChange): Hooks {
+  return frames("messages", change);
+}
+
+/** Changes the frames of chat streams. */
+export function chatFrames(change: FrameChange): Hooks {
+  return frames("chat", change);
+}
 
 /** Changes whole replies of status 200 on an endpoint. */
 export function wholeReply(
@@ -23,11 +50,7 @@ export function wholeReply(
 /** Changes every frame in the streams of an endpoint; frames that are not JSON stay as they are. */
 export function frames(
   endpoint: Context["endpoint"],
-  change: (
-    data: JsonObject,
-    x: Context,
-    frame: OutFrame,
-  ) => JsonObject | readonly OutFrame[] | undefined,
+  change: FrameChange,
 ): Hooks {
   return {
     frame: (frame, x) => {

@@ -3,8 +3,11 @@
  * it. It serves one request per connection.
  */
 import type { Socket } from "node:net";
-import { BadRequest, RequestReader } from "../../replay/request_reader.ts";
-import type { ReplayRequest } from "../../replay/script.ts";
+import {
+  BadRequest,
+  RequestReader,
+} from "@model-gateway/replay/request_reader";
+import type { ReplayRequest } from "@model-gateway/replay/script";
 import type { Writer } from "./hooks.ts";
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,13 @@
 /** Folds the parts of a reply into a whole one. */
-import { type JsonObject, objectOf, parseJson } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import {
+  type JsonObject,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 import type { Part } from "./part.ts";
 
 /** A finished block. */

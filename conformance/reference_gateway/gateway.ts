@@ -4,9 +4,13 @@
  */
 import { createServer, type Socket } from "node:net";
 import { listAt, textAt } from "../evidence/json_path.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
-import { isObject, type JsonObject, parseJson } from "../../replay/json.ts";
-import type { ReplayRequest } from "../../replay/script.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
+import type { ReplayRequest } from "@model-gateway/replay/script";
 import { callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";
 import { fold } from "./fold.ts";

@@ -3,9 +3,9 @@
  * real gateways make mistakes; without hooks the gateway is correct.
  */
 import type { Endpoint } from "../evidence/exchange.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
-import type { ReplayRequest } from "../../replay/script.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { ReplayRequest } from "@model-gateway/replay/script";
 import type { ModelRequest, Part, Problem } from "./part.ts";
 
 /** A JSON reply before it is written. */

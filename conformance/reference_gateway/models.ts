@@ -2,9 +2,9 @@
  * The models of the reference gateway: the ids of the specification, each with the dialect of its
  * upstream.
  */
-import type { DialectName } from "../../replay/parse_request.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Endpoint } from "../evidence/exchange.ts";
-import type { JsonObject } from "../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 
 const VENDORS: Readonly<Record<string, DialectName>> = {
   vendora: "messages",

@@ -1,7 +1,10 @@
 /** The reference gateway's own model of a request and a reply, independent of all formats. */
-import type { DialectName } from "../../replay/parse_request.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 
 /** A piece of a reply, in order of arrival. */
 export type Part =

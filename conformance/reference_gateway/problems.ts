@@ -1,6 +1,6 @@
 /** The reference gateway's problems, and how it translates those of the upstream. */
 import { textAt } from "../evidence/json_path.ts";
-import { parseJson } from "../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import type { JsonReply } from "./hooks.ts";
 import { type Problem, Refused } from "./part.ts";
 

@@ -5,7 +5,7 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import {
   invalid,
   type ModelRequest,

@@ -1,5 +1,9 @@
 /** The validation of request bodies that both endpoints of the reference gateway share. */
-import { isObject, type Json, type JsonObject } from "../../replay/json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+} from "@model-gateway/replay/json";
 import { invalid, type TurnPart } from "./part.ts";
 
 /** A required string that is not empty. */

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   objectOf,
   parseJson,
-} from "../../replay/json.ts";
+} from "@model-gateway/replay/json";
 import {
   invalid,
   type ModelRequest,

@@ -1,6 +1,10 @@
 /** What replies of the Responses format hold beside their output. */
-import { type Json, type JsonObject, objectOf } from "../../replay/json.ts";
-import type { NeutralUsage } from "../../replay/neutral_reply.ts";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
+import type { NeutralUsage } from "@model-gateway/replay/neutral_reply";
 
 /** Token counts. */
 export function usageBody(usage: NeutralUsage): JsonObject {

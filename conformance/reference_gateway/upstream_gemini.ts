@@ -1,7 +1,7 @@
 /** Requests and streams of the reference gateway's upstreams in the generate-content dialect. */
 import { at, listAt, numberAt, textAt } from "../evidence/json_path.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { StopCause } from "../../replay/neutral_reply.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { ModelRequest, Part, TurnPart } from "./part.ts";
 
 const STOPS: Readonly<Record<string, StopCause>> = {

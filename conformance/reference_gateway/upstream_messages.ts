@@ -1,7 +1,10 @@
 /** Requests and streams of the reference gateway's upstreams in the message dialect. */
 import { at, numberAt, textAt } from "../evidence/json_path.ts";
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 import type { ModelRequest, Part, Turn, TurnPart } from "./part.ts";
 
 const STOPS: Readonly<Record<string, StopCause>> = {

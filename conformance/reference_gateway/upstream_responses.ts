@@ -5,9 +5,8 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-} from "../../replay/json.ts";
-import type { Part } from "./part.ts";
-import type { ModelRequest } from "./part.ts";
+} from "@model-gateway/replay/json";
+import type { ModelRequest, Part } from "./part.ts";
 
 /** Fewest output tokens that this vendor accepts. */
 const LEAST_TOKENS = 16;

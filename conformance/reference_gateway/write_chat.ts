@@ -1,6 +1,9 @@
 /** Writes replies in the chat-completion format. */
-import type { Json, JsonObject } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 import { causeOf, NO_USAGE, type Whole } from "./fold.ts";
 import type { OutFrame } from "./hooks.ts";
 import type { Part } from "./part.ts";
@@ -129,10 +132,7 @@ export class ChatStream {
   /** The frames of a proper end. */
   end(): OutFrame[] {
     const cause = causeOf(this.#cause, this.#calls.length > 0);
-    const usage = {
-      ...this.#chunk([]),
-      usage: usageBody(this.#usage),
-    };
+    const usage = { ...this.#chunk([]), usage: usageBody(this.#usage) };
     const silent = this.#calls.filter((call) => !this.#argued.has(call));
     return [
       ...this.#start(),

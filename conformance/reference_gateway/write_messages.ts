@@ -1,6 +1,9 @@
 /** Writes replies in the message format. */
-import type { JsonObject } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 import { type Block, causeOf, NO_USAGE, type Whole } from "./fold.ts";
 import type { OutFrame } from "./hooks.ts";
 import type { Part } from "./part.ts";

@@ -1,7 +1,14 @@
 /** Writes replies in the Responses format. A whole reply is the one in the last frame of a stream. */
 import { textAt } from "../evidence/json_path.ts";
-import { type Json, type JsonObject, parseJson } from "../../replay/json.ts";
-import type { NeutralUsage, StopCause } from "../../replay/neutral_reply.ts";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
 import { configOf, seconds, usageBody } from "./responses_config.ts";
 import { NO_USAGE } from "./fold.ts";
 import type { OutFrame } from "./hooks.ts";

@@ -1,9 +1,9 @@
 /** Discovers a target's models before the scenarios, and the upstream dialect of each. */
 import type { Redaction } from "../evidence/redaction.ts";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
-import type { DialectName } from "../../replay/parse_request.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Budget } from "../suite/budget.ts";
-import type { ReplayServer } from "../../replay/mod.ts";
+import type { ReplayServer } from "@model-gateway/replay";
 import { Session } from "../suite/session.ts";
 import type { RateLimitWait } from "../suite/rate_limit.ts";
 import {

@@ -12,7 +12,7 @@ function check(judged: Check["judge"]): Check {
     mode: "both",
     reads: ["s"],
     judge: judged,
-    mutants: [],
+    faults: {},
   };
 }
 

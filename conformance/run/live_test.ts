@@ -6,37 +6,40 @@ import assert from "node:assert/strict";
 import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
-import { readConstraints, toolsOf } from "../../replay/reply_constraints.ts";
+import {
+  readConstraints,
+  toolsOf,
+} from "@model-gateway/replay/reply_constraints";
 import {
   lastUserText,
   type ParsedRequest,
   parseRequest,
-} from "../../replay/parse_request.ts";
-import { deliver } from "../../replay/deliver.ts";
-import { defaultReply } from "../../replay/default_reply.ts";
+} from "@model-gateway/replay/parse_request";
+import { deliver } from "@model-gateway/replay/deliver";
+import { defaultReply } from "@model-gateway/replay/default_reply";
 import type {
   NeutralBlock,
   NeutralReply,
   StopCause,
-} from "../../replay/neutral_reply.ts";
-import type { Script } from "../../replay/script.ts";
-import { answerCall } from "../../replay/answer.ts";
+} from "@model-gateway/replay/neutral_reply";
+import type { Script } from "@model-gateway/replay/script";
+import { answerCall } from "@model-gateway/replay";
 import {
   encodeChatBody,
   encodeChatFrames,
-} from "../../replay/encode_chat_completions.ts";
+} from "@model-gateway/replay/encode_chat_completions";
 import {
   encodeGenerateBody,
   encodeGenerateFrames,
-} from "../../replay/encode_generate_content.ts";
+} from "@model-gateway/replay/encode_generate_content";
 import {
   encodeMessagesBody,
   encodeMessagesFrames,
-} from "../../replay/encode_messages.ts";
+} from "@model-gateway/replay/encode_messages";
 import {
   encodeResponsesBody,
   encodeResponsesFrames,
-} from "../../replay/encode_responses.ts";
+} from "@model-gateway/replay/encode_responses";
 import { run } from "./run.ts";
 import type { Screen } from "./screen.ts";
 import { readSettings } from "./settings.ts";

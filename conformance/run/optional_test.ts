@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
-import { put } from "../areas/responses/change.ts";
-import { startReplay } from "../../replay/mod.ts";
+import { put } from "../areas/responses/faults.ts";
+import { startReplay } from "@model-gateway/replay";
 import { run } from "./run.ts";
 import { readSettings, UsageError } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
-import { startReplay } from "../../replay/mod.ts";
+import { startReplay } from "@model-gateway/replay";
 import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, usdOf } from "../suite/budget.ts";
 import { chooseChecks, chooseScenarios, costOf } from "./choose.ts";

@@ -1,7 +1,7 @@
 /** Plays scenarios, several at a time, within the caps; those that must run alone come last. */
 import type { Header } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import type { ReplayServer } from "../../replay/mod.ts";
+import type { ReplayServer } from "@model-gateway/replay";
 import { type Budget, CapReached } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
 import { Session } from "../suite/session.ts";

@@ -13,7 +13,7 @@ function result(verdict: Verdict): Result {
     mode: "both",
     reads: ["x"],
     judge: () => [],
-    mutants: [],
+    faults: {},
   };
   const findings = [fact(verdict === "pass", "a", "<b>", '"c"')];
   return { check, verdict, findings };

@@ -2,7 +2,7 @@
 import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { type ReplayServer, startReplay } from "@model-gateway/replay";
 import { SCENARIOS } from "../areas/scenarios.ts";
 import { Budget, type Cost, usdOf } from "../suite/budget.ts";
 import {
@@ -249,12 +249,11 @@ async function explainAll(
     return file;
   };
   const command = commandOf(settings);
-  return new Map(bad.map((result) =>
-    [
-      result.check.id,
-      explain(result, { command, baseUrl, fileOf }),
-    ] as const
-  ));
+  return new Map(
+    bad.map((result) =>
+      [result.check.id, explain(result, { command, baseUrl, fileOf })] as const
+    ),
+  );
 }
 
 function commandOf(settings: Settings): string {

@@ -5,8 +5,8 @@
  */
 import { sendRaw } from "../clients/raw_client.ts";
 import type { Received } from "../clients/transfer.ts";
-import { RawClient } from "../../replay/raw_client.ts";
-import type { ReplayServer } from "../../replay/mod.ts";
+import { RawClient } from "@model-gateway/replay/raw_client";
+import type { ReplayServer } from "@model-gateway/replay";
 
 /**
  * Share of the reads that must contain a single piece; the operating system may merge the others.

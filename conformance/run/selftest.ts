@@ -4,15 +4,19 @@
  * control.
  */
 import { SCENARIOS } from "../areas/scenarios.ts";
-import { MUTANTS } from "../areas/faults.ts";
-import type { Mutant } from "../reference_gateway/mutant.ts";
+import { CHECKS } from "../areas/checks.ts";
 import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import { Redaction } from "../evidence/redaction.ts";
-import { type ReplayServer, startReplay } from "../../replay/mod.ts";
+import { type ReplayServer, startReplay } from "@model-gateway/replay";
 import { Budget } from "../suite/budget.ts";
-import { type Check, judgedIn } from "../suite/check.ts";
+import {
+  type Check,
+  judgedIn,
+  type Mutant,
+  mutantsOf,
+} from "../suite/check.ts";
 import type { Scenario } from "../suite/scenario.ts";
 import type { TargetProfile } from "../suite/route.ts";
 import { discover } from "./discover.ts";
@@ -124,12 +128,12 @@ async function prove(
   );
   const wanted = new Map<string, Check[]>();
   for (const check of judged) {
-    for (const name of check.mutants) {
+    for (const name of Object.keys(check.faults)) {
       wanted.set(name, [...wanted.get(name) ?? [], check]);
     }
   }
   const kills: Kill[] = [];
-  const queue = MUTANTS.filter(({ name }) => wanted.has(name));
+  const queue = mutantsOf(CHECKS).filter(({ name }) => wanted.has(name));
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const named = wanted.get(next.name) ?? [];
@@ -217,14 +221,14 @@ function scenariosFor(
 }
 
 function straysOf(checks: readonly Check[]): string[] {
-  const known = new Set(MUTANTS.map(({ name }) => name));
-  const named = new Set(checks.flatMap(({ mutants }) => mutants));
+  const known = new Set(mutantsOf(CHECKS).map(({ name }) => name));
+  const named = new Set(checks.flatMap(({ faults }) => Object.keys(faults)));
   return [
     ...[...named].filter((name) => !known.has(name)).map((name) =>
       `no mutant has the name ${name}`
     ),
-    ...checks.filter(({ mutants }) => mutants.length === 0).map(({ id }) =>
-      `no mutant proves ${id}`
-    ),
+    ...checks.filter(({ faults }) => Object.keys(faults).length === 0).map((
+      { id },
+    ) => `no mutant proves ${id}`),
   ];
 }

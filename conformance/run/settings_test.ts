@@ -5,7 +5,7 @@ import type { Verdict } from "./judge.ts";
 import { matching } from "./choose.ts";
 import { exitOf } from "./run.ts";
 import { helpText, readSettings, UsageError } from "./settings.ts";
-import { startReplay } from "../../replay/mod.ts";
+import { startReplay } from "@model-gateway/replay";
 
 const CHECK: Check = {
   id: "models.x",
@@ -14,7 +14,7 @@ const CHECK: Check = {
   mode: "both",
   reads: ["s"],
   judge: () => [],
-  mutants: [],
+  faults: {},
 };
 
 Deno.test("readSettings() refuses unknown flags and wrong values", () => {

@@ -1,6 +1,5 @@
 /** The end of a run in text: counts by endpoint and level. */
-import type { Level } from "../suite/check.ts";
-import { areaOf } from "../suite/check.ts";
+import { areaOf, type Level } from "../suite/check.ts";
 import type { Result, Verdict } from "./judge.ts";
 
 /** The endpoint that each area judges. */

@@ -2,6 +2,8 @@
  * Starts this project's gateway as a process, with the replay server as the upstream of every
  * vendor.
  */
+import { UsageError } from "./settings.ts";
+
 const MAIN = new URL("../../main.ts", import.meta.url);
 
 /** The key that the upstream receives; a client must never see it. */
@@ -21,9 +23,17 @@ export interface OwnGateway {
 
 /**
  * Starts the process.
- * @throws when it does not print its address in time
+ * @throws {UsageError} when the suite runs without the gateway's sources
+ * @throws when the process does not print its address in time
  */
 export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
+  if (
+    MAIN.protocol !== "file:" || !(await Deno.stat(MAIN).catch(() => undefined))
+  ) {
+    throw new UsageError(
+      "--base-url is needed: no gateway is beside the suite",
+    );
+  }
   const key = `sk-${crypto.randomUUID().replaceAll("-", "")}`;
   const data = await Deno.makeTempDir({ prefix: "conformance-" });
   // One vendor has two dialects, and by default uses the client's own: these models use one of them

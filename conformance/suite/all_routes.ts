@@ -1,5 +1,5 @@
 /** Makes the same requests on all routes of both endpoints, several at a time. */
-import type { JsonObject } from "../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,

@@ -1,4 +1,6 @@
 /** A check: a sentence, the scenarios with its evidence, and one pure function that judges it. */
+import type { Hooks } from "../reference_gateway/hooks.ts";
+import type { Exchange } from "../evidence/exchange.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 import type { Feature } from "./route.ts";
@@ -42,28 +44,150 @@ export interface Check {
    * mutant can fail it.
    */
   readonly isSkillLive?: boolean;
-  /** Names of the mutants that must make it fail. */
-  readonly mutants: readonly string[];
+  /** The faults that must make it fail. */
+  readonly faults: Faults;
 }
 
-/** A check whose shared members may be absent: those in `Shared`, and the level. */
+/**
+ * Faults of a gateway by name: each is a change of the reference gateway, or `shared` when another
+ * check of the area describes it.
+ */
+export type Faults = Readonly<Record<string, Hooks | typeof SHARED>>;
+
+const SHARED = "shared";
+
+/** Faults that other checks of the area describe. */
+export function shared(...names: readonly string[]): Faults {
+  return Object.fromEntries(names.map((name) => [name, SHARED]));
+}
+
+/** Some of the faults, by name. */
+export function pick(faults: Faults, ...names: readonly string[]): Faults {
+  return Object.fromEntries(
+    names.map((name) => [name, faults[name] ?? SHARED]),
+  );
+}
+
+/** A planted fault: the reference gateway with one change. */
+export interface Mutant {
+  readonly name: string;
+  readonly hooks: Hooks;
+}
+
+/**
+ * The faults of checks, each once.
+ * @throws when two faults have one name
+ */
+export function mutantsOf(checks: readonly Check[]): readonly Mutant[] {
+  const found = new Map<string, Hooks>();
+  for (const { id, faults } of checks) {
+    for (const [name, hooks] of Object.entries(faults)) {
+      if (hooks === SHARED) continue;
+      if ((found.get(name) ?? hooks) !== hooks) {
+        throw new Error(`${id} describes a second fault named ${name}`);
+      }
+      found.set(name, hooks);
+    }
+  }
+  return [...found].map(([name, hooks]) => ({ name, hooks }));
+}
+
+/** What the checks of a list may have in common. */
+interface Common {
+  /** The section of the specification that the rules are quoted from. */
+  readonly section: string;
+  readonly mode: Mode;
+  readonly reads: Check["reads"];
+  readonly needs: Feature;
+  /** The exchanges, or what is read from them, that `each` judges. */
+  readonly of: (e: Evidence) => readonly unknown[];
+  /** Instead of `of`: all exchanges of that label. */
+  readonly matching: string;
+  /** Instead of `of`: the exchanges of that label, all answered with JSON. */
+  readonly replies: string;
+  /** Instead of `of`: the exchanges of that label, all answered with a stream. */
+  readonly streams: string;
+}
+
+/** What `of` returns a list of. */
+type Subject<Shared> = Shared extends
+  { of: (e: Evidence) => readonly (infer Item)[] } ? Item : Exchange;
+
+/** A check whose common members may be absent, and how its list writes it. */
 type Abridged<Shared> =
-  & Pick<Check, "id" | "rule" | "judge" | "mutants">
-  & Omit<Pick<Check, "mode" | "reads">, keyof Shared>
-  & Partial<Check>;
+  & Pick<Check, "id" | "faults">
+  & Partial<Pick<Check, "level" | "provedBy" | "isSkillLive">>
+  & Omit<Pick<Common, "mode" | "reads">, keyof Shared>
+  & Partial<Common>
+  & {
+    /** The words of the rule: a quote, unless `source` is given. */
+    readonly rule: Rule | string;
+    /** Where a rule that is not in the specification comes from. */
+    readonly source?: string;
+  }
+  & (
+    | Pick<Check, "judge">
+    | {
+      /** Judges one item of `of`. */
+      readonly each: (
+        x: Subject<Shared>,
+        e: Evidence,
+      ) => Finding | readonly Finding[];
+    }
+  );
 
 /**
  * Completes checks with the members that they share. A check without a level is `documented` when
  * it quotes the specification, otherwise a `convention`.
  */
-export function checksWith<
-  Shared extends Partial<Pick<Check, "mode" | "reads" | "needs">>,
->(shared: Shared, checks: readonly Abridged<Shared>[]): readonly Check[] {
-  return checks.map((check) => ({
-    level: "section" in check.rule ? "documented" : "convention",
-    ...shared,
-    ...check,
-  } as Check));
+export function checksWith<Shared extends Partial<Common>>(
+  shared: Shared,
+  checks: readonly (Abridged<Shared> | Check)[],
+): readonly Check[] {
+  return checks.map((check) => completed({ ...shared, ...check } as Complete));
+}
+
+/** A check with the members of its list. */
+type Complete =
+  & Abridged<object>
+  & Partial<Common>
+  & Pick<Common, "mode" | "reads">;
+
+function completed(check: Complete): Check {
+  const { section = "", source, rule: words, level, ...all } = check;
+  const rule = typeof words !== "string"
+    ? words
+    : source === undefined
+    ? { section, text: words }
+    : { source, text: words };
+  return {
+    ...all,
+    rule,
+    level: level ?? ("section" in rule ? "documented" : "convention"),
+    judge: "judge" in check
+      ? check.judge
+      : (e) =>
+        judgedOf(check, e).flatMap((x) =>
+          [check.each(x as Exchange, e)].flat().map((finding) => ({
+            ...isExchange(x) ? { exchange: x } : {},
+            ...finding,
+          }))
+        ),
+  };
+}
+
+/** The items that `each` judges; a label of its own precedes the `of` of the list. */
+function judgedOf(
+  { of = () => [], matching, replies, streams }: Partial<Common>,
+  e: Evidence,
+): readonly unknown[] {
+  if (matching !== undefined) return e.matching(matching);
+  if (replies !== undefined) return e.replies(replies);
+  return streams === undefined ? of(e) : e.streams(streams);
+}
+
+function isExchange(x: unknown): x is Exchange {
+  return typeof x === "object" && x !== null && "label" in x;
 }
 
 /** The area of a check: the first word of its id. */

@@ -3,7 +3,7 @@
  * evidence is a failure.
  */
 import { type Exchange, headerOf, isStream } from "../evidence/exchange.ts";
-import { isObject, type Json } from "../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { NotTestable } from "./finding.ts";
 
 /** The exchanges of one finished scenario. */

@@ -1,7 +1,7 @@
 /** Findings: the judgement of a check on single facts, and functions that create them. */
 import { at, brief, sameJson } from "../evidence/json_path.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
-import type { Json } from "../../replay/json.ts";
+import type { Json } from "@model-gateway/replay/json";
 
 /** The judgement on one fact. */
 export interface Finding {
@@ -63,6 +63,19 @@ export function fact(
   };
 }
 
+/** The same in two steps, for facts that do not fit on a line: what was found, and what must be. */
+export function observed(
+  what: string,
+  actual: unknown,
+  exchange?: Exchange,
+  frame?: Frame | number,
+): { mustBe(expected: string, holds: boolean): Finding } {
+  return {
+    mustBe: (expected, holds) =>
+      fact(holds, what, expected, actual, exchange, frame),
+  };
+}
+
 /** A finding about a fact that only the model's skill decides: it passes or is unclear. */
 export function skill(
   holds: boolean,
@@ -110,6 +123,18 @@ export function satisfies(
 ): Finding {
   const found = at(exchange.json, path);
   return fact(test(found), path, expected, found, exchange);
+}
+
+/** The same in two steps. */
+export function valueAt(
+  exchange: Exchange,
+  path: string,
+): {
+  mustBe(expected: string, test: (value: Json | undefined) => boolean): Finding;
+} {
+  return {
+    mustBe: (expected, test) => satisfies(exchange, path, expected, test),
+  };
 }
 
 /** Finding that the status is one of these. */

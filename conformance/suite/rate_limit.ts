@@ -2,8 +2,7 @@
  * Waits when a live target limits the rate of requests: the whole run waits as long as the target
  * asks, within bounds.
  */
-import { headerOf } from "../evidence/exchange.ts";
-import type { Exchange } from "../evidence/exchange.ts";
+import { type Exchange, headerOf } from "../evidence/exchange.ts";
 
 /** The target kept limiting the rate: the missing evidence is not its fault, and is not judged. */
 export class RateLimited extends Error {}

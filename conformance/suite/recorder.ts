@@ -4,18 +4,21 @@
  */
 import type { Received } from "../clients/transfer.ts";
 import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
-import type {
-  Endpoint,
-  Exchange,
-  Header,
-  RecordedRequest,
-  UpstreamCall,
+import {
+  type Endpoint,
+  type Exchange,
+  type Header,
+  headerOf,
+  type RecordedRequest,
+  type UpstreamCall,
 } from "../evidence/exchange.ts";
-import { headerOf } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import { type DialectName, parseRequest } from "../../replay/parse_request.ts";
-import { parseJson } from "../../replay/json.ts";
-import type { ReplayServer } from "../../replay/mod.ts";
+import {
+  type DialectName,
+  parseRequest,
+} from "@model-gateway/replay/parse_request";
+import { parseJson } from "@model-gateway/replay/json";
+import type { ReplayServer } from "@model-gateway/replay";
 
 /** The input of a record. */
 export interface RecordParts {
@@ -92,16 +95,11 @@ export function upstreamCalls(
 ): readonly UpstreamCall[] {
   const nonces = new Set(
     [...exchange.request.body.matchAll(/\[\[fx:[^\]#]*#([^\]]+)\]\]/g)].map((
-      [, nonce],
+      [, nonce = ""],
     ) => nonce),
   );
   if (replay === undefined || nonces.size === 0) return [];
-  return replay.requestLog.entries
-    .filter(({ marker, request }) =>
-      marker?.nonce === undefined
-        ? [...nonces].some((nonce) => request.body.includes(`#${nonce}]]`))
-        : nonces.has(marker.nonce)
-    )
+  return replay.requestLog.withNonces(nonces)
     .map((entry) => {
       const body = redaction.text(entry.request.body);
       return {

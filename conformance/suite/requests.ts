@@ -1,5 +1,5 @@
 /** The usual requests, so that a scenario describes only the differences. */
-import type { JsonObject } from "../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import type { TestRequest } from "./test_request.ts";
 import type { Session } from "./session.ts";
 import type { Route } from "./route.ts";
@@ -91,10 +91,7 @@ export function toolsFor(
   endpoint: Generation,
   names: readonly string[],
 ): JsonObject {
-  const schema = {
-    type: "object",
-    properties: { city: { type: "string" } },
-  };
+  const schema = { type: "object", properties: { city: { type: "string" } } };
   return {
     tools: names.map((name) =>
       endpoint === "messages"

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DialectName } from "../../replay/parse_request.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 
 /** A model, with the dialect of its upstream. */
 export interface Route {

@@ -10,8 +10,8 @@ import {
   type Header,
 } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import type { Json } from "../../replay/json.ts";
-import type { ReplayLogEntry, ReplayServer } from "../../replay/mod.ts";
+import type { Json } from "@model-gateway/replay/json";
+import type { ReplayLogEntry, ReplayServer } from "@model-gateway/replay";
 import {
   bodyOf,
   costOf,
@@ -266,9 +266,7 @@ export class Session {
       (request.slow === true ? SLOW : 1);
     const body = bodyOf(request);
     const cost = costOf(request, body);
-    budget.take(
-      billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 },
-    );
+    budget.take(billed ? cost : { ...cost, inputTokens: 0, outputTokens: 0 });
     const method = methodOf(request);
     const url = new URL(baseUrl + pathOf(request));
     if (request.rawLines === undefined) {

@@ -1,18 +1,26 @@
 /** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
-import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { isObject } from "../../../replay/json.ts";
-import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
-  fact,
   type Finding,
   NotTestable,
-  satisfies,
+  observed,
   some,
   statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  admitting,
+  body401,
+  refusing,
+  repairing,
+  shown,
+  typed401,
+} from "./faults.ts";
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import { isObject } from "@model-gateway/replay/json";
+import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import { AUTH_KEY_CHECKS } from "./checks_keys.ts";
 import { besideRightKey } from "./right_key.ts";
 
@@ -67,43 +75,62 @@ function served(x: Exchange): Finding {
     (x.label.includes("-stream/")
       ? isStream(x) && x.frames.length > 0
       : isObject(x.json));
-  return fact(
-    good,
+  return observed(
     "reply",
-    "200 with the requested content",
     `${x.head?.status ?? x.ending} ${x.text.slice(0, 120)}`,
     x,
-  );
+  ).mustBe("200 with the requested content", good);
 }
 
-/** All checks of the area `auth`. */
 export const AUTH_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: ["keys"],
 }, [
   {
     id: "auth.x-api-key",
-    rule: { section: SECTION, text: EITHER },
-    judge: (e) => e.matching("*/x-api-key").map(served),
-    mutants: [
-      "x-api-key-ignored",
-      "chat-takes-bearer-only",
-      "models-take-bearer-only",
-    ],
+    rule: EITHER,
+    matching: "*/x-api-key",
+    each: served,
+    faults: {
+      "x-api-key-ignored": {
+        key: (_, { request }) =>
+          /^Bearer (.*)$/.exec(request.headers["authorization"] ?? "")?.[1],
+      },
+      "chat-takes-bearer-only": {
+        key: (key, { endpoint, request }) =>
+          endpoint === "chat" && request.headers["x-api-key"] !== undefined
+            ? undefined
+            : key,
+      },
+      "models-take-bearer-only": {
+        key: (key, { endpoint, request }) =>
+          endpoint === "models" && request.headers["x-api-key"] !== undefined
+            ? undefined
+            : key,
+      },
+    },
   },
   {
     id: "auth.bearer",
-    rule: { section: SECTION, text: EITHER },
-    judge: (e) => e.matching("*/bearer").map(served),
-    mutants: ["bearer-ignored", "bearer-not-for-streams"],
+    rule: EITHER,
+    matching: "*/bearer",
+    each: served,
+    faults: {
+      "bearer-ignored": {
+        key: (_, { request }) => request.headers["x-api-key"],
+      },
+      "bearer-not-for-streams": {
+        key: (key, { stream, request }) =>
+          stream ? request.headers["x-api-key"] : key,
+      },
+    },
   },
   {
     id: "auth.models-proves-key",
-    rule: {
-      section: "GET /v1/models (operation `listModels`)",
-      text:
-        "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
-    },
+    section: "GET /v1/models (operation `listModels`)",
+    rule:
+      "A 200 also proves that base address and key are both correct; an unrecognised key gives 401 with `authentication_error`.",
     judge: (e) => [
       statusIs(e.exchange("models/bearer"), 200),
       ...[
@@ -115,22 +142,46 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         equals(x, "error.type", "authentication_error"),
       ]),
     ],
-    mutants: ["models-public", "models-for-any-key", "models-401-of-chat"],
+    faults: {
+      // The model list requires no key.
+      "models-public": {
+        admit: (problem, { endpoint, request }) =>
+          endpoint === "models" && request.headers["x-api-key"] === undefined &&
+            request.headers["authorization"] === undefined
+            ? undefined
+            : problem,
+      },
+      "models-for-any-key": {
+        admit: (problem, { endpoint }) =>
+          endpoint === "models" &&
+            problem?.message.includes("missing") === false
+            ? undefined
+            : problem,
+      },
+      "models-401-of-chat": {
+        problem: (problem, { endpoint }) =>
+          endpoint === "models" && problem.status === 401
+            ? { ...problem, type: "invalid_request_error" }
+            : problem,
+      },
+    },
   },
   {
     id: "auth.missing",
-    rule: { section: "Errors", text: CONDITION },
+    section: "Errors",
+    rule: CONDITION,
     judge: (e) => refused(refusedForms(e, ["missing"])),
-    mutants: [
-      "auth-off",
-      "models-public",
-      "streams-without-key",
-      "missing-key-403",
-    ],
+    faults: {
+      "auth-off": { admit: () => undefined },
+      "streams-without-key": admitting(({ stream }) => stream),
+      "missing-key-403": refusing(403, true),
+      ...shared("models-public"),
+    },
   },
   {
     id: "auth.wrong",
-    rule: { section: "Errors", text: CONDITION },
+    section: "Errors",
+    rule: CONDITION,
     judge: (e) =>
       refused(refusedForms(e, [
         "wrong",
@@ -142,135 +193,172 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         "doubled",
         "other-case",
       ])),
-    mutants: [
-      "any-key-ok",
-      "key-by-prefix",
-      "key-by-part",
-      "key-in-any-case",
-      "wrong-key-403",
-      "wrong-key-400",
-    ],
+    faults: {
+      "any-key-ok": {
+        admit: (problem) =>
+          problem?.message.includes("missing") ? problem : undefined,
+      },
+      // Only the first 12 characters of the key are compared.
+      "key-by-prefix": {
+        admit: (problem, { request }) => {
+          const shown = request.headers["x-api-key"] ??
+            request.headers["authorization"] ?? "";
+          return /^(Bearer )?sk-selftest/.test(shown) ? undefined : problem;
+        },
+      },
+      "key-by-part": admitting((x) =>
+        /sk-selftest-7f3a9c51d2e84b60/.test(shown(x))
+      ),
+      "key-in-any-case": repairing((key) => key.toLowerCase()),
+      "wrong-key-403": refusing(403, false),
+      "wrong-key-400": refusing(400, false),
+    },
   },
   {
     id: "auth.listed-keys",
-    rule: {
-      source: "A list of keys is not a key",
-      text: "Two keys separated by a comma are refused.",
-    },
+    source: "A list of keys is not a key",
+    rule: "Two keys separated by a comma are refused.",
     judge: (e) => refused(refusedForms(e, ["listed"])),
-    mutants: ["key-by-part", "first-of-listed-keys"],
+    faults: {
+      "first-of-listed-keys": repairing((key) => key.split(",")[0] ?? ""),
+      ...shared("key-by-part"),
+    },
   },
   {
     id: "auth.foreign",
-    rule: {
-      section: "What the service does",
-      text: "A key issued by another service is rejected.",
-    },
+    section: "What the service does",
+    rule: "A key issued by another service is rejected.",
     judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
-    mutants: ["foreign-keys-ok", "any-key-ok"],
+    faults: {
+      "foreign-keys-ok": admitting((x) => /sk-(ant|proj)-/.test(shown(x))),
+      ...shared("any-key-ok"),
+    },
   },
   {
     id: "auth.quoted",
-    rule: { section: SECTION, text: PASTED },
+    rule: PASTED,
     judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
-    mutants: [
-      "quotes-stripped",
-      "quotes-stripped-before",
-      "back-quotes-stripped",
-      "escaped-quotes-stripped",
-    ],
+    faults: {
+      "quotes-stripped": repairing((key) => key.replaceAll(/^["']|["']$/g, "")),
+      "quotes-stripped-before": repairing((key) => key.replace(/^["']/, "")),
+      "back-quotes-stripped": repairing((key) => key.replaceAll("`", "")),
+      "escaped-quotes-stripped": repairing((key) => key.replaceAll('\\"', "")),
+    },
   },
   {
     id: "auth.error-body",
-    rule: {
-      section: "Errors",
-      text:
-        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
-    },
+    section: "Errors",
+    rule:
+      "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
     judge: (e) =>
       allRefused(e).map(turnedAway).flatMap((x) => [
         statusIs(x, 401),
         equals(x, "type", "error"),
         equals(x, "error.type", "authentication_error"),
-        satisfies(
-          x,
-          "error.message",
-          "a string",
-          (value) => typeof value === "string",
-        ),
+        valueAt(x, "error.message").mustBe("a string", (value) =>
+          typeof value === "string"),
       ]),
-    mutants: [
-      "401-body-is-text",
-      "401-type-of-chat",
-      "401-without-message",
-      "401-message-object",
-      "401-without-top-type",
-      "401-top-type-on-messages-only",
-      "401-in-a-list",
-      "401-empty-body",
-    ],
+    faults: {
+      "401-body-is-text": body401(() => ({ error: "unauthorized" })),
+      "401-type-of-chat": body401((body) => ({
+        ...body,
+        error: { message: "no", type: "invalid_request_error" },
+      })),
+      "401-without-message": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error" },
+      })),
+      "401-message-object": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error", message: { text: "no" } },
+      })),
+      "401-top-type-on-messages-only": {
+        reply: (reply, { endpoint }) =>
+          reply.status === 401 && endpoint === "chat"
+            ? { ...reply, body: { error: reply.body["error"] } }
+            : reply,
+      },
+      "401-in-a-list": body401((body) => ({ ...body, error: [body["error"]] })),
+      "401-empty-body": body401(() => ({})),
+      ...shared("401-without-top-type"),
+    },
   },
   {
     id: "auth.error-says-why",
-    rule: {
-      source: "Libraries show `error.message` to users",
-      text: "The message of a refused key is not empty.",
-    },
+    source: "Libraries show `error.message` to users",
+    rule: "The message of a refused key is not empty.",
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) =>
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (value) => typeof value === "string" && value.trim() !== "",
         )
       ),
-    mutants: ["401-message-empty"],
+    faults: {
+      "401-message-empty": body401((body) => ({
+        ...body,
+        error: { type: "authentication_error", message: "" },
+      })),
+    },
   },
   {
     id: "auth.error-is-json",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
-    },
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
-        return fact(
+        return observed("content-type", type, x).mustBe(
+          "application/json, also for a stream request",
           /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
             x.frames.length === 0,
-          "content-type",
-          "application/json, also for a stream request",
-          type,
-          x,
         );
       }),
-    mutants: ["401-as-text", "401-as-html", "stream-401-as-events"],
+    faults: {
+      "401-as-html": typed401("text/html; charset=utf-8", false),
+      "stream-401-as-events": typed401("text/event-stream", true),
+      ...shared("401-as-text"),
+    },
   },
   {
     id: "auth.no-upstream-call",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "A request with a missing or wrong key never reaches the upstream.",
-    },
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "A request with a missing or wrong key never reaches the upstream.",
     mode: "replay",
     reads: ["keys", "pasted-keys", "key-schemes"],
     judge: (e) => {
       e.matching("*/missing");
       return some(
         e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
-          fact(
-            x.upstream.length === 0,
-            `${x.label}: calls upstream`,
-            "none",
-            `${x.upstream.length}`,
-            x,
-          )
+          observed(`${x.label}: calls upstream`, `${x.upstream.length}`, x)
+            .mustBe(
+              "none",
+              x.upstream.length === 0,
+            )
         ),
         "a refusal",
       );
     },
-    mutants: ["auth-after-upstream"],
+    faults: {
+      // The key is checked after the model has answered.
+      "auth-after-upstream": {
+        admit: (problem, { state }) => {
+          if (problem !== undefined) state.set("refused", true);
+          return undefined;
+        },
+        reply: (reply, { state }) =>
+          state.get("refused") === true
+            ? {
+              ...reply,
+              status: 401,
+              body: {
+                type: "error",
+                error: { type: "authentication_error", message: "wrong key" },
+              },
+            }
+            : reply,
+      },
+    },
   },
   ...AUTH_KEY_CHECKS,
 ]);

@@ -2,20 +2,34 @@
  * Checks of the area `auth` about extra bytes around a key, other schemes, and keys in otherwise
  * wrong requests.
  */
+import {
+  equals,
+  type Finding,
+  NotTestable,
+  observed,
+  statusIs,
+  valueAt,
+} from "../../suite/finding.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
+import {
+  admitting,
+  body401,
+  brokenLines,
+  repairing,
+  shownAs,
+  typed401,
+} from "./faults.ts";
 import { KEY_MASK } from "../../evidence/redaction.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { OTHER_SCHEMES } from "./scenarios.ts";
 import { PASTED_KEYS, pastedIn } from "./scenarios_keys.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  equals,
-  fact,
-  type Finding,
-  NotTestable,
-  satisfies,
-  statusIs,
-} from "../../suite/finding.ts";
 import { besideRightKey } from "./right_key.ts";
 
 const PASTED =
@@ -70,7 +84,7 @@ function namesOf(e: Evidence, kind: string): string[] {
 function pastedCheck(
   id: string,
   wanted: RegExp,
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -83,7 +97,7 @@ function pastedCheck(
         // A server may refuse non-ASCII bytes in a header before it reads the key.
         pasted(e, form).map((x) => statusIs(x, 401, 400))
       ),
-    mutants,
+    faults,
   };
 }
 
@@ -98,78 +112,83 @@ function notServed(x: Exchange, ...statuses: number[]): Finding {
   return statusIs(x, ...statuses);
 }
 
-/** Part of `AUTH_CHECKS`. */
 export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
+  section: "Authentication",
   mode: "both",
   reads: ["key-schemes"],
 }, [
-  pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, [
-    "key-trimmed-as-unicode",
-    "key-trimmed-before",
-    "key-decoded",
-    "key-of-ascii-only",
-  ]),
-  pastedCheck("auth.pasted-blanks-inside", /^inner/, ["key-blanks-removed"]),
-  pastedCheck("auth.pasted-newline", /newline|crlf/, [
-    "key-unescaped",
-    "key-decoded",
-  ]),
-  pastedCheck("auth.pasted-curly-quotes", /curly|angle/, [
-    "curly-quotes-stripped",
-    "key-of-ascii-only",
-  ]),
+  pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, {
+    "key-trimmed-as-unicode": repairing((key) =>
+      key.replaceAll(/[\s\u200b\ufffd]+$/g, "")
+    ),
+    "key-trimmed-before": repairing((key) =>
+      key.replaceAll(/^[\s\u200b\ufeff]+/g, "")
+    ),
+    "key-decoded": repairing((key) =>
+      key.replaceAll("%0A", "").replaceAll("%20", "").replaceAll("%22", "")
+    ),
+    "key-of-ascii-only": repairing((key) =>
+      key.replaceAll(/[^\x20-\x7e]/g, "")
+    ),
+  }),
+  pastedCheck("auth.pasted-blanks-inside", /^inner/, {
+    "key-blanks-removed": repairing((key) => key.replaceAll(" ", "")),
+  }),
+  pastedCheck("auth.pasted-newline", /newline|crlf/, {
+    "key-unescaped": repairing((key) => key.replaceAll("\\n", "")),
+    ...shared("key-decoded"),
+  }),
+  pastedCheck("auth.pasted-curly-quotes", /curly|angle/, {
+    "curly-quotes-stripped": repairing((key) =>
+      key.replaceAll(/[\u2018-\u201d\u00ab\u00bb]/g, "")
+    ),
+    ...shared("key-of-ascii-only"),
+  }),
   {
     id: "auth.broken-header-lines",
-    rule: {
-      source: "RFC 9110, 5.5; RFC 9112, 5.2",
-      text:
-        "A key with a line break or a control character in it is never accepted as the right key.",
-    },
+    source: "RFC 9110, 5.5; RFC 9112, 5.2",
+    rule:
+      "A key with a line break or a control character in it is never accepted as the right key.",
     reads: ["pasted-keys"],
     judge: (e) =>
       namesOf(e, "broken").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return fact(
+          return observed("status", status ?? x.ending, x).mustBe(
+            "4xx, or the connection closed",
             status === undefined ? x.ending !== "timeout" : status >= 400 &&
               status < 500,
-            "status",
-            "4xx, or the connection closed",
-            status ?? x.ending,
-            x,
           );
         })
       ),
-    mutants: ["broken-lines-repaired", "broken-lines-500"],
+    faults: {
+      "broken-lines-repaired": brokenLines(200),
+      "broken-lines-500": brokenLines(500),
+    },
   },
   {
     id: "auth.blanks-of-http",
-    rule: {
-      source: "RFC 9110, 5.5",
-      text:
-        "Whitespace around a header's value is not part of it: the key may be accepted or refused, but without a server error.",
-    },
+    source: "RFC 9110, 5.5",
+    rule:
+      "Whitespace around a header's value is not part of it: the key may be accepted or refused, but without a server error.",
     reads: ["pasted-keys"],
     judge: (e) =>
       namesOf(e, "stripped").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return fact(
+          return observed("status", status ?? x.ending, x).mustBe(
+            "200, 400 or 401",
             status === undefined
               ? x.ending !== "timeout"
               : [200, 400, 401].includes(status),
-            "status",
-            "200, 400 or 401",
-            status ?? x.ending,
-            x,
           );
         })
       ),
-    mutants: ["broken-lines-500"],
+    faults: shared("broken-lines-500"),
   },
   {
     id: "auth.no-other-scheme",
-    rule: { section: "Authentication", text: SCHEMES },
+    rule: SCHEMES,
     judge: (e) =>
       Object.keys(OTHER_SCHEMES).filter((form) => form !== "bare").flatMap((
         form,
@@ -180,90 +199,135 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           equals(x, "error.type", "authentication_error"),
         ])
       ),
-    mutants: [
-      "basic-accepted",
-      "any-scheme-accepted",
-      "bearer-stripped-anywhere",
-      "bearer-stripped-twice",
-      "empty-key-ok",
-    ],
+    faults: {
+      // The key is also read from basic credentials.
+      "basic-accepted": shownAs(({ authorization = "" }) => {
+        const [, coded] = /^Basic (.+)$/.exec(authorization) ?? [];
+        return coded === undefined
+          ? undefined
+          : atob(coded).replaceAll(":", "");
+      }),
+      "any-scheme-accepted": shownAs(({ authorization }) =>
+        authorization?.split(" ").at(-1)
+      ),
+      "bearer-stripped-anywhere": repairing((key) =>
+        key.replace(/^Bearer /, "")
+      ),
+      "bearer-stripped-twice": shownAs(({ authorization }) =>
+        authorization?.replaceAll(/Bearer /g, "")
+      ),
+      "empty-key-ok": admitting(({ request }) =>
+        request.headers["x-api-key"] === "" ||
+        request.headers["authorization"] === "Bearer"
+      ),
+    },
   },
   {
     id: "auth.bare-authorization",
-    rule: {
-      source: "RFC 9110, 11.4: credentials begin with the scheme",
-      text: "A key alone in `Authorization`, without a scheme, is refused.",
-    },
+    source: "RFC 9110, 11.4: credentials begin with the scheme",
+    rule: "A key alone in `Authorization`, without a scheme, is refused.",
     judge: (e) => controlled(e, "bare").map((x) => notServed(x, 401)),
-    mutants: ["any-scheme-accepted"],
+    faults: shared("any-scheme-accepted"),
   },
   {
     id: "auth.scheme-case",
-    rule: {
-      source: "RFC 9110, 11.1 and 5.1",
-      text: "The scheme and the header names are case-insensitive.",
-    },
+    source: "RFC 9110, 11.1 and 5.1",
+    rule: "The scheme and the header names are case-insensitive.",
     judge: (e) =>
       ["lower-case", "upper-case", "upper-case-name"].flatMap((form) =>
         controlled(e, form).map((x) => statusIs(x, 200))
       ),
-    mutants: ["scheme-case-sensitive"],
+    faults: {
+      // The scheme is accepted only as Bearer with a capital letter.
+      "scheme-case-sensitive": {
+        key: (key, { request }) =>
+          /^bearer /i.test(request.headers["authorization"] ?? "Bearer ") &&
+            !/^Bearer /.test(request.headers["authorization"] ?? "Bearer ")
+            ? undefined
+            : key,
+      },
+    },
   },
   {
     id: "auth.both-headers",
-    rule: { section: "Authentication", text: SCHEMES },
+    rule: SCHEMES,
     judge: (e) => [
       ...controlled(e, "both").map((x) => statusIs(x, 200)),
       ...controlled(e, "conflict").map((x) => statusIs(x, 200, 400, 401)),
     ],
-    mutants: ["both-headers-refused", "both-headers-500"],
+    faults: {
+      "both-headers-refused": {
+        key: (key, { request }) =>
+          request.headers["x-api-key"] !== undefined &&
+            request.headers["authorization"] !== undefined
+            ? undefined
+            : key,
+      },
+      // Two different keys cause a server error.
+      "both-headers-500": {
+        admit: (problem, { request: { headers } }) =>
+          headers["x-api-key"] !== undefined &&
+            headers["authorization"] !== undefined &&
+            headers["authorization"] !== `Bearer ${headers["x-api-key"]}`
+            ? problemOf(500, "two keys")
+            : problem,
+      },
+    },
   },
   {
     id: "auth.key-in-query",
-    rule: {
-      source:
-        "Addresses are logged everywhere, so a key in an address must not be accepted",
-      text: "A key in the query and in no header is refused.",
-    },
+    source:
+      "Addresses are logged everywhere, so a key in an address must not be accepted",
+    rule: "A key in the query and in no header is refused.",
     judge: (e) =>
       ["key", "api_key", "x-api-key", "access_token"].flatMap((name) =>
         controlled(e, `query-${name}`).map((x) => notServed(x, 401))
       ),
-    mutants: ["query-key-accepted"],
+    faults: {
+      "query-key-accepted": shownAs((_, path) =>
+        /[?&](?:key|api_key)=([^&]+)/.exec(path)?.[1]
+      ),
+    },
   },
   {
     id: "auth.before-model",
-    rule: {
-      source: "A client without a key learns nothing about models",
-      text: "A wrong key beside an unlisted model: 401, not 404.",
-    },
+    source: "A client without a key learns nothing about models",
+    rule: "A wrong key beside an unlisted model: 401, not 404.",
     mode: "replay",
     judge: (e) =>
       controlled(e, "wrong-and-unlisted").flatMap((x) => [
         statusIs(x, 401),
         equals(x, "error.type", "authentication_error"),
       ]),
-    mutants: ["model-before-key"],
+    faults: {
+      "model-before-key": {
+        admit: (problem, { model }) =>
+          model.startsWith("no-such")
+            ? problemOf(404, "no such model")
+            : problem,
+      },
+    },
   },
   {
     id: "auth.before-body",
-    rule: {
-      source: "A client without a key is refused before any work is done",
-      text: "A wrong key beside a body that is not JSON: 401, not 400.",
-    },
+    source: "A client without a key is refused before any work is done",
+    rule: "A wrong key beside a body that is not JSON: 401, not 400.",
     level: "contract",
     mode: "replay",
     judge: (e) =>
       controlled(e, "wrong-and-no-json").map((x) => statusIs(x, 401)),
-    mutants: ["body-before-key"],
+    faults: {
+      "body-before-key": {
+        admit: (problem, { request }) =>
+          request.body === '{"model":' ? problemOf(400, "no JSON") : problem,
+      },
+    },
   },
   {
     id: "auth.pasted-error-body",
-    rule: {
-      section: "Errors",
-      text:
-        "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
-    },
+    section: "Errors",
+    rule:
+      "JSON object with `type` = `error` and `error` holding `type` = `authentication_error` and a `message` string",
     reads: ["pasted-keys"],
     judge: (e) =>
       [
@@ -275,23 +339,19 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         ) => [
           equals(x, "type", "error"),
           equals(x, "error.type", "authentication_error"),
-          satisfies(
-            x,
-            "error.message",
-            "a string",
-            (value) => typeof value === "string",
-          ),
-          fact(
+          valueAt(x, "error.message").mustBe("a string", (value) =>
+            typeof value === "string"),
+          observed("content-type", headerOf(x, "content-type"), x).mustBe(
+            "application/json",
             /^application\/json\s*(;|$)/i.test(
               headerOf(x, "content-type") ?? "",
             ),
-            "content-type",
-            "application/json",
-            headerOf(x, "content-type"),
-            x,
           ),
         ])
       ),
-    mutants: ["401-as-text", "401-without-top-type"],
+    faults: {
+      "401-as-text": typed401("text/plain", false),
+      "401-without-top-type": body401(({ error }) => ({ error })),
+    },
   },
 ]);

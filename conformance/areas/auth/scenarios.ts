@@ -12,6 +12,9 @@ import {
   WRONG_KEYS,
 } from "./scenarios_keys.ts";
 
+// Names of scenarios that other areas read.
+export const KEYS_SCENARIO = "keys";
+
 /** The operations of the specification; the generation endpoints whole and streamed. */
 export const OPERATIONS = [
   "messages",
@@ -112,7 +115,7 @@ async function nearKeys(session: Session, operation: Operation): Promise<void> {
 }
 
 const KEYS: Scenario = {
-  name: "keys",
+  name: KEYS_SCENARIO,
   about:
     "Each operation with no key, wrong keys, quoted keys, and the right key in both headers",
   mode: "both",
@@ -260,5 +263,4 @@ const PASTED: Scenario = {
   },
 };
 
-/** All scenarios of the area `auth`. */
 export const AUTH_SCENARIOS: readonly Scenario[] = [KEYS, KEY_SCHEMES, PASTED];

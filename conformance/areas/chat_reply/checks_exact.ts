@@ -2,16 +2,30 @@
  * Checks of the area `chat_reply` about the usage, and checks that compare with the fixture's
  * content.
  */
-import { at, numberAt } from "../../evidence/json_path.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
   type Finding,
+  observed,
   satisfies,
+  valueAt,
   wholeNumber,
 } from "../../suite/finding.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { at, listAt, numberAt } from "../../evidence/json_path.ts";
+import { chatFinishNullInOwnDialect } from "../equivalence/faults.ts";
+import {
+  CACHED,
+  changeText,
+  chatLengthAsStop,
+  FINISH,
+  finish,
+  usage,
+} from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import type { Part } from "../../reference_gateway/part.ts";
+import { put } from "../../reference_gateway/change_chat_reply.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import {
   allowedFinishReasons,
   chatReplies,
@@ -34,12 +48,9 @@ function texts(e: Evidence): Finding[] {
   return chatReplies(e).map((x) => {
     const expected = fixtureText(fixtureContentOf(x));
     const found = textOfReply(x);
-    return fact(
-      found === expected,
-      "choices.0.message.content",
+    return observed("choices.0.message.content", found.slice(0, 200), x).mustBe(
       expected.slice(0, 200),
-      found.slice(0, 200),
-      x,
+      found === expected,
     );
   });
 }
@@ -55,13 +66,10 @@ function reasons(
   return withReason.map((x) => {
     const expected = allowedFinishReasons(x);
     const found = at(x.json, "choices.0.finish_reason");
-    return fact(
+    return observed("choices.0.finish_reason", found, x).mustBe(
+      expected.join(" or ") || "a reason",
       typeof found === "string" && found !== "" &&
         (expected.length === 0 || expected.includes(found)),
-      "choices.0.finish_reason",
-      expected.join(" or ") || "a reason",
-      found,
-      x,
     );
   });
 }
@@ -76,58 +84,80 @@ const TEXT_RULE = {
   text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
 } as const;
 
-/** Part of `CHAT_REPLY_CHECKS`. */
 export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "replay",
   reads: CONTENTS,
+  of: chatReplies,
 }, [
   {
     id: "chat_reply.usage-sum",
-    rule: {
-      section: SECTION,
-      text: "| usage.total_tokens | integer | Sum of the two |",
-    },
+    rule: "| usage.total_tokens | integer | Sum of the two |",
     mode: "both",
-    reads: ["text", "chat-forms"],
-    judge: (e) =>
-      chatReplies(e).flatMap((x) => {
-        const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
-          (numberAt(x.json, "usage.completion_tokens") ?? NaN);
-        const total = at(x.json, "usage.total_tokens");
-        return [
-          satisfies(
-            x,
-            "usage.prompt_tokens",
-            "an integer",
-            wholeNumber(0),
-          ),
-          satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
-          fact(total === sum, "usage.total_tokens", `${sum}`, total, x),
-        ];
-      }),
-    mutants: [
-      "chat-total-is-prompt",
-      "chat-usage-missing",
-      "chat-total-missing",
-      "chat-usage-as-text",
-      "chat-usage-null",
-      "chat-usage-of-messages",
-    ],
+    reads: [TEXT_SCENARIO, "chat-forms"],
+    each: (x) => {
+      const sum = (numberAt(x.json, "usage.prompt_tokens") ?? NaN) +
+        (numberAt(x.json, "usage.completion_tokens") ?? NaN);
+      const total = at(x.json, "usage.total_tokens");
+      return [
+        satisfies(x, "usage.prompt_tokens", "an integer", wholeNumber(0)),
+        satisfies(x, "usage.completion_tokens", "an integer", wholeNumber(0)),
+        fact(total === sum, "usage.total_tokens", `${sum}`, total),
+      ];
+    },
+    faults: {
+      "chat-total-is-prompt": put(
+        "usage.total_tokens",
+        (body) => at(body, "usage.prompt_tokens"),
+      ),
+      "chat-usage-missing": put("usage", undefined),
+      "chat-total-missing": put("usage.total_tokens", undefined),
+      "chat-usage-as-text": put(
+        "usage.completion_tokens",
+        (body) => `${numberAt(body, "usage.completion_tokens")}`,
+      ),
+      "chat-usage-null": put("usage", null),
+      "chat-usage-of-messages": put("usage", (body) => ({
+        input_tokens: at(body, "usage.prompt_tokens"),
+        output_tokens: at(body, "usage.completion_tokens"),
+      })),
+    },
   },
   {
     id: "chat_reply.text-exact",
     rule: TEXT_RULE,
     level: "documented",
     judge: texts,
-    mutants: [
-      "chat-text-trimmed",
-      "chat-text-latin1",
-      "chat-text-nfc",
-      "chat-text-doubled",
-      "chat-text-escaped",
-      "chat-text-first-part",
-      "chat-thinking-leaks",
-    ],
+    faults: {
+      "chat-text-trimmed": changeText((text) => text.trim().replace(/\.$/, "")),
+      "chat-text-latin1": changeText((text) =>
+        [...new TextEncoder().encode(text)].map((byte) =>
+          String.fromCharCode(byte)
+        ).join("")
+      ),
+      "chat-text-nfc": changeText((text) => text.normalize("NFKD")),
+      "chat-text-doubled": changeText((text) => text + text),
+      "chat-text-escaped": changeText((text) =>
+        text.replaceAll("'", "&#39;").replaceAll('"', "&quot;")
+      ),
+      // Only the first piece of the text is sent.
+      "chat-text-first-part": {
+        part: (part, { endpoint, stream, state }) => {
+          if (endpoint !== "chat" || stream || part.type !== "text") {
+            return [part];
+          }
+          if (state.has("sent")) return [];
+          state.set("sent", true);
+          return [part];
+        },
+      },
+      "chat-thinking-leaks": {
+        part: (part, { endpoint }): readonly Part[] =>
+          endpoint === "chat" && part.type === "thinking"
+            ? [{ type: "text", text: part.text }]
+            : [part],
+      },
+    },
   },
   {
     id: "chat_reply.text-exact-odd-upstreams",
@@ -135,7 +165,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-oddities"],
     judge: texts,
-    mutants: ["chat-text-first-part", "chat-text-escaped"],
+    faults: shared("chat-text-first-part", "chat-text-escaped"),
   },
   {
     id: "chat_reply.text-exact-long",
@@ -143,157 +173,163 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: ["chat-sizes"],
     judge: texts,
-    mutants: ["chat-text-cut"],
+    faults: { "chat-text-cut": changeText((text) => text.slice(0, 1024)) },
   },
   {
     id: "chat_reply.utf8",
-    rule: {
-      source: "RFC 8259, section 8.1",
-      text:
-        "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
-    },
-    judge: (e) =>
-      chatReplies(e).map((x) =>
-        fact(
-          x.validUtf8 && !x.text.includes("\ufffd") &&
-            !x.text.includes("\\ufffd"),
-          "body",
-          "valid UTF-8 without U+FFFD",
-          x.text.slice(0, 200),
-          x,
-        )
+    source: "RFC 8259, section 8.1",
+    rule:
+      "JSON is UTF-8, and no character of the answer is replaced by U+FFFD.",
+    each: (x) =>
+      observed("body", x.text.slice(0, 200)).mustBe(
+        "valid UTF-8 without U+FFFD",
+        x.validUtf8 && !x.text.includes("\ufffd") &&
+          !x.text.includes("\\ufffd"),
       ),
-    mutants: ["chat-text-replaced"],
+    faults: {
+      "chat-text-replaced": changeText((
+        text,
+      ) => text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, "\ufffd")),
+    },
   },
   {
     id: "chat_reply.finish-exact",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit was reached, tool_calls when the model called a tool.",
     judge: (e) => reasons(e, isSpecified),
-    mutants: [
-      "chat-length-as-stop",
-      "chat-reply-tools-as-stop",
-      "chat-stop-as-length",
-      "chat-finish-null",
-    ],
+    faults: {
+      "chat-length-as-stop": chatLengthAsStop,
+      "chat-reply-tools-as-stop": finish("tool_calls", "stop"),
+      "chat-stop-as-length": finish("stop", "length"),
+      "chat-finish-null": put(FINISH, null),
+    },
   },
   {
     id: "chat_reply.finish-exact-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "`finish_reason` is stop, length when the limit or the window is full, content_filter when content is withheld, tool_calls when the model called a tool.",
     reads: ["chat-contents", "chat-oddities"],
     judge: (e) =>
       reasons(e, (x) => x.scenario === "chat-oddities" || !isSpecified(x)),
-    mutants: ["chat-filter-as-stop", "chat-finish-null"],
+    faults: {
+      "chat-filter-as-stop": finish("content_filter", "stop"),
+      ...shared("chat-finish-null"),
+    },
   },
   {
     id: "chat_reply.finish-when-upstream-tells-none",
-    rule: { section: SECTION, text: CHOICES },
+    rule: CHOICES,
     reads: ["chat-oddities"],
-    judge: (e) =>
-      e.replies("chat/*/whole/done-no-finish").map((x) =>
-        satisfies(
-          x,
-          "choices.0.finish_reason",
-          "a reason",
-          (value) => typeof value === "string" && value !== "",
-        )
+    replies: "chat/*/whole/done-no-finish",
+    each: (x) =>
+      valueAt(x, "choices.0.finish_reason").mustBe(
+        "a reason",
+        (value) => typeof value === "string" && value !== "",
       ),
-    mutants: ["chat-finish-null", "chat-finish-null-in-own-dialect"],
+    faults: {
+      "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,
+      ...shared("chat-finish-null"),
+    },
   },
   {
     id: "chat_reply.usage-exact",
-    rule: {
-      section: SECTION,
-      text: "| usage.prompt_tokens | integer | Input tokens |",
-    },
+    rule: "| usage.prompt_tokens | integer | Input tokens |",
     judge: tokens,
-    mutants: [
-      "chat-usage-off-by-one",
-      "chat-usage-swapped",
-      "chat-usage-zero",
-      "chat-cache-not-counted",
-      "chat-cache-counted-twice",
-    ],
+    faults: {
+      "chat-usage-off-by-one": usage((input, output) => [input + 1, output]),
+      "chat-usage-swapped": usage((input, output) => [output, input]),
+      "chat-usage-zero": usage(() => [0, 0]),
+      "chat-cache-not-counted": usage((
+        input,
+        output,
+        cached,
+      ) => [input - cached, output]),
+      "chat-cache-counted-twice": usage((
+        input,
+        output,
+        cached,
+      ) => [input + cached, output]),
+    },
   },
   {
     id: "chat_reply.usage-exact-odd-upstreams",
-    rule: {
-      section: SECTION,
-      text: "| usage.total_tokens | integer | Sum of the two |",
-    },
+    rule: "| usage.total_tokens | integer | Sum of the two |",
     reads: ["chat-oddities"],
     judge: tokens,
-    mutants: ["chat-usage-off-by-one"],
+    faults: shared("chat-usage-off-by-one"),
   },
   {
     id: "chat_reply.completion-exact",
-    rule: {
-      section: SECTION,
-      text: "| usage.completion_tokens | integer | Output tokens |",
+    rule: "| usage.completion_tokens | integer | Output tokens |",
+    each: (x) => {
+      const { output } = fixtureContentOf(x).usage;
+      const found = at(x.json, "usage.completion_tokens");
+      return observed("usage.completion_tokens", found).mustBe(
+        `${output}`,
+        found === output,
+      );
     },
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const { output } = fixtureContentOf(x).usage;
-        const found = at(x.json, "usage.completion_tokens");
-        return fact(
-          found === output,
-          "usage.completion_tokens",
-          `${output}`,
-          found,
-          x,
-        );
-      }),
-    mutants: ["chat-usage-zero", "chat-completion-doubled"],
+    faults: {
+      "chat-completion-doubled": usage((input, output) => [input, 2 * output]),
+      ...shared("chat-usage-zero"),
+    },
   },
   {
     id: "chat_reply.cached-tokens",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
-      text:
-        "`cached_tokens` is the number of prompt tokens read from the cache; it is included in `prompt_tokens`.",
+    source:
+      "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
+    rule:
+      "`cached_tokens` is the number of prompt tokens read from the cache; it is included in `prompt_tokens`.",
+    each: (x) => {
+      const { cacheRead } = fixtureContentOf(x).usage;
+      const path = "usage.prompt_tokens_details.cached_tokens";
+      const found = at(x.json, path) ?? undefined;
+      // The field may be absent where the count is 0.
+      const holds = found === cacheRead ||
+        (found === undefined && cacheRead === 0);
+      return fact(holds, path, `${cacheRead}`, found);
     },
-    judge: (e) =>
-      chatReplies(e).map((x) => {
-        const { cacheRead } = fixtureContentOf(x).usage;
-        const path = "usage.prompt_tokens_details.cached_tokens";
-        const found = at(x.json, path) ?? undefined;
-        // The field may be absent where the count is 0.
-        const holds = found === cacheRead ||
-          (found === undefined && cacheRead === 0);
-        return fact(holds, path, `${cacheRead}`, found, x);
-      }),
-    mutants: ["chat-cached-zero", "chat-cached-is-prompt", "chat-cached-lost"],
+    faults: {
+      "chat-cached-zero": put(CACHED, 0),
+      "chat-cached-is-prompt": put(
+        CACHED,
+        (body) => at(body, "usage.prompt_tokens"),
+      ),
+      "chat-cached-lost": put("usage.prompt_tokens_details", undefined),
+    },
   },
   {
     id: "chat_reply.no-call-of-nothing",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
-      text: "A reply without a tool call has no entry in `tool_calls`.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
+    rule: "A reply without a tool call has no entry in `tool_calls`.",
     judge: (e) =>
       chatReplies(e).filter((x) => fixtureContentOf(x).tools.length === 0).map(
         (x) => {
           const found = at(x.json, "choices.0.message.tool_calls") ?? [];
-          return fact(
-            Array.isArray(found) && found.length === 0,
-            "choices.0.message.tool_calls",
+          return observed("choices.0.message.tool_calls", found, x).mustBe(
             "nothing",
-            found,
-            x,
+            Array.isArray(found) && found.length === 0,
           );
         },
       ),
-    mutants: ["chat-call-invented"],
+    faults: {
+      // A reply without calls has an empty call.
+      "chat-call-invented": put(
+        "choices.0.message.tool_calls",
+        (body) =>
+          listAt(body, "choices.0.message.tool_calls").length > 0
+            ? at(body, "choices.0.message.tool_calls")
+            : [{
+              id: "",
+              type: "function",
+              function: { name: "", arguments: "" },
+            }],
+      ),
+    },
   },
 ]);

@@ -2,14 +2,19 @@
  * Reads whole and streamed replies of the chat endpoint, for the checks of the areas `chat_reply`,
  * `chat_stream` and `tools`.
  */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
-import type { StopCause } from "../../../replay/neutral_reply.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 /** The exchanges of the chat endpoint with that form, with or without a fixture in the label. */
 function ofForm(e: Evidence, form: string): string[] {
@@ -153,13 +158,9 @@ export function usageFacts(
   };
   return Object.entries(figures).map(([name, expected]) => {
     const found = at(usage, name);
-    return fact(
-      found === expected,
-      `usage.${name}`,
+    return observed(`usage.${name}`, found, x, frame).mustBe(
       `${expected}`,
-      found,
-      x,
-      frame,
+      found === expected,
     );
   });
 }
@@ -176,6 +177,17 @@ export function everyFrame(
   return bad === undefined
     ? fact(true, what, expected, `in ${frames.length} frames`, x)
     : fact(false, `frame ${bad.at} ${what}`, expected, bad.data, x, bad);
+}
+
+/** The same in two steps. */
+export function inFrames(
+  x: Exchange,
+  frames: readonly Frame[],
+  what: string,
+): { mustBe(expected: string, holds: (frame: Frame) => boolean): Finding } {
+  return {
+    mustBe: (expected, holds) => everyFrame(x, frames, what, expected, holds),
+  };
 }
 
 /** The chunks of a stream: every frame except `[DONE]`. */

@@ -1,8 +1,17 @@
 /** Scenarios of the chat endpoint: each kind of reply, whole and streamed, on every route. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { eachForm, failingStreams } from "../../suite/one_request.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, streamed, toolsFor } from "../../suite/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
+
+// Names of scenarios that other areas read.
+export const CHAT_BROKEN = "chat-broken";
+export const CHAT_CONTENTS = "chat-contents";
+export const CHAT_FORMS = "chat-forms";
+export const CHAT_ODDITIES = "chat-oddities";
+export const CHAT_SIZES = "chat-sizes";
+export const CHAT_USAGE_UNASKED = "chat-usage-unasked";
 
 /** A kind of reply to request. */
 interface Form {
@@ -116,31 +125,18 @@ function scenario(
 
 /** Ways to request a stream without usage. */
 const UNASKED: Readonly<Record<string, JsonObject>> = {
-  absent: { stream: true },
-  false: { stream: true, stream_options: { include_usage: false } },
+  "stream-absent": { stream: true },
+  "stream-false": { stream: true, stream_options: { include_usage: false } },
 };
 
-const USAGE_UNASKED: Scenario = {
-  name: "chat-usage-unasked",
-  about: "Streams of the chat endpoint, requested without usage",
-  mode: "both",
-  cost: (profile) => calls(2 * profile.chat.length, 64)(profile),
-  async play(session) {
-    for (const route of session.routes("chat")) {
-      await Promise.all(
-        Object.entries(UNASKED).map(([form, more]) =>
-          session.send(plainRequest(
-            "chat",
-            route,
-            `stream-${form}`,
-            session.prompt("text", "Say hello in one short sentence."),
-            more,
-          ))
-        ),
-      );
-    }
+const UNASKED_USAGE = eachForm(
+  {
+    name: CHAT_USAGE_UNASKED,
+    about: "Streams of the chat endpoint, requested without usage",
   },
-};
+  "chat",
+  UNASKED,
+);
 
 /** Streams that the upstream breaks off. */
 export const CHAT_BREAKS = [
@@ -155,79 +151,50 @@ export const CHAT_BREAKS = [
 /** Streams that fail before any content. */
 export const CHAT_FALSE_STARTS = ["error-first", "empty-200"] as const;
 
-const BROKEN: Scenario = {
-  name: "chat-broken",
-  about: "Streams of the chat endpoint that fail at once or in the middle",
-  mode: "replay",
-  cost: ({ chat }) => ({
-    requests: (CHAT_BREAKS.length + CHAT_FALSE_STARTS.length) * chat.length,
-    inputTokens: 0,
-    outputTokens: 0,
-  }),
-  async play(session) {
-    for (const route of session.routes("chat")) {
-      await Promise.all(
-        [...CHAT_BREAKS, ...CHAT_FALSE_STARTS].map((fixture) =>
-          session.send(plainRequest(
-            "chat",
-            route,
-            fixture,
-            session.prompt(fixture, "Say hello."),
-            streamed("chat"),
-          ))
-        ),
-      );
-    }
+const BROKEN = failingStreams(
+  {
+    name: CHAT_BROKEN,
+    about: "Streams of the chat endpoint that fail at once or in the middle",
   },
-};
+  "chat",
+  [...CHAT_BREAKS, ...CHAT_FALSE_STARTS],
+);
 
-const STREAM_FALSE: Scenario = {
-  name: "chat-stream-false",
-  about: "Replies of the chat endpoint, requested with stream false",
-  mode: "both",
-  cost: (profile) => calls(profile.chat.length, 64)(profile),
-  async play(session) {
-    await Promise.all(
-      session.routes("chat").map((route) =>
-        session.send(plainRequest(
-          "chat",
-          route,
-          "whole",
-          session.prompt("text", "Say hello in one short sentence."),
-          { stream: false },
-        ))
-      ),
-    );
+const STREAM_FALSE = eachForm(
+  {
+    name: "chat-stream-false",
+    about: "Replies of the chat endpoint, requested with stream false",
   },
-};
+  "chat",
+  { whole: { stream: false } },
+);
 
-/** All scenarios of the areas `chat_reply` and `chat_stream`. */
 export const CHAT_REPLY_SCENARIOS: readonly Scenario[] = [
   scenario(
-    "chat-forms",
+    CHAT_FORMS,
     "A truncated reply and parallel tool calls on the chat endpoint",
     "both",
     FORMS,
   ),
   scenario(
-    "chat-contents",
+    CHAT_CONTENTS,
     "Many scripts, stop strings, thinking, a filter and cached input on the chat endpoint",
     "replay",
     CONTENTS,
   ),
   scenario(
-    "chat-oddities",
+    CHAT_ODDITIES,
     "Rare and unusually encoded replies on the chat endpoint",
     "replay",
     ODDITIES,
   ),
   scenario(
-    "chat-sizes",
+    CHAT_SIZES,
     "200 deltas and a frame of 256 KiB on the chat endpoint",
     "replay",
     SIZES,
   ),
-  USAGE_UNASKED,
+  UNASKED_USAGE,
   STREAM_FALSE,
   BROKEN,
 ];

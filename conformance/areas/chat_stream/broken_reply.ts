@@ -2,6 +2,7 @@
  * Judges replies whose upstream broke off or failed: they must be reported as failed, or still be
  * right.
  */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   contentOf,
   fixtureContent,
@@ -10,9 +11,8 @@ import {
 } from "../../evidence/content.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { isObject } from "../../../replay/json.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
+import { isObject } from "@model-gateway/replay/json";
 
 const FINISHED: readonly string[] = [
   "stop",
@@ -64,12 +64,13 @@ function wellFormed(x: Exchange): boolean {
 export function failed(x: Exchange, fixture: string): Finding[] {
   if (!isStream(x)) {
     return [
-      fact(
-        refused(x),
+      observed(
         "the reply",
-        "an error of status 500 to 599 with error.message, or a stream with an error",
         `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
         x,
+      ).mustBe(
+        "an error of status 500 to 599 with error.message, or a stream with an error",
+        refused(x),
       ),
     ];
   }
@@ -78,45 +79,29 @@ export function failed(x: Exchange, fixture: string): Finding[] {
   const fullText = fixtureContent(fixture, x.via).text;
   const { text } = contentOf(x);
   return [
-    fact(
-      ends.length === 0,
-      "frames that mark the reply as complete",
-      "none",
-      ends[0] ?? "none",
-      x,
-    ),
-    fact(
-      error >= 0 || x.ending === "broken",
-      "the end",
-      "an error in the stream, or a broken connection",
-      x.frames.at(-1)?.data ?? "nothing",
-      x,
-      x.frames.at(-1),
-    ),
-    fact(
-      error < 0 || error === x.frames.length - 1,
+    observed("frames that mark the reply as complete", ends[0] ?? "none", x)
+      .mustBe("none", ends.length === 0),
+    observed("the end", x.frames.at(-1)?.data ?? "nothing", x, x.frames.at(-1))
+      .mustBe(
+        "an error in the stream, or a broken connection",
+        error >= 0 || x.ending === "broken",
+      ),
+    observed(
       "after the error",
-      "nothing",
       x.frames[error + 1]?.data ?? "nothing",
       x,
       error,
-    ),
-    fact(
-      error < 0 || wellFormed(x),
-      "the error",
+    )
+      .mustBe("nothing", error < 0 || error === x.frames.length - 1),
+    observed("the error", x.frames[error]?.data ?? "none", x, error).mustBe(
       x.endpoint === "chat"
         ? "data with error.type and error.message"
         : "event: error, type error, error.type and error.message",
-      x.frames[error]?.data ?? "none",
-      x,
-      error,
+      error < 0 || wellFormed(x),
     ),
-    fact(
-      fullText.startsWith(text),
-      "the text before it",
+    observed("the text before it", text, x).mustBe(
       `a beginning of: ${fullText}`,
-      text,
-      x,
+      fullText.startsWith(text),
     ),
   ];
 }
@@ -143,12 +128,9 @@ export function rightOrFailed(
   if (endsInError(x)) {
     const error = x.frames.at(-1)?.data ?? "";
     return [
-      fact(
-        wellFormed(x),
-        "the error",
+      observed("the error", error, x).mustBe(
         "the shape that the format documents",
-        error,
-        x,
+        wellFormed(x),
       ),
     ];
   }
@@ -158,20 +140,16 @@ export function rightOrFailed(
   const actual = all(contentOf(x));
   return [
     fact(expected === actual, "content", expected, actual, x),
-    fact(
-      errorIn(x) < 0,
-      "errors in the stream",
-      "none",
-      x.frames[errorIn(x)]?.data ?? "none",
-      x,
-    ),
-    fact(
-      x.frames.every(({ data, json }) => data === "[DONE]" || isObject(json)),
+    observed("errors in the stream", x.frames[errorIn(x)]?.data ?? "none", x)
+      .mustBe("none", errorIn(x) < 0),
+    observed(
       "frames",
-      "JSON, but for [DONE]",
       x.frames.find(({ data, json }) => data !== "[DONE]" && !isObject(json))
         ?.data ?? "JSON",
       x,
+    ).mustBe(
+      "JSON, but for [DONE]",
+      x.frames.every(({ data, json }) => data === "[DONE]" || isObject(json)),
     ),
   ];
 }

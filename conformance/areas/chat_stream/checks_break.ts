@@ -1,123 +1,146 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
-import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
-import { CHAT_BREAKS, CHAT_FALSE_STARTS } from "../chat_reply/scenarios.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { fact } from "../../suite/finding.ts";
-import { fixtureContent } from "../../evidence/content.ts";
 import {
   chatStreams,
   chunksOf,
-  everyFrame,
   finishes,
+  inFrames,
   textOfStream,
 } from "../chat_reply/reply_content.ts";
+import {
+  CHAT_BREAKS,
+  CHAT_BROKEN,
+  CHAT_CONTENTS,
+  CHAT_FALSE_STARTS,
+} from "../chat_reply/scenarios.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { observed } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { chunk, END, errors, wire } from "./faults.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import { isObject } from "@model-gateway/replay/json";
+import type { Evidence } from "../../suite/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { fixtureContent } from "../../evidence/content.ts";
 
 /** The streams that break off in the middle. */
 function broken(e: Evidence): readonly Exchange[] {
   return CHAT_BREAKS.flatMap((form) => e.matching(`chat/*/${form}`));
 }
 
-/** Part of `CHAT_STREAM_END_CHECKS`. */
 export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
-  reads: ["chat-broken"],
+  reads: [CHAT_BROKEN],
+  of: broken,
 }, [
   {
     id: "chat_stream.break-tells-error",
-    rule: {
-      source:
-        "https://github.com/openai/openai-node, core/streaming: a chunk with `error` is thrown",
-      text:
-        'A stream that cannot go on ends with a frame {"error": {message, type, …}} without an event name, or with a broken connection.',
+    source:
+      "https://github.com/openai/openai-node, core/streaming: a chunk with `error` is thrown",
+    rule:
+      'A stream that cannot go on ends with a frame {"error": {message, type, …}} without an event name, or with a broken connection.',
+    each: (x) => {
+      const last = x.frames.at(-1);
+      const error = at(last?.json, "error");
+      const cut = x.ending === "broken" || x.ending === "no-reply";
+      const refused = (x.head?.status ?? 0) >= 400;
+      const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
+        textAt(error, "type") !== "" && last?.event === undefined;
+      return [
+        observed(
+          "last frame",
+          `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
+          x,
+          last,
+        ).mustBe(
+          "an error with message and type, or a broken connection",
+          refused
+            ? textAt(x.json, "error.message") !== ""
+            : wellFormed || (cut && error === undefined),
+        ),
+      ];
     },
-    judge: (e) =>
-      broken(e).flatMap((x) => {
-        const last = x.frames.at(-1);
-        const error = at(last?.json, "error");
-        const cut = x.ending === "broken" || x.ending === "no-reply";
-        const refused = (x.head?.status ?? 0) >= 400;
-        const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
-          textAt(error, "type") !== "" && last?.event === undefined;
-        return [
-          fact(
-            refused
-              ? textAt(x.json, "error.message") !== ""
-              : wellFormed || (cut && error === undefined),
-            "last frame",
-            "an error with message and type, or a broken connection",
-            `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
-            x,
-            last,
-          ),
-        ];
-      }),
-    mutants: [
-      "chat-error-as-string",
-      "chat-error-without-message",
-      "chat-error-event-line",
-      "chat-error-bare",
-      "chat-error-swallowed",
-      "chat-error-message-shaped",
-    ],
+    faults: {
+      "chat-error-as-string": errors((data) => [{
+        data: { error: textAt(data, "error.message") },
+      }]),
+      "chat-error-without-message": errors((
+        data,
+      ) => [{ data: withAt(data, "error.message", "") }]),
+      // Errors and ends have an event line.
+      "chat-error-event-line": {
+        frame: (frame, { endpoint }) =>
+          endpoint !== "chat"
+            ? [frame]
+            : isObject(frame.data) && frame.data["error"] !== undefined
+            ? [{ ...frame, event: "error" }]
+            : frame.data === "[DONE]"
+            ? [{ ...frame, event: "done" }]
+            : [frame],
+      },
+      "chat-error-bare": wire((text) =>
+        text.includes('"error"') ? text.replace(/^data: /, "") : text
+      ),
+      "chat-error-swallowed": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "failed" ? [] : [part],
+      },
+      "chat-error-message-shaped": errors((data) => [{
+        data: { type: "error", message: textAt(data, "error.message") },
+      }]),
+    },
   },
   {
     id: "chat_stream.break-is-no-end",
-    rule: {
-      source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
-      text:
-        "After an error there is neither a finish reason nor `data: [DONE]`: a client would take the reply for complete.",
+    source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
+    rule:
+      "After an error there is neither a finish reason nor `data: [DONE]`: a client would take the reply for complete.",
+    each: (x) => {
+      const bad = x.frames.find((frame) =>
+        frame.data === "[DONE]" || finishes(frame)
+      );
+      return observed("end of the stream", bad?.data ?? "none", x, bad).mustBe(
+        "no finish_reason and no [DONE]",
+        bad === undefined,
+      );
     },
-    judge: (e) =>
-      broken(e).map((x) => {
-        const bad = x.frames.find((frame) =>
-          frame.data === "[DONE]" || finishes(frame)
-        );
-        return fact(
-          bad === undefined,
-          "end of the stream",
-          "no finish_reason and no [DONE]",
-          bad?.data ?? "none",
-          x,
-          bad,
-        );
-      }),
-    mutants: [
-      "chat-error-then-done",
-      "chat-error-then-finish",
-      "chat-error-swallowed",
-    ],
+    faults: {
+      "chat-error-then-done": errors((data) => [{ data }, END]),
+      "chat-error-then-finish": errors((data) => [
+        chunk({ delta: {}, finish_reason: "stop" }),
+        { data },
+      ]),
+      ...shared("chat-error-swallowed"),
+    },
   },
   {
     id: "chat_stream.break-keeps-text",
-    rule: {
-      section: "Chat completion endpoint stream",
-      text: "Text arrives at `choices[0].delta.content`;",
-    },
+    section: "Chat completion endpoint stream",
+    rule: "Text arrives at `choices[0].delta.content`;",
     level: "convention",
-    judge: (e) =>
-      broken(e).map((x) => {
-        const fullText = fixtureContent("text", x.via).text;
-        const found = textOfStream(x);
-        return fact(
-          fullText.startsWith(found),
-          "text before the break",
-          `the beginning of ${fullText}`,
-          found,
-          x,
-        );
-      }),
-    mutants: ["chat-error-as-content"],
+    each: (x) => {
+      const fullText = fixtureContent("text", x.via).text;
+      const found = textOfStream(x);
+      return observed("text before the break", found).mustBe(
+        `the beginning of ${fullText}`,
+        fullText.startsWith(found),
+      );
+    },
+    faults: {
+      "chat-error-as-content": errors((data) => [
+        chunk({
+          delta: { content: textAt(data, "error.message") },
+          finish_reason: null,
+        }),
+        { data },
+      ]),
+    },
   },
   {
     id: "chat_stream.false-start",
-    rule: {
-      source: "https://github.com/openai/openai-node, error handling",
-      text:
-        "A stream that fails before its first content is refused with a status, or carries an error; it never looks like an empty reply.",
-    },
+    source: "https://github.com/openai/openai-node, error handling",
+    rule:
+      "A stream that fails before its first content is refused with a status, or carries an error; it never looks like an empty reply.",
     judge: (e) =>
       CHAT_FALSE_STARTS.flatMap((form) => e.matching(`chat/*/${form}`)).map(
         (x) => {
@@ -127,34 +150,33 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           const well = x.frames.some((frame) =>
             frame.data === "[DONE]" || finishes(frame)
           );
-          return fact(
-            (hasError || x.ending !== "complete") && !well,
+          return observed(
             "reply",
-            "an error",
             `${x.head?.status}: ${x.text.slice(0, 160)}`,
             x,
-          );
+          )
+            .mustBe("an error", (hasError || x.ending !== "complete") && !well);
         },
       ),
-    mutants: ["chat-error-swallowed", "chat-error-then-done"],
+    faults: shared("chat-error-swallowed", "chat-error-then-done"),
   },
   {
     id: "chat_stream.errors-only-when-broken",
-    rule: {
-      source: "https://github.com/openai/openai-node, core/streaming",
-      text: "A chunk of a successful reply has no `error`.",
-    },
-    reads: ["text", "chat-contents"],
+    source: "https://github.com/openai/openai-node, core/streaming",
+    rule: "A chunk of a successful reply has no `error`.",
+    reads: [TEXT_SCENARIO, CHAT_CONTENTS],
     judge: (e) =>
       chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "error",
+        inFrames(x, chunksOf(x), "error").mustBe(
           "none",
           ({ json }) => (at(json, "error") ?? null) === null,
         )
       ),
-    mutants: ["chat-error-chunk-invented"],
+    faults: {
+      "chat-error-chunk-invented": chatFrames((data) => ({
+        ...data,
+        error: {},
+      })),
+    },
   },
 ]);

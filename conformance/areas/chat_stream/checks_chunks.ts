@@ -1,88 +1,108 @@
 /** Checks of the area `chat_stream`: what is in each chunk. */
-import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, wholeNumber } from "../../suite/finding.ts";
 import {
   chatStreams,
   choicesHold,
   chunksOf,
   chunksWithChoice,
-  everyFrame,
+  inFrames,
   requestedModel,
 } from "../chat_reply/reply_content.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
+import { chatFrames } from "../../reference_gateway/change_reply.ts";
+import { observed, wholeNumber } from "../../suite/finding.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { ID } from "./faults.ts";
+import {
+  everyChunk,
+  finishing,
+  later,
+  numberOf,
+  put,
+  replace,
+  withChoice,
+  withText,
+  withUsage,
+} from "../../reference_gateway/change_chunks.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const TEXT =
   "Text arrives at `choices[0].delta.content`; chunks carry `choices[].index`.";
 const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, the chat completion chunk object";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
-/** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.object",
-    rule: {
-      source: REFERENCE,
-      text: "The object type, which is always chat.completion.chunk.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "object",
-          "chat.completion.chunk",
-          ({ json }) => at(json, "object") === "chat.completion.chunk",
-        )
+    source: REFERENCE,
+    rule: "The object type, which is always chat.completion.chunk.",
+    each: (x) =>
+      inFrames(x, chunksOf(x), "object").mustBe(
+        "chat.completion.chunk",
+        ({ json }) => at(json, "object") === "chat.completion.chunk",
       ),
-    mutants: [
-      "chat-stream-object-whole",
-      "chat-stream-object-missing",
-      "chat-last-chunk-object-whole",
-      "chat-message-frames",
-    ],
+    faults: {
+      "chat-stream-object-whole": put(everyChunk, "object", "chat.completion"),
+      "chat-stream-object-missing": put(everyChunk, "object", undefined),
+      "chat-last-chunk-object-whole": put(
+        finishing,
+        "object",
+        "chat.completion",
+      ),
+      // Text is sent in the message format's events.
+      "chat-message-frames": replace(withText, (data) => [{
+        event: "content_block_delta",
+        data: {
+          type: "content_block_delta",
+          index: 0,
+          delta: {
+            type: "text_delta",
+            text: textAt(data, "choices.0.delta.content"),
+          },
+        },
+      }]),
+    },
   },
   {
     id: "chat_stream.id",
-    rule: {
-      source: REFERENCE,
-      text:
-        "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
+    source: REFERENCE,
+    rule:
+      "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
+    each: (x) => {
+      const [first] = chunksOf(x);
+      const id = at(first?.json, "id");
+      return inFrames(x, chunksOf(x), "id").mustBe(
+        `chatcmpl-…, the same in all chunks`,
+        ({ json }) =>
+          typeof id === "string" && /^chatcmpl-./.test(id) &&
+          at(json, "id") === id,
+      );
     },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const [first] = chunksOf(x);
-        const id = at(first?.json, "id");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "id",
-          `chatcmpl-…, the same in all chunks`,
-          ({ json }) =>
-            typeof id === "string" && /^chatcmpl-./.test(id) &&
-            at(json, "id") === id,
-        );
-      }),
-    mutants: [
-      "chat-stream-id-each",
-      "chat-stream-id-missing",
-      "chat-stream-id-first-only",
-      "chat-stream-id-of-messages",
-      "chat-stream-id-last-other",
-    ],
+    faults: {
+      "chat-stream-id-each": put(
+        everyChunk,
+        "id",
+        (_, x) => `chatcmpl-${numberOf(x)}`,
+      ),
+      "chat-stream-id-missing": put(everyChunk, "id", undefined),
+      "chat-stream-id-first-only": put(later, "id", undefined),
+      "chat-stream-id-of-messages": put(everyChunk, "id", "msg_0123456789"),
+      "chat-stream-id-last-other": put(finishing, "id", ID),
+    },
   },
   {
     id: "chat_stream.id-unique",
-    rule: {
-      source: REFERENCE,
-      text:
-        "A unique identifier for the chat completion. Each chunk has the same ID.",
-    },
+    source: REFERENCE,
+    rule:
+      "A unique identifier for the chat completion. Each chunk has the same ID.",
     // As for whole replies, no fixture is requested twice on a route.
     judge: (e) => {
       const seen = new Map<string, string>();
@@ -90,214 +110,232 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         const id = textAt(chunksOf(x)[0]?.json, "id");
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
-        return fact(
-          first === undefined,
+        return observed(
           "id",
-          "an id that no other stream has",
           first === undefined ? id : `${id}, as in ${first}`,
           x,
-        );
+        ).mustBe("an id that no other stream has", first === undefined);
       });
     },
-    mutants: ["chat-stream-id-constant"],
+    faults: { "chat-stream-id-constant": put(everyChunk, "id", "chatcmpl-1") },
   },
   {
     id: "chat_stream.created",
-    rule: {
-      source: REFERENCE,
-      text:
-        "The Unix timestamp (in seconds) of when the chat completion was created. Each chunk has the same timestamp.",
+    source: REFERENCE,
+    rule:
+      "The Unix timestamp (in seconds) of when the chat completion was created. Each chunk has the same timestamp.",
+    each: (x) => {
+      const [first] = chunksOf(x);
+      const created = at(first?.json, "created");
+      return inFrames(x, chunksOf(x), "created").mustBe(
+        "whole seconds since 1970, the same in all chunks",
+        ({ json }) =>
+          wholeNumber(1_577_836_800)(created) &&
+          Number(created) < 4_102_444_800 && at(json, "created") === created,
+      );
     },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const [first] = chunksOf(x);
-        const created = at(first?.json, "created");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "created",
-          "whole seconds since 1970, the same in all chunks",
-          ({ json }) =>
-            wholeNumber(1_577_836_800)(created) &&
-            Number(created) < 4_102_444_800 && at(json, "created") === created,
-        );
-      }),
-    mutants: [
-      "chat-stream-created-each",
-      "chat-stream-created-in-ms",
-      "chat-stream-created-as-text",
-      "chat-stream-created-missing",
-    ],
+    faults: {
+      "chat-stream-created-each": put(
+        everyChunk,
+        "created",
+        (_, x) => 1_780_000_000 + numberOf(x),
+      ),
+      "chat-stream-created-in-ms": put(
+        everyChunk,
+        "created",
+        1_780_000_000_000,
+      ),
+      "chat-stream-created-as-text": put(everyChunk, "created", "1780000000"),
+      "chat-stream-created-missing": put(everyChunk, "created", undefined),
+    },
   },
   {
     id: "chat_stream.model",
-    rule: { source: REFERENCE, text: "The model to generate the completion." },
+    source: REFERENCE,
+    rule: "The model to generate the completion.",
     mode: "replay",
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "model",
-          `${requestedModel(x)} in all chunks`,
-          ({ json }) => at(json, "model") === requestedModel(x),
-        )
+    each: (x) =>
+      inFrames(x, chunksOf(x), "model").mustBe(
+        `${requestedModel(x)} in all chunks`,
+        ({ json }) => at(json, "model") === requestedModel(x),
       ),
-    mutants: [
-      "chat-stream-model-missing",
-      "chat-stream-model-flips",
-      "chat-stream-model-last-other",
-    ],
+    faults: {
+      "chat-stream-model-missing": put(everyChunk, "model", undefined),
+      "chat-stream-model-flips": put(later, "model", "some-model"),
+      "chat-stream-model-last-other": put(finishing, "model", "some-model"),
+    },
   },
   {
     id: "chat_stream.one-model",
-    rule: { source: REFERENCE, text: "The model to generate the completion." },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const model = at(chunksOf(x)[0]?.json, "model");
-        return everyFrame(
-          x,
-          chunksOf(x),
-          "model",
-          "a model id, the same in all chunks",
-          ({ json }) =>
-            typeof model === "string" && model !== "" &&
-            at(json, "model") === model,
-        );
-      }),
-    mutants: ["chat-stream-model-missing", "chat-stream-model-flips"],
+    source: REFERENCE,
+    rule: "The model to generate the completion.",
+    each: (x) => {
+      const model = at(chunksOf(x)[0]?.json, "model");
+      return inFrames(x, chunksOf(x), "model").mustBe(
+        "a model id, the same in all chunks",
+        ({ json }) =>
+          typeof model === "string" && model !== "" &&
+          at(json, "model") === model,
+      );
+    },
+    faults: shared("chat-stream-model-missing", "chat-stream-model-flips"),
   },
   {
     id: "chat_stream.choices",
-    rule: {
-      source: "https://github.com/openai/openai-node, lib/ChatCompletionStream",
-      text:
-        "Every chunk has an array `choices`, of at most one choice when one reply was requested; it is empty only on a chunk with usage.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksOf(x),
-          "choices",
-          "one choice, or none beside usage",
-          ({ json }) => {
-            const choices = at(json, "choices");
-            return Array.isArray(choices) &&
-              (choices.length === 1 ||
-                (choices.length === 0 && isObject(at(json, "usage"))));
-          },
-        )
+    source: "https://github.com/openai/openai-node, lib/ChatCompletionStream",
+    rule:
+      "Every chunk has an array `choices`, of at most one choice when one reply was requested; it is empty only on a chunk with usage.",
+    each: (x) =>
+      inFrames(x, chunksOf(x), "choices").mustBe(
+        "one choice, or none beside usage",
+        ({ json }) => {
+          const choices = at(json, "choices");
+          return Array.isArray(choices) &&
+            (choices.length === 1 ||
+              (choices.length === 0 && isObject(at(json, "usage"))));
+        },
       ),
-    mutants: [
-      "chat-stream-choices-missing",
-      "chat-stream-choices-null",
-      "chat-stream-choices-object",
-      "chat-stream-choice-twice",
-      "chat-stream-empty-chunks",
-    ],
+    faults: {
+      "chat-stream-choices-missing": put(withUsage, "choices", undefined),
+      "chat-stream-choices-null": put(withUsage, "choices", null),
+      "chat-stream-choices-object": put(
+        withChoice,
+        "choices",
+        (data) => at(data, "choices.0"),
+      ),
+      "chat-stream-choice-twice": put(
+        withChoice,
+        "choices",
+        (data) => [...listAt(data, "choices"), ...listAt(data, "choices")],
+      ),
+      "chat-stream-empty-chunks": replace(
+        withText,
+        (data) => [{ data: { ...data, choices: [] } }, { data }],
+      ),
+    },
   },
   {
     id: "chat_stream.index",
-    rule: { section: SECTION, text: TEXT },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.index",
-          "an integer",
-          (frame) =>
-            choicesHold(
-              frame,
-              (choice) => wholeNumber(0)(at(choice, "index")),
-            ),
-        )
+    rule: TEXT,
+    each: (x) =>
+      inFrames(x, chunksWithChoice(x), "choices.0.index").mustBe(
+        "an integer",
+        (frame) =>
+          choicesHold(frame, (choice) => wholeNumber(0)(at(choice, "index"))),
       ),
-    mutants: [
-      "chat-stream-index-missing",
-      "chat-stream-index-text",
-      "chat-stream-finish-index-missing",
-    ],
+    faults: {
+      "chat-stream-index-missing": put(
+        withChoice,
+        "choices.0.index",
+        undefined,
+      ),
+      "chat-stream-index-text": put(withChoice, "choices.0.index", "0"),
+      "chat-stream-finish-index-missing": put(
+        finishing,
+        "choices.0.index",
+        undefined,
+      ),
+    },
   },
   {
     id: "chat_stream.index-zero",
-    rule: {
-      source: `${REFERENCE}, choices[].index`,
-      text: "The index of the only choice is 0.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.index",
-          "0",
-          (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
-        )
+    source: `${REFERENCE}, choices[].index`,
+    rule: "The index of the only choice is 0.",
+    each: (x) =>
+      inFrames(x, chunksWithChoice(x), "choices.0.index").mustBe(
+        "0",
+        (frame) => choicesHold(frame, (choice) => at(choice, "index") === 0),
       ),
-    mutants: ["chat-stream-index-counts", "chat-stream-index-1"],
+    faults: {
+      "chat-stream-index-counts": put(
+        withChoice,
+        "choices.0.index",
+        (_, x) => numberOf(x),
+      ),
+      "chat-stream-index-1": put(withChoice, "choices.0.index", 1),
+    },
   },
   {
     id: "chat_stream.delta",
-    rule: { section: SECTION, text: TEXT },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.delta",
-          "an object whose content is a string, null or absent",
-          (frame) =>
-            choicesHold(frame, (choice) => {
-              const content = at(choice, "delta.content") ?? "";
-              return isObject(at(choice, "delta")) &&
-                typeof content === "string";
-            }),
-        )
+    rule: TEXT,
+    each: (x) =>
+      inFrames(x, chunksWithChoice(x), "choices.0.delta").mustBe(
+        "an object whose content is a string, null or absent",
+        (frame) =>
+          choicesHold(frame, (choice) => {
+            const content = at(choice, "delta.content") ?? "";
+            return isObject(at(choice, "delta")) &&
+              typeof content === "string";
+          }),
       ),
-    mutants: [
-      "chat-stream-message-for-delta",
-      "chat-stream-content-parts",
-      "chat-stream-text-beside-delta",
-      "chat-stream-finish-delta-null",
-    ],
+    faults: {
+      "chat-stream-message-for-delta": put(withChoice, "choices.0", (data) => ({
+        index: 0,
+        message: at(data, "choices.0.delta"),
+        finish_reason: at(data, "choices.0.finish_reason"),
+      })),
+      "chat-stream-content-parts": put(withText, "choices.0.delta.content", (
+        data,
+      ) => [{ type: "text", text: textAt(data, "choices.0.delta.content") }]),
+      "chat-stream-text-beside-delta": put(withText, "choices.0", (data) => ({
+        index: 0,
+        text: at(data, "choices.0.delta.content"),
+        finish_reason: null,
+      })),
+      "chat-stream-finish-delta-null": put(finishing, "choices.0.delta", null),
+    },
   },
   {
     id: "chat_stream.role",
-    rule: {
-      source: REFERENCE,
-      text:
-        "The first chunk of a choice has `delta.role` = `assistant`; later chunks do not repeat it.",
+    source: REFERENCE,
+    rule:
+      "The first chunk of a choice has `delta.role` = `assistant`; later chunks do not repeat it.",
+    each: (x) => {
+      const [first, ...later] = chunksWithChoice(x);
+      const role = at(first?.json, "choices.0.delta.role");
+      return [
+        observed("role of the first chunk", role, x, first).mustBe(
+          "assistant",
+          role === "assistant",
+        ),
+        inFrames(x, later, "choices.0.delta.role").mustBe(
+          "no role after the first chunk",
+          ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
+        ),
+      ];
     },
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => {
-        const [first, ...later] = chunksWithChoice(x);
-        const role = at(first?.json, "choices.0.delta.role");
-        return [
-          fact(
-            role === "assistant",
-            "role of the first chunk",
-            "assistant",
-            role,
-            x,
-            first,
-          ),
-          everyFrame(
-            x,
-            later,
-            "choices.0.delta.role",
-            "no role after the first chunk",
-            ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
-          ),
-        ];
+    faults: {
+      "chat-stream-role-missing": put(
+        withChoice,
+        "choices.0.delta.role",
+        undefined,
+      ),
+      "chat-stream-role-each": put(
+        withText,
+        "choices.0.delta.role",
+        "assistant",
+      ),
+      // The role is sent after the first text.
+      "chat-stream-role-late": chatFrames((data, { state }) => {
+        if (textAt(data, "choices.0.delta.role") !== "") {
+          state.set("role", data);
+          return undefined;
+        }
+        const role = objectOf(state.get("role"));
+        state.delete("role");
+        return Object.keys(role).length === 0
+          ? data
+          : [{ data }, { data: role }];
       }),
-    mutants: [
-      "chat-stream-role-missing",
-      "chat-stream-role-each",
-      "chat-stream-role-late",
-      "chat-stream-role-other",
-      "chat-stream-role-again",
-    ],
+      "chat-stream-role-other": put(
+        (data) => textAt(data, "choices.0.delta.role") !== "",
+        "choices.0.delta.role",
+        "model",
+      ),
+      "chat-stream-role-again": replace(
+        (data) => textAt(data, "choices.0.delta.role") !== "",
+        (data) => [{ data }, { data }],
+      ),
+    },
   },
 ]);

@@ -1,37 +1,52 @@
 /** Checks of the area `chat_stream`: how a stream of the chat endpoint ends. */
-import { at, sameJson } from "../../evidence/json_path.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
-import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";
 import {
   chatStreams,
   chunksOf,
   chunksWithChoice,
-  everyFrame,
   FINISH_REASONS,
   finishes,
+  inFrames,
 } from "../chat_reply/reply_content.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  CHAT_FORMS,
+  CHAT_ODDITIES,
+  CHAT_SIZES,
+} from "../chat_reply/scenarios.ts";
+import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { fact, type Finding, observed } from "../../suite/finding.ts";
+import {
+  chatFinishMissingInOwnDialect,
+  chatFinishTwiceInOwnDialect,
+  DELTA,
+  finish as finishInOwnDialect,
+} from "../equivalence/faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import {
+  chunk,
+  done,
+  END as faultEND,
+  finish,
+  finishBefore,
+  objectOfFrame,
+  wire,
+} from "./faults.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { CHAT_STREAM_BREAK_CHECKS } from "./checks_break.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const END =
   "The stream ends with the literal line `data: [DONE]`, which is not JSON.";
 const LAST =
   "The last content chunk has an empty `delta` and a `finish_reason` (e.g. `stop`).";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 
 function doneOnce(x: Exchange): Finding[] {
   const dones = x.frames.filter(({ data }) => data === "[DONE]");
   const last = x.frames.at(-1);
   return [
-    fact(
-      last?.data === "[DONE]",
-      "last frame",
-      "[DONE]",
-      last?.data,
-      x,
-      last,
-    ),
+    fact(last?.data === "[DONE]", "last frame", "[DONE]", last?.data, x, last),
     fact(dones.length === 1, "[DONE]", "once", `${dones.length} times`, x),
   ];
 }
@@ -46,181 +61,249 @@ function finishOnce(x: Exchange): Finding[] {
   const delta = at(last.json, "choices.0.delta");
   const finished = chunks.filter(finishes);
   return [
-    fact(
-      typeof reason === "string" && reason !== "",
-      "last chunk finish_reason",
+    observed("last chunk finish_reason", reason, x, last).mustBe(
       "a reason",
-      reason,
-      x,
-      last,
+      typeof reason === "string" && reason !== "",
     ),
     fact(sameJson(delta, {}), "last chunk delta", "{}", delta, x, last),
-    fact(
-      finished.length === 1,
-      "finish_reason",
-      "once",
-      `${finished.length} times`,
-      x,
-      finished[1],
-    ),
+    observed("finish_reason", `${finished.length} times`, x, finished[1])
+      .mustBe(
+        "once",
+        finished.length === 1,
+      ),
   ];
 }
 
-/** Part of `CHAT_STREAM_CHECKS`. */
 export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.done",
-    rule: { section: SECTION, text: END },
-    judge: (e) => chatStreams(e).flatMap(doneOnce),
-    mutants: [
-      "chat-done-missing",
-      "chat-done-twice",
-      "chat-done-as-json",
-      "chat-done-first",
-      "chat-done-before-usage",
-      "chat-chunk-after-done",
-    ],
+    rule: END,
+    each: doneOnce,
+    faults: {
+      "chat-done-missing": done(() => []),
+      "chat-done-twice": done(() => [faultEND, faultEND]),
+      "chat-done-as-json": done(() => [{ data: '"[DONE]"' }]),
+      // [DONE] is sent before the finishing chunk.
+      "chat-done-first": {
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat") return [frame];
+          if (frame.data === "[DONE]") return [];
+          return textAt(objectOfFrame(frame), "choices.0.finish_reason") === ""
+            ? [frame]
+            : [faultEND, frame];
+        },
+      },
+      // [DONE] is sent before the usage.
+      "chat-done-before-usage": {
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat") return [frame];
+          if (frame.data === "[DONE]") return [];
+          return at(objectOfFrame(frame), "usage.total_tokens") === undefined
+            ? [frame]
+            : [faultEND, frame];
+        },
+      },
+      "chat-chunk-after-done": done(
+        () => [faultEND, chunk({ delta: {}, finish_reason: null })],
+      ),
+    },
   },
   {
     id: "chat_stream.done-is-the-last-line",
-    rule: { section: SECTION, text: END },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const lines = x.text.split(/\r\n|\n|\r/);
-        const last = lines.findLast((line) => line !== "");
-        return fact(
-          last === "data: [DONE]" && x.ending === "complete",
-          "last line",
-          "data: [DONE], then the end of the body",
-          `${last}, ${x.ending}`,
-          x,
-        );
-      }),
-    mutants: [
-      "chat-done-missing",
-      "chat-done-without-blank",
-      "chat-comment-after-done",
-      "chat-chunk-after-done",
-      "chat-stream-reset",
-    ],
+    rule: END,
+    each: (x) => {
+      const lines = x.text.split(/\r\n|\n|\r/);
+      const last = lines.findLast((line) => line !== "");
+      return observed("last line", `${last}, ${x.ending}`).mustBe(
+        "data: [DONE], then the end of the body",
+        last === "data: [DONE]" && x.ending === "complete",
+      );
+    },
+    faults: {
+      "chat-done-without-blank": wire((text) =>
+        text.replace("data: [DONE]", "data:[DONE]")
+      ),
+      "chat-comment-after-done": wire((text) =>
+        text.includes("[DONE]") ? `${text}: bye\n\n` : text
+      ),
+      "chat-stream-reset": {
+        writer: (writer, { endpoint, stream }) =>
+          endpoint === "chat" && stream
+            ? { ...writer, end: () => setTimeout(writer.reset, 20) }
+            : writer,
+      },
+      ...shared("chat-done-missing", "chat-chunk-after-done"),
+    },
   },
   {
     id: "chat_stream.done-odd-upstreams",
-    rule: { section: SECTION, text: END },
+    rule: END,
     mode: "replay",
-    reads: ["chat-oddities"],
-    judge: (e) => chatStreams(e).flatMap(doneOnce),
-    mutants: ["chat-done-missing"],
+    reads: [CHAT_ODDITIES],
+    each: doneOnce,
+    faults: shared("chat-done-missing"),
   },
   {
     id: "chat_stream.done-after-long-streams",
-    rule: { section: SECTION, text: END },
+    rule: END,
     mode: "replay",
-    reads: ["chat-sizes"],
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => [...doneOnce(x), ...finishOnce(x)]),
-    mutants: ["chat-long-stream-without-done"],
+    reads: [CHAT_SIZES],
+    each: (x) => [...doneOnce(x), ...finishOnce(x)],
+    faults: {
+      // A stream of more than 20 chunks has no [DONE].
+      "chat-long-stream-without-done": {
+        frame: (frame, { endpoint, state }) => {
+          if (endpoint !== "chat") return [frame];
+          const count = Number(state.get("frames") ?? 0);
+          state.set("frames", count + 1);
+          return count > 20 && frame.data === "[DONE]" ? [] : [frame];
+        },
+      },
+    },
   },
   {
     id: "chat_stream.finish",
-    rule: { section: SECTION, text: LAST },
-    judge: (e) => chatStreams(e).flatMap(finishOnce),
-    mutants: [
-      "chat-finish-missing",
-      "chat-finish-with-text",
-      "chat-finish-twice",
-      "chat-finish-delta-missing",
-      "chat-finish-with-role",
-      "chat-finish-on-content",
-      "chat-finish-on-usage",
-    ],
+    rule: LAST,
+    each: finishOnce,
+    faults: {
+      "chat-finish-missing": finish(() => undefined),
+      "chat-finish-with-text": finish((data) =>
+        withAt(data, "choices.0.delta", { content: "" })
+      ),
+      "chat-finish-twice": finish((data) => [{ data }, { data }]),
+      "chat-finish-delta-missing": finish((data) =>
+        withAt(data, "choices.0.delta", undefined)
+      ),
+      "chat-finish-with-role": finish((data) =>
+        withAt(data, "choices.0.delta", { role: "assistant" })
+      ),
+      "chat-finish-on-content": finish((data) => [
+        { data: withAt(data, "choices.0.delta", { content: "." }) },
+      ]),
+      // The finish reason is sent only with the usage.
+      "chat-finish-on-usage": chatFrames((data) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") return undefined;
+        return at(data, "usage.total_tokens") === undefined ? data : {
+          ...data,
+          finish_reason: "stop",
+        };
+      }),
+    },
   },
   {
     id: "chat_stream.finish-odd-upstreams",
-    rule: { section: SECTION, text: LAST },
+    rule: LAST,
     mode: "replay",
-    reads: ["chat-oddities"],
-    judge: (e) => chatStreams(e).flatMap(finishOnce),
-    mutants: [
-      "chat-finish-missing",
-      "chat-empty-reply-unfinished",
-      "chat-finish-missing-in-own-dialect",
-      "chat-finish-twice-in-own-dialect",
-      "chat-finish-with-text-in-own-dialect",
-      "chat-finish-with-call-in-own-dialect",
-    ],
+    reads: [CHAT_ODDITIES],
+    each: finishOnce,
+    faults: {
+      // A reply without text has no finishing chunk.
+      "chat-empty-reply-unfinished": chatFrames((data, { state }) => {
+        if (textAt(data, "choices.0.delta.content") !== "") {
+          state.set("text", true);
+        }
+        const finished = textAt(data, "choices.0.finish_reason") !== "";
+        return finished && !state.has("text") ? undefined : data;
+      }),
+      "chat-finish-missing-in-own-dialect": chatFinishMissingInOwnDialect,
+      "chat-finish-twice-in-own-dialect": chatFinishTwiceInOwnDialect,
+      "chat-finish-with-text-in-own-dialect": finishInOwnDialect((
+        data,
+      ) => [withAt(data, DELTA, { content: "" })]),
+      "chat-finish-with-call-in-own-dialect": finishInOwnDialect((data) => [
+        withAt(data, DELTA, {
+          tool_calls: [{ index: 0, function: { arguments: "" } }],
+        }),
+      ]),
+      ...shared("chat-finish-missing"),
+    },
   },
   {
     id: "chat_stream.finish-reason",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
-      text:
-        "`finish_reason` is null or absent until the end, and then stop, length, tool_calls or content_filter.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        everyFrame(
-          x,
-          chunksWithChoice(x),
-          "choices.0.finish_reason",
-          `null, or one of ${FINISH_REASONS.join(", ")}`,
-          ({ json }) => {
-            const reason = at(json, "choices.0.finish_reason") ?? null;
-            return reason === null ||
-              (typeof reason === "string" && FINISH_REASONS.includes(reason));
-          },
-        )
+    source:
+      "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, choices[].finish_reason",
+    rule:
+      "`finish_reason` is null or absent until the end, and then stop, length, tool_calls or content_filter.",
+    each: (x) =>
+      inFrames(x, chunksWithChoice(x), "choices.0.finish_reason").mustBe(
+        `null, or one of ${FINISH_REASONS.join(", ")}`,
+        ({ json }) => {
+          const reason = at(json, "choices.0.finish_reason") ?? null;
+          return reason === null ||
+            (typeof reason === "string" && FINISH_REASONS.includes(reason));
+        },
       ),
-    mutants: [
-      "chat-stream-finish-end_turn",
-      "chat-stream-finish-empty-before",
-      "chat-stream-finish-false-before",
-    ],
+    faults: {
+      "chat-stream-finish-end_turn": finish((data) =>
+        withAt(data, "choices.0.finish_reason", "end_turn")
+      ),
+      "chat-stream-finish-empty-before": finishBefore(""),
+      "chat-stream-finish-false-before": finishBefore(false),
+    },
   },
   {
     id: "chat_stream.nothing-after-finish",
-    rule: { section: SECTION, text: LAST },
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const chunks = chunksOf(x);
-        const end = chunks.findIndex(finishes);
-        const after = end === -1 ? [] : chunks.slice(end + 1);
-        return everyFrame(
-          x,
-          after,
-          "after the finish",
-          "no choice",
-          ({ json }) => {
-            const choices = at(json, "choices");
-            return Array.isArray(choices) && choices.length === 0;
-          },
+    rule: LAST,
+    each: (x) => {
+      const chunks = chunksOf(x);
+      const end = chunks.findIndex(finishes);
+      const after = end === -1 ? [] : chunks.slice(end + 1);
+      return inFrames(x, after, "after the finish").mustBe(
+        "no choice",
+        ({ json }) => {
+          const choices = at(json, "choices");
+          return Array.isArray(choices) && choices.length === 0;
+        },
+      );
+    },
+    faults: {
+      // A chunk with empty content follows the finish.
+      "chat-content-after-finish": finish((data) => {
+        const late = withAt(
+          withAt(data, "choices.0.delta", { content: "" }),
+          "choices.0.finish_reason",
+          null,
         );
+        return [{ data }, { data: late }];
       }),
-    mutants: ["chat-content-after-finish", "chat-finish-first"],
+      // The finishing chunk is sent before the text.
+      "chat-finish-first": chatFrames((data) => {
+        if (textAt(data, "choices.0.delta.role") !== "") {
+          const early = withAt(
+            withAt(data, "choices.0.delta", {}),
+            "choices.0.finish_reason",
+            "stop",
+          );
+          return [{ data }, { data: early }];
+        }
+        return textAt(data, "choices.0.finish_reason") === ""
+          ? data
+          : undefined;
+      }),
+    },
   },
   {
     id: "chat_stream.blank-line-last",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text:
-        "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
-    },
-    judge: (e) =>
-      chatStreams(e).map((x) =>
-        fact(
-          x.frames.length === x.witness.length &&
-            x.frames.every(({ data }) => !data.includes("\n")),
-          "frames",
-          `${x.witness.length} finished frames of one line`,
-          `${x.frames.length}`,
-          x,
-        )
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule:
+      "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
+    each: (x) =>
+      observed("frames", `${x.frames.length}`).mustBe(
+        `${x.witness.length} finished frames of one line`,
+        x.frames.length === x.witness.length &&
+          x.frames.every(({ data }) => !data.includes("\n")),
       ),
-    mutants: ["chat-last-frame-unfinished", "chat-blank-lines-missing"],
+    faults: {
+      "chat-last-frame-unfinished": wire((text) =>
+        text.includes("[DONE]") ? text.slice(0, -1) : text
+      ),
+      "chat-blank-lines-missing": wire((text) => text.slice(0, -1)),
+    },
   },
   ...CHAT_STREAM_BREAK_CHECKS,
 ]);

@@ -1,22 +1,36 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
-import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, wholeNumber } from "../../suite/finding.ts";
 import {
   chatStreams,
   chunksOf,
-  everyFrame,
   finishes,
   fixtureContentOf,
+  inFrames,
   usageFacts,
 } from "../chat_reply/reply_content.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  CHAT_FORMS,
+  CHAT_ODDITIES,
+  CHAT_USAGE_UNASKED,
+} from "../chat_reply/scenarios.ts";
+import { chatFrames } from "../../reference_gateway/change_reply.ts";
+import { type Finding, observed, wholeNumber } from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import { at, numberAt, textAt } from "../../evidence/json_path.ts";
+import {
+  put,
+  replace,
+  withChoice,
+  withUsage,
+} from "../../reference_gateway/change_chunks.ts";
+import type { Exchange, Frame } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 
 const USAGE =
   "https://platform.openai.com/docs/api-reference/chat/create, stream_options.include_usage";
-const FORMS = ["text", "chat-forms"];
+const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 const CONTENTS = [...FORMS, "chat-contents"];
 const USAGE_RULE = {
   section: "Equivalent fields between the two formats",
@@ -36,76 +50,97 @@ function usageChunk(x: Exchange): Frame | undefined {
   return chunksOf(x).findLast(({ json }) => isObject(at(json, "usage")));
 }
 
-/** Part of `CHAT_STREAM_EXACT_CHECKS`. */
 export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
+  of: chatStreams,
 }, [
   {
     id: "chat_stream.usage-asked",
-    rule: {
-      source: USAGE,
-      text:
-        "An additional chunk will be streamed before the data: [DONE] message. The usage field on this chunk shows the token usage statistics for the entire request, and the choices field will always be an empty array.",
-    },
+    source: USAGE,
+    rule:
+      "An additional chunk will be streamed before the data: [DONE] message. The usage field on this chunk shows the token usage statistics for the entire request, and the choices field will always be an empty array.",
     mode: "both",
     reads: FORMS,
-    judge: (e) =>
-      chatStreams(e).flatMap((x) => {
-        const chunks = chunksOf(x);
-        const withUsage = chunks.filter(({ json }) =>
-          (at(json, "usage") ?? null) !== null
-        );
-        const [usage] = withUsage;
-        const end = chunks.findIndex(finishes);
-        const [input, output, total] = ["prompt", "completion", "total"].map((
-          name,
-        ) => at(usage?.json, `usage.${name}_tokens`));
-        return [
-          fact(
-            withUsage.length === 1,
-            "chunks with usage",
-            "one",
-            `${withUsage.length}`,
-            x,
-          ),
-          fact(
-            usage !== undefined && chunks.indexOf(usage) > end,
-            "usage",
-            "after the finish",
-            usage?.data,
-            x,
-            usage,
-          ),
-          fact(
-            JSON.stringify(at(usage?.json, "choices")) === "[]",
-            "choices of the usage chunk",
-            "[]",
-            at(usage?.json, "choices"),
-            x,
-            usage,
-          ),
-          fact(
-            wholeNumber(1)(input) && wholeNumber(0)(output) &&
-              total === Number(input) + Number(output),
-            "usage",
-            "whole numbers and their sum",
-            at(usage?.json, "usage"),
-            x,
-            usage,
-          ),
-        ];
+    each: (x) => {
+      const chunks = chunksOf(x);
+      const withUsage = chunks.filter(({ json }) =>
+        (at(json, "usage") ?? null) !== null
+      );
+      const [usage] = withUsage;
+      const end = chunks.findIndex(finishes);
+      const [input, output, total] = ["prompt", "completion", "total"].map((
+        name,
+      ) => at(usage?.json, `usage.${name}_tokens`));
+      return [
+        observed("chunks with usage", `${withUsage.length}`).mustBe(
+          "one",
+          withUsage.length === 1,
+        ),
+        observed("usage", usage?.data, x, usage).mustBe(
+          "after the finish",
+          usage !== undefined && chunks.indexOf(usage) > end,
+        ),
+        observed(
+          "choices of the usage chunk",
+          at(usage?.json, "choices"),
+          x,
+          usage,
+        ).mustBe("[]", JSON.stringify(at(usage?.json, "choices")) === "[]"),
+        observed("usage", at(usage?.json, "usage"), x, usage).mustBe(
+          "whole numbers and their sum",
+          wholeNumber(1)(input) && wholeNumber(0)(output) &&
+            total === Number(input) + Number(output),
+        ),
+      ];
+    },
+    faults: {
+      "chat-stream-usage-missing": put(withUsage, "usage", null),
+      "chat-stream-usage-each": put(
+        withChoice,
+        "usage",
+        { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 },
+      ),
+      "chat-stream-usage-twice": replace(
+        withUsage,
+        (data) => [{ data }, { data }],
+      ),
+      // The usage is on the finishing chunk.
+      "chat-stream-usage-on-finish": chatFrames((data, { state }) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") {
+          state.set("finish", data);
+          return undefined;
+        }
+        if (at(data, "usage.total_tokens") === undefined) return data;
+        const finish = objectOf(state.get("finish"));
+        return [{ data: { ...finish, usage: at(data, "usage") } }];
       }),
-    mutants: [
-      "chat-stream-usage-missing",
-      "chat-stream-usage-each",
-      "chat-stream-usage-twice",
-      "chat-stream-usage-on-finish",
-      "chat-stream-usage-with-choice",
-      "chat-stream-usage-first",
-      "chat-stream-usage-as-text",
-      "chat-stream-usage-empty",
-      "chat-stream-usage-sum-wrong",
-    ],
+      "chat-stream-usage-with-choice": put(
+        withUsage,
+        "choices",
+        [{ index: 0, delta: {}, finish_reason: null }],
+      ),
+      // The usage is sent before the finishing chunk.
+      "chat-stream-usage-first": chatFrames((data, { state }) => {
+        if (textAt(data, "choices.0.finish_reason") !== "") {
+          state.set("finish", data);
+          return undefined;
+        }
+        return at(data, "usage.total_tokens") === undefined
+          ? data
+          : [{ data }, { data: objectOf(state.get("finish")) }];
+      }),
+      "chat-stream-usage-as-text": put(
+        withUsage,
+        "usage.completion_tokens",
+        (data) => `${numberAt(data, "usage.completion_tokens")}`,
+      ),
+      "chat-stream-usage-empty": put(withUsage, "usage", { total: 1 }),
+      "chat-stream-usage-sum-wrong": put(
+        withUsage,
+        "usage.total_tokens",
+        (data) => at(data, "usage.prompt_tokens"),
+      ),
+    },
   },
   {
     id: "chat_stream.usage-exact",
@@ -113,81 +148,109 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
     level: "documented",
     reads: CONTENTS,
     judge: tokens,
-    mutants: [
-      "chat-stream-usage-off-by-one",
-      "chat-stream-usage-zero",
-      "chat-stream-usage-without-cache",
-      "chat-stream-usage-first-figures",
-    ],
+    faults: {
+      "chat-stream-usage-off-by-one": put(
+        withUsage,
+        "usage.completion_tokens",
+        (data) => (numberAt(data, "usage.completion_tokens") ?? 0) + 1,
+      ),
+      "chat-stream-usage-zero": put(
+        withUsage,
+        "usage",
+        { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      ),
+      // Cached input is not counted.
+      "chat-stream-usage-without-cache": put(
+        withUsage,
+        "usage.prompt_tokens",
+        (data) =>
+          (numberAt(data, "usage.prompt_tokens") ?? 0) -
+          (numberAt(data, "usage.prompt_tokens_details.cached_tokens") ?? 0),
+      ),
+      // The first of the upstream's token counts is kept.
+      "chat-stream-usage-first-figures": {
+        part: (part, { endpoint, state }) => {
+          if (endpoint !== "chat" || part.type !== "usage") return [part];
+          if (state.has("usage")) return [];
+          state.set("usage", true);
+          return [part];
+        },
+      },
+    },
   },
   {
     id: "chat_stream.usage-exact-odd-upstreams",
     rule: USAGE_RULE,
     level: "documented",
-    reads: ["chat-oddities"],
+    reads: [CHAT_ODDITIES],
     judge: tokens,
-    mutants: ["chat-stream-usage-zero"],
+    faults: shared("chat-stream-usage-zero"),
   },
   {
     id: "chat_stream.usage-details",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
-      text:
-        "`cached_tokens` is the number of prompt tokens read from the cache.",
-    },
+    source:
+      "https://platform.openai.com/docs/guides/prompt-caching, usage.prompt_tokens_details",
+    rule: "`cached_tokens` is the number of prompt tokens read from the cache.",
     reads: CONTENTS,
-    judge: (e) =>
-      chatStreams(e).map((x) => {
-        const { cacheRead } = fixtureContentOf(x).usage;
-        const chunk = usageChunk(x);
-        const path = "usage.prompt_tokens_details.cached_tokens";
-        const found = at(chunk?.json, path) ?? undefined;
-        return fact(
-          found === cacheRead || (found === undefined && cacheRead === 0),
-          path,
-          `${cacheRead}`,
-          found,
-          x,
-          chunk,
-        );
-      }),
-    mutants: ["chat-stream-details-lost", "chat-stream-cached-zero"],
+    each: (x) => {
+      const { cacheRead } = fixtureContentOf(x).usage;
+      const chunk = usageChunk(x);
+      const path = "usage.prompt_tokens_details.cached_tokens";
+      const found = at(chunk?.json, path) ?? undefined;
+      return observed(path, found, x, chunk).mustBe(
+        `${cacheRead}`,
+        found === cacheRead || (found === undefined && cacheRead === 0),
+      );
+    },
+    faults: {
+      "chat-stream-details-lost": put(
+        withUsage,
+        "usage.prompt_tokens_details",
+        undefined,
+      ),
+      "chat-stream-cached-zero": put(
+        withUsage,
+        "usage.prompt_tokens_details.cached_tokens",
+        0,
+      ),
+    },
   },
   {
     id: "chat_stream.usage-not-asked",
-    rule: {
-      source: USAGE,
-      text: "Usage comes only when stream_options.include_usage is true.",
-    },
+    source: USAGE,
+    rule: "Usage comes only when stream_options.include_usage is true.",
     mode: "both",
-    reads: ["chat-usage-unasked"],
+    reads: [CHAT_USAGE_UNASKED],
     judge: (e) =>
       ["absent", "false"].flatMap((form) =>
         e.streams(`chat/*/stream-${form}`).flatMap((x) => [
-          everyFrame(
-            x,
-            chunksOf(x),
-            "usage",
+          inFrames(x, chunksOf(x), "usage").mustBe(
             "none",
             ({ json }) => (at(json, "usage") ?? null) === null,
           ),
-          everyFrame(
-            x,
-            chunksOf(x),
-            "choices",
+          inFrames(x, chunksOf(x), "choices").mustBe(
             "not empty: no usage chunk",
             ({ json }) => at(json, "choices.0") !== undefined,
           ),
-          fact(
-            x.frames.at(-1)?.data === "[DONE]",
-            "last frame",
+          observed("last frame", x.frames.at(-1)?.data, x).mustBe(
             "[DONE]",
-            x.frames.at(-1)?.data,
-            x,
+            x.frames.at(-1)?.data === "[DONE]",
           ),
         ])
       ),
-    mutants: ["chat-stream-usage-always", "chat-stream-unasked-empty-chunk"],
+    faults: {
+      "chat-stream-usage-always": asking({ usageAsked: true }),
+      // Where no usage was requested, an empty usage chunk is sent.
+      "chat-stream-unasked-empty-chunk": {
+        modelRequest: (request) => ({ ...request, usageAsked: true }),
+        frame: (frame, { endpoint }) => {
+          if (endpoint !== "chat" || typeof frame.data === "string") {
+            return [frame];
+          }
+          const { usage: _, ...rest } = frame.data;
+          return [{ data: rest }];
+        },
+      },
+    },
   },
 ]);

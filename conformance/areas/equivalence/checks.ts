@@ -1,10 +1,12 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
+import { chatInputDoubled } from "./faults.ts";
 import { contentOf, textAndCalls, tokensOf } from "../../evidence/content.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { REPETITION_CHECKS } from "./checks_repetition.ts";
 import { FIXTURE_CHECKS } from "./checks_fixtures.ts";
 
@@ -32,12 +34,9 @@ function same(
   return pairs(e).map(([messages, chat]) => {
     const expected = read(messages);
     const actual = read(chat);
-    return fact(
-      expected === actual,
-      `${what} on both endpoints`,
+    return observed(`${what} on both endpoints`, actual, chat).mustBe(
       `as in ${messages.label}: ${expected}`,
-      actual,
-      chat,
+      expected === actual,
     );
   });
 }
@@ -63,52 +62,74 @@ function finishOf({ endpoint, frames, json }: Exchange): string {
   return typeof reason === "string" ? FINISH[reason] ?? reason : "";
 }
 
-/** All checks of the area `equivalence`. */
 export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "replay",
 }, [
   {
     id: "equivalence.text",
-    rule: {
-      section: SECTION,
-      text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
-    },
-    reads: ["text"],
+    rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+    reads: [TEXT_SCENARIO],
     judge: (e) => same(e, "text", (x) => textAndCalls(contentOf(x))),
-    mutants: ["chat-loses-last-text"],
+    faults: {
+      "chat-loses-last-text": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "text"
+            ? [{ ...part, text: part.text.replace(".", "") }]
+            : [part],
+      },
+    },
   },
   {
     id: "equivalence.tools",
-    rule: {
-      source:
-        "Both formats carry tool calls; the same reply calls the same tools",
-      text:
-        "Names, arguments and order of the tool calls are the same on both endpoints.",
-    },
+    source:
+      "Both formats carry tool calls; the same reply calls the same tools",
+    rule:
+      "Names, arguments and order of the tool calls are the same on both endpoints.",
     reads: ["pair-tools"],
     judge: (e) => same(e, "tool calls", (x) => textAndCalls(contentOf(x))),
-    mutants: ["chat-second-tool-lost"],
+    faults: {
+      // The chat endpoint passes on only one tool call.
+      "chat-second-tool-lost": {
+        part: (part, { endpoint, state }) => {
+          if (endpoint !== "chat") return [part];
+          if (part.type === "tool" && !state.has("call")) {
+            state.set("call", part.call);
+          }
+          const later = (part.type === "tool" || part.type === "args") &&
+            part.call !== state.get("call");
+          return later ? [] : [part];
+        },
+      },
+    },
   },
   {
     id: "equivalence.tokens",
-    rule: {
-      section: SECTION,
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
-    reads: ["text"],
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
+    reads: [TEXT_SCENARIO],
     judge: (e) =>
       same(e, "tokens", (x) => JSON.stringify(tokensOf(contentOf(x)))),
-    mutants: ["chat-input-doubled"],
+    faults: { "chat-input-doubled": chatInputDoubled },
   },
   {
     id: "equivalence.stop",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     reads: ["pair-tools"],
     judge: (e) => same(e, "stop cause", finishOf),
-    mutants: ["chat-tool-stop-lost"],
+    faults: {
+      // Tool calls on the chat endpoint end with the finish reason of plain text.
+      "chat-tool-stop-lost": {
+        reply: (reply, { endpoint }) =>
+          endpoint === "chat"
+            ? {
+              ...reply,
+              body: JSON.parse(
+                JSON.stringify(reply.body).replace('"tool_calls"}', '"stop"}'),
+              ),
+            }
+            : reply,
+      },
+    },
   },
   ...FIXTURE_CHECKS,
   ...REPETITION_CHECKS,

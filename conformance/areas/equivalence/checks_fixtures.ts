@@ -2,6 +2,40 @@
  * Checks of the area `equivalence`: every fixture through both endpoints, whole and streamed, from
  * every upstream.
  */
+import { SENT_TALK } from "../upstream/scenarios_request.ts";
+import {
+  chatFrames,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import {
+  limitLostOnChat,
+  otherModelOnChat,
+  systemLostOnChat,
+} from "../upstream/faults.ts";
+import {
+  chatFinishMissingInOwnDialect,
+  chatFinishNullInOwnDialect,
+  chatFinishTwiceInOwnDialect,
+  firstChoice,
+  FIXTURE_FAULTS,
+} from "./faults.ts";
+import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
+import {
+  type Check,
+  checksWith,
+  type Level,
+  pick,
+  shared,
+} from "../../suite/check.ts";
 import {
   contentOf,
   fixtureContent,
@@ -11,11 +45,9 @@ import {
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Kind, PAIRED } from "./scenarios.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { ENDS_OF_THEIR_OWN, of, stopOf, stopPairs } from "./stop_causes.ts";
 
 const SECTION = "Equivalent fields between the two formats";
@@ -58,12 +90,9 @@ function wholeAsStream(e: Evidence, kind: Kind): Finding[] {
       const x = e.exchange(whole.label.replace(/-whole$/, "-stream"));
       const expected = fullContent(contentOf(whole));
       const actual = fullContent(contentOf(x));
-      return fact(
-        expected === actual,
-        "content, stop cause and token counts",
+      return observed("content, stop cause and token counts", actual, x).mustBe(
         `as in ${whole.label}: ${expected}`,
-        actual,
-        x,
+        expected === actual,
       );
     })
   );
@@ -93,23 +122,9 @@ function field(x: Exchange): string {
     .join("");
 }
 
-function pairCheck(
-  name: string,
-  kind: Kind,
-  rule: Check["rule"],
-  level: Check["level"],
-  judge: (e: Evidence) => readonly Finding[],
-  mutants: readonly string[],
-): Check {
-  return {
-    id: `equivalence.${name}-${kind}`,
-    rule,
-    level,
-    mode: "replay",
-    reads: [`pair-${kind}`],
-    judge,
-    mutants,
-  };
+/** A rule about ordinary replies is documented; for odd ones it is a convention. */
+function levelOf(kind: Kind): Level {
+  return kind === "oddities" ? "convention" : "documented";
 }
 
 /** Compares the upstream requests of both endpoints for equivalent client requests. */
@@ -128,121 +143,118 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
         return JSON.stringify({ model, system, turns, maxTokens, tools })
           .replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
       });
-      return fact(
-        left === right,
-        "the request upstream",
+      return observed("the request upstream", right, chat).mustBe(
         `as of ${messages.label}: ${left}`,
-        right,
-        chat,
+        left === right,
       );
     })
   );
 }
 
-/** Part of `EQUIVALENCE_CHECKS`. */
-export const FIXTURE_CHECKS: readonly Check[] = [
-  ...KINDS.flatMap((kind): Check[] => [
-    pairCheck(
-      "words",
-      kind,
-      {
-        section: SECTION,
-        text:
-          "| Reply text | `content[0].text` | `choices[0].message.content` |",
-      },
-      kind === "oddities" ? "convention" : "documented",
-      (e) =>
+export const FIXTURE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
+  mode: "replay",
+}, [
+  ...KINDS.flatMap((kind) => [
+    {
+      id: `equivalence.words-${kind}`,
+      rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+      level: levelOf(kind),
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) =>
         asTheFixture(e, kind, "text and tools", textAndTools, TEXT_ELSEWHERE),
-      kind === "calls"
-        ? ["chat-arguments-changed", "message-tools-reversed"]
-        : ["chat-stream-text-changed", "message-whole-text-trimmed"],
-    ),
-    pairCheck(
-      "usage",
-      kind,
-      {
-        section: SECTION,
-        text:
-          "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
-      },
-      "documented",
-      (e) => asTheFixture(e, kind, "tokens", tokens),
-      [
+      faults: kind === "calls"
+        ? pick(
+          FIXTURE_FAULTS,
+          "chat-arguments-changed",
+          "message-tools-reversed",
+        )
+        : pick(
+          FIXTURE_FAULTS,
+          "chat-stream-text-changed",
+          "message-whole-text-trimmed",
+        ),
+    },
+    {
+      id: `equivalence.usage-${kind}`,
+      rule:
+        "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` | | Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => asTheFixture(e, kind, "tokens", tokens),
+      faults: pick(
+        FIXTURE_FAULTS,
         "chat-output-one-more",
         "message-stream-output-zero",
         "chat-whole-input-less",
         "streams-cost-more",
         ...kind === "texts" ? ["cache-tokens-lost"] : [],
-      ],
-    ),
-    pairCheck(
-      "stops",
-      kind,
-      {
-        section: SECTION,
-        text: "| Stop cause | `stop_reason` | `finish_reason` |",
-      },
-      kind === "oddities" ? "convention" : "documented",
-      (e) => stopPairs(e, kind),
-      kind === "calls"
-        ? ["tools-end-as-text", "chat-finish-told-twice"]
-        : ["limits-end-as-text", "chat-finish-told-twice"],
-    ),
-    pairCheck(
-      "forms",
-      kind,
-      {
-        source: "A stream is the same reply in pieces",
-        text:
-          "A stream has the content and the token counts of the whole reply.",
-      },
-      "convention",
-      (e) => wholeAsStream(e, kind),
-      [
+      ),
+    },
+    {
+      id: `equivalence.stops-${kind}`,
+      rule: "| Stop cause | `stop_reason` | `finish_reason` |",
+      level: levelOf(kind),
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => stopPairs(e, kind),
+      faults: kind === "calls"
+        ? pick(FIXTURE_FAULTS, "tools-end-as-text", "chat-finish-told-twice")
+        : pick(FIXTURE_FAULTS, "limits-end-as-text", "chat-finish-told-twice"),
+    },
+    {
+      id: `equivalence.forms-${kind}`,
+      source: "A stream is the same reply in pieces",
+      rule: "A stream has the content and the token counts of the whole reply.",
+      reads: [`pair-${kind}`],
+      judge: (e: Evidence) => wholeAsStream(e, kind),
+      faults: pick(
+        FIXTURE_FAULTS,
         "chat-stream-text-changed",
         "streams-cost-more",
         "message-stream-output-zero",
-      ],
-    ),
-  ]),
-  pairCheck(
-    "deltas",
-    "texts",
-    {
-      section: SECTION,
-      text:
-        "| Stream delta | `content_block_delta` event | `choices[0].delta.content` |",
+      ),
     },
-    "documented",
-    (e) =>
+  ]),
+  {
+    id: "equivalence.deltas-texts",
+    rule:
+      "| Stream delta | `content_block_delta` event | `choices[0].delta.content` |",
+    reads: ["pair-texts"],
+    judge: (e) =>
       PAIRED.texts.flatMap((fixture) =>
         e.streams(`*/*/${fixture}-stream`).map((x) => {
           const expected = fixtureContent(fixture, x.via).text;
-          return fact(
-            deltas(x) === expected,
-            "deltas, joined",
+          return observed("deltas, joined", deltas(x), x).mustBe(
             expected,
-            deltas(x),
-            x,
+            deltas(x) === expected,
           );
         })
       ),
-    [
-      "chat-stream-text-changed",
-      "message-stream-text-elsewhere",
-      "chat-first-delta-lost",
-      "message-last-delta-twice",
-    ],
-  ),
-  pairCheck(
-    "fields",
-    "texts",
-    {
-      section: SECTION,
-      text: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+    faults: {
+      "message-stream-text-elsewhere": messageFrames((data) =>
+        objectOf(data["delta"])["type"] === "text_delta"
+          ? withAt(data, "delta.type", "text")
+          : data
+      ),
+      // The first text of a chat stream is lost.
+      "chat-first-delta-lost": chatFrames((data, { state }) => {
+        const text = stringOf(objectOf(firstChoice(data)["delta"])["content"]);
+        if ((text ?? "") === "" || state.has("sent")) return data;
+        state.set("sent", true);
+        return undefined;
+      }),
+      // A full stop is sent twice.
+      "message-last-delta-twice": messageFrames((data, _, frame) => {
+        const text = stringOf(objectOf(data["delta"])["text"]);
+        return text?.endsWith(".") === true ? [frame, frame] : data;
+      }),
+      ...shared("chat-stream-text-changed"),
     },
-    "documented",
-    (e) =>
+  },
+  {
+    id: "equivalence.fields-texts",
+    rule: "| Reply text | `content[0].text` | `choices[0].message.content` |",
+    reads: ["pair-texts"],
+    judge: (e) =>
       PAIRED.texts.flatMap((fixture) =>
         e.replies(`*/*/${fixture}-whole`).flatMap((x) => {
           const expected = fixtureContent(fixture, x.via).text;
@@ -255,35 +267,40 @@ export const FIXTURE_CHECKS: readonly Check[] = [
           ];
         })
       ),
-    ["message-whole-text-trimmed", "message-text-in-two-blocks"],
-  ),
-  ...ENDS_OF_THEIR_OWN.map((fixture): Check => ({
-    id: `equivalence.one-end-${fixture}`,
-    rule: {
-      section: "Chat completion reply",
-      text: "`finish_reason` (string, e.g. `stop`)",
+    faults: {
+      // The text of a whole reply is split into two blocks.
+      "message-text-in-two-blocks": messageReply((body) => ({
+        ...body,
+        content: arrayOf(body["content"]).flatMap((block) => {
+          const text = stringOf(objectOf(block)["text"]);
+          return text === undefined ? [block] : [
+            { type: "text", text: text.slice(0, 5) },
+            { type: "text", text: text.slice(5) },
+          ];
+        }),
+      })),
+      ...shared("message-whole-text-trimmed"),
     },
-    level: "documented",
-    mode: "replay",
+  },
+  ...ENDS_OF_THEIR_OWN.map((fixture) => ({
+    id: `equivalence.one-end-${fixture}`,
+    section: "Chat completion reply",
+    rule: "`finish_reason` (string, e.g. `stop`)",
     reads: ["pair-oddities"],
-    judge: (e) =>
+    judge: (e: Evidence) =>
       of(e, fixture).map((x) => {
         const expected = x.endpoint === "chat" ? "stop" : "end_turn";
-        return fact(
-          stopOf(x) === expected,
-          "stop cause, sent once",
+        return observed("stop cause, sent once", stopOf(x) || "none", x).mustBe(
           expected,
-          stopOf(x) || "none",
-          x,
+          stopOf(x) === expected,
         );
       }),
-    mutants: [
-      "chat-finish-told-twice",
-      "chat-finish-lost",
-      "chat-finish-missing-in-own-dialect",
-      "chat-finish-twice-in-own-dialect",
-      "chat-finish-null-in-own-dialect",
-    ],
+    faults: {
+      ...pick(FIXTURE_FAULTS, "chat-finish-told-twice", "chat-finish-lost"),
+      "chat-finish-missing-in-own-dialect": chatFinishMissingInOwnDialect,
+      "chat-finish-twice-in-own-dialect": chatFinishTwiceInOwnDialect,
+      "chat-finish-null-in-own-dialect": chatFinishNullInOwnDialect,
+    },
   })),
   {
     id: "equivalence.requests",
@@ -294,13 +311,18 @@ export const FIXTURE_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "replay",
-    reads: ["sent-talk"],
+    reads: [SENT_TALK],
     judge: (e) => sameRequests(e, ["history", "blocks"]),
-    mutants: [
-      "system-lost-on-chat",
-      "other-model-on-chat",
-      "limit-lost-on-chat",
-      "chat-turns-cut",
-    ],
+    faults: {
+      "system-lost-on-chat": systemLostOnChat,
+      "other-model-on-chat": otherModelOnChat,
+      "limit-lost-on-chat": limitLostOnChat,
+      // The chat endpoint drops the first turn.
+      "chat-turns-cut": asking((request, { endpoint }) =>
+        endpoint === "chat" && request.turns.length > 1
+          ? { turns: request.turns.slice(1) }
+          : {}
+      ),
+    },
   },
-];
+]);

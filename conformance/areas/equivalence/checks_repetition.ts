@@ -4,6 +4,23 @@
  * model varies stay unclear.
  */
 import {
+  chatFrames,
+  chatReply,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+  skill,
+} from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
+import { streamed, trimmed } from "./faults.ts";
+import {
   causeInChat,
   contentOf,
   textAndCalls,
@@ -11,11 +28,8 @@ import {
 } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "../../../replay/json.ts";
 import { AGAIN } from "./scenarios_repetition.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, skill } from "../../suite/finding.ts";
 
 const SECTION = "Equivalent fields between the two formats";
 const INPUT = "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |";
@@ -106,12 +120,9 @@ function bothForms(
         commonValue(group.wholes, gate) === undefined ||
         commonValue(group.streams, gate) === undefined
       ) return incomparable(e, what, stream);
-      return fact(
-        expected === actual,
-        `${what} of the stream`,
+      return observed(`${what} of the stream`, actual, stream).mustBe(
         `as in ${whole.label}: ${expected}`,
-        actual,
-        stream,
+        expected === actual,
       );
     })
   );
@@ -144,12 +155,9 @@ function bothEndpoints(
       const other = chat.wholes.concat(chat.streams)[at] ?? right;
       const expected = read(x);
       const actual = read(other);
-      return fact(
-        expected === actual,
-        `${what} on both endpoints`,
+      return observed(`${what} on both endpoints`, actual, other).mustBe(
         `as in ${x.label}: ${expected}`,
-        actual,
-        other,
+        expected === actual,
       );
     });
   });
@@ -192,69 +200,126 @@ function modelOf({ json, frames }: Exchange): string {
   ).find((model) => model !== "") ?? "";
 }
 
-/** Part of `EQUIVALENCE_CHECKS`. */
 export const REPETITION_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: ["same-again"],
 }, [
   {
     id: "equivalence.again-words",
-    rule: {
-      source: "A stream is the same reply in pieces",
-      text:
-        "A model that repeats its words on each request gives the same words whole and streamed.",
-    },
+    source: "A stream is the same reply in pieces",
+    rule:
+      "A model that repeats its words on each request gives the same words whole and streamed.",
     judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
-    mutants: [
-      "again-delta-lost",
-      "again-markup-escaped",
-      "again-argument-trimmed",
-      "again-chat-stream-cut",
-    ],
+    faults: {
+      // The second text delta of a message stream is lost.
+      "again-delta-lost": messageFrames((data, { state }) => {
+        if (textAt(data, "delta.type") !== "text_delta") return data;
+        const number = Number(state.get("delta") ?? 0) + 1;
+        state.set("delta", number);
+        return number === 2 ? undefined : data;
+      }),
+      "again-markup-escaped": streamed(
+        "text",
+        "messages",
+        (text) => text.replaceAll("<", "&lt;"),
+      ),
+      // Whitespace around the arguments of whole messages is removed.
+      "again-argument-trimmed": messageReply((body) => ({
+        ...body,
+        content: (Array.isArray(body["content"]) ? body["content"] : []).map(
+          (block) => {
+            const { input } = objectOf(block);
+            if (input === undefined) return block;
+            const entries = Object.entries(objectOf(input));
+            return {
+              ...objectOf(block),
+              input: Object.fromEntries(
+                entries.map(([key, value]) => [key, trimmed(value ?? null)]),
+              ),
+            };
+          },
+        ),
+      })),
+      // Chat streams lose all text after three deltas, and end normally.
+      "again-chat-stream-cut": chatFrames((data, { state }) => {
+        if (textAt(data, "choices.0.delta.content") === "") return data;
+        const number = Number(state.get("delta") ?? 0) + 1;
+        state.set("delta", number);
+        return number > 3 ? undefined : data;
+      }),
+    },
   },
   {
     id: "equivalence.again-input",
-    rule: { section: SECTION, text: INPUT },
+    rule: INPUT,
     judge: (e) => bothForms(e, "input tokens", inputOf, inputOf),
-    mutants: ["again-stream-input-more"],
+    faults: {
+      // Chat streams count one prompt token too many.
+      "again-stream-input-more": chatFrames((data) => {
+        const tokens = numberOf(objectOf(data["usage"])["prompt_tokens"]);
+        return tokens === undefined
+          ? data
+          : withAt(data, "usage.prompt_tokens", tokens + 1);
+      }),
+    },
   },
   {
     id: "equivalence.again-output",
-    rule: { section: SECTION, text: OUTPUT },
+    rule: OUTPUT,
     judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
-    mutants: ["streams-cost-more", "again-whole-output-less"],
+    faults: {
+      // Whole chat replies count one token too few.
+      "again-whole-output-less": chatReply((body) => {
+        const tokens = numberOf(objectOf(body["usage"])["completion_tokens"]) ??
+          0;
+        return withAt(body, "usage.completion_tokens", tokens - 1);
+      }),
+      ...shared("streams-cost-more"),
+    },
   },
   {
     id: "equivalence.again-stop",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     judge: (e) => bothForms(e, "stop cause", stopOf, wordsOf),
-    mutants: ["again-stream-end-as-limit"],
+    faults: {
+      "again-stream-end-as-limit": messageFrames((data) =>
+        textAt(data, "delta.stop_reason") === ""
+          ? data
+          : withAt(data, "delta.stop_reason", "max_tokens")
+      ),
+    },
   },
   {
     id: "equivalence.again-model",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text: "| model | string | Model id used |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule: "| model | string | Model id used |",
     judge: (e) => bothForms(e, "model", modelOf, modelOf),
-    mutants: ["again-stream-model-other"],
+    faults: {
+      "again-stream-model-other": messageFrames((data) =>
+        data["type"] === "message_start"
+          ? withAt(data, "message.model", "vendora-haiku-4-5-other")
+          : data
+      ),
+    },
   },
   {
     id: "equivalence.again-price",
-    rule: { section: SECTION, text: OUTPUT },
+    rule: OUTPUT,
     judge: (e) => bothEndpoints(e, "output tokens", outputOf),
-    mutants: ["chat-output-one-more"],
+    faults: shared("chat-output-one-more"),
   },
   {
     id: "equivalence.again-stop-cause",
-    rule: {
-      section: SECTION,
-      text: "| Stop cause | `stop_reason` | `finish_reason` |",
-    },
+    rule: "| Stop cause | `stop_reason` | `finish_reason` |",
     judge: (e) => bothEndpoints(e, "stop cause", causeOf),
-    mutants: ["again-chat-end-as-limit"],
+    faults: {
+      "again-chat-end-as-limit": {
+        part: (part, { endpoint }) =>
+          endpoint === "chat" && part.type === "stop" && part.cause === "end"
+            ? [{ ...part, cause: "max_tokens" }]
+            : [part],
+      },
+    },
   },
 ]);

@@ -71,11 +71,7 @@ export const PAIRED = {
 /** A kind of fixture. */
 export type Kind = keyof typeof PAIRED;
 
-const OFFERED = [
-  "get_weather",
-  "get_time",
-  "save_note",
-] as const;
+const OFFERED = ["get_weather", "get_time", "save_note"] as const;
 
 function paired(kind: Kind, about: string): Scenario {
   return {
@@ -97,7 +93,6 @@ function paired(kind: Kind, about: string): Scenario {
   };
 }
 
-/** All scenarios of the area `equivalence`. */
 export const EQUIVALENCE_SCENARIOS: readonly Scenario[] = [
   PAIR_TOOLS,
   paired("texts", "Plain texts that stop in each documented way"),

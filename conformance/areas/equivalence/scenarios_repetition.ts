@@ -2,7 +2,7 @@
  * The same request repeated, whole and streamed. Where a model repeats itself word for word, a form
  * with other words was changed by the gateway. This holds for any model, whatever it answers.
  */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,
@@ -10,6 +10,9 @@ import {
   streamed,
 } from "../../suite/requests.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
+
+// Names of scenarios that other areas read.
+export const SAME_AGAIN_NAME = "same-again";
 
 /** Numbers of the repetitions of each form. */
 export const AGAIN = [1, 2] as const;
@@ -71,7 +74,7 @@ const KINDS: Readonly<
 };
 
 const SAME_AGAIN: Scenario = {
-  name: "same-again",
+  name: SAME_AGAIN_NAME,
   about:
     "The same line and the same forced call, twice whole and twice streamed",
   mode: "both",
@@ -103,5 +106,4 @@ const SAME_AGAIN: Scenario = {
   },
 };
 
-/** Part of `EQUIVALENCE_SCENARIOS`. */
 export const REPETITION_SCENARIOS: readonly Scenario[] = [SAME_AGAIN];

@@ -1,11 +1,11 @@
 /** Judges the stop causes of the same reply on both endpoints. */
+import { type Finding, observed } from "../../suite/finding.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import type { StopCause } from "../../../replay/neutral_reply.ts";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import { type Kind, PAIRED } from "./scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 /** All exchanges of a fixture. */
 export function of(e: Evidence, fixture: string): readonly Exchange[] {
@@ -23,10 +23,7 @@ const PAIRS: Readonly<Record<StopCause, readonly string[]>> = {
   end: ["end_turn/stop"],
   stop_sequence: ["stop_sequence/stop"],
   max_tokens: ["max_tokens/length"],
-  context_window: [
-    "max_tokens/length",
-    "model_context_window_exceeded/length",
-  ],
+  context_window: ["max_tokens/length", "model_context_window_exceeded/length"],
   tool_use: ["tool_use/tool_calls"],
   pause: ["pause_turn/stop", "end_turn/stop"],
   refusal: [
@@ -71,13 +68,11 @@ export function stopPairs(e: Evidence, kind: Kind): Finding[] {
         const allowed = PAIRS_OF[fixture] ?? PAIRS[stop];
         // An undocumented cause may be passed on unchanged.
         const open = stop === "other" && /^[^/+]+\/[^/+]+$/.test(pair);
-        return fact(
-          open || allowed.includes(pair),
+        return observed(
           `stop_reason/finish_reason of ${messages.label}`,
-          allowed.join(" or "),
           pair,
           chat,
-        );
+        ).mustBe(allowed.join(" or "), open || allowed.includes(pair));
       },
     )
   );

@@ -1,21 +1,22 @@
 /** Checks of the area `errors`: wrong requests. */
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  type Finding,
+  observed,
+  statusIs,
+  valueAt,
+} from "../../suite/finding.ts";
+import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import { WRONG_REQUEST_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { sameJson, textAt } from "../../evidence/json_path.ts";
-import { at } from "../../evidence/json_path.ts";
+import { textAt } from "../../evidence/json_path.ts";
 import {
   MISSING,
   MISTYPED,
   type WrongMember,
 } from "./scenarios_invalid_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  satisfies,
-  statusIs,
-} from "../../suite/finding.ts";
-import { unbilled } from "../limits/unbilled.ts";
 import { REFUSAL_BODY_CHECKS } from "./checks_refusal_body.ts";
 
 const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
@@ -57,19 +58,6 @@ const REQUIRED: Readonly<Record<string, readonly [string, string]>> = {
   ],
 };
 
-/**
- * The exchanges of a form on the endpoints that received it; fails when the right request beside
- * them failed.
- */
-function wrong(
-  e: Evidence,
-  form: string,
-  only?: "messages" | "chat",
-): readonly Exchange[] {
-  e.replies("*/*/control");
-  return e.matching(`${only ?? "*"}/*/${form}`);
-}
-
 /** The refusal is a 4xx, and its message names the wrong member. */
 function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
   const error = `${textAt(x.json, "error.param")} ${
@@ -77,12 +65,9 @@ function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
   }`;
   return [
     statusIs(x, 400, 422),
-    fact(
-      names.some((name) => error.includes(name)),
-      "error.param and error.message",
+    observed("error.param and error.message", error, x).mustBe(
       `name ${names.join(" or ")}`,
-      error,
-      x,
+      names.some((name) => error.includes(name)),
     ),
   ];
 }
@@ -100,11 +85,12 @@ function memberCheck(
     mode: "both",
     reads: ["wrong-bodies"],
     judge: (e) => wrong(e, form, only).flatMap((x) => refusedFor(x, names)),
-    mutants: [
+    faults: pick(
+      WRONG_REQUEST_FAULTS,
       `${form}-accepted`,
       "errors-name-nothing",
       "every-wrong-request-500",
-    ],
+    ),
   };
 }
 
@@ -120,15 +106,16 @@ function missingCheck(form: string, { only }: WrongMember): Check {
     judge: (e) =>
       wrong(e, form, only).map((x) => {
         const status = x.head?.status ?? 0;
-        return fact(
-          status >= 400 && status < 500,
-          "status",
+        return observed("status", x.head?.status ?? x.ending, x).mustBe(
           "4xx",
-          x.head?.status ?? x.ending,
-          x,
+          status >= 400 && status < 500,
         );
       }),
-    mutants: [`${form}-accepted`, "every-wrong-request-500"],
+    faults: pick(
+      WRONG_REQUEST_FAULTS,
+      `${form}-accepted`,
+      "every-wrong-request-500",
+    ),
   };
 }
 
@@ -140,106 +127,102 @@ function modelNotFound(x: Exchange): Finding[] {
     : ["model_not_found"];
   return [
     statusIs(x, 404),
-    fact(
-      names.some((name) => usual.includes(name)),
-      "error.code and error.type",
+    observed("error.code and error.type", names.join(", "), x).mustBe(
       usual.join(" or "),
-      names.join(", "),
-      x,
+      names.some((name) => usual.includes(name)),
     ),
   ];
 }
 
-/** All checks of the area `errors`. */
 export const ERRORS_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["wrong-bodies"],
 }, [
   {
     id: "errors.unlisted-model",
-    rule: {
-      section: "What the service does",
-      text: "An id absent from the list cannot be called with that key.",
-    },
+    section: "What the service does",
+    rule: "An id absent from the list cannot be called with that key.",
     reads: ["wrong-requests"],
     judge: (e) => {
       e.replies("*/*/control");
       return e.matching("*/*/unknown-model").map((x) =>
-        fact(
-          [400, 403, 404].includes(x.head?.status ?? 0),
-          "status",
+        observed("status", x.head?.status ?? x.ending, x).mustBe(
           "400, 403 or 404",
-          x.head?.status ?? x.ending,
-          x,
+          [400, 403, 404].includes(x.head?.status ?? 0),
         )
       );
     },
-    mutants: ["unknown-model-served", "unknown-model-500"],
+    faults: {
+      "unknown-model-served": asking((modelRequest) =>
+        modelRequest.model.startsWith("vendor")
+          ? {}
+          : { model: "vendora-haiku-4-5" }
+      ),
+      "unknown-model-500": {
+        problem: (problem) =>
+          problem.code === "model_not_found"
+            ? { ...problem, status: 500 }
+            : problem,
+      },
+    },
   },
   {
     id: "errors.wrong-request-400",
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        "A body that is not JSON, no messages, or an unknown role: 400 with a JSON error.",
-    },
+    source: CALLERS_FAULT,
+    rule:
+      "A body that is not JSON, no messages, or an unknown role: 400 with a JSON error.",
     reads: ["wrong-requests"],
     judge: (e) => {
       e.replies("*/*/control");
       return FORMS.flatMap((form) => e.matching(`*/*/${form}`)).flatMap((x) => [
         statusIs(x, 400, 422),
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (text) => typeof text === "string" && text !== "",
         ),
       ]);
     },
-    mutants: ["wrong-request-500"],
-  },
-  ...BODIES.map((form): Check => ({
-    id: `errors.${form}`,
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        `A body that is not a JSON object (${form}) is refused with 400, 415 or 422 and an error message.`,
+    faults: {
+      "wrong-request-500": {
+        problem: (problem) =>
+          problem.status === 400 ? { ...problem, status: 500 } : problem,
+      },
     },
-    level: "convention",
-    mode: "both",
-    reads: ["wrong-bodies"],
-    judge: (e) =>
+  },
+  ...BODIES.map((form) => ({
+    id: `errors.${form}`,
+    source: CALLERS_FAULT,
+    rule:
+      `A body that is not a JSON object (${form}) is refused with 400, 415 or 422 and an error message.`,
+    judge: (e: Evidence) =>
       wrong(e, form).flatMap((x) => [
         statusIs(x, 400, 415, 422),
-        satisfies(
-          x,
-          "error.message",
+        valueAt(x, "error.message").mustBe(
           "a string that is not empty",
           (text) => typeof text === "string" && text !== "",
         ),
       ]),
-    mutants: [
+    faults: pick(
+      WRONG_REQUEST_FAULTS,
       "every-wrong-request-500",
       form === "body-trailing"
         ? "bytes-after-json-ignored"
         : "any-body-will-do",
-    ],
+    ),
   })),
   ...Object.entries(MISSING).map(([form, member]) =>
     missingCheck(form, member)
   ),
   {
     id: "errors.missing-named",
-    rule: {
-      source: CALLERS_FAULT,
-      text:
-        "A missing required member is refused with 400 or 422, and the error names it.",
-    },
+    source: CALLERS_FAULT,
+    rule:
+      "A missing required member is refused with 400 or 422, and the error names it.",
     judge: (e) =>
       Object.entries(MISSING).flatMap(([form, { names, only }]) =>
         wrong(e, form, only).flatMap((x) => refusedFor(x, names))
       ),
-    mutants: ["errors-name-nothing", "every-wrong-request-500"],
+    faults: shared("errors-name-nothing", "every-wrong-request-500"),
   },
   ...Object.entries(MISTYPED).map(([form, member]) =>
     memberCheck(form, member, {
@@ -251,93 +234,42 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "errors.model-not-found",
-    rule: {
-      section: "Errors",
-      text: "`model_not_found` is the name of an error concerning a model id",
-    },
+    section: "Errors",
+    rule: "`model_not_found` is the name of an error concerning a model id",
     level: "convention",
     judge: (e) =>
       wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
         .flatMap(modelNotFound),
-    mutants: [
-      "unknown-model-500",
-      "unknown-model-400",
-      "unknown-model-has-no-name",
-      "unknown-model-served",
-    ],
+    faults: {
+      "unknown-model-400": {
+        problem: (problem) =>
+          problem.code === "model_not_found"
+            ? { ...problem, status: 400 }
+            : problem,
+      },
+      // The error of an unknown model has no code on either endpoint.
+      "unknown-model-has-no-name": {
+        problem: ({ code, ...problem }) =>
+          code === "model_not_found"
+            ? { ...problem, type: "invalid_request_error" }
+            : { ...problem, ...(code === undefined ? {} : { code }) },
+      },
+      ...shared("unknown-model-500", "unknown-model-served"),
+    },
   },
   {
     id: "errors.model-empty",
-    rule: {
-      source: CALLERS_FAULT,
-      text: "An empty model id is refused with 400, 404 or 422.",
-    },
+    source: CALLERS_FAULT,
+    rule: "An empty model id is refused with 400, 404 or 422.",
     judge: (e) =>
       wrong(e, "empty-model").map((x) => statusIs(x, 400, 404, 422)),
-    mutants: ["empty-model-served", "every-wrong-request-500"],
-  },
-  {
-    id: "errors.refused-before-the-stream",
-    rule: {
-      source:
-        "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
-      text:
-        "A wrong stream request is refused like a wrong whole request: same status, same JSON error, no event stream.",
+    faults: {
+      "empty-model-served": {
+        accept: (problem, body) => body["model"] === "" ? undefined : problem,
+      },
+      ...shared("every-wrong-request-500"),
     },
-    judge: (e) =>
-      wrong(e, "unknown-model").flatMap((whole) => {
-        const x = e.exchange(`${whole.label}-stream`);
-        return [
-          fact(
-            x.head?.status === whole.head?.status,
-            "status",
-            String(whole.head?.status),
-            x.head?.status,
-            x,
-          ),
-          fact(x.frames.length === 0, "events", "none", x.frames.length, x),
-          fact(
-            sameJson(at(x.json, "error"), at(whole.json, "error")),
-            "error",
-            JSON.stringify(at(whole.json, "error")),
-            at(x.json, "error"),
-            x,
-          ),
-        ];
-      }),
-    mutants: ["streamed-refusal-is-200", "streamed-refusal-is-another"],
   },
-  {
-    id: "errors.nothing-goes-upstream",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "No upstream answers a wrong request.",
-    },
-    mode: "replay",
-    judge: (e) => {
-      const forms = [
-        "unknown-model",
-        "unknown-model-stream",
-        ...Object.keys(MISSING).slice(0, 1),
-        "missing-max_tokens",
-        ...Object.keys(MISTYPED).filter((form) => !form.includes("message")),
-      ];
-      const sent = e.exchanges.filter(({ label }) =>
-        forms.includes(label.split("/")[2] ?? "")
-      );
-      wrong(e, "unknown-model");
-      return sent.map(unbilled);
-    },
-    mutants: ["refused-after-the-call"],
-  },
-  {
-    id: "errors.next-request-works",
-    rule: {
-      source: "A client's mistake must not harm the next client",
-      text: "After several wrong requests a right one succeeds.",
-    },
-    judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
-    mutants: ["broken-by-wrong-requests"],
-  },
+  ...AFTER_REFUSAL_CHECKS,
   ...REFUSAL_BODY_CHECKS,
 ]);

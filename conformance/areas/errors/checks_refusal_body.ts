@@ -1,15 +1,17 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
-import { type Exchange, headerOf } from "../../evidence/exchange.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
-import type { Check } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import {
-  fact,
   type Finding,
   NotTestable,
+  observed,
   satisfies,
+  valueAt,
 } from "../../suite/finding.ts";
+import { type Check, type Faults, shared } from "../../suite/check.ts";
+import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
+import { refusal, without, withType, withValue } from "./faults.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 
 const PROVED_BY = ["wrong-bodies"];
 
@@ -68,7 +70,7 @@ function ofEvery(
   text: string,
   endpoints: readonly Exchange["endpoint"][],
   judge: (refusal: Exchange) => readonly Finding[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id: `errors.${name}`,
@@ -82,7 +84,7 @@ function ofEvery(
     reads: "everything",
     provedBy: PROVED_BY,
     judge: (e) => refusals(e, endpoints).flatMap(judge),
-    mutants,
+    faults,
   };
 }
 
@@ -98,92 +100,122 @@ export function plainMessage(value: Json | undefined): boolean {
     !/^(null|undefined|none|\[object Object\])$/i.test(value.trim());
 }
 
-/** Part of `ERRORS_CHECKS`. */
 export const REFUSAL_BODY_CHECKS: readonly Check[] = [
   ofEvery(
     "every-body-is-json",
     "Every refusal is a JSON object with an `error` object, under `content-type: application/json`.",
     ALL,
     (x) => [
-      fact(
-        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
-        "content-type",
+      observed("content-type", headerOf(x, "content-type") ?? "none", x).mustBe(
         "application/json",
-        headerOf(x, "content-type") ?? "none",
-        x,
+        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
       ),
       satisfies(x, "", "a JSON object", isObject),
       satisfies(x, "error", "an object", isObject),
     ],
-    ["error-as-text-plain", "error-as-html", "error-is-a-string"],
+    {
+      "error-as-text-plain": withType("text/plain; charset=utf-8"),
+      "error-as-html": withType("text/html"),
+      "error-is-a-string": withValue(
+        "error",
+        ({ body }) => objectOf(body["error"])["message"] ?? "",
+      ),
+    },
   ),
   ofEvery(
     "every-message-is-text",
     "`error.message` is a string that is not empty: no HTML page, no JSON inside it, no stack trace.",
     ALL,
-    (x) => [
-      satisfies(x, "error.message", "a plain text", plainMessage),
-    ],
-    [
-      "error-message-empty",
-      "error-message-missing",
-      "error-message-is-json",
-      "error-message-is-a-page",
-      "error-message-is-a-list",
-    ],
+    (x) => [satisfies(x, "error.message", "a plain text", plainMessage)],
+    {
+      "error-message-empty": withValue("error.message", ""),
+      "error-message-missing": refusal((reply) => ({
+        ...reply,
+        body: {
+          ...reply.body,
+          error: without(objectOf(reply.body["error"]), "message"),
+        },
+      })),
+      "error-message-is-json": withValue(
+        "error.message",
+        ({ body }) => JSON.stringify(body),
+      ),
+      "error-message-is-a-page": withValue(
+        "error.message",
+        "<html><body><h1>Bad request</h1></body></html>",
+      ),
+      "error-message-is-a-list": withValue("error.message", ["bad request"]),
+    },
   ),
   ofEvery(
     "no-traces",
     "No member of a refusal exposes internals: no stack trace, no file and line.",
     ALL,
     (x) => [
-      fact(
+      observed("body", x.text.slice(0, 300), x).mustBe(
+        "no internals",
         !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback)"\s*:/i
           .test(x.text),
-        "body",
-        "no internals",
-        x.text.slice(0, 300),
-        x,
       ),
     ],
-    ["error-with-stack"],
+    {
+      "error-with-stack": withValue(
+        "error.stack",
+        "Error: no\n    at handle (gateway.ts:10:3)",
+      ),
+    },
   ),
   ofEvery(
     "every-error-has-a-type",
     "`error.type` is a word in lower case.",
     ALL,
     (x) => [
-      satisfies(
-        x,
-        "error.type",
+      valueAt(x, "error.type").mustBe(
         "a word in lower case",
         (type) => typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
       ),
     ],
-    ["error-type-missing", "error-type-None"],
+    {
+      "error-type-missing": refusal((reply) => ({
+        ...reply,
+        body: {
+          ...reply.body,
+          error: without(objectOf(reply.body["error"]), "type"),
+        },
+      })),
+      "error-type-None": withValue("error.type", "None"),
+    },
   ),
   ofEvery(
     "message-envelope",
     "An error of the message endpoint has `type` = `error` beside the `error` object.",
     ["messages"],
-    (x) => [
-      satisfies(x, "type", '"error"', (type) => type === "error"),
-    ],
-    ["error-envelope-lost"],
+    (x) => [satisfies(x, "type", '"error"', (type) => type === "error")],
+    {
+      "error-envelope-lost": refusal(
+        (reply) => ({ ...reply, body: without(reply.body, "type") }),
+        "messages",
+      ),
+    },
   ),
   ofEvery(
     "message-type-vocabulary",
     "On the message endpoint `error.type` is one of the types that the format's libraries know.",
     ["messages"],
     (x) => [
-      satisfies(
-        x,
-        "error.type",
+      valueAt(x, "error.type").mustBe(
         MESSAGE_TYPES.join(", "),
         (type) => typeof type === "string" && MESSAGE_TYPES.includes(type),
       ),
     ],
-    ["error-type-None", "error-type-server_error"],
+    {
+      "error-type-server_error": withValue(
+        "error.type",
+        "server_error",
+        "messages",
+      ),
+      ...shared("error-type-None"),
+    },
   ),
   ofEvery(
     "message-type-fits-status",
@@ -192,9 +224,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     (x) => {
       const fitting = TYPES_OF[x.head?.status ?? 0];
       return [
-        satisfies(
-          x,
-          "error.type",
+        valueAt(x, "error.type").mustBe(
           `one that fits ${x.head?.status}: ${
             fitting?.join(" or ") ?? "anything"
           }`,
@@ -204,28 +234,37 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         ),
       ];
     },
-    ["error-type-always-api_error", "error-type-always-invalid"],
+    {
+      "error-type-always-api_error": withValue("error.type", "api_error"),
+      "error-type-always-invalid": withValue(
+        "error.type",
+        "invalid_request_error",
+      ),
+    },
   ),
   ofEvery(
     "chat-fields",
     "On the chat endpoint `error.param` is a string or null, and `error.code` a string, a number or null.",
     ["chat"],
     (x) => [
-      satisfies(
-        x,
-        "error.param",
+      valueAt(x, "error.param").mustBe(
         "a string, null or absent",
         (param) => (param ?? null) === null || typeof param === "string",
       ),
-      satisfies(
-        x,
-        "error.code",
+      valueAt(x, "error.code").mustBe(
         "a string, a number, null or absent",
         (code) =>
           (code ?? null) === null || typeof code === "number" || word(code),
       ),
     ],
-    ["chat-error-param-list", "chat-error-code-object"],
+    {
+      "chat-error-param-list": withValue(
+        "error.param",
+        ["messages", 0],
+        "chat",
+      ),
+      "chat-error-code-object": withValue("error.code", {}, "chat"),
+    },
   ),
   ofEvery(
     "one-request-id",
@@ -235,17 +274,19 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       const requestId = at(x.json, "request_id");
       const header = headerOf(x, "request-id");
       return [
-        fact(
+        observed("request_id", requestId ?? "none", x).mustBe(
+          header ?? "any",
           requestId === undefined || header === undefined ||
             requestId === header,
-          "request_id",
-          header ?? "any",
-          requestId ?? "none",
-          x,
         ),
       ];
     },
-    ["error-request-id-of-another"],
+    {
+      "error-request-id-of-another": withValue(
+        "request_id",
+        "req_0000000000000000000000ff",
+      ),
+    },
   ),
   ofEvery(
     "one-error-object",
@@ -255,7 +296,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       ["choices", "content", "usage", "object"].map((name) =>
         satisfies(x, name, "nothing", (found) => (found ?? null) === null)
       ),
-    ["error-beside-a-reply"],
+    {
+      "error-beside-a-reply": refusal((reply) => ({
+        ...reply,
+        body: { ...reply.body, choices: [], content: [] },
+      })),
+    },
   ),
   ofEvery(
     "auth-words-only-for-keys",
@@ -270,15 +316,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         name === "authentication_error" || name === "invalid_api_key"
       );
       return [
-        fact(
-          !blamed || x.head?.status === 401,
-          "error.type and error.code",
+        observed("error.type and error.code", names.join(", "), x).mustBe(
           "nothing about the key",
-          names.join(", "),
-          x,
+          !blamed || x.head?.status === 401,
         ),
       ];
     },
-    ["error-blames-the-key"],
+    { "error-blames-the-key": withValue("error.code", "invalid_api_key") },
   ),
 ];

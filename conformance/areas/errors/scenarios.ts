@@ -40,7 +40,6 @@ const WRONG_REQUESTS: Scenario = {
   },
 };
 
-/** All scenarios of the area `errors`. */
 export const ERRORS_SCENARIOS: readonly Scenario[] = [
   WRONG_REQUESTS,
   INVALID_REQUESTS,

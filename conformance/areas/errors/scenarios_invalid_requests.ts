@@ -1,11 +1,11 @@
 /** Bodies with one mistake each, and the member that a refusal must name. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
+  GENERATION,
   type Generation,
   plainRequest,
 } from "../../suite/requests.ts";
-import { GENERATION } from "../../suite/requests.ts";
 import { UNLIMITED_OUTPUT_TOKENS } from "../../suite/test_request.ts";
 import { calls, type Scenario, together } from "../../suite/scenario.ts";
 
@@ -68,9 +68,7 @@ export const MISTYPED: Readonly<Record<string, WrongMember>> = {
     names: ["content"],
   },
   "type-second-role": {
-    change: {
-      messages: [USER, { role: "robot", content: "Hi" }, USER],
-    },
+    change: { messages: [USER, { role: "robot", content: "Hi" }, USER] },
     names: ["role"],
   },
   "type-max_tokens": { change: { max_tokens: "16" }, names: ["max_tokens"] },
@@ -142,10 +140,7 @@ export const INVALID_REQUESTS: Scenario = {
             route,
             form,
             session.prompt(TEXT, "Say hello."),
-            {
-              max_tokens: 16,
-              ...more,
-            },
+            { max_tokens: 16, ...more },
           ),
         );
       await send("control");
@@ -179,10 +174,7 @@ export const INVALID_REQUESTS: Scenario = {
         }),
       );
       await send("unknown-model", { model: UNKNOWN });
-      await send("unknown-model-stream", {
-        model: UNKNOWN,
-        stream: true,
-      });
+      await send("unknown-model-stream", { model: UNKNOWN, stream: true });
       await send("empty-model", { model: "" });
       await send("control-after");
     }

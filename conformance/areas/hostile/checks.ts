@@ -8,11 +8,12 @@ import {
   fullContent,
 } from "../../evidence/content.ts";
 import { SPELLINGS, WHOLE_SPELLINGS } from "./scenarios.ts";
-import type { Check } from "../../suite/check.ts";
+import { READER_FAULTS } from "./faults.ts";
+import { type Check, pick } from "../../suite/check.ts";
 import { fact } from "../../suite/finding.ts";
 import { STREAM_CHECKS } from "./checks_streams.ts";
 
-const MUTANTS: Readonly<Record<typeof SPELLINGS[number], string>> = {
+const FAULTS: Readonly<Record<typeof SPELLINGS[number], string>> = {
   burst: "one-frame-a-piece",
   crlf: "line-feeds-only",
   cr: "line-feeds-only",
@@ -24,7 +25,7 @@ const MUTANTS: Readonly<Record<typeof SPELLINGS[number], string>> = {
   gzip: "gzip-not-understood",
 };
 
-const WHOLE_MUTANTS: Readonly<
+const WHOLE_FAULTS: Readonly<
   Record<typeof WHOLE_SPELLINGS[number], string>
 > = {
   "bom": "byte-order-mark-kept",
@@ -37,7 +38,7 @@ function sameWords(
   form: string,
   about: string,
   reads: string,
-  mutant: string,
+  fault: string,
   fixture = "text-unicode",
 ): Check {
   return {
@@ -55,14 +56,13 @@ function sameWords(
         const actual = fullContent(contentOf(x));
         return fact(expected === actual, "content", expected, actual, x);
       }),
-    mutants: [mutant],
+    faults: pick(READER_FAULTS, fault),
   };
 }
 
-/** All checks of the area `hostile`. */
 export const HOSTILE_CHECKS: readonly Check[] = [
   ...SPELLINGS.map((form) =>
-    sameWords(form, `in the encoding "${form}"`, "respelled", MUTANTS[form])
+    sameWords(form, `in the encoding "${form}"`, "respelled", FAULTS[form])
   ),
   sameWords(
     "split",
@@ -75,7 +75,7 @@ export const HOSTILE_CHECKS: readonly Check[] = [
       form,
       `in the encoding "${form}", also in tool arguments`,
       "tools-respelled",
-      MUTANTS[form],
+      FAULTS[form],
       "tool-unicode-args",
     )
   ),
@@ -91,7 +91,7 @@ export const HOSTILE_CHECKS: readonly Check[] = [
       `whole-${spelling}`,
       `in a whole reply with the encoding "${spelling}"`,
       "tools-respelled",
-      WHOLE_MUTANTS[spelling],
+      WHOLE_FAULTS[spelling],
       "tool-unicode-args",
     )
   ),

@@ -2,6 +2,16 @@
  * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
  * readable reply is read correctly.
  */
+import { fact, NotTestable, observed, statusIs } from "../../suite/finding.ts";
+import {
+  confusedForGood,
+  repliesMix,
+  STREAM_FAULTS,
+  usageMixes,
+  wholeText,
+} from "./faults.ts";
+import { breakBecomesEnd } from "../upstream/faults.ts";
+import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
 import {
   contentOf,
   fixtureContent,
@@ -16,9 +26,7 @@ import {
   NOTHING,
   STOPS,
 } from "./scenarios_streams.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
 import { errorIn, failed, rightOrFailed } from "../chat_stream/broken_reply.ts";
 
 /** The exchanges of that form with a number at the end of the label. */
@@ -39,7 +47,7 @@ function hostile(
   text: string,
   reads: string,
   judge: Check["judge"],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id: `hostile.${name}`,
@@ -48,7 +56,7 @@ function hostile(
     mode: "replay",
     reads: [reads],
     judge,
-    mutants,
+    faults,
   };
 }
 
@@ -59,7 +67,6 @@ const ABOUT: Readonly<Record<typeof STOPS[number], string>> = {
   "reset": "is reset",
 };
 
-/** Part of `HOSTILE_CHECKS`. */
 export const STREAM_CHECKS: readonly Check[] = [
   ...CUT_FIXTURES.flatMap((fixture) =>
     STOPS.map((how) =>
@@ -70,16 +77,24 @@ export const STREAM_CHECKS: readonly Check[] = [
         }, anywhere before its end, never looks complete: the client receives an error and nothing after it.`,
         `cut-${fixture}`,
         (e) => cutsOf(e, how).flatMap((x) => failed(x, fixture)),
-        how === "reset" ? ["break-becomes-end", "break-is-silent"] : [
-          "break-becomes-end",
-          "break-is-silent",
-          "break-is-told-and-finished",
-          "break-without-words-becomes-end",
-          "break-has-no-message",
-          "break-adds-words",
-          "late-break-becomes-end",
-          "break-has-no-event-name",
-        ],
+        how === "reset"
+          ? {
+            ...pick(STREAM_FAULTS, "break-is-silent"),
+            "break-becomes-end": breakBecomesEnd,
+          }
+          : {
+            ...pick(
+              STREAM_FAULTS,
+              "break-is-silent",
+              "break-is-told-and-finished",
+              "break-without-words-becomes-end",
+              "break-has-no-message",
+              "break-adds-words",
+              "late-break-becomes-end",
+              "break-has-no-event-name",
+            ),
+            ...shared("break-becomes-end"),
+          },
       )
     )
   ),
@@ -93,8 +108,12 @@ export const STREAM_CHECKS: readonly Check[] = [
           how === "short-length" ? rightOrFailed(x, "text") : failed(x, "text")
         ),
       how === "short-length"
-        ? ["half-replies-are-replies"]
-        : ["half-replies-are-replies", "broken-replies-are-400"],
+        ? pick(STREAM_FAULTS, "half-replies-are-replies")
+        : pick(
+          STREAM_FAULTS,
+          "half-replies-are-replies",
+          "broken-replies-are-400",
+        ),
     )
   ),
   ...[...Object.keys(ERRORS_INSIDE), "error-late"].map((form) =>
@@ -103,14 +122,17 @@ export const STREAM_CHECKS: readonly Check[] = [
       `An error inside an upstream stream (${form}) reaches the client as an error of its format, and nothing follows it.`,
       "errors-inside",
       (e) => e.matching(`*/*/${form}`).flatMap((x) => failed(x, "text")),
-      [
-        "break-becomes-end",
-        "break-is-silent",
-        "break-is-told-and-finished",
-        "break-has-no-message",
-        "break-adds-words",
-        ...form === "error-first" ? ["break-without-words-becomes-end"] : [],
-      ],
+      {
+        ...pick(
+          STREAM_FAULTS,
+          "break-is-silent",
+          "break-is-told-and-finished",
+          "break-has-no-message",
+          "break-adds-words",
+          ...form === "error-first" ? ["break-without-words-becomes-end"] : [],
+        ),
+        ...shared("break-becomes-end"),
+      },
     )
   ),
   ...CONFUSED.flatMap((form) =>
@@ -126,8 +148,12 @@ export const STREAM_CHECKS: readonly Check[] = [
             rightOrFailed(x, "text", form !== "sse-for-json")
           ),
         way === "stream"
-          ? ["confused-streams-lose-words", "confused-streams-hold-no-json"]
-          : ["confused-replies-lose-words"],
+          ? pick(
+            STREAM_FAULTS,
+            "confused-streams-lose-words",
+            "confused-streams-hold-no-json",
+          )
+          : pick(STREAM_FAULTS, "confused-replies-lose-words"),
       )
     )
   ),
@@ -139,7 +165,7 @@ export const STREAM_CHECKS: readonly Check[] = [
       (e) =>
         ["whole", "stream"].flatMap((way) => e.matching(`*/*/${form}-${way}`))
           .flatMap((x) => failed(x, "text")),
-      ["nothing-is-a-reply"],
+      pick(STREAM_FAULTS, "nothing-is-a-reply"),
     )
   ),
   hostile(
@@ -151,7 +177,14 @@ export const STREAM_CHECKS: readonly Check[] = [
         ...rightOrFailed(x, "text"),
         fact(errorIn(x) < 0, "errors", "none", x.frames[errorIn(x)]?.data, x),
       ]),
-    ["no-done-is-a-break"],
+    {
+      // A chat stream without its last line is reported as broken.
+      "no-done-is-a-break": wholeText((text) =>
+        text.includes('"choices"') && !text.includes("[DONE]")
+          ? text.split('data: {"id"').slice(0, -3).join('data: {"id"')
+          : text
+      ),
+    },
   ),
   hostile(
     "next-request-works",
@@ -161,15 +194,12 @@ export const STREAM_CHECKS: readonly Check[] = [
       ["whole", "stream"].flatMap((way) => e.matching(`*/*/afterwards-${way}`))
         .flatMap((x) => [
           statusIs(x, 200),
-          fact(
-            contentOf(x).text === fixtureContent("text", x.via).text,
-            "text",
+          observed("text", contentOf(x).text, x).mustBe(
             fixtureContent("text", x.via).text,
-            contentOf(x).text,
-            x,
+            contentOf(x).text === fixtureContent("text", x.via).text,
           ),
         ]),
-    ["confused-for-good"],
+    { "confused-for-good": confusedForGood },
   ),
   hostile(
     "crowd",
@@ -189,7 +219,7 @@ export const STREAM_CHECKS: readonly Check[] = [
           ];
         })
       ),
-    ["replies-mix", "usage-mixes"],
+    { "replies-mix": repliesMix, "usage-mixes": usageMixes },
   ),
   hostile(
     "crowd-ids",
@@ -199,14 +229,21 @@ export const STREAM_CHECKS: readonly Check[] = [
       const all = e.matching("*/*/*");
       return ["request-id", "x-request-id"].map((name) => {
         const ids = all.flatMap((x) => headerOf(x, name) ?? []);
-        return fact(
-          new Set(ids).size === ids.length,
+        return observed(
           `${name} of ${all.length} replies`,
-          "all different",
           `${new Set(ids).size} of ${ids.length} different`,
-        );
+        ).mustBe("all different", new Set(ids).size === ids.length);
       });
     },
-    ["request-ids-repeat"],
+    {
+      // All replies have the same request id.
+      "request-ids-repeat": {
+        reply: (reply) => ({
+          ...reply,
+          headers: { ...reply.headers, "request-id": "req_1" },
+        }),
+        streamHeaders: (headers) => ({ ...headers, "request-id": "req_1" }),
+      },
+    },
   ),
 ];

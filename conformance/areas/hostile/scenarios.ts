@@ -97,7 +97,6 @@ const TOOLS_RESPELLED: Scenario = {
     ]),
 };
 
-/** All scenarios of the area `hostile`. */
 export const HOSTILE_SCENARIOS: readonly Scenario[] = [
   RESPELLED,
   CUT,

@@ -2,12 +2,12 @@
  * Scenarios of the area `hostile`: streams that break off anywhere, fail anywhere, or are not
  * streams at all.
  */
-import { replyIn } from "../../../replay/fixtures/reply_in.ts";
-import { fillFrames } from "../../../replay/deliver.ts";
+import { replyIn } from "@model-gateway/replay/reply_in";
+import { fillFrames } from "@model-gateway/replay/deliver";
 import type {
   DialectName,
   ParsedRequest,
-} from "../../../replay/parse_request.ts";
+} from "@model-gateway/replay/parse_request";
 import { GENERATION, plainRequest, streamed } from "../../suite/requests.ts";
 import {
   bothForms,
@@ -15,7 +15,7 @@ import {
   type WantedReply,
 } from "../../suite/all_routes.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
 
 /** Number of the frame that ends the reply: a stream cut before it is incomplete. */
 export function endFrame(
@@ -201,7 +201,6 @@ const CROWDED: Scenario = {
   },
 };
 
-/** Part of `HOSTILE_SCENARIOS`. */
 export const STREAM_SCENARIOS: readonly Scenario[] = [
   ...CUT_FIXTURES.map(cutScenario),
   CUT_WHOLE,

@@ -1,18 +1,20 @@
 /** Checks of the area `limits`. */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
-import { BEYOND, WITHIN } from "./scenarios.ts";
-import { GENERATION, type Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
+import { type Finding, observed, statusIs } from "../../suite/finding.ts";
 import {
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
+  formsOf,
+  limit,
+  REFUSAL_CHECKS,
+  refusals,
+  sent,
+} from "./checks_refusals.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { field, overlooking, refusing, repairing } from "./faults.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
+import { isObject } from "@model-gateway/replay/json";
+import { WITHIN } from "./scenarios.ts";
+import type { Generation } from "../../suite/requests.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import { REQUEST_FORM_CHECKS } from "./checks_request_forms.ts";
 import { STOP_STRING_CHECKS } from "./checks_stop_strings.ts";
 import { LIMITS_UPSTREAM_CHECKS } from "./checks_upstream.ts";
@@ -20,67 +22,14 @@ import { INPUT_TOKEN_CHECKS } from "./checks_input_tokens.ts";
 import { LIMITS_REPORTED_CHECKS } from "./checks_reported.ts";
 import { LIMITS_USAGE_CHECKS } from "./checks_usage.ts";
 
-const SECTION = "Limits";
-
-/**
- * The exchanges of a form, whole and streamed; refusals count only when a request beside them was
- * answered.
- */
-function sent(
-  e: Evidence,
-  endpoint: Generation,
-  form: string,
-): readonly Exchange[] {
-  e.replies(`${endpoint}/*/control`);
-  const found = e.exchanges.filter(({ label }) => {
-    const [of, , last] = label.split("/");
-    return of === endpoint && (last === form || last === `${form}-stream`);
-  });
-  if (found.length > 0) return found;
-  throw new NotTestable(`nothing was sent as ${endpoint} ${form}`);
-}
-
-/** The forms of a field that this kind of run sent. */
-function formsOf(
-  e: Evidence,
-  from: typeof BEYOND,
-  endpoint: Generation,
-  field: string,
-): string[] {
-  return Object.entries(from[endpoint]).filter(([, limit]) =>
-    limit.field === field && (e.mode === "replay" || limit.live !== "never")
-  ).map(([form]) => form);
-}
-
-function refusals(
-  e: Evidence,
-  endpoint: Generation,
-  field: string,
-): Exchange[] {
-  return formsOf(e, BEYOND, endpoint, field).flatMap((form) =>
-    sent(e, endpoint, form)
-  );
-}
-
-function allRefusals(e: Evidence): Exchange[] {
-  return GENERATION.flatMap((endpoint) =>
-    ["max_tokens", "temperature", "system"].flatMap((field) =>
-      refusals(e, endpoint, field)
-    )
-  );
-}
-
 /**
  * Refused as the client's mistake; the exact status and body of such a refusal are not documented.
  */
 function refused(x: Exchange): Finding {
   const status = x.head?.status ?? 0;
-  return fact(
-    status >= 400 && status < 500,
-    "status",
+  return observed("status", x.head?.status ?? x.ending, x).mustBe(
     "4xx",
-    x.head?.status ?? x.ending,
-    x,
+    status >= 400 && status < 500,
   );
 }
 
@@ -88,13 +37,11 @@ function refused(x: Exchange): Finding {
 function answered(x: Exchange): Finding {
   const good = x.head?.status === 200 &&
     (x.label.endsWith("-stream") ? isStream(x) : isObject(x.json));
-  return fact(
-    good,
+  return observed(
     "reply",
-    "200",
     `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
     x,
-  );
+  ).mustBe("200", good);
 }
 
 function acceptances(
@@ -107,31 +54,13 @@ function acceptances(
   );
 }
 
-function limit(
-  id: string,
-  text: string,
-  judge: (e: Evidence) => Finding[],
-  mutants: readonly string[],
-  mode: Check["mode"] = "both",
-): Check {
-  return {
-    id,
-    rule: { section: SECTION, text },
-    level: "documented",
-    mode,
-    reads: ["limits"],
-    judge,
-    mutants,
-  };
-}
-
 const MESSAGES_TEMPERATURE =
   "| `temperature` range 0 to 1 | message endpoint |";
 const CHAT_TEMPERATURE =
   "| `temperature` range 0 to 2 | chat-completion endpoint |";
 
-/** All checks of the area `limits`. */
 export const LIMITS_CHECKS: readonly Check[] = checksWith({
+  section: "POST /v1/chat/completions (operation `createChatCompletion`)",
   mode: "both",
   reads: ["limits"],
 }, [
@@ -139,57 +68,101 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.max_tokens-required",
     "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     (e) => sent(e, "messages", "no-max_tokens").map(refused),
-    ["max_tokens-has-default", "max_tokens-default-in-streams"],
+    {
+      "max_tokens-has-default": repairing((body) => ({
+        max_tokens: 64,
+        ...body,
+      })),
+      "max_tokens-default-in-streams": repairing((body) =>
+        body["stream"] === true ? { max_tokens: 64, ...body } : body
+      ),
+    },
   ),
   limit(
     "limits.max_tokens-optional",
     "| `max_tokens` is optional | chat-completion endpoint |",
     (e) => acceptances(e, "chat", "max_tokens"),
-    ["chat-needs-max_tokens", "chat-streams-need-max_tokens"],
+    {
+      "chat-needs-max_tokens": refusing(
+        "max_tokens",
+        (body, { endpoint }) =>
+          endpoint === "chat" && body["max_tokens"] === undefined,
+      ),
+      ...shared("chat-streams-need-max_tokens"),
+    },
   ),
   {
     id: "limits.max_tokens-integer",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text:
-        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
-    },
+    section: "POST /v1/messages (operation `createMessage`)",
+    rule:
+      "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
     mode: "replay",
     judge: (e) => refusals(e, "messages", "max_tokens").map(refused),
-    mutants: [
-      "max_tokens-coerced",
-      "max_tokens-rounded",
-      "max_tokens-negative-ok",
-    ],
+    faults: {
+      "max_tokens-coerced": repairing((body) =>
+        field(body, "max_tokens", (value) => value)
+      ),
+      "max_tokens-rounded": repairing((body) =>
+        typeof body["max_tokens"] === "number"
+          ? field(body, "max_tokens", Math.ceil)
+          : body
+      ),
+      "max_tokens-negative-ok": overlooking((body) =>
+        body["max_tokens"] === -1
+      ),
+    },
   },
   {
     id: "limits.chat-max_tokens-integer",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text:
-        "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
-    },
+    rule:
+      "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
     mode: "replay",
     judge: (e) => refusals(e, "chat", "max_tokens").map(refused),
-    mutants: ["max_tokens-coerced", "max_tokens-rounded"],
+    faults: shared("max_tokens-coerced", "max_tokens-rounded"),
   },
   limit(
     "limits.temperature-range",
     MESSAGES_TEMPERATURE,
     (e) => refusals(e, "messages", "temperature").map(refused),
-    [
-      "temperature-unchecked",
-      "temperature-of-chat-on-messages",
-      "temperature-clamped",
-      "temperature-below-ok",
-      "temperature-coerced",
-    ],
+    {
+      // The message endpoint accepts temperatures up to 2.
+      "temperature-of-chat-on-messages": overlooking((body, { endpoint }) =>
+        endpoint === "messages" && typeof body["temperature"] === "number" &&
+        body["temperature"] > 1 && body["temperature"] <= 2
+      ),
+      // A temperature outside its range is clamped.
+      "temperature-clamped": repairing((body, { endpoint }) =>
+        typeof body["temperature"] === "number"
+          ? field(
+            body,
+            "temperature",
+            (value) =>
+              Math.max(0, Math.min(value, endpoint === "chat" ? 2 : 1)),
+          )
+          : body
+      ),
+      "temperature-below-ok": repairing((body) =>
+        typeof body["temperature"] === "number"
+          ? field(body, "temperature", (value) => Math.max(0, value))
+          : body
+      ),
+      "temperature-coerced": repairing((body) =>
+        field(body, "temperature", (value) => value)
+      ),
+      ...shared("temperature-unchecked"),
+    },
   ),
   limit(
     "limits.temperature-edges",
     MESSAGES_TEMPERATURE,
     (e) => acceptances(e, "messages", "temperature"),
-    ["temperature-zero-refused", "temperature-one-refused"],
+    {
+      "temperature-one-refused": refusing(
+        "temperature",
+        (body) => body["temperature"] === 1,
+      ),
+      ...shared("temperature-zero-refused"),
+    },
     // Live models may have limits of their own; `limits.takes-temperature` asks several models.
     "replay",
   ),
@@ -197,17 +170,21 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.chat-temperature-range",
     CHAT_TEMPERATURE,
     (e) => refusals(e, "chat", "temperature").map(refused),
-    ["temperature-unchecked", "temperature-clamped", "temperature-coerced"],
+    shared(
+      "temperature-unchecked",
+      "temperature-clamped",
+      "temperature-coerced",
+    ),
   ),
   limit(
     "limits.chat-temperature-edges",
     CHAT_TEMPERATURE,
     (e) => acceptances(e, "chat", "temperature"),
-    [
+    shared(
       "temperature-zero-refused",
       "temperature-of-messages-on-chat",
       "temperature-two-refused",
-    ],
+    ),
     "replay",
   ),
   limit(
@@ -219,86 +196,33 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 200, 400, 422)
       ),
     ],
-    ["top_p-refused", "both-samplings-500"],
+    {
+      "top_p-refused": refusing("top_p", (body) => body["top_p"] !== undefined),
+      "both-samplings-500": {
+        accept: (problem, body) =>
+          body["top_p"] !== undefined && body["temperature"] !== undefined
+            ? problemOf(500, "failed")
+            : problem,
+      },
+    },
   ),
   {
     id: "limits.chat-system",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text: "a top-level `system` field must not be sent to this endpoint.",
-    },
+    rule: "a top-level `system` field must not be sent to this endpoint.",
     judge: (e) => [
       ...acceptances(e, "chat", "system"),
       ...refusals(e, "chat", "system").map(refused),
     ],
-    mutants: [
-      "chat-system-dropped",
-      "chat-system-blocks-dropped",
-      "chat-system-first-refused",
-    ],
-  },
-  {
-    id: "limits.refusal-names-field",
-    rule: {
-      source: "Claude Code and both libraries show `error.message` to users",
-      text: "A refusal names the wrong field, in a JSON error.",
+    faults: {
+      "chat-system-dropped": repairing(({ system: _, ...body }) => body),
+      "chat-system-blocks-dropped": repairing((body) => {
+        const { system, ...rest } = body;
+        return Array.isArray(system) ? rest : body;
+      }),
+      ...shared("chat-system-first-refused"),
     },
-    judge: (e) =>
-      GENERATION.flatMap((endpoint) =>
-        ["max_tokens", "temperature", "system"].flatMap((field) =>
-          refusals(e, endpoint, field).map((x) =>
-            fact(
-              textAt(x.json, "error.message").includes(field) ||
-                at(x.json, "error.param") === field,
-              "error.message",
-              `names ${field}`,
-              textAt(x.json, "error.message") || x.text.slice(0, 120),
-              x,
-            )
-          )
-        )
-      ),
-    mutants: ["refusal-without-field", "refusal-names-other-field"],
   },
-  {
-    id: "limits.refusal-body",
-    rule: {
-      source:
-        "Both formats' documentation: a wrong request gets `invalid_request_error`",
-      text:
-        "A refusal is a 400 or 422 with a JSON error of the type `invalid_request_error`, also for a stream request.",
-    },
-    judge: (e) =>
-      allRefusals(e).flatMap((x) => [
-        statusIs(x, 400, 422),
-        fact(
-          at(x.json, "error.type") === "invalid_request_error",
-          "error.type",
-          "invalid_request_error",
-          at(x.json, "error.type"),
-          x,
-        ),
-        fact(
-          x.endpoint === "chat" || at(x.json, "type") === "error",
-          "type",
-          "error, on the message endpoint",
-          at(x.json, "type"),
-          x,
-        ),
-        fact(
-          x.frames.length === 0 && !isStream(x),
-          "reply",
-          "no event stream",
-          x.text.slice(0, 80),
-          x,
-        ),
-      ]),
-    mutants: [
-      "refusal-type-api_error",
-      "refusal-without-top-type",
-      "refusal-as-stream",
-    ],
-  },
+  ...REFUSAL_CHECKS,
   ...LIMITS_USAGE_CHECKS,
   ...LIMITS_REPORTED_CHECKS,
   ...INPUT_TOKEN_CHECKS,

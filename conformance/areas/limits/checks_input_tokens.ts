@@ -1,12 +1,22 @@
 /** Checks of the area `limits` about input tokens: everything in a request is billed as input. */
+import {
+  type Finding,
+  observed,
+  skill,
+  statusIs,
+} from "../../suite/finding.ts";
+import { chatInputDoubled } from "../equivalence/faults.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+
+import { toolDescriptionsLost } from "../tools/faults.ts";
+import { parts, systemLost, systemLostOnChat } from "../upstream/faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { type Form, FORMS, MORE } from "./scenarios_input_tokens.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, skill, statusIs } from "../../suite/finding.ts";
 
 /** Tokens per word, at least, in every tokenizer. */
 const TOKENS_PER_WORD = 0.7;
@@ -38,12 +48,9 @@ function counted(e: Evidence, forms: readonly Form[]): Finding[] {
           : skill(false, "status", "200", status, x);
       }
       const least = inputOf(other) + Math.floor(words * TOKENS_PER_WORD);
-      return fact(
-        inputOf(x) >= least && inputOf(other) > 0,
-        "input tokens",
+      return observed("input tokens", inputOf(x), x).mustBe(
         `at least ${least}: those of "${than}" and of ${words} words`,
-        inputOf(x),
-        x,
+        inputOf(x) >= least && inputOf(other) > 0,
       );
     });
   });
@@ -67,53 +74,68 @@ function sameOnBoth(e: Evidence): Finding[] {
     const [left, right] = [inputOf(x), inputOf(other)];
     const most = Math.max(left, right) * TOLERANCE.part + TOLERANCE.tokens;
     return [
-      fact(
-        Math.abs(left - right) <= most,
-        "input tokens on both endpoints",
+      observed("input tokens on both endpoints", right, other).mustBe(
         `about ${left}, as in ${x.label}`,
-        right,
-        other,
+        Math.abs(left - right) <= most,
       ),
     ];
   });
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
+  section: "Equivalent fields between the two formats",
   mode: "both",
   reads: ["counted"],
 }, [
   {
     id: "limits.input-is-counted",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text:
-        "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule:
+      "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
     judge: (e) => counted(e, ["long", "tool", "result"]),
-    mutants: [
-      "long-text-unread",
-      "tool-descriptions-lost",
-      "tool-results-emptied",
-    ],
+    faults: {
+      "long-text-unread": {
+        modelRequest: parts((part) =>
+          part.type === "text"
+            ? [{ ...part, text: part.text.slice(0, 64) }]
+            : [part]
+        ) ?? ((request) =>
+          request),
+      },
+      "tool-descriptions-lost": toolDescriptionsLost,
+      "tool-results-emptied": {
+        modelRequest: parts((part) =>
+          part.type === "result" ? [{ ...part, text: "" }] : [part]
+        ) ?? ((request) =>
+          request),
+      },
+    },
   },
   {
     id: "limits.instructions-are-counted",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text:
-        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
-    },
+    rule:
+      "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
     judge: (e) => counted(e, FORMS.filter((form) => form.startsWith("system"))),
-    mutants: ["system-lost", "system-lost-on-chat", "second-system-lost"],
+    faults: {
+      "system-lost": systemLost,
+      "system-lost-on-chat": systemLostOnChat,
+      "second-system-lost": asking(({ system }) => ({
+        system: system.split("\n")[0] ?? "",
+      })),
+    },
   },
   {
     id: "limits.same-input-on-both-endpoints",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     judge: sameOnBoth,
-    mutants: ["chat-input-doubled", "system-long-on-chat"],
+    faults: {
+      "chat-input-doubled": chatInputDoubled,
+      // The chat endpoint adds its own instructions.
+      "system-long-on-chat": asking((request, { endpoint }) =>
+        endpoint === "chat"
+          ? { system: `${request.system} Be kind and brief.`.repeat(9) }
+          : {}
+      ),
+    },
   },
 ]);

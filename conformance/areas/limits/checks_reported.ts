@@ -2,14 +2,39 @@
  * Checks of the area `limits` about the stop cause and the token counts that a reply reports, for
  * any model.
  */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import {
+  MESSAGE_FORMS_STREAM,
+  MESSAGE_FORMS_WHOLE,
+} from "../message_reply/scenarios_forms.ts";
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import {
+  chatFrames,
+  messageFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import { type Finding, observed, skill, some } from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import {
+  arrayOf,
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+  stringOf,
+} from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  at,
+  brief,
+  listAt,
+  numberAt,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
-import { at, brief, listAt, numberAt } from "../../evidence/json_path.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, skill, some } from "../../suite/finding.ts";
 
 /** The successful exchanges that satisfy a test. */
 function successes(
@@ -33,12 +58,9 @@ function halted(e: Evidence): Finding[] {
     const contained = stops.find((stop) =>
       typeof stop === "string" && text.includes(stop)
     );
-    return fact(
-      contained === undefined,
-      "text",
+    return observed("text", text.slice(-160), x).mustBe(
       `without ${brief(stops)}`,
-      text.slice(-160),
-      x,
+      contained === undefined,
     );
   });
 }
@@ -54,22 +76,16 @@ function capReported(x: Exchange): Finding[] {
   if (output < allowed) {
     // Some vendors count a token or two fewer than they allow.
     return content.stop !== "max_tokens" ? [] : [
-      fact(
-        output >= allowed / 2,
-        "output tokens",
+      observed("output tokens", output, x).mustBe(
         `about ${allowed}: the limit is the reported stop cause`,
-        output,
-        x,
+        output >= allowed / 2,
       ),
     ];
   }
   return [
-    fact(
-      content.stop === "max_tokens",
-      "stop cause",
+    observed("stop cause", content.stop, x).mustBe(
       `the limit: all ${allowed} tokens were used`,
-      content.stop,
-      x,
+      content.stop === "max_tokens",
     ),
   ];
 }
@@ -98,27 +114,21 @@ function integers(x: Exchange, which: (path: string) => boolean): Finding[] {
     !(Number.isInteger(count) && Number(count) >= 0)
   );
   return [
-    fact(
-      bad === undefined,
-      bad?.[0] ?? "counts",
+    observed(bad?.[0] ?? "counts", bad?.[1] ?? counts.length, x).mustBe(
       "an integer of at least 0, or null",
-      bad?.[1] ?? counts.length,
-      x,
+      bad === undefined,
     ),
   ];
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
   { mode: "both" },
   [
     {
       id: "limits.stop-halts",
-      rule: {
-        section: "POST /v1/messages",
-        text: "Generation halts when one is produced",
-      },
-      reads: ["message-forms-whole", "message-forms-stream"],
+      section: "POST /v1/messages",
+      rule: "Generation halts when one is produced",
+      reads: [MESSAGE_FORMS_WHOLE, MESSAGE_FORMS_STREAM],
       judge: (e) => {
         const found = halted(e);
         // A real model may not support stop strings and refuse them.
@@ -126,15 +136,36 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           ? some(found, "to a request with stop strings")
           : [skill(false, "replies", "a reply to stop strings", "none")];
       },
-      mutants: ["stop-told-in-text", "stops-go-on"],
+      faults: {
+        // A whole message ends with the stop string that hit.
+        "stop-told-in-text": messageReply((body) => {
+          const hit = stringOf(body["stop_sequence"]);
+          return hit === undefined ? body : {
+            ...body,
+            content: arrayOf(body["content"]).map((block) => ({
+              ...objectOf(block),
+              text: textAt(block, "text") + hit,
+            })),
+          };
+        }),
+        // A message stream continues after the stop string.
+        "stops-go-on": {
+          part: (part, { endpoint, stream }) =>
+            part.type === "stop" && endpoint === "messages" && stream &&
+              part.cause === "stop_sequence"
+              ? [
+                { type: "text", text: "END delta" },
+                { type: "stop", cause: "end" },
+              ]
+              : [part],
+        },
+      },
     },
     {
       id: "limits.cap-is-told",
-      rule: {
-        section: "States and transitions",
-        text: "they describe why one reply ended and are not states that move.",
-      },
-      reads: ["bounded", "same-again"],
+      section: "States and transitions",
+      rule: "they describe why one reply ended and are not states that move.",
+      reads: ["bounded", SAME_AGAIN_NAME],
       judge: (e) => {
         const found = successes(e, () => true).flatMap(capReported);
         return found.length > 0 || e.mode === "replay"
@@ -148,19 +179,29 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
             ),
           ];
       },
-      mutants: [
-        "cap-as-end-in-whole-messages",
-        "cap-as-end-in-chat-streams",
-        "limit-quartered",
-      ],
+      faults: {
+        "cap-as-end-in-whole-messages": messageReply((body) =>
+          body["stop_reason"] === "max_tokens"
+            ? { ...body, stop_reason: "end_turn" }
+            : body
+        ),
+        "cap-as-end-in-chat-streams": chatFrames((data) =>
+          textAt(data, "choices.0.finish_reason") === "length"
+            ? withAt(data, "choices.0.finish_reason", "stop")
+            : data
+        ),
+        "limit-quartered": asking((request) => ({
+          maxTokens: request.maxTokens === undefined
+            ? undefined
+            : Math.ceil(request.maxTokens / 4),
+        })),
+      },
     },
     {
       id: "limits.counts-are-integers",
-      rule: {
-        section: "Message reply (from `POST /v1/messages`, not streamed)",
-        text: "| usage.output_tokens | integer | Billed output tokens |",
-      },
-      reads: ["text", "bounded", "resent-history"],
+      section: "Message reply (from `POST /v1/messages`, not streamed)",
+      rule: "| usage.output_tokens | integer | Billed output tokens |",
+      reads: [TEXT_SCENARIO, "bounded", "resent-history"],
       judge: (e) =>
         some(
           successes(e, () => true).flatMap((x) =>
@@ -168,21 +209,32 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           ),
           "a success with counts",
         ),
-      mutants: ["start-count-as-text"],
+      faults: {
+        // message_start reports a count as a string.
+        "start-count-as-text": messageFrames((data) => {
+          const inputTokens = numberAt(data, "message.usage.input_tokens");
+          return inputTokens === undefined
+            ? data
+            : withAt(data, "message.usage.input_tokens", `${inputTokens}`);
+        }),
+      },
     },
     {
       id: "limits.all-counts-are-integers",
-      rule: {
-        source: "Libraries of both formats add up every count of a usage",
-        text: "Each count in a usage is an integer or null.",
-      },
-      reads: ["text", "bounded", "resent-history"],
+      source: "Libraries of both formats add up every count of a usage",
+      rule: "Each count in a usage is an integer or null.",
+      reads: [TEXT_SCENARIO, "bounded", "resent-history"],
       judge: (e) =>
         some(
           successes(e, () => true).flatMap((x) => integers(x, () => true)),
           "a success with counts",
         ),
-      mutants: ["cached-count-as-text", "start-count-as-text"],
+      faults: {
+        "cached-count-as-text": messageReply((body) =>
+          withAt(body, "usage.cache_read_input_tokens", "0")
+        ),
+        ...shared("start-count-as-text"),
+      },
     },
   ],
 );

@@ -1,12 +1,23 @@
 /**
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  demanded,
+  type Finding,
+  observed,
+  skill,
+} from "../../suite/finding.ts";
+import { messageSequenceNull } from "../message_reply/faults.ts";
+import { parseJson } from "@model-gateway/replay/json";
+import { at, listAt } from "../../evidence/json_path.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+
 import { contentOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { STOPS } from "./scenarios_stop_strings.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
 import { reasonOf, sequenceOf } from "../message_reply/reply_content.ts";
 
 const READS = ["stop-again"];
@@ -38,39 +49,37 @@ function halted(
   );
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: READS,
 }, [
   {
     id: "limits.each-stop-halts",
-    rule: {
-      section: "POST /v1/messages",
-      text: "Generation halts when one is produced",
-    },
+    section: "POST /v1/messages",
+    rule: "Generation halts when one is produced",
     judge: (e) =>
       halted(e, (x) => {
         const { text } = contentOf(x);
         return [
-          fact(
-            !text.includes(STOPS.hit),
-            "text",
+          observed("text", text, x).mustBe(
             `without ${STOPS.hit}`,
-            text,
-            x,
+            !text.includes(STOPS.hit),
           ),
         ];
       }),
-    mutants: ["only-first-stop", "only-last-stop", "stops-lost-in-streams"],
+    faults: {
+      "only-first-stop": asking(({ stops }) => ({ stops: stops.slice(0, 1) })),
+      "only-last-stop": asking(({ stops }) => ({ stops: stops.slice(-1) })),
+      "stops-lost-in-streams": asking(({ stops, stream }) => ({
+        stops: stream ? [] : stops,
+      })),
+    },
   },
   {
     id: "limits.stop-is-named",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text:
-        "| stop_sequence | string or null | The stop sequence hit, else null |",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule:
+      "| stop_sequence | string or null | The stop sequence hit, else null |",
     // Some vendors do not report which string hit; a gateway may leave it at the end of the turn.
     judge: (e) =>
       halted(e, (x) => {
@@ -78,40 +87,53 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x);
         return [
-          fact(
-            sequence === (hit ? STOPS.hit : null),
-            "stop_sequence",
+          observed("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
-            sequence,
-            x,
+            sequence === (hit ? STOPS.hit : null),
           ),
         ];
       }),
-    mutants: ["stop-named-by-order", "message-sequence-null"],
+    faults: {
+      // The first stop string is reported whichever one hit.
+      "stop-named-by-order": {
+        reply: (reply, x) =>
+          reply.body["stop_reason"] === "stop_sequence"
+            ? {
+              ...reply,
+              body: withAt(
+                reply.body,
+                "stop_sequence",
+                listAt(parseJson(x.request.body), "stop_sequences")[0],
+              ),
+            }
+            : reply,
+      },
+      "message-sequence-null": messageSequenceNull,
+    },
   },
   {
     id: "limits.stop-is-named-in-streams",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
-      text:
-        "`delta.stop_sequence` of message_delta is the stop string that hit.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
+    rule: "`delta.stop_sequence` of message_delta is the stop string that hit.",
     judge: (e) =>
       halted(e, (x) => {
         if (x.frames.length === 0) return [];
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x) ?? null;
         return [
-          fact(
-            sequence === (hit ? STOPS.hit : null),
-            "stop_sequence",
+          observed("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
-            sequence,
-            x,
+            sequence === (hit ? STOPS.hit : null),
           ),
         ];
       }),
-    mutants: ["stream-stop-unnamed"],
+    faults: {
+      "stream-stop-unnamed": messageFrames((data) =>
+        at(data, "delta.stop_reason") === "stop_sequence"
+          ? withAt(data, "delta.stop_sequence", null)
+          : data
+      ),
+    },
   },
 ]);

@@ -2,15 +2,19 @@
  * Checks of the area `limits` about the requests upstream: requested limits are passed on, nothing
  * is added, and nothing is sent after a refusal.
  */
+import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
+import { readMessages } from "../../reference_gateway/read_messages.ts";
+import { readChat } from "../../reference_gateway/read_chat.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { repairing } from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
-import { type Json, parseJson } from "../../../replay/json.ts";
+import { type Json, parseJson } from "@model-gateway/replay/json";
 import { ASKED_TOKENS, BEYOND, HISTORY } from "./scenarios.ts";
 import { unbilled } from "./unbilled.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 /** The only upstream call of an answered exchange. */
 function callOf(x: Exchange): UpstreamCall {
@@ -52,91 +56,94 @@ function forms(e: Evidence, ...names: string[]): readonly Exchange[] {
 /** Smallest default that an operator may set: a smaller one would truncate ordinary replies. */
 const LEAST_DEFAULT = 256;
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
+  section: "POST /v1/messages (operation `createMessage`)",
   mode: "replay",
   reads: ["limits"],
 }, [
   {
     id: "limits.bound-reaches-upstream",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "Maximum output tokens; generation stops at this count",
-    },
+    rule: "Maximum output tokens; generation stops at this count",
     judge: (e) =>
       forms(e, "control", "max_completion_tokens").map((x) =>
-        fact(
-          limitOf(callOf(x)) === ASKED_TOKENS,
-          "limit of the call upstream",
+        observed("limit of the call upstream", limitOf(callOf(x)), x).mustBe(
           `${ASKED_TOKENS}`,
-          limitOf(callOf(x)),
-          x,
+          limitOf(callOf(x)) === ASKED_TOKENS,
         )
       ),
-    mutants: ["max_tokens-raised", "max_tokens-dropped", "max_tokens-lowered"],
+    faults: {
+      "max_tokens-raised": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens === undefined ? undefined : maxTokens * 10,
+      })),
+      "max_tokens-dropped": asking(() => ({ maxTokens: undefined })),
+      "max_tokens-lowered": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens === undefined ? undefined : maxTokens - 1,
+      })),
+    },
   },
   {
     id: "limits.no-bound-unasked",
-    rule: {
-      section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-      text: "Optional here (required on the message endpoint)",
-    },
+    section: "POST /v1/chat/completions (operation `createChatCompletion`)",
+    rule: "Optional here (required on the message endpoint)",
     level: "convention",
     judge: (e) =>
       forms(e, "no-max_tokens").filter(({ endpoint }) => endpoint === "chat")
         .map((x): Finding => {
           const call = callOf(x);
           const limit = limitOf(call);
-          return fact(
-            limit === undefined
-              ? call.dialect !== "messages"
-              : typeof limit === "number" && limit >= LEAST_DEFAULT,
-            "limit of the call upstream",
+          return observed("limit of the call upstream", limit, x).mustBe(
             call.dialect === "messages"
               ? `a default of at least ${LEAST_DEFAULT}`
               : `none, or at least ${LEAST_DEFAULT}`,
-            limit,
-            x,
+            limit === undefined
+              ? call.dialect !== "messages"
+              : typeof limit === "number" && limit >= LEAST_DEFAULT,
           );
         }),
-    mutants: ["max_tokens-default-tiny", "max_tokens-default-missing"],
+    faults: {
+      "max_tokens-default-tiny": asking(({ maxTokens }) => ({
+        maxTokens: maxTokens ?? 16,
+      })),
+      // A message upstream receives no limit.
+      "max_tokens-default-missing": {
+        upstream: (
+          { body: { max_tokens: _, ...body }, ...call },
+          { endpoint },
+        ) =>
+          endpoint === "chat"
+            ? { ...call, body }
+            : { ...call, body: { ...body, max_tokens: _ } },
+      },
+    },
   },
   {
     id: "limits.sampling-unasked",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "0 to 1. Omit for the model default",
-    },
+    rule: "0 to 1. Omit for the model default",
     judge: (e) =>
       forms(e, "control").flatMap((x) => {
         const call = callOf(x);
         return [
-          fact(
-            temperatureOf(call) === undefined,
-            "temperature of the call upstream",
+          observed("temperature of the call upstream", temperatureOf(call), x)
+            .mustBe("none", temperatureOf(call) === undefined),
+          observed("top_p of the call upstream", topPOf(call), x).mustBe(
             "none",
-            temperatureOf(call),
-            x,
-          ),
-          fact(
             topPOf(call) === undefined,
-            "top_p of the call upstream",
-            "none",
-            topPOf(call),
-            x,
           ),
         ];
       }),
-    mutants: ["temperature-inserted", "top_p-inserted"],
+    faults: {
+      "temperature-inserted": asking(({ temperature }) => ({
+        temperature: temperature ?? 1,
+      })),
+      "top_p-inserted": asking(({ topP }) => ({ topP: topP ?? 1 })),
+    },
   },
   {
     id: "limits.sampling-reaches-upstream",
-    rule: {
-      source:
-        "A parameter with the same meaning and range on both sides is passed on",
-      text:
-        "Where temperature and top_p are sent upstream, they have the requested value; zero is a value. A chat upstream always receives those of a chat request.",
-    },
+    source:
+      "A parameter with the same meaning and range on both sides is passed on",
+    rule:
+      "Where temperature and top_p are sent upstream, they have the requested value; zero is a value. A chat upstream always receives those of a chat request.",
     judge: (e) => [
       ...forms(e, "temperature-zero", "temperature-half", "temperature-one")
         .flatMap((x) => {
@@ -145,38 +152,36 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           const temperature = temperatureOf(call);
           const must = x.endpoint === "chat" && call.dialect !== "messages";
           return [
-            fact(
-              temperature === asked || (temperature === undefined && !must),
-              "temperature of the call upstream",
+            observed("temperature of the call upstream", temperature, x).mustBe(
               `${asked}`,
-              temperature,
-              x,
+              temperature === asked || (temperature === undefined && !must),
             ),
           ];
         }),
       ...forms(e, "top_p").map((x) => {
         const topP = topPOf(callOf(x));
-        return fact(
-          topP === 0.9 || topP === undefined,
-          "top_p of the call upstream",
+        return observed("top_p of the call upstream", topP, x).mustBe(
           "0.9",
-          topP,
-          x,
+          topP === 0.9 || topP === undefined,
         );
       }),
     ],
-    mutants: [
-      "temperature-zero-dropped",
-      "temperature-changed",
-      "top_p-changed",
-    ],
+    faults: {
+      "temperature-zero-dropped": asking(({ temperature }) => ({
+        temperature: temperature || undefined,
+      })),
+      "temperature-changed": asking(({ temperature }) => ({
+        temperature: temperature === undefined ? undefined : temperature / 2,
+      })),
+      "top_p-changed": asking(({ topP }) => ({
+        topP: topP === undefined ? undefined : 1,
+      })),
+    },
   },
   {
     id: "limits.refused-before-upstream",
-    rule: {
-      source: "A refused request costs nothing: it must not reach a model",
-      text: "No upstream answers a refused request.",
-    },
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "No upstream answers a refused request.",
     judge: (e) =>
       GENERATION.flatMap((endpoint) =>
         forms(e, ...Object.keys(BEYOND[endpoint])).filter((x) =>
@@ -186,29 +191,80 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             ] !== undefined
         )
       ).map(unbilled),
-    mutants: ["refused-after-upstream", "temperature-unchecked"],
+    faults: {
+      // The request is refused only after the upstream was called.
+      "refused-after-upstream": {
+        accept: (problem, body, { state, endpoint }) => {
+          if (problem === undefined) return undefined;
+          state.set("refused", problem.message);
+          try {
+            (endpoint === "chat" ? readChat : readMessages)(body);
+          } catch {
+            return undefined;
+          }
+          return undefined;
+        },
+        modelRequest: (modelRequest, { request, state }) => {
+          if (state.get("refused") === undefined) return modelRequest;
+          const words = /"content":"([^"]*\[\[fx:[^"]*)"/.exec(request.body)
+            ?.[1];
+          const part = { type: "text", text: words ?? "" } as const;
+          return {
+            ...modelRequest,
+            stream: false,
+            turns: [{ role: "user", parts: [part] }],
+          };
+        },
+        reply: (reply, { state }) =>
+          state.get("refused") === undefined ? reply : {
+            ...reply,
+            status: 400,
+            body: {
+              type: "error",
+              error: {
+                type: "invalid_request_error",
+                message: state.get("refused") ?? "",
+              },
+            },
+          },
+      },
+      "temperature-unchecked": repairing(({ temperature, ...body }) =>
+        typeof temperature === "number" && temperature >= 0 && temperature <= 1
+          ? { ...body, temperature }
+          : body
+      ),
+    },
   },
   {
     id: "limits.history-reaches-upstream",
-    rule: {
-      section: "Message reply (from `POST /v1/messages`, not streamed)",
-      text: "Billed input tokens, including the full resent history",
-    },
+    section: "Message reply (from `POST /v1/messages`, not streamed)",
+    rule: "Billed input tokens, including the full resent history",
     reads: ["resent-history"],
     judge: (e) =>
       ["whole", "stream"].flatMap((form) =>
         e.matching(`*/*/${form}-after-history`).flatMap((x) =>
           HISTORY.map((words) =>
-            fact(
-              callOf(x).body.includes(words),
+            observed(
               "turns of the call upstream",
-              `"${words}"`,
               callOf(x).body.slice(0, 200),
               x,
             )
+              .mustBe(`"${words}"`, callOf(x).body.includes(words))
           )
         )
       ),
-    mutants: ["history-assistant-dropped", "history-words-cut"],
+    faults: {
+      "history-assistant-dropped": asking(({ turns }) => ({
+        turns: turns.filter(({ role }) => role === "user"),
+      })),
+      "history-words-cut": {
+        upstream: (call) => ({
+          ...call,
+          body: JSON.parse(
+            JSON.stringify(call.body).replaceAll("northern pier", "n"),
+          ),
+        }),
+      },
+    },
   },
 ]);

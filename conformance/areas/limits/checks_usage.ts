@@ -2,14 +2,16 @@
  * Checks of the area `limits` about token counts: output is within its bound, input includes the
  * whole history.
  */
+import { type Finding, observed } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { usage } from "./faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { numberAt } from "../../evidence/json_path.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import type { Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 const SECTION = "Limits";
 
@@ -18,12 +20,9 @@ function bounded(e: Evidence, x: Exchange): Finding {
   const least = e.mode === "live" ? 0 : 1;
   const limit = numberAt(parseJson(x.request.body), "max_tokens") ?? 0;
   const { output } = tokensOf(contentOf(x));
-  return fact(
-    output >= least && output <= limit,
-    "output tokens",
+  return observed("output tokens", output, x).mustBe(
     `at least ${least} and at most ${limit}`,
-    output,
-    x,
+    output >= least && output <= limit,
   );
 }
 
@@ -39,62 +38,62 @@ function resent(e: Evidence, endpoint: Generation): Finding[] {
       const less = tokensOf(contentOf(x)).input;
       const longer = after[at] ?? x;
       const more = tokensOf(contentOf(longer)).input;
-      return fact(
-        less > 0 && more >= less + HISTORY_TOKENS[e.mode],
-        "input tokens",
+      return observed("input tokens", more, longer).mustBe(
         `more than the ${less} of the last turn alone`,
-        more,
-        longer,
+        less > 0 && more >= less + HISTORY_TOKENS[e.mode],
       );
     });
   });
 }
 
-/** Part of `LIMITS_CHECKS`. */
 export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
 }, [
   {
     id: "limits.upper-bound",
-    rule: {
-      section: SECTION,
-      text:
-        "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
-    },
+    rule:
+      "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     reads: ["bounded"],
     judge: (e) => [
       ...e.replies("*/*/whole").map((x) => bounded(e, x)),
       ...e.streams("*/*/stream").map((x) => bounded(e, x)),
     ],
-    mutants: ["max_tokens-raised", "max_tokens-dropped", "output-count-raised"],
+    faults: {
+      "output-count-raised": usage((part) => ({
+        ...part,
+        usage: part.usage.output === undefined
+          ? part.usage
+          : { ...part.usage, output: part.usage.output + 100 },
+      })),
+      ...shared("max_tokens-raised", "max_tokens-dropped"),
+    },
   },
   {
     id: "limits.history-is-billed",
-    rule: {
-      section: SECTION,
-      text:
-        "| Billed input includes the whole resent history | message endpoint |",
-    },
+    rule:
+      "| Billed input includes the whole resent history | message endpoint |",
     reads: ["resent-history"],
     judge: (e) => resent(e, "messages"),
-    mutants: [
-      "history-dropped",
-      "input-count-fixed",
-      "history-assistant-dropped",
-    ],
+    faults: {
+      "history-dropped": asking(({ turns }) => ({ turns: turns.slice(-1) })),
+      "input-count-fixed": usage((part) => ({
+        ...part,
+        usage: { ...part.usage, input: 10 },
+      })),
+      ...shared("history-assistant-dropped"),
+    },
   },
   {
     id: "limits.chat-history-is-billed",
-    rule: {
-      section: "Equivalent fields between the two formats",
-      text: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
-    },
+    section: "Equivalent fields between the two formats",
+    rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     reads: ["resent-history"],
     judge: (e) => resent(e, "chat"),
-    mutants: [
+    faults: shared(
       "history-dropped",
       "input-count-fixed",
       "history-assistant-dropped",
-    ],
+    ),
   },
 ]);

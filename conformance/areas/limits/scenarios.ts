@@ -1,5 +1,5 @@
 /** Scenarios of the area `limits`: requests within and beyond the documented limits. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
   GENERATION,
@@ -19,6 +19,10 @@ import type { Route } from "../../suite/route.ts";
 import { INPUT_TOKEN_SCENARIOS } from "./scenarios_input_tokens.ts";
 import { REQUEST_FORM_SCENARIOS } from "./scenarios_request_forms.ts";
 import { STOP_STRING_SCENARIOS } from "./scenarios_stop_strings.ts";
+
+// Names of scenarios that other areas read.
+export const BOUNDED_SCENARIO = "bounded";
+export const LIMITS_REFUSED = "limits";
 
 /** A change to a request, and whether it must be accepted or refused. */
 export interface Limit {
@@ -104,10 +108,7 @@ export const WITHIN: Readonly<
     "temperature-one": temperature(1),
     "temperature-above-one": temperature(1.5),
     "temperature-two": unlive({ temperature: 2 }),
-    "system-first": {
-      field: "system",
-      more: { systemFirst: true },
-    },
+    "system-first": { field: "system", more: { systemFirst: true } },
   },
 };
 
@@ -143,7 +144,7 @@ function alsoLive({ field, more }: Limit): Limit {
 export const ASKED_TOKENS = 16;
 
 const LIMITS: Scenario = {
-  name: "limits",
+  name: LIMITS_REFUSED,
   about:
     "max_tokens, temperature, top_p and system at, within and beyond the documented limits, on both endpoints",
   mode: "both",
@@ -213,7 +214,7 @@ async function onRoutes(
 }
 
 const BOUNDED: Scenario = {
-  name: "bounded",
+  name: BOUNDED_SCENARIO,
   about: "A reply that would be long, with few output tokens allowed",
   mode: "both",
   cost: perRoute(2, ASKED_TOKENS),
@@ -272,7 +273,6 @@ const RESENT: Scenario = {
   },
 };
 
-/** All scenarios of the area `limits`. */
 export const LIMITS_SCENARIOS: readonly Scenario[] = [
   LIMITS,
   BOUNDED,

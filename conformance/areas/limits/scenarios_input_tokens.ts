@@ -2,7 +2,7 @@
  * The same short question, alone and with more for the model to read: instructions, tools, a tool
  * result. Input that the gateway lost is not billed, so the loss shows whatever the model answers.
  */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,
@@ -154,5 +154,4 @@ const COUNTED: Scenario = {
     ),
 };
 
-/** Part of `LIMITS_SCENARIOS`. */
 export const INPUT_TOKEN_SCENARIOS: readonly Scenario[] = [COUNTED];

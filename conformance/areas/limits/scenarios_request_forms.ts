@@ -3,7 +3,7 @@
  * form of content, histories with turns and with tools. Several forms hold the same number of words
  * in different places, so that a lost part shows in the count of input tokens.
  */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   firstRoute,
   GENERATION,
@@ -178,11 +178,7 @@ export const REQUEST_FORMS: Readonly<
     "temperature-above-one": wholeForm({ temperature: 1.5 }),
     "temperature-two": streamedForm({ temperature: 2 }),
     "turns": streamedForm({
-      messages: [
-        { role: "system", content: words(0) },
-        ...TURNS,
-        user(ASKED),
-      ],
+      messages: [{ role: "system", content: words(0) }, ...TURNS, user(ASKED)],
     }),
     "parts": streamedForm({
       messages: [
@@ -293,5 +289,4 @@ const DOCUMENTED: Scenario = {
   },
 };
 
-/** Part of `LIMITS_SCENARIOS`. */
 export const REQUEST_FORM_SCENARIOS: readonly Scenario[] = [DOCUMENTED];

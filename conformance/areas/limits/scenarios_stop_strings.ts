@@ -43,5 +43,4 @@ const STOP_AGAIN: Scenario = {
   },
 };
 
-/** Part of `LIMITS_SCENARIOS`. */
 export const STOP_STRING_SCENARIOS: readonly Scenario[] = [STOP_AGAIN];

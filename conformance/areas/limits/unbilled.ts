@@ -1,6 +1,6 @@
 /** Judges that a refused request cost nothing. */
+import { type Finding, observed } from "../../suite/finding.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 /**
  * No vendor answered the request: none was called, or each refused it too, since a gateway may
@@ -8,11 +8,9 @@ import { fact, type Finding } from "../../suite/finding.ts";
  */
 export function unbilled(x: Exchange): Finding {
   const billed = x.upstream.filter(({ status }) => status === 200);
-  return fact(
-    billed.length === 0,
-    "calls that an upstream answered",
-    "none for a request that should be refused",
-    `${billed.length}`,
-    x,
-  );
+  return observed("calls that an upstream answered", `${billed.length}`, x)
+    .mustBe(
+      "none for a request that should be refused",
+      billed.length === 0,
+    );
 }

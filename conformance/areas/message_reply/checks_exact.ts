@@ -1,9 +1,17 @@
-/**
- * Checks of the areas `message_reply` and `message_stream` that compare with the fixture's content,
- * each for whole replies and for streams.
- */
+/** Checks of the area `message_reply` that compare with the fixture's content. */
+import { messageReply, withAt } from "../../reference_gateway/change_reply.ts";
+import { counted, stopped } from "./faults.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  type Rule,
+  shared,
+} from "../../suite/check.ts";
+import { objectOf, parseJson } from "@model-gateway/replay/json";
+import { asLatin1, block } from "../../reference_gateway/change_messages.ts";
+import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Check, Rule } from "../../suite/check.ts";
 import type { Finding } from "../../suite/finding.ts";
 import { messageStreams, scenariosOf, wholeReplies } from "./reply_content.ts";
 import {
@@ -17,242 +25,252 @@ import {
 } from "./compare_fixture.ts";
 
 const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
-const STREAM = "Message endpoint stream";
-
-const STOP_ROW: Rule = {
+export const STOP_ROW: Rule = {
   section: "States and transitions",
   text: "they describe why one reply ended and are not states that move.",
 };
 const TOOL_USE =
   "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use";
-const UNCHANGED: Rule = {
+export const UNCHANGED: Rule = {
   source:
     "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
   text:
     "Blocks keep their order; ids, thinking, signatures and redacted data reach the client unchanged, so that they can be sent back.",
 };
-
-const DETAILS: Rule = {
+export const DETAILS: Rule = {
   source:
     "https://platform.claude.com/docs/en/api/messages, usage; .../build-with-claude/streaming, message_delta",
   text:
     "Cached input is reported separately and counted once, and a stream reports its input and its stop sequence as a whole reply does.",
 };
 
-/** One rule, judged on whole replies and on streams. */
-interface Twin {
+/** A comparison of a reply with its fixture. */
+export interface Comparison {
   readonly name: string;
-  readonly rules: { readonly whole: Rule; readonly stream: Rule };
+  readonly rule: Rule;
   readonly judge: (x: Exchange) => readonly Finding[];
-  /** Mutants that the usual replies reveal. */
-  readonly whole: readonly string[];
-  readonly stream: readonly string[];
-  /** Mutants that only rare and large replies reveal. */
-  readonly rareWhole: readonly string[];
-  readonly rareStream: readonly string[];
+  /** Faults that the usual replies reveal. */
+  readonly usual: Faults;
+  /** Faults that only rare and large replies reveal. */
+  readonly rare: Faults;
 }
 
-const TWINS: readonly Twin[] = [
-  {
-    name: "text-exact",
-    rules: {
-      whole: {
+/** Each comparison twice: with the usual replies, and with rare and large ones. */
+export function comparisons(
+  area: string,
+  form: "whole" | "stream",
+  list: readonly Comparison[],
+): readonly Check[] {
+  return checksWith(
+    { mode: "replay", of: form === "whole" ? wholeReplies : messageStreams },
+    list.flatMap(({ name, rule, judge, usual, rare }) => [
+      {
+        id: `${area}.${name}`,
+        rule,
+        reads: ["text", ...scenariosOf(form, "forms", "blocks")],
+        each: judge,
+        faults: usual,
+      },
+      {
+        id: `${area}.${name}-rare`,
+        rule,
+        reads: scenariosOf(form, "oddities", "sizes"),
+        each: judge,
+        faults: rare,
+      },
+    ]),
+  );
+}
+
+export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({}, [
+  ...comparisons("message_reply", "whole", [
+    {
+      name: "text-exact",
+      rule: {
         section: "Equivalent fields between the two formats",
         text:
           "| Reply text | `content[0].text` | `choices[0].message.content` |",
       },
-      stream: { section: STREAM, text: "Text arrives in `delta.text`" },
+      judge: compareText,
+      usual: {
+        "message-text-trimmed": messageReply((body) =>
+          withAt(
+            body,
+            "content.0.text",
+            textAt(body, "content.0.text").slice(0, -1),
+          )
+        ),
+      },
+      rare: {
+        "message-text-latin1": block("text", (each) => ({
+          ...each,
+          text: asLatin1(textAt(each, "text").slice(0, 4096)) +
+            textAt(each, "text").slice(4096),
+        })),
+        "message-text-escaped": block(
+          "text",
+          (each) => ({
+            ...each,
+            text: textAt(each, "text").replaceAll("<", "&lt;"),
+          }),
+        ),
+        "message-text-cut": block(
+          "text",
+          (each) => ({ ...each, text: textAt(each, "text").slice(0, 65536) }),
+        ),
+        "message-blanks-collapsed": block(
+          "text",
+          (each) => ({
+            ...each,
+            text: textAt(each, "text").replace(/\s\s+/g, " "),
+          }),
+        ),
+      },
     },
-    judge: compareText,
-    whole: ["message-text-trimmed"],
-    stream: [
-      "message-delta-lost",
-      "message-delta-twice",
-      "message-deltas-swapped",
-      "message-delta-trimmed",
-    ],
-    rareWhole: [
-      "message-text-latin1",
-      "message-text-escaped",
-      "message-text-cut",
-      "message-blanks-collapsed",
-    ],
-    rareStream: ["message-delta-latin1", "message-long-stream-capped"],
-  },
-  {
-    name: "tools-exact",
-    rules: {
-      whole: {
+    {
+      name: "tools-exact",
+      rule: {
         source: `${TOOL_USE}, the tool_use block`,
         text: "Name and input of a tool_use block are those of the model.",
       },
-      stream: {
-        source:
-          "https://platform.claude.com/docs/en/build-with-claude/streaming, input JSON delta",
-        text:
-          "The fragments of partial_json, joined, are the input of the tool call.",
+      judge: compareTools,
+      usual: {
+        "message-second-tool-lost": block(
+          "tool_use",
+          (each, index) => index === 0 ? each : undefined,
+        ),
+        // Calls are in another order.
+        "message-tools-swapped": messageReply((body) => ({
+          ...body,
+          content: listAt(body, "content").toSorted((left, right) =>
+            JSON.stringify(right).localeCompare(JSON.stringify(left))
+          ),
+        })),
+        "message-tool-argument-lost": block("tool_use", { input: {} }),
+        "message-tool-renamed": block(
+          "tool_use",
+          (each) => ({ ...each, name: `functions.${textAt(each, "name")}` }),
+        ),
+      },
+      rare: {
+        "message-tool-input-ascii": block("tool_use", (each) => ({
+          ...each,
+          input: parseJson(
+            JSON.stringify(each["input"]).replaceAll(/[^ -~]/g, "?"),
+          ),
+        })),
+        "message-third-call-lost": block(
+          "tool_use",
+          (each, index) => index < 2 ? each : undefined,
+        ),
+        // Empty arguments are left out.
+        "message-empty-arguments-lost": block("tool_use", (each) => ({
+          ...each,
+          input: Object.fromEntries(
+            Object.entries(objectOf(each["input"])).filter(([, value]) =>
+              value !== null && value !== "" && value !== false && value !== 0
+            ),
+          ),
+        })),
       },
     },
-    judge: compareTools,
-    whole: [
-      "message-second-tool-lost",
-      "message-tools-swapped",
-      "message-tool-argument-lost",
-      "message-tool-renamed",
-    ],
-    stream: [
-      "message-fragment-lost",
-      "message-fragment-twice",
-      "message-stream-tool-renamed",
-      "message-stream-second-tool-lost",
-    ],
-    rareWhole: [
-      "message-tool-input-ascii",
-      "message-third-call-lost",
-      "message-empty-arguments-lost",
-    ],
-    rareStream: ["message-fragment-latin1"],
-  },
-  {
-    name: "blocks-exact",
-    rules: { whole: UNCHANGED, stream: UNCHANGED },
-    judge: compareBlocks,
-    whole: [
-      "message-blocks-reversed",
-      "message-signature-lost",
-      "message-redacted-lost",
-      "message-tool-id-altered",
-      "message-tool-ids-same",
-      "message-thinking-trimmed",
-    ],
-    stream: [
-      "message-stream-signature-lost",
-      "message-stream-redacted-lost",
-      "message-stream-tool-id-altered",
-      "message-stream-tool-ids-same",
-    ],
-    rareWhole: ["message-thinking-trimmed"],
-    rareStream: ["message-stream-tool-id-altered"],
-  },
-  {
-    name: "stop-exact",
-    rules: { whole: STOP_ROW, stream: STOP_ROW },
-    judge: compareStop,
-    whole: [
-      "message-max-tokens-as-end",
-      "message-tool-stop-as-end",
-      "message-sequence-as-end",
-      "message-sequence-other",
-      "message-end-as-max-tokens",
-    ],
-    stream: [
-      "message-stream-max-tokens-as-end",
-      "message-stream-tool-stop-as-end",
-      "message-stream-sequence-as-end",
-    ],
-    rareWhole: ["message-end-as-max-tokens"],
-    rareStream: ["message-stream-tool-stop-as-end"],
-  },
-  {
-    name: "usage-exact",
-    rules: {
-      whole: {
+    {
+      name: "blocks-exact",
+      rule: UNCHANGED,
+      judge: compareBlocks,
+      usual: {
+        "message-blocks-reversed": messageReply((body) => ({
+          ...body,
+          content: listAt(body, "content").toReversed(),
+        })),
+        "message-signature-lost": block("thinking", { signature: "" }),
+        "message-redacted-lost": block("redacted_thinking", () => undefined),
+        "message-tool-id-altered": block("tool_use", (
+          each,
+        ) => ({ ...each, id: `${textAt(each, "id")}x` })),
+        "message-tool-ids-same": block("tool_use", { id: "toolu_1" }),
+        "message-thinking-trimmed": block("thinking", (
+          each,
+        ) => ({ ...each, thinking: textAt(each, "thinking").slice(0, -1) })),
+      },
+      rare: shared("message-thinking-trimmed"),
+    },
+    {
+      name: "stop-exact",
+      rule: STOP_ROW,
+      judge: compareStop,
+      usual: {
+        "message-max-tokens-as-end": stopped("max_tokens", {
+          stop_reason: "end_turn",
+        }),
+        "message-tool-stop-as-end": stopped("tool_use", {
+          stop_reason: "end_turn",
+        }),
+        "message-sequence-as-end": stopped("stop_sequence", {
+          stop_reason: "end_turn",
+          stop_sequence: null,
+        }),
+        "message-sequence-other": stopped("stop_sequence", {
+          stop_sequence: "STOP",
+        }),
+        "message-end-as-max-tokens": stopped("end_turn", {
+          stop_reason: "max_tokens",
+        }),
+      },
+      rare: shared("message-end-as-max-tokens"),
+    },
+    {
+      name: "usage-exact",
+      rule: {
         section: REPLY,
         text:
           "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
       },
-      stream: {
-        section: STREAM,
-        text: "Final output token count arrives here, not in message_start",
+      judge: compareUsage,
+      usual: {
+        "message-input-off-by-one": counted(
+          "input_tokens",
+          (count) => count + 1,
+        ),
+        "message-output-off-by-one": counted(
+          "output_tokens",
+          (count) => count - 1,
+        ),
+        "message-output-0": counted("output_tokens", () => 0),
+        // Input and output are swapped.
+        "message-usage-swapped": messageReply((body) => ({
+          ...body,
+          usage: {
+            input_tokens: numberAt(body, "usage.output_tokens") ?? 0,
+            output_tokens: numberAt(body, "usage.input_tokens") ?? 0,
+          },
+        })),
+      },
+      rare: {
+        "message-cache-counted-twice": counted(
+          "input_tokens",
+          (count, body) =>
+            count + (numberAt(body, "usage.cache_read_input_tokens") ?? 0),
+        ),
       },
     },
-    judge: compareUsage,
-    whole: [
-      "message-input-off-by-one",
-      "message-output-off-by-one",
-      "message-output-0",
-      "message-usage-swapped",
-    ],
-    stream: [
-      "message-stream-output-off-by-one",
-      "message-stream-output-1",
-    ],
-    rareWhole: ["message-cache-counted-twice"],
-    rareStream: ["message-stream-output-off-by-one"],
-  },
-  {
-    name: "details-exact",
-    rules: { whole: DETAILS, stream: DETAILS },
-    judge: compareUsageDetails,
-    whole: ["message-input-off-by-one"],
-    stream: ["message-stream-input-off-by-one", "message-stream-sequence-null"],
-    rareWhole: ["message-cache-read-lost"],
-    rareStream: ["message-stream-cache-lost"],
-  },
-];
-
-function twins(form: "whole" | "stream"): Check[] {
-  const area = form === "whole" ? "message_reply" : "message_stream";
-  const exchanges = form === "whole" ? wholeReplies : messageStreams;
-  return TWINS.flatMap((twin) => {
-    const rule = twin.rules[form];
-    const check = (
-      id: string,
-      reads: readonly string[],
-      mutants: readonly string[],
-    ): Check => ({
-      id,
-      rule,
-      level: "section" in rule ? "documented" : "convention",
-      mode: "replay",
-      reads,
-      judge: (e) => exchanges(e).flatMap(twin.judge),
-      mutants,
-    });
-    return [
-      check(
-        `${area}.${twin.name}`,
-        ["text", ...scenariosOf(form, "forms", "blocks")],
-        twin[form],
-      ),
-      check(
-        `${area}.${twin.name}-rare`,
-        scenariosOf(form, "oddities", "sizes"),
-        form === "whole" ? twin.rareWhole : twin.rareStream,
-      ),
-    ];
-  });
-}
-
-/** Part of `MESSAGE_REPLY_CHECKS`. */
-export const MESSAGE_REPLY_EXACT_CHECKS: readonly Check[] = [
-  ...twins("whole"),
+    {
+      name: "details-exact",
+      rule: DETAILS,
+      judge: compareUsageDetails,
+      usual: shared("message-input-off-by-one"),
+      rare: {
+        "message-cache-read-lost": counted("cache_read_input_tokens", () => 0),
+      },
+    },
+  ]),
   {
     id: "message_reply.forced-stops",
     rule: STOP_ROW,
-    level: "documented",
     mode: "both",
     reads: scenariosOf("whole", "forms"),
-    judge: (e) =>
-      e.matching("messages/*/whole/*").flatMap((x) => forced(x, e.mode)),
-    mutants: ["message-max-tokens-as-end", "message-tool-stop-as-end"],
+    matching: "messages/*/whole/*",
+    each: (x, e) => forced(x, e.mode),
+    faults: shared("message-max-tokens-as-end", "message-tool-stop-as-end"),
   },
-];
-
-/** Part of `MESSAGE_STREAM_CHECKS`. */
-export const MESSAGE_STREAM_EXACT_CHECKS: readonly Check[] = [
-  ...twins("stream"),
-  {
-    id: "message_stream.forced-stops",
-    rule: STOP_ROW,
-    level: "documented",
-    mode: "both",
-    reads: scenariosOf("stream", "forms"),
-    judge: (e) =>
-      e.matching("messages/*/stream/*").flatMap((x) => forced(x, e.mode)),
-    mutants: [
-      "message-stream-max-tokens-as-end",
-      "message-stream-tool-stop-as-end",
-    ],
-  },
-];
+]);

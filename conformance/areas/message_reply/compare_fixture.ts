@@ -1,10 +1,16 @@
 /**
  * Compares one reply of the message endpoint, whole or streamed, with the content of its fixture.
  */
+import {
+  fact,
+  type Finding,
+  observed,
+  skill,
+  wholeNumber,
+} from "../../suite/finding.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Json } from "../../../replay/json.ts";
-import { fact, type Finding, skill, wholeNumber } from "../../suite/finding.ts";
+import type { Json } from "@model-gateway/replay/json";
 import {
   blocksOf,
   blocksOfFixture,
@@ -55,33 +61,21 @@ export function compareBlocks(x: Exchange): Finding[] {
   const ids = found.filter(({ type }) => type === "tool_use")
     .map((block) => textAt(block, "id"));
   return [
-    fact(
-      received === "" || received === thinking,
-      "thinking",
+    observed("thinking", received, x).mustBe(
       thinking,
-      received,
-      x,
+      received === "" || received === thinking,
     ),
-    fact(
-      types.lastIndexOf("thinking") <= 0,
-      "blocks",
+    observed("blocks", types, x).mustBe(
       "thinking before the answer",
-      types,
-      x,
+      types.lastIndexOf("thinking") <= 0,
     ),
-    fact(
-      fixtureOf(x) !== "tool-text" || types.join() === "text,tool_use",
-      "blocks",
+    observed("blocks", types, x).mustBe(
       "in the order of the upstream",
-      types,
-      x,
+      fixtureOf(x) !== "tool-text" || types.join() === "text,tool_use",
     ),
-    fact(
-      new Set(ids).size === ids.length && !ids.includes(""),
-      "ids of calls",
+    observed("ids of calls", ids, x).mustBe(
       "one for each call",
-      ids,
-      x,
+      new Set(ids).size === ids.length && !ids.includes(""),
     ),
   ];
 }
@@ -91,12 +85,9 @@ export function compareStop(x: Exchange): Finding[] {
   const reason = reasonOf(x);
   const right = reasonsFor(x);
   return [
-    fact(
-      typeof reason === "string" && right.includes(reason),
-      "stop_reason",
+    observed("stop_reason", reason, x).mustBe(
       right.join(" or "),
-      reason,
-      x,
+      typeof reason === "string" && right.includes(reason),
     ),
     // Where a stream carries the stop sequence is not documented.
     ...(x.frames.length > 0 ? [] : [stopSequenceMatches(x)]),
@@ -131,12 +122,9 @@ export function compareUsage(x: Exchange): Finding[] {
   const { usage } = fixtureContentOf(x);
   const output = tokens(x, "output_tokens");
   return [
-    fact(
-      output === usage.output,
-      "output_tokens",
+    observed("output_tokens", output, x).mustBe(
       `${usage.output}`,
-      output,
-      x,
+      output === usage.output,
     ),
     ...(x.frames.length > 0 ? [] : [inputMatches(x)]),
   ];
@@ -155,21 +143,15 @@ export function compareUsageDetails(x: Exchange): Finding[] {
     stopSequenceMatches(x),
     ...(late ? [] : [inputMatches(x)]),
     ...(x.via !== "messages" || late ? [] : [
-      fact(
-        (read ?? 0) === usage.cacheRead && (written ?? 0) === usage.cacheWrite,
-        "cached input tokens",
+      observed("cached input tokens", { read, written }, x).mustBe(
         `${usage.cacheRead} read, ${usage.cacheWrite} written`,
-        { read, written },
-        x,
+        (read ?? 0) === usage.cacheRead && (written ?? 0) === usage.cacheWrite,
       ),
     ]),
     ...[read, written].map((count) =>
-      fact(
-        count === undefined || count === null || wholeNumber(0)(count),
-        "cached input tokens",
+      observed("cached input tokens", count, x).mustBe(
         "integers, or null",
-        count,
-        x,
+        count === undefined || count === null || wholeNumber(0)(count),
       )
     ),
   ];
@@ -215,12 +197,9 @@ export function forced(x: Exchange, mode: "live" | "replay"): Finding[] {
   const judged = mode === "live" ? skill : fact;
   return [
     judged(reason === expected, "stop_reason", expected, reason, x),
-    fact(
-      called === (reason === "tool_use") || reason === "max_tokens",
-      "stop_reason",
+    observed("stop_reason", reason, x).mustBe(
       "tool_use exactly when a tool is called",
-      reason,
-      x,
+      called === (reason === "tool_use") || reason === "max_tokens",
     ),
   ];
 }

@@ -3,9 +3,13 @@ import { fixtureContent } from "../../evidence/content.ts";
 import { witnessFrames } from "../../evidence/event_stream.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
-import { type Json, type JsonObject, parseJson } from "../../../replay/json.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { ReadContent } from "@model-gateway/replay/content_of";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
 import { streamedBlocks } from "../message_stream/event_order.ts";
 

@@ -3,8 +3,11 @@ import { requestOnAllRoutes } from "../../suite/requests.ts";
 import { MESSAGE_FORM_SCENARIOS } from "./scenarios_forms.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const TEXT_SCENARIO = "text";
+
 const TEXT: Scenario = {
-  name: "text",
+  name: TEXT_SCENARIO,
   about: "A short answer of plain text on both endpoints, whole and streamed",
   mode: "both",
   cost: perRoute(2, 64),
@@ -12,7 +15,6 @@ const TEXT: Scenario = {
     requestOnAllRoutes(session, "text", "Say hello in one short sentence."),
 };
 
-/** All scenarios of the area `message_reply`. */
 export const MESSAGE_REPLY_SCENARIOS: readonly Scenario[] = [
   TEXT,
   ...MESSAGE_FORM_SCENARIOS,

@@ -1,9 +1,15 @@
 /** Scenarios of the message endpoint: each kind of reply, whole and streamed, on every route. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { eachForm, failingStreams } from "../../suite/one_request.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { plainRequest, toolsFor } from "../../suite/requests.ts";
 import type { Session } from "../../suite/session.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
+
+// Names of scenarios that other areas read.
+export const MESSAGE_FORMS_WHOLE = "message-forms-whole";
+export const MESSAGE_FORMS_STREAM = "message-forms-stream";
+export const MESSAGE_FAILURES = "message-failures";
 
 /** A kind of reply to request. */
 interface Form {
@@ -146,51 +152,25 @@ function scenarios(
  */
 const FAILURES = ["error-first", "error-mid", "error-finish", "error-event"];
 
-const FAILED: Scenario = {
-  name: "message-failures",
-  about: "Streams of the message endpoint that the upstream ends with an error",
-  mode: "replay",
-  cost: ({ messages }) => ({
-    requests: FAILURES.length * messages.length,
-    inputTokens: 0,
-    outputTokens: 0,
-  }),
-  async play(session) {
-    for (const route of session.routes("messages")) {
-      await Promise.all(FAILURES.map((fixture) =>
-        session.send(plainRequest(
-          "messages",
-          route,
-          fixture,
-          session.prompt(fixture, "Say hello."),
-          { stream: true },
-        ))
-      ));
-    }
+const FAILED = failingStreams(
+  {
+    name: MESSAGE_FAILURES,
+    about:
+      "Streams of the message endpoint that the upstream ends with an error",
   },
-};
+  "messages",
+  FAILURES,
+);
 
-const STREAM_FALSE: Scenario = {
-  name: "message-stream-false",
-  about: "Replies of the message endpoint, requested with stream false",
-  mode: "both",
-  cost: (profile) => calls(profile.messages.length, 64)(profile),
-  async play(session) {
-    await Promise.all(
-      session.routes("messages").map((route) =>
-        session.send(plainRequest(
-          "messages",
-          route,
-          "whole",
-          session.prompt("text", "Say hello in one short sentence."),
-          { stream: false },
-        ))
-      ),
-    );
+const STREAM_FALSE = eachForm(
+  {
+    name: "message-stream-false",
+    about: "Replies of the message endpoint, requested with stream false",
   },
-};
+  "messages",
+  { whole: { stream: false } },
+);
 
-/** Part of `MESSAGE_REPLY_SCENARIOS`; `message_stream` reads the streams. */
 export const MESSAGE_FORM_SCENARIOS: readonly Scenario[] = [
   STREAM_FALSE,
   ...scenarios(

@@ -1,102 +1,119 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import {
+  fact,
+  frameEquals,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
+import { wire } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { delta, event } from "../../reference_gateway/change_messages.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, frameEquals, NotTestable } from "../../suite/finding.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { messageStreams } from "../message_reply/reply_content.ts";
 import { characters } from "../message_reply/checks.ts";
-import { MESSAGE_STREAM_EXACT_CHECKS } from "../message_reply/checks_exact.ts";
+import { MESSAGE_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
 import { MESSAGE_STREAM_ORDER_CHECKS } from "./checks_order.ts";
 import { MESSAGE_STREAM_WHOLE_REPLY_CHECKS } from "./checks_whole_reply.ts";
 import { MESSAGE_STREAM_START_CHECKS } from "./checks_start.ts";
 
 const SECTION = "Message endpoint stream";
 const STREAM = "messages/*/stream";
-const FORMS = ["text", "message-forms-stream"];
+const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];
 
 /** Fields of the event stream standard. */
 const LINE = /^(event|data|id|retry)(:|$)|^:|^$/;
 
-const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
+const WIRE: readonly Check[] = checksWith({
+  section: SECTION,
+  mode: "both",
+  reads: FORMS,
+  of: messageStreams,
+}, [
   {
     id: "message_stream.content-type",
-    rule: {
-      section: "Events",
-      text:
-        "Setting `stream` to true makes the response content type `text/event-stream`.",
-    },
+    section: "Events",
+    rule:
+      "Setting `stream` to true makes the response content type `text/event-stream`.",
     judge: (e) =>
       [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
         const type = headerOf(x, "content-type");
-        return fact(
-          /^text\/event-stream *(;|$)/i.test(type ?? ""),
-          "content-type",
+        return observed("content-type", type, x).mustBe(
           "text/event-stream",
-          type,
-          x,
+          /^text\/event-stream *(;|$)/i.test(type ?? ""),
         );
       }),
-    mutants: ["message-stream-as-json"],
+    faults: {
+      "message-stream-as-json": {
+        streamHeaders: (headers, { endpoint }) =>
+          endpoint === "messages"
+            ? { ...headers, "content-type": "application/json" }
+            : headers,
+      },
+    },
   },
   {
     id: "message_stream.event-names",
-    rule: {
-      section: SECTION,
-      text:
-        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        fact(
-          x.frames.length > 0,
-          "events",
-          "at least one",
-          x.frames.length,
-          x,
-        ),
-        ...x.frames.map((frame) =>
-          frameEquals(x, frame, "type", frame.event ?? "(no event line)")
-        ),
-      ]),
-    mutants: [
-      "message-event-line-missing",
-      "message-event-renamed",
-      "message-data-type-missing",
-      "message-data-type-renamed",
-      "message-stop-event-renamed",
-      "message-stream-empty",
+    rule:
+      "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    each: (x) => [
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length),
+      ...x.frames.map((frame) =>
+        frameEquals(x, frame, "type", frame.event ?? "(no event line)")
+      ),
     ],
+    faults: {
+      "message-event-line-missing": messageFrames((data) => [{ data }]),
+      "message-event-renamed": messageFrames((data, _, frame) => [{
+        ...frame,
+        data,
+        event: frame.event === "content_block_delta"
+          ? "delta"
+          : frame.event ?? "",
+      }]),
+      "message-data-type-missing": event(
+        "content_block_delta",
+        ({ type: _, ...rest }) => rest,
+      ),
+      "message-data-type-renamed": event(
+        "message_stop",
+        () => ({ type: "done" }),
+      ),
+      "message-stop-event-renamed": event(
+        "message_stop",
+        (data) => [{ event: "done", data }],
+      ),
+      "message-stream-empty": messageFrames(() => undefined),
+    },
   },
   {
     id: "message_stream.blank-line-last",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text:
-        "A frame without a blank line after it is dropped by a reader that follows the standard.",
-    },
-    judge: (e) =>
-      messageStreams(e).map((x) =>
-        fact(
-          x.frames.length === x.witness.length,
-          "frames",
-          `${x.witness.length} finished frames`,
-          `${x.frames.length}`,
-          x,
-        )
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule:
+      "A frame without a blank line after it is dropped by a reader that follows the standard.",
+    each: (x) =>
+      observed("frames", `${x.frames.length}`).mustBe(
+        `${x.witness.length} finished frames`,
+        x.frames.length === x.witness.length,
       ),
-    mutants: ["message-last-frame-unfinished"],
+    faults: {
+      "message-last-frame-unfinished": {
+        wire: (text) =>
+          text.startsWith("event: message_stop") ? text.slice(0, -1) : text,
+      },
+    },
   },
   {
     id: "message_stream.final-usage",
-    rule: {
-      section: SECTION,
-      text:
-        "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
-    },
+    rule:
+      "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
     mode: "replay",
-    reads: ["text"],
+    reads: [TEXT_SCENARIO],
     judge: (e) =>
       e.streams(STREAM).flatMap((x) => {
         const outputTokens = fixtureContent("text", x.via).usage.output;
@@ -109,88 +126,85 @@ const WIRE: readonly Check[] = checksWith({ mode: "both", reads: FORMS }, [
           frameEquals(x, frame, "delta.stop_reason", "end_turn"),
         ];
       }),
-    mutants: ["message-final-usage-missing", "message-stop-reason-null"],
+    faults: shared("message-final-usage-missing", "message-stop-reason-null"),
   },
   {
     id: "message_stream.wire",
-    rule: {
-      section: SECTION,
-      text:
-        "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
-        const stray = lines.filter((line) => !LINE.test(line));
-        return [
-          fact(
-            stray.length === 0,
-            "lines",
-            "event and data lines, comments, blank lines",
-            stray,
-            x,
-          ),
-          ...x.frames.map((frame) =>
-            fact(
-              isObject(frame.json),
-              `event ${frame.at}`,
+    rule:
+      "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    each: (x) => {
+      const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
+      const stray = lines.filter((line) => !LINE.test(line));
+      return [
+        observed("lines", stray).mustBe(
+          "event and data lines, comments, blank lines",
+          stray.length === 0,
+        ),
+        ...x.frames.map((frame) =>
+          observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+            .mustBe(
               "a JSON object",
-              frame.data.slice(0, 200),
-              x,
-              frame,
+              isObject(frame.json),
             )
-          ),
-        ];
-      }),
-    mutants: [
-      "message-done-line",
-      "message-stray-line",
-      "message-data-broken",
-      "message-data-as-text",
-    ],
+        ),
+      ];
+    },
+    faults: {
+      "message-stray-line": wire((text) =>
+        text.startsWith("event: message_stop") ? `[keep-alive]\n${text}` : text
+      ),
+      "message-data-broken": wire((text) =>
+        text.startsWith("event: content_block_stop")
+          ? text.replace("}\n\n", "\n\n")
+          : text
+      ),
+      "message-data-as-text": event("message_stop", (data, _, frame) => [{
+        ...frame,
+        data: JSON.stringify(JSON.stringify(data)),
+      }]),
+      ...shared("message-done-line"),
+    },
   },
   {
     id: "message_stream.characters",
-    rule: {
-      source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-      text: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
+    each: characters,
+    faults: {
+      "message-stream-replacement-character": delta(
+        "text_delta",
+        (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
+      ),
     },
-    judge: (e) => messageStreams(e).map(characters),
-    mutants: ["message-stream-replacement-character"],
   },
   {
     id: "message_stream.own-shape",
-    rule: {
-      section: "Events",
-      text: "The two endpoints emit different event shapes.",
+    section: "Events",
+    rule: "The two endpoints emit different event shapes.",
+    each: (x) => [
+      fact(x.frames.length > 0, "events", "at least one", x.frames.length),
+      ...x.frames.map((frame) => {
+        const foreign = at(frame.json, "choices") !== undefined ||
+          textAt(frame.json, "object").startsWith("chat.completion");
+        return observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+          .mustBe("no member of a chat chunk", !foreign);
+      }),
+    ],
+    faults: {
+      "message-chat-chunk": delta("text_delta", ({ text }) => [{
+        data: {
+          object: "chat.completion.chunk",
+          choices: [{ index: 0, delta: { content: text } }],
+        },
+      }]),
+      "message-event-with-choices": event(
+        "message_delta",
+        (data) => ({ ...data, choices: [] }),
+      ),
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        fact(
-          x.frames.length > 0,
-          "events",
-          "at least one",
-          x.frames.length,
-          x,
-        ),
-        ...x.frames.map((frame) => {
-          const foreign = at(frame.json, "choices") !== undefined ||
-            textAt(frame.json, "object").startsWith("chat.completion");
-          return fact(
-            !foreign,
-            `event ${frame.at}`,
-            "no member of a chat chunk",
-            frame.data.slice(0, 200),
-            x,
-            frame,
-          );
-        }),
-      ]),
-    mutants: ["message-chat-chunk", "message-event-with-choices"],
   },
 ]);
 
-/** All checks of the area `message_stream`. */
 export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
   ...WIRE,
   ...MESSAGE_STREAM_START_CHECKS,

@@ -2,15 +2,26 @@
  * Checks of the area `message_stream`: the order of the events, and the shape of all events but the
  * first.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
+import {
+  delta,
+  event,
+  opening,
+  out,
+  putIn,
+} from "../../reference_gateway/change_messages.ts";
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { fact, observed, wholeNumber } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { index, PING } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, wholeNumber } from "../../suite/finding.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
 import { orderFindings, splitStream } from "./event_order.ts";
 
 const SECTION = "Message endpoint stream";
-const FORMS = ["text", "message-forms-stream"];
+const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];
 const BLOCKS =
   "https://platform.claude.com/docs/en/build-with-claude/streaming, content block events";
 
@@ -32,55 +43,73 @@ function startsWell(block: Json | undefined): boolean {
     (type !== "redacted_thinking" || textAt(block, "data") !== "");
 }
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
+  section: SECTION,
   mode: "both",
   reads: FORMS,
+  of: messageStreams,
 }, [
   {
     id: "message_stream.last",
-    rule: {
-      section: SECTION,
-      text: "| message_stop | only `type` | Last event |",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => [
-        ...orderFindings([x], "stop", "message_stop last and once"),
-        ...splitStream(x).stops.map((stop) =>
-          fact(
-            isObject(stop.json) && Object.keys(stop.json).join() === "type",
-            "message_stop",
-            "only type",
-            stop.data.slice(0, 200),
-            x,
-            stop,
-          )
-        ),
-        fact(
-          x.ending === "complete",
-          "end of the body",
-          "complete",
-          x.ending,
-          x,
-        ),
-      ]),
-    mutants: [
-      "message-stop-missing",
-      "message-done-line",
-      "message-stream-reset",
-      "message-stop-twice",
-      "message-stop-with-more",
-      "message-ping-last",
-      "message-delta-and-stop-swapped",
+    rule: "| message_stop | only `type` | Last event |",
+    each: (x) => [
+      ...orderFindings([x], "stop", "message_stop last and once"),
+      ...splitStream(x).stops.map((stop) =>
+        observed("message_stop", stop.data.slice(0, 200), x, stop).mustBe(
+          "only type",
+          isObject(stop.json) && Object.keys(stop.json).join() === "type",
+        )
+      ),
+      observed("end of the body", x.ending).mustBe(
+        "complete",
+        x.ending === "complete",
+      ),
     ],
+    faults: {
+      "message-stop-missing": messageFrames((data, _, frame) =>
+        frame.event === "message_stop" ? undefined : data
+      ),
+      "message-done-line": messageFrames((data, _, frame) =>
+        frame.event === "message_stop" ? [frame, { data: "[DONE]" }] : data
+      ),
+      "message-stream-reset": {
+        writer: (writer, { endpoint, stream }) =>
+          endpoint === "messages" && stream
+            ? { ...writer, end: () => setTimeout(writer.reset, 20) }
+            : writer,
+      },
+      "message-stop-twice": event(
+        "message_stop",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-stop-with-more": event(
+        "message_stop",
+        (data) => ({ ...data, usage: { output_tokens: 12 } }),
+      ),
+      "message-ping-last": event(
+        "message_stop",
+        (_data, _x, frame) => [frame, PING],
+      ),
+      // message_stop is sent before message_delta.
+      "message-delta-and-stop-swapped": messageFrames(
+        (data, { state }, frame) => {
+          if (frame.event === "message_delta") {
+            state.set("delta", data);
+            return undefined;
+          }
+          const held = state.get("delta");
+          return frame.event === "message_stop" && isObject(held)
+            ? [frame, out(held)]
+            : data;
+        },
+      ),
+    },
   },
   {
     id: "message_stream.blocks",
-    rule: {
-      source: BLOCKS,
-      text:
-        "A block is started, receives its deltas and is stopped; one is open at a time; indexes count from 0.",
-    },
+    source: BLOCKS,
+    rule:
+      "A block is started, receives its deltas and is stopped; one is open at a time; indexes count from 0.",
     judge: (e) => {
       const streams = messageStreams(e);
       return [
@@ -97,155 +126,224 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         ),
       ];
     },
-    mutants: [
-      "message-block-stop-missing",
-      "message-index-gap",
-      "message-delta-after-stop",
-      "message-block-start-missing",
-      "message-block-start-twice",
-      "message-block-stop-twice",
-      "message-index-missing",
-      "message-index-text",
-      "message-index-always-0",
-      "message-delta-index-other",
-      "message-stop-index-missing",
-    ],
+    faults: {
+      "message-block-stop-missing": messageFrames((data, _, frame) =>
+        frame.event === "content_block_stop" ? undefined : data
+      ),
+      "message-index-gap": messageFrames((data) =>
+        typeof data["index"] === "number"
+          ? { ...data, index: data["index"] + 1 }
+          : data
+      ),
+      // A delta follows the stop of its block.
+      "message-delta-after-stop": messageFrames((data, _, frame) =>
+        frame.event === "content_block_stop"
+          ? [frame, {
+            event: "content_block_delta",
+            data: {
+              type: "content_block_delta",
+              index: data["index"],
+              delta: { type: "text_delta", text: "" },
+            },
+          }]
+          : data
+      ),
+      "message-block-start-missing": event(
+        "content_block_start",
+        () => undefined,
+      ),
+      "message-block-start-twice": event(
+        "content_block_start",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-block-stop-twice": event(
+        "content_block_stop",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      "message-index-missing": index("content_block_delta", () => undefined),
+      "message-index-text": index("content_block_delta", String),
+      "message-index-always-0": messageFrames((data) =>
+        data["index"] === undefined ? data : { ...data, index: 0 }
+      ),
+      "message-delta-index-other": index("content_block_delta", (at) => at + 1),
+      "message-stop-index-missing": index(
+        "content_block_stop",
+        () => undefined,
+      ),
+    },
   },
   {
     id: "message_stream.delta-order",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
-      text:
-        "message_delta comes after the content blocks and before message_stop, and carries the stop reason once.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
+    rule:
+      "message_delta comes after the content blocks and before message_stop, and carries the stop reason once.",
     judge: (e) =>
       orderFindings(
         messageStreams(e),
         "delta",
         "message_delta after all blocks",
       ),
-    mutants: [
-      "message-delta-early",
-      "message-delta-missing",
-      "message-delta-event-twice",
-      "message-delta-and-stop-swapped",
-    ],
+    faults: {
+      // message_delta is sent before the last block is stopped.
+      "message-delta-early": messageFrames((data, _x, frame) => {
+        if (frame.event === "message_delta") return undefined;
+        if (frame.event !== "content_block_stop") return data;
+        const early = {
+          type: "message_delta",
+          delta: { stop_reason: "end_turn", stop_sequence: null },
+          usage: { output_tokens: 12 },
+        };
+        return [out(early), frame];
+      }),
+      "message-delta-missing": event("message_delta", () => undefined),
+      "message-delta-event-twice": event(
+        "message_delta",
+        (_data, _x, frame) => [frame, frame],
+      ),
+      ...shared("message-delta-and-stop-swapped"),
+    },
   },
   {
     id: "message_stream.delta",
-    rule: {
-      section: SECTION,
-      text:
-        "| content_block_delta | `index` (integer), `delta` with `type` = `text_delta` and `text` (string) |",
-    },
+    rule:
+      "| content_block_delta | `index` (integer), `delta` with `type` = `text_delta` and `text` (string) |",
     judge: (e) =>
       orderFindings(
         messageStreams(e),
         "kind",
         "deltas that fit the type of their block",
       ),
-    mutants: [
-      "message-delta-type-missing",
-      "message-delta-type-renamed",
-      "message-delta-text-number",
-      "message-delta-content",
-      "message-fragment-as-text",
-    ],
+    faults: {
+      "message-delta-type-missing": delta(
+        "text_delta",
+        ({ text }) => ({ text }),
+      ),
+      "message-delta-type-renamed": delta(
+        "text_delta",
+        ({ text }) => ({ type: "text", text }),
+      ),
+      "message-delta-text-number": delta("text_delta", { text: 1 }),
+      "message-delta-content": delta(
+        "text_delta",
+        ({ type, text }) => ({ type, content: text }),
+      ),
+      "message-fragment-as-text": delta(
+        "input_json_delta",
+        ({ partial_json }) => ({ type: "text_delta", text: partial_json }),
+      ),
+    },
   },
   {
     id: "message_stream.block-start",
-    rule: {
-      source: BLOCKS,
-      text:
-        "content_block_start has a content_block with its type and no content yet; for a tool call also id and name.",
-    },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const blocks = splitStream(x).blocks;
-        if (blocks.length === 0) {
-          // A real model may spend its limit on thinking that it does not send.
-          return [fact(e.mode === "live", "blocks", "one or more", "none", x)];
-        }
-        return blocks.map(({ start }) =>
-          fact(
-            startsWell(at(start.json, "content_block")),
-            "content_block",
+    source: BLOCKS,
+    rule:
+      "content_block_start has a content_block with its type and no content yet; for a tool call also id and name.",
+    each: (x, e) => {
+      const blocks = splitStream(x).blocks;
+      if (blocks.length === 0) {
+        // A real model may spend its limit on thinking that it does not send.
+        return [fact(e.mode === "live", "blocks", "one or more", "none")];
+      }
+      return blocks.map(({ start }) =>
+        observed("content_block", at(start.json, "content_block"), x, start)
+          .mustBe(
             "a type, and empty content of that type",
-            at(start.json, "content_block"),
-            x,
-            start,
+            startsWell(at(start.json, "content_block")),
           )
-        );
-      }),
-    mutants: [
-      "message-block-missing",
-      "message-block-without-type",
-      "message-block-text-missing",
-      "message-block-text-filled",
-      "message-block-input-missing",
-      "message-block-input-text",
-      "message-block-tool-id-missing",
-      "message-block-tool-name-empty",
-    ],
+      );
+    },
+    faults: {
+      "message-block-missing": event(
+        "content_block_start",
+        (data) => ({ ...data, content_block: undefined }),
+      ),
+      "message-block-without-type": opening(
+        "text",
+        ({ type: _, ...rest }) => rest,
+      ),
+      "message-block-text-missing": opening("text", () => ({ type: "text" })),
+      "message-block-text-filled": opening(
+        "text",
+        () => ({ type: "text", text: "Well, " }),
+      ),
+      "message-block-input-missing": opening(
+        "tool_use",
+        ({ input: _, ...rest }) => rest,
+      ),
+      "message-block-input-text": opening("tool_use", { input: "" }),
+      "message-block-tool-id-missing": opening(
+        "tool_use",
+        ({ id: _, ...rest }) => rest,
+      ),
+      "message-block-tool-name-empty": opening("tool_use", { name: "" }),
+    },
   },
   {
     id: "message_stream.message-delta",
-    rule: {
-      section: SECTION,
-      text: "| message_delta | `delta.stop_reason`, `usage.output_tokens` |",
+    rule: "| message_delta | `delta.stop_reason`, `usage.output_tokens` |",
+    each: (x) => {
+      const reason = finalOf(x, "delta.stop_reason");
+      const output = finalOf(x, "usage.output_tokens");
+      const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
+      return [
+        observed("delta.stop_reason", reason).mustBe(
+          known.join(" or "),
+          typeof reason === "string" && known.includes(reason),
+        ),
+        observed("usage.output_tokens", output).mustBe(
+          "an integer",
+          wholeNumber(0)(output),
+        ),
+      ];
     },
-    judge: (e) =>
-      messageStreams(e).flatMap((x) => {
-        const reason = finalOf(x, "delta.stop_reason");
-        const output = finalOf(x, "usage.output_tokens");
-        const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
-        return [
-          fact(
-            typeof reason === "string" && known.includes(reason),
-            "delta.stop_reason",
-            known.join(" or "),
-            reason,
-            x,
-          ),
-          fact(
-            wholeNumber(0)(output),
-            "usage.output_tokens",
-            "an integer",
-            output,
-            x,
-          ),
-        ];
-      }),
-    mutants: [
-      "message-final-usage-missing",
-      "message-final-usage-text",
-      "message-stop-reason-null",
-      "message-stop-reason-of-chat",
-      "message-stop-reason-misplaced",
-    ],
+    faults: {
+      "message-final-usage-missing": messageFrames((data, _, frame) =>
+        frame.event === "message_delta" ? withAt(data, "usage", {}) : data
+      ),
+      "message-final-usage-text": putIn(
+        "message_delta",
+        "usage.output_tokens",
+        "12",
+      ),
+      "message-stop-reason-null": messageFrames((data, _, frame) =>
+        frame.event === "message_delta"
+          ? withAt(data, "delta.stop_reason", null)
+          : data
+      ),
+      "message-stop-reason-of-chat": putIn(
+        "message_delta",
+        "delta.stop_reason",
+        "stop",
+      ),
+      "message-stop-reason-misplaced": event("message_delta", (data) => ({
+        ...data,
+        delta: {},
+        stop_reason: textAt(data, "delta.stop_reason"),
+      })),
+    },
   },
   {
     id: "message_stream.delta-sequence",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
-      text:
-        "`delta.stop_sequence` of message_delta is null or absent unless a stop string hit.",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, message_delta",
+    rule:
+      "`delta.stop_sequence` of message_delta is null or absent unless a stop string hit.",
+    each: (x) => {
+      const reason = finalOf(x, "delta.stop_reason");
+      const sequence = finalOf(x, "delta.stop_sequence");
+      return observed("delta.stop_sequence", sequence).mustBe(
+        "null, or the stop sequence that hit",
+        sequence === undefined || sequence === null ||
+          (reason === "stop_sequence" && sequence === "END"),
+      );
     },
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const reason = finalOf(x, "delta.stop_reason");
-        const sequence = finalOf(x, "delta.stop_sequence");
-        return fact(
-          sequence === undefined || sequence === null ||
-            (reason === "stop_sequence" && sequence === "END"),
-          "delta.stop_sequence",
-          "null, or the stop sequence that hit",
-          sequence,
-          x,
-        );
-      }),
-    mutants: ["message-stream-sequence-filled"],
+    faults: {
+      "message-stream-sequence-filled": putIn(
+        "message_delta",
+        "delta.stop_sequence",
+        "",
+      ),
+    },
   },
 ]);

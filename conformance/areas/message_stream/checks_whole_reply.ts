@@ -2,14 +2,21 @@
  * Checks of the area `message_stream`: streams compared with whole replies, long streams, and
  * streams that fail.
  */
-import { at, sameJson, textAt } from "../../evidence/json_path.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import { out, putIn } from "../../reference_gateway/change_messages.ts";
+import { fact, NotTestable, observed } from "../../suite/finding.ts";
+import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, NotTestable } from "../../suite/finding.ts";
-import { plainMessage } from "../errors/checks_refusal_body.ts";
 import {
-  blocksOf,
+  messageDeltaTrimmed,
+  messageStreamOutput1,
+  messageStreamSignatureLost,
+  messageStreamToolStopAsEnd,
+} from "./faults.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import {
   callsOf,
   fixtureOf,
   joined,
@@ -24,7 +31,7 @@ import { splitStream } from "./event_order.ts";
 
 const ALL = ["forms", "blocks", "oddities", "sizes"] as const;
 const PAIRS = [
-  "text",
+  TEXT_SCENARIO,
   ...scenariosOf("whole", ...ALL),
   ...scenariosOf("stream", ...ALL),
 ];
@@ -48,18 +55,16 @@ function startInput(x: Exchange): unknown {
   return at(splitStream(x).starts[0]?.json, "message.usage.input_tokens");
 }
 
-/** Part of `MESSAGE_STREAM_CHECKS`. */
 export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
+  of: messageStreams,
 }, [
   {
     id: "message_stream.same-as-whole",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message in pieces",
-      text:
-        "Content, stop reason and output tokens of a stream are those of the whole reply.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message in pieces",
+    rule:
+      "Content, stop reason and output tokens of a stream are those of the whole reply.",
     reads: PAIRS,
     judge: (e) => {
       const whole = wholeReplies(e);
@@ -75,21 +80,19 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
         return fact(found === expected, "the reply", expected, found, x);
       });
     },
-    mutants: [
-      "message-delta-trimmed",
-      "message-stream-output-1",
-      "message-stream-tool-stop-as-end",
-      "message-stream-signature-lost",
-    ],
+    faults: {
+      "message-delta-trimmed": messageDeltaTrimmed,
+      "message-stream-output-1": messageStreamOutput1,
+      "message-stream-tool-stop-as-end": messageStreamToolStopAsEnd,
+      "message-stream-signature-lost": messageStreamSignatureLost,
+    },
   },
   {
     id: "message_stream.start-input-exact",
-    rule: {
-      source:
-        "Clients show how full the context is by the input tokens of message_start",
-      text:
-        "Where the upstream sends its input tokens at once, message_start has the same count.",
-    },
+    source:
+      "Clients show how full the context is by the input tokens of message_start",
+    rule:
+      "Where the upstream sends its input tokens at once, message_start has the same count.",
     reads: PAIRS,
     // Only an upstream of the same format sends its input tokens at once; it adds more for tools
     // that it runs itself.
@@ -105,237 +108,86 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
             label === x.label.replace("/stream", "/whole")
           );
           const expected = at(other?.json, "usage.input_tokens");
-          return fact(
-            expected !== undefined && startInput(x) === expected,
-            "message.usage.input_tokens",
-            `as in the whole reply: ${expected}`,
-            startInput(x),
-            x,
-            0,
-          );
+          return observed("message.usage.input_tokens", startInput(x), x, 0)
+            .mustBe(
+              `as in the whole reply: ${expected}`,
+              expected !== undefined && startInput(x) === expected,
+            );
         });
     },
-    mutants: ["message-start-input-estimated"],
+    faults: {
+      "message-start-input-estimated": putIn(
+        "message_start",
+        "message.usage.input_tokens",
+        99,
+      ),
+    },
   },
   {
     id: "message_stream.start-output",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming: the token counts of message_delta are cumulative",
-      text:
-        "The output tokens at the start of a stream are no more than those at its end.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming: the token counts of message_delta are cumulative",
+    rule:
+      "The output tokens at the start of a stream are no more than those at its end.",
     mode: "both",
-    reads: ["text", ...scenariosOf("stream", "forms")],
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const start = Number(
-          at(splitStream(x).starts[0]?.json, "message.usage.output_tokens") ??
-            0,
-        );
-        const end = tokens(x, "output_tokens");
-        return fact(
-          typeof end === "number" && start <= end,
-          "message.usage.output_tokens",
-          `at most ${end}`,
-          start,
-          x,
+    reads: [TEXT_SCENARIO, ...scenariosOf("stream", "forms")],
+    each: (x) => {
+      const start = Number(
+        at(splitStream(x).starts[0]?.json, "message.usage.output_tokens") ??
           0,
-        );
-      }),
-    mutants: ["message-start-output-500"],
+      );
+      const end = tokens(x, "output_tokens");
+      return observed("message.usage.output_tokens", start, x, 0).mustBe(
+        `at most ${end}`,
+        typeof end === "number" && start <= end,
+      );
+    },
+    faults: {
+      "message-start-output-500": putIn(
+        "message_start",
+        "message.usage.output_tokens",
+        500,
+      ),
+    },
   },
   {
     id: "message_stream.in-pieces",
-    rule: {
-      section: "Stream behaviour",
-      text:
-        "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
-    },
+    section: "Stream behaviour",
+    rule:
+      "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
     reads: scenariosOf("stream", "sizes"),
     // Two is low for 200 frames of the upstream, since a gateway may join pieces that arrive
     // together.
-    judge: (e) =>
-      e.streams("messages/*/stream/text-long").map((x) => {
-        const deltas = splitStream(x).blocks.flatMap((block) =>
-          block.deltas
-        ).length;
-        return fact(deltas >= 2, "deltas", "several", `${deltas}`, x);
+    streams: "messages/*/stream/text-long",
+    each: (x) => {
+      const deltas = splitStream(x).blocks.flatMap((block) =>
+        block.deltas
+      ).length;
+      return fact(deltas >= 2, "deltas", "several", `${deltas}`);
+    },
+    faults: {
+      // A block's text is sent in one piece at its end.
+      "message-one-delta": messageFrames((data, { state }, frame) => {
+        if (textAt(data, "delta.type") === "text_delta") {
+          state.set(
+            "text",
+            `${state.get("text") ?? ""}${textAt(data, "delta.text")}`,
+          );
+          return undefined;
+        }
+        const text = state.get("text");
+        if (frame.event !== "content_block_stop" || typeof text !== "string") {
+          return data;
+        }
+        state.delete("text");
+        const whole = {
+          type: "content_block_delta",
+          index: data["index"],
+          delta: { type: "text_delta", text },
+        };
+        return [out(whole), frame];
       }),
-    mutants: ["message-one-delta"],
-  },
-  {
-    id: "message_stream.no-content",
-    rule: {
-      source:
-        "A refused prompt and a model with nothing to add end without content, as recorded streams do",
-      text:
-        "A stream without content is complete: it has its start, its stop reason and its end, and no invented content.",
     },
-    reads: scenariosOf("stream", "oddities"),
-    judge: (e) =>
-      ["empty", "blocked"].flatMap((fixture) =>
-        e.streams(`messages/*/stream/${fixture}`).flatMap((x) => {
-          const { faults } = splitStream(x);
-          return [
-            fact(
-              faults.length === 0,
-              "order of events",
-              "start, stop reason, end",
-              faults.map(({ expected }) => expected),
-              x,
-            ),
-            fact(
-              blocksOf(x).every((block) =>
-                sameJson(block, { type: "text", text: "" })
-              ),
-              "content",
-              "none",
-              blocksOf(x),
-              x,
-            ),
-          ];
-        })
-      ),
-    mutants: ["message-empty-stream-talks", "message-empty-stream-bare"],
   },
-  {
-    id: "message_stream.oddities-in-order",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, event types",
-      text:
-        "The order of events holds whatever the upstream sends, in any encoding.",
-    },
-    reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
-    judge: (e) =>
-      messageStreams(e).map((x) => {
-        const [fault] = splitStream(x).faults;
-        return fact(
-          fault === undefined,
-          fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
-          fault?.expected ?? "the documented order",
-          fault?.frame?.data.slice(0, 200) ?? "the documented order",
-          x,
-          fault?.frame,
-        );
-      }),
-    mutants: [
-      "message-block-stop-missing",
-      "message-index-always-0",
-      "message-overlapping-calls",
-    ],
-  },
-  {
-    id: "message_stream.failure",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, error events",
-      text:
-        "A stream that fails ends with an error event, whose error has a type and a message; no message_stop follows.",
-    },
-    reads: ["message-failures"],
-    judge: (e) =>
-      ["error-first", "error-mid", "error-finish", "error-event"].flatMap(
-        (fixture) =>
-          e.matching(`messages/*/${fixture}`).flatMap((x) =>
-            x.head?.status === 200 ? failedStream(x) : [
-              fact(
-                (x.head?.status ?? 0) >= 400 && isProblem(x.json),
-                "reply",
-                "an error status with its body",
-                x.head?.status ?? x.ending,
-                x,
-              ),
-            ]
-          ),
-      ),
-    mutants: [
-      "message-error-swallowed",
-      "message-error-then-stop",
-      "message-error-of-chat",
-      "message-error-without-type",
-      "message-error-without-message",
-      "message-error-as-text",
-      "message-error-unnamed",
-      "message-error-blames-the-request",
-      "message-error-with-trace",
-    ],
-  },
+  ...ODD_UPSTREAM_CHECKS,
 ]);
-
-function isProblem(json: Exchange["json"]): boolean {
-  return at(json, "type") === "error" && textAt(json, "error.type") !== "" &&
-    textAt(json, "error.message") !== "";
-}
-
-/**
- * Error types that blame the request: a failure after the reply has begun is not the client's
- * mistake.
- */
-const CALLERS_FAULTS: readonly string[] = [
-  "invalid_request_error",
-  "authentication_error",
-  "permission_error",
-  "not_found_error",
-  "request_too_large",
-];
-
-function failedStream(x: Exchange): ReturnType<typeof fact>[] {
-  const { errors, stops, finals, faults } = splitStream(x);
-  const last = x.frames.at(-1);
-  return [
-    fact(
-      isStream(x),
-      "content-type",
-      "text/event-stream",
-      x.text.slice(0, 99),
-      x,
-    ),
-    fact(
-      errors.length === 1 && last === errors[0] && last?.event === "error" &&
-        isProblem(last.json),
-      "last event",
-      "error, with type and message of the error",
-      last?.data.slice(0, 300) ?? "no event",
-      x,
-      last,
-    ),
-    fact(
-      // One vendor blames the request for a call that it made itself, and a gateway may pass that
-      // on.
-      x.label.endsWith("/error-event") ||
-        !CALLERS_FAULTS.includes(textAt(last?.json, "error.type")),
-      "error.type",
-      "no error type that blames the request",
-      textAt(last?.json, "error.type"),
-      x,
-      last,
-    ),
-    fact(
-      plainMessage(at(last?.json, "error.message")),
-      "error.message",
-      "a plain message: no HTML page, no JSON, no stack trace",
-      textAt(last?.json, "error.message").slice(0, 200),
-      x,
-      last,
-    ),
-    fact(
-      stops.length + finals.length === 0,
-      "events",
-      "neither message_delta nor message_stop",
-      [...finals, ...stops].map(({ data }) => data.slice(0, 200)),
-      x,
-    ),
-    ...faults.filter(({ rule }) => rule !== "start").map((fault) =>
-      fact(
-        false,
-        `event ${fault.frame?.at}`,
-        fault.expected,
-        fault.frame?.data.slice(0, 200),
-        x,
-        fault.frame,
-      )
-    ),
-  ];
-}

@@ -2,10 +2,14 @@
  * Walks a stream of the message endpoint event by event, and lists the events that are out of
  * order.
  */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 import type { Exchange, Frame } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { type Json, type JsonObject, parseJson } from "../../../replay/json.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 
 /** A rule that an event can break. */
 export type OrderRule =
@@ -167,14 +171,12 @@ export function orderFindings(
     const faults = splitStream(x).faults.filter((fault) => fault.rule === rule);
     if (faults.length === 0) return [fact(true, rule, expected, expected, x)];
     return faults.map((fault) =>
-      fact(
-        false,
+      observed(
         `event ${fault.frame?.at ?? 0}`,
-        fault.expected,
         fault.frame?.data.slice(0, 200) ?? "no event",
         x,
         fault.frame,
-      )
+      ).mustBe(fault.expected, false)
     );
   });
 }

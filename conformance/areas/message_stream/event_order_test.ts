@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { witnessFrames } from "../../evidence/event_stream.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
 import { splitStream, streamedBlocks } from "./event_order.ts";
 
 const encoder = new TextEncoder();

@@ -1,257 +1,120 @@
-/** Mutants for the checks of the area `message_stream`. */
-import { textAt } from "../../evidence/json_path.ts";
-import type { Hooks } from "../../reference_gateway/hooks.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
-import { delta, event } from "../../reference_gateway/change_messages.ts";
-import { MESSAGE_STREAM_EXACT_MUTANTS } from "./faults_exact.ts";
-import { MESSAGE_STREAM_ORDER_MUTANTS } from "./faults_order.ts";
-import type { Mutant } from "../../reference_gateway/mutant.ts";
+/** What the faults of the area `message_stream` are built from, and those that several checks have. */
+import {
+  delta,
+  event,
+  out,
+  putIn,
+} from "../../reference_gateway/change_messages.ts";
+import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import type {
+  Context,
+  Hooks,
+  OutFrame,
+} from "../../reference_gateway/hooks.ts";
+import { numberAt, textAt } from "../../evidence/json_path.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 /** Changes the text of events on the wire. */
-function wire(change: (text: string) => string): Hooks {
+export function wire(change: (text: string) => string): Hooks {
   return {
     wire: (text, { endpoint }) => endpoint === "messages" ? change(text) : text,
   };
 }
 
-const FIRST: readonly Mutant[] = [
-  {
-    name: "message-stream-as-json",
-    about: "The stream has the content type application/json",
-    hooks: {
-      streamHeaders: (headers, { endpoint }) =>
-        endpoint === "messages"
-          ? { ...headers, "content-type": "application/json" }
-          : headers,
-    },
-  },
-  {
-    name: "message-event-line-missing",
-    about: "There are no event lines",
-    hooks: frames("messages", (data) => [{ data }]),
-  },
-  {
-    name: "message-event-renamed",
-    about: "Deltas have another event name",
-    hooks: frames("messages", (data, _, frame) => [{
-      ...frame,
-      data,
-      event: frame.event === "content_block_delta"
-        ? "delta"
-        : frame.event ?? "",
-    }]),
-  },
-  {
-    name: "message-start-late",
-    about: "A frame of another type than ping precedes the stream",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_start"
-          ? [{ event: "hello", data: { type: "hello" } }, frame]
-          : data,
-    ),
-  },
-  {
-    name: "message-start-twice",
-    about: "message_start is sent twice",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_start" ? [frame, frame] : data,
-    ),
-  },
-  {
-    name: "message-start-input-0",
-    about: "message_start has no input tokens",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_start"
-          ? withAt(data, "message.usage.input_tokens", 0)
-          : data,
-    ),
-  },
-  {
-    name: "message-stop-missing",
-    about: "message_stop is missing",
-    hooks: frames(
-      "messages",
-      (data, _, frame) => frame.event === "message_stop" ? undefined : data,
-    ),
-  },
-  {
-    name: "message-done-line",
-    about: "The chat format's [DONE] follows",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_stop" ? [frame, { data: "[DONE]" }] : data,
-    ),
-  },
-  {
-    name: "message-stream-reset",
-    about: "The connection is reset instead of closed at the end",
-    hooks: {
-      writer: (writer, { endpoint, stream }) =>
-        endpoint === "messages" && stream
-          ? { ...writer, end: () => setTimeout(writer.reset, 20) }
-          : writer,
-    },
-  },
-  {
-    name: "message-last-frame-unfinished",
-    about: "The blank line after message_stop is missing",
-    hooks: {
-      wire: (text) =>
-        text.startsWith("event: message_stop") ? text.slice(0, -1) : text,
-    },
-  },
-  {
-    name: "message-block-stop-missing",
-    about: "Blocks are never stopped",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "content_block_stop" ? undefined : data,
-    ),
-  },
-  {
-    name: "message-index-gap",
-    about: "Indexes start at 1",
-    hooks: frames(
-      "messages",
-      (data) =>
-        typeof data["index"] === "number"
-          ? { ...data, index: data["index"] + 1 }
-          : data,
-    ),
-  },
-  {
-    name: "message-delta-after-stop",
-    about: "A delta follows the stop of its block",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "content_block_stop"
-          ? [frame, {
-            event: "content_block_delta",
-            data: {
-              type: "content_block_delta",
-              index: data["index"],
-              delta: { type: "text_delta", text: "" },
-            },
-          }]
-          : data,
-    ),
-  },
-  {
-    name: "message-final-usage-missing",
-    about: "message_delta has no output tokens",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_delta" ? withAt(data, "usage", {}) : data,
-    ),
-  },
-  {
-    name: "message-stop-reason-null",
-    about: "message_delta has no stop reason",
-    hooks: frames(
-      "messages",
-      (data, _, frame) =>
-        frame.event === "message_delta"
-          ? withAt(data, "delta.stop_reason", null)
-          : data,
-    ),
-  },
-  {
-    name: "message-delta-lost",
-    about: "One text delta is lost",
-    hooks: frames("messages", (data, { state }, frame) => {
-      if (frame.event !== "content_block_delta" || state.has("lost")) {
-        return data;
-      }
-      state.set("lost", true);
-      return undefined;
-    }),
-  },
-  event(
-    "message-data-type-missing",
-    "The data of deltas has no type",
-    "content_block_delta",
-    ({ type: _, ...rest }) => rest,
-  ),
-  event(
-    "message-data-type-renamed",
-    "The data of message_stop has another type than its event line",
-    "message_stop",
-    () => ({ type: "done" }),
-  ),
-  event(
-    "message-stop-event-renamed",
-    "message_stop has another event name",
-    "message_stop",
-    (data) => [{ event: "done", data }],
-  ),
-  {
-    name: "message-stream-empty",
-    about: "The stream contains no event",
-    hooks: frames("messages", () => undefined),
-  },
-  {
-    name: "message-stray-line",
-    about: "The stream contains lines that are not fields",
-    hooks: wire((text) =>
-      text.startsWith("event: message_stop") ? `[keep-alive]\n${text}` : text
-    ),
-  },
-  {
-    name: "message-data-broken",
-    about: "The JSON of deltas is truncated",
-    hooks: wire((text) =>
-      text.startsWith("event: content_block_stop")
-        ? text.replace("}\n\n", "\n\n")
-        : text
-    ),
-  },
-  event(
-    "message-data-as-text",
-    "The data of message_stop is JSON in a JSON string",
-    "message_stop",
-    (data, _, frame) => [{
-      ...frame,
-      data: JSON.stringify(JSON.stringify(data)),
-    }],
-  ),
-  delta(
-    "message-stream-replacement-character",
-    "A character split between two reads is lost",
-    "text_delta",
-    (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
-  ),
-  delta(
-    "message-chat-chunk",
-    "Text is sent in chunks of the chat format",
-    "text_delta",
-    ({ text }) => [{
-      data: {
-        object: "chat.completion.chunk",
-        choices: [{ index: 0, delta: { content: text } }],
-      },
-    }],
-  ),
-  event(
-    "message-event-with-choices",
-    "message_delta also has the chat format's choices",
-    "message_delta",
-    (data) => ({ ...data, choices: [] }),
-  ),
-];
+/** A mutant that changes the text of text deltas; undefined removes the delta. */
+export function changeText(
+  change: (text: string, x: Context) => string | undefined,
+): Hooks {
+  return delta("text_delta", (each, x) => {
+    const text = change(textAt(each, "text"), x);
+    return text === undefined ? undefined : { ...each, text };
+  });
+}
 
-/** All mutants of the area `message_stream`. */
-export const MESSAGE_STREAM_MUTANTS: readonly Mutant[] = [
-  ...FIRST,
-  ...MESSAGE_STREAM_ORDER_MUTANTS,
-  ...MESSAGE_STREAM_EXACT_MUTANTS,
-];
+/** A mutant that changes message_delta. */
+function final(
+  change: (data: JsonObject) => JsonObject,
+): Hooks {
+  return event("message_delta", change);
+}
+
+/** A mutant that replaces one stop reason by another. */
+export function stopped(
+  reason: string,
+  change: Readonly<Record<string, Json>>,
+): Hooks {
+  return final((data) => {
+    const before = textAt(data, "delta.stop_reason");
+    return before === reason
+      ? { ...data, delta: { stop_reason: before, ...change } }
+      : data;
+  });
+}
+
+/** A mutant that changes a count of the final usage. */
+export function counted(
+  field: string,
+  change: (count: number) => number,
+): Hooks {
+  return final((data) => {
+    const count = numberAt(data, `usage.${field}`) ?? 0;
+    return withAt(data, `usage.${field}`, change(count));
+  });
+}
+
+/** Number of this call within an exchange, from 1. */
+export function nth({ state }: Context, name: string): number {
+  const count = Number(state.get(name) ?? 0) + 1;
+  state.set(name, count);
+  return count;
+}
+
+/** Whitespace around deltas is lost. */
+export const messageDeltaTrimmed: Hooks = changeText((text) => text.trim());
+
+/** Thinking has no signature. */
+export const messageStreamSignatureLost: Hooks = delta(
+  "signature_delta",
+  () => undefined,
+);
+
+/** A reply with a call has the stop reason of plain text. */
+export const messageStreamToolStopAsEnd: Hooks = stopped("tool_use", {
+  stop_reason: "end_turn",
+});
+
+/** The final output is the count of the start. */
+export const messageStreamOutput1: Hooks = counted("output_tokens", () => 1);
+
+/** Changes message_delta of streams without any block. */
+export function withoutContent(
+  change: (frame: OutFrame) => readonly OutFrame[],
+): Hooks {
+  return messageFrames((data, { state }, frame) => {
+    if (frame.event === "content_block_start") state.set("content", true);
+    return frame.event === "message_delta" && !state.has("content")
+      ? change(frame)
+      : data;
+  });
+}
+
+export const PING = out({ type: "ping" });
+
+/** A mutant that changes the index of one event. */
+export function index(
+  type: string,
+  change: (index: number) => JsonObject["index"],
+): Hooks {
+  return event(
+    type,
+    (data) => ({ ...data, index: change(numberAt(data, "index") ?? 0) }),
+  );
+}
+
+/** A mutant that changes a member of the message in message_start; undefined removes it. */
+export function start(
+  path: string,
+  value: Parameters<typeof withAt>[2],
+): Hooks {
+  return putIn("message_start", `message.${path}`, value);
+}

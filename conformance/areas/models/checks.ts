@@ -1,25 +1,29 @@
 /** Checks of the area `models`. */
-import { shapeFault } from "../../evidence/documented_shape.ts";
-import { type Exchange, isStream } from "../../evidence/exchange.ts";
-import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
-import type { Generation } from "../../suite/requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
   fact,
   type Finding,
   NotTestable,
+  observed,
   satisfies,
-  some,
-  statusIs,
+  valueAt,
 } from "../../suite/finding.ts";
-import { unbilled } from "../limits/unbilled.ts";
+import { SERVED_CHECKS, SERVICE, unlisted } from "./checks_served.ts";
+import {
+  entries as faultEntries,
+  fewer,
+  list,
+  modelsChange,
+} from "./faults.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { arrayOf, isObject, type Json } from "@model-gateway/replay/json";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, listAt, sameJson } from "../../evidence/json_path.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import { MODEL_PAGE_CHECKS } from "./checks_pages.ts";
 
 const SECTION = "Model list (from `GET /v1/models`)";
-const SERVICE = "What the service does";
+
 const ENTRIES =
   "Entries: `id` (string), `object` (`model`), `owned_by` (string;";
 
@@ -44,318 +48,188 @@ function idsOf(x: Exchange): readonly (Json | undefined)[] {
   return listAt(x.json, "data").map((entry) => at(entry, "id"));
 }
 
-/** The exchanges with unlisted ids; fails when the listed id is not served. */
-function unlisted(e: Evidence): readonly Exchange[] {
-  e.replies("*/*/control");
-  return e.exchanges.filter(({ label }) => !label.endsWith("/control"));
-}
-
-/** All checks of the area `models`. */
 export const MODELS_CHECKS: readonly Check[] = checksWith({
+  section: SERVICE,
   mode: "both",
   reads: ["model-list"],
+  of: unlisted,
 }, [
   {
     id: "models.object",
-    rule: { section: SECTION, text: "| object | string | `list` |" },
+    section: SECTION,
+    rule: "| object | string | `list` |",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
         equals(x, "object", "list")
       ),
-    mutants: ["models-without-object", "models-object-models"],
+    faults: {
+      "models-without-object": list(({ data }) => ({ data })),
+      "models-object-models": list((body) => ({ ...body, object: "models" })),
+    },
   },
   {
     id: "models.data",
-    rule: { section: SECTION, text: "| data | array | Entries:" },
+    section: SECTION,
+    rule: "| data | array | Entries:",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) =>
-        satisfies(
-          x,
-          "data",
+        valueAt(x, "data").mustBe(
           "an array of objects",
           (data) =>
             Array.isArray(data) && data.every((entry: Json) => isObject(entry)),
         )
       ),
-    mutants: ["models-as-map", "models-as-ids", "models-null"],
+    faults: {
+      "models-as-map": list((body) => ({
+        ...body,
+        data: Object.fromEntries(
+          arrayOf(body["data"]).map((entry, at) => [`model${at}`, entry]),
+        ),
+      })),
+      "models-as-ids": faultEntries((entry) => entry["id"] ?? null),
+      "models-null": list((body) => ({ ...body, data: null })),
+    },
   },
   {
     id: "models.names",
-    rule: {
-      source: "Clients offer the ids of the list to users",
-      text:
-        "The list has an entry, and no id or owner is empty or has whitespace around it.",
-    },
+    source: "Clients offer the ids of the list to users",
+    rule:
+      "The list has an entry, and no id or owner is empty or has whitespace around it.",
     judge: (e) => [
       ...LISTS.flatMap((name) => e.replies(name)).map((x) =>
         fact(idsOf(x).length > 0, "data", "an entry", at(x.json, "data"), x)
       ),
       ...["id", "owned_by"].flatMap((name) =>
-        entries(e, (x, n) =>
-          satisfies(
-            x,
-            `data.${n}.${name}`,
-            "a name",
-            (value) =>
+        entries(
+          e,
+          (x, n) =>
+            valueAt(x, `data.${n}.${name}`).mustBe("a name", (value) =>
               typeof value === "string" && value !== "" &&
-              value.trim() === value,
-          ))
+              value.trim() === value),
+        )
       ),
     ],
-    mutants: ["models-empty", "model-owner-empty"],
+    faults: {
+      "models-empty": list((body) => ({ ...body, data: [] })),
+      "model-owner-empty": faultEntries((entry, at) =>
+        at === 1 ? { ...entry, owned_by: "" } : entry
+      ),
+    },
   },
   {
     id: "models.entries",
-    rule: { section: SECTION, text: ENTRIES },
+    section: SECTION,
+    rule: ENTRIES,
     judge: (e) => [
       ...entries(e, (x, n) => satisfies(x, `data.${n}.id`, "a string", isText)),
       ...entries(e, (x, n) => equals(x, `data.${n}.object`, "model")),
     ],
-    mutants: [
-      "model-entry-object",
-      "model-entry-without-object",
-      "model-id-number",
-      "model-last-entry-broken",
-    ],
+    faults: {
+      "model-entry-object": faultEntries((entry) => ({
+        ...entry,
+        object: "engine",
+      })),
+      "model-entry-without-object": faultEntries(({ object: _, ...entry }) =>
+        entry
+      ),
+      "model-id-number": faultEntries((entry, at) => ({ ...entry, id: at })),
+      "model-last-entry-broken": list((body) => ({
+        ...body,
+        data: [...arrayOf(body["data"]), { object: "model", owned_by: "x" }],
+      })),
+    },
   },
   {
     id: "models.owner",
-    rule: { section: SECTION, text: ENTRIES },
+    section: SECTION,
+    rule: ENTRIES,
     judge: (e) =>
       entries(
         e,
         (x, n) => satisfies(x, `data.${n}.owned_by`, "a string", isText),
       ),
-    mutants: [
-      "model-owner-null",
-      "model-owner-missing",
-      "model-owner-object",
-    ],
+    faults: {
+      "model-owner-null": faultEntries((entry) => ({
+        ...entry,
+        owned_by: null,
+      })),
+      "model-owner-missing": faultEntries(({ owned_by: _, ...entry }) => entry),
+      "model-owner-object": faultEntries((entry) => ({
+        ...entry,
+        owned_by: { name: "vendora" },
+      })),
+    },
   },
   {
     id: "models.created",
-    rule: {
-      source: "The chat format's libraries type `created` as seconds",
-      text: "Where entries have `created`, it is a whole number of seconds.",
-    },
+    source: "The chat format's libraries type `created` as seconds",
+    rule: "Where entries have `created`, it is a whole number of seconds.",
     judge: (e) =>
-      entries(e, (x, n) =>
-        satisfies(
-          x,
-          `data.${n}.created`,
-          "a whole number of seconds, or absent",
-          (value) =>
-            value === undefined ||
-            (typeof value === "number" && Number.isInteger(value) &&
-              value >= 0 && value < 1e10),
-        )),
-    mutants: ["model-created-ms", "model-created-text"],
+      entries(
+        e,
+        (x, n) =>
+          valueAt(x, `data.${n}.created`).mustBe(
+            "a whole number of seconds, or absent",
+            (value) =>
+              value === undefined ||
+              (typeof value === "number" && Number.isInteger(value) &&
+                value >= 0 && value < 1e10),
+          ),
+      ),
+    faults: {
+      "model-created-ms": faultEntries((entry) => ({
+        ...entry,
+        created: 1_780_000_000_000,
+      })),
+      "model-created-text": faultEntries((entry) => ({
+        ...entry,
+        created: "2026-01-01",
+      })),
+    },
   },
   {
     id: "models.unique",
-    rule: {
-      source: "A list widget cannot select one of two equal ids",
-      text: "No id is listed twice.",
-    },
+    source: "A list widget cannot select one of two equal ids",
+    rule: "No id is listed twice.",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).map((x) => {
         const ids = idsOf(x);
-        return fact(
-          new Set(ids).size === ids.length,
-          "data.*.id",
+        return observed("data.*.id", ids, x).mustBe(
           "different ids",
-          ids,
-          x,
+          new Set(ids).size === ids.length,
         );
       }),
-    mutants: ["model-listed-twice"],
+    faults: {
+      "model-listed-twice": list((body) => {
+        const data = arrayOf(body["data"]);
+        return { ...body, data: [...data, ...data.slice(0, 1)] };
+      }),
+    },
   },
   {
     id: "models.same-for-the-key",
-    rule: {
-      section: SERVICE,
-      text:
-        "`GET /v1/models` returns the list of model ids the calling key can use.",
-    },
+    rule:
+      "`GET /v1/models` returns the list of model ids the calling key can use.",
     judge: (e) => {
       const [first] = e.replies("first");
       const wanted = first === undefined ? [] : idsOf(first);
       return LISTS.flatMap((name) => e.replies(name)).map((x) =>
-        fact(
-          sameJson([...wanted].map(String), [...idsOf(x)].map(String)),
-          "data.*.id",
+        observed("data.*.id", idsOf(x), x).mustBe(
           "the same ids for the same key, whichever library requests the list",
-          idsOf(x),
-          x,
+          sameJson([...wanted].map(String), [...idsOf(x)].map(String)),
         )
       );
     },
-    mutants: [
-      "models-change",
-      "models-fewer-for-x-api-key",
-      "models-fewer-with-query",
-    ],
-  },
-  {
-    id: "models.listed-are-served",
-    rule: {
-      section: SERVICE,
-      text: "Both endpoints accept the same set of model ids",
-    },
-    reads: ["listed-models"],
-    judge: (e) => calledOn(e, "messages").map(served),
-    mutants: ["models-list-more", "vendorb-not-on-messages", "streams-for-one"],
-  },
-  {
-    id: "models.listed-on-chat",
-    rule: {
-      section: SERVICE,
-      text:
-        "The chat-completion endpoint accepts every id returned by `GET /v1/models`.",
-    },
-    reads: ["listed-models"],
-    judge: (e) => calledOn(e, "chat").map(served),
-    mutants: ["models-list-more", "vendora-not-on-chat"],
-  },
-  {
-    id: "models.all-in-message-format",
-    rule: {
-      section: SERVICE,
-      text: "`POST /v1/messages` uses the message format.",
-    },
-    reads: ["listed-models"],
-    judge: (e) => inFormat(e, "messages"),
-    mutants: [
-      "one-model-without-usage",
-      "one-model-with-its-own-id",
-      "one-model-with-its-own-stop",
-      "one-model-streams-without-end",
-    ],
-  },
-  {
-    id: "models.all-in-chat-format",
-    rule: {
-      section: SERVICE,
-      text: "`POST /v1/chat/completions` uses the chat-completion format.",
-    },
-    reads: ["listed-models"],
-    judge: (e) => inFormat(e, "chat"),
-    mutants: [
-      "one-model-without-usage",
-      "one-model-with-its-own-id",
-      "one-model-with-its-own-stop",
-      "one-model-streams-without-end",
-    ],
-  },
-  {
-    id: "models.unlisted-refused",
-    rule: {
-      section: SERVICE,
-      text: "An id absent from the list cannot be called with that key.",
-    },
-    reads: ["unlisted-models"],
-    judge: (e) => unlisted(e).map((x) => statusIs(x, 400, 403, 404)),
-    mutants: [
-      "unknown-model-falls-back",
-      "model-id-trimmed",
-      "model-id-any-case",
-      "model-id-by-prefix",
-      "model-id-vendor-dropped",
-    ],
-  },
-  {
-    id: "models.exactly-as-listed",
-    rule: {
-      section: "POST /v1/messages (operation `createMessage`)",
-      text: "One of the model ids; exactly as listed by `/v1/models`",
-    },
-    reads: ["unlisted-models"],
-    judge: (e) =>
-      unlisted(e).filter(({ endpoint }) => endpoint === "messages").map((x) =>
-        statusIs(x, 400, 403, 404)
+    faults: {
+      "models-change": modelsChange,
+      "models-fewer-for-x-api-key": fewer(({ request }) =>
+        request.headers["x-api-key"] !== undefined
       ),
-    mutants: ["model-id-trimmed", "model-id-any-case"],
-  },
-  {
-    id: "models.unlisted-error",
-    rule: {
-      source: "Both formats' libraries read `error.message`",
-      text:
-        "The refusal of an unlisted model is a JSON error with a message, also for a stream request.",
+      "models-fewer-with-query": fewer(({ request }) =>
+        request.path.includes("limit=1000")
+      ),
     },
-    reads: ["unlisted-models"],
-    judge: (e) =>
-      unlisted(e).flatMap((x) => [
-        satisfies(
-          x,
-          "error.message",
-          "a string that is not empty",
-          (value) => typeof value === "string" && value !== "",
-        ),
-        fact(
-          !isStream(x) && x.frames.length === 0,
-          "reply",
-          "no event stream",
-          x.text.slice(0, 80),
-          x,
-        ),
-      ]),
-    mutants: ["unlisted-error-empty", "unlisted-error-as-stream"],
   },
-  {
-    id: "models.unlisted-no-call",
-    rule: {
-      section: SERVICE,
-      text: "An id absent from the list cannot be called with that key.",
-    },
-    mode: "replay",
-    reads: ["unlisted-models"],
-    judge: (e) => unlisted(e).map(unbilled),
-    mutants: ["unknown-model-falls-back", "unlisted-refused-after-call"],
-  },
+  ...SERVED_CHECKS,
   ...MODEL_PAGE_CHECKS,
 ]);
-
-/** The exchanges with the listed models on an endpoint. */
-function calledOn(e: Evidence, endpoint: Generation): Exchange[] {
-  const called = e.exchanges.filter((x) => x.endpoint === endpoint);
-  if (called.length > 0) return called;
-  throw new NotTestable(`no listed model was called on ${endpoint}`);
-}
-
-/**
- * The replies of all listed models have the endpoint's format, whichever vendor answered. Other
- * checks judge whether each model answers.
- */
-function inFormat(e: Evidence, endpoint: Generation): Finding[] {
-  return some(
-    calledOn(e, endpoint).filter(({ head }) => head?.status === 200).map(
-      (x) => {
-        const fault = shapeFault(x);
-        return fact(
-          fault === undefined,
-          "documented members",
-          "all present",
-          fault ?? "all",
-          x,
-        );
-      },
-    ),
-    "a success of a listed model",
-  );
-}
-
-/** Finding that a listed model answers, with a reply or a stream. */
-function served(x: Exchange): Finding {
-  const good = x.head?.status === 200 &&
-    (x.label.endsWith("/stream")
-      ? isStream(x) && x.frames.length > 0
-      : textAt(x.json, "model") !== "");
-  return fact(
-    good,
-    "reply of a listed model",
-    "200",
-    `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
-    x,
-  );
-}

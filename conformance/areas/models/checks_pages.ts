@@ -2,17 +2,20 @@
  * Checks of the area `models` about optional features: pages, single entries, the message format's
  * own fields.
  */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt } from "../../evidence/json_path.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 import {
   equals,
   fact,
   type Finding,
+  observed,
   satisfies,
   some,
+  valueAt,
 } from "../../suite/finding.ts";
+import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, listAt } from "../../evidence/json_path.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 
 const PAGES = "https://docs.anthropic.com/en/api/models-list";
 const LISTS = ["first", "message-library", "with-query"] as const;
@@ -23,12 +26,9 @@ function pagingOf(x: Exchange): Finding[] {
   const has = (name: string): boolean => at(x.json, name) !== undefined;
   const id = (index: number) => at(data.at(index), "id") ?? null;
   return [
-    fact(
-      !has("has_more") || typeof at(x.json, "has_more") === "boolean",
-      "has_more",
+    observed("has_more", at(x.json, "has_more"), x).mustBe(
       "true or false, or absent",
-      at(x.json, "has_more"),
-      x,
+      !has("has_more") || typeof at(x.json, "has_more") === "boolean",
     ),
     ...(has("first_id") ? [equals(x, "first_id", id(0))] : []),
     ...(has("last_id") ? [equals(x, "last_id", id(-1))] : []),
@@ -47,43 +47,38 @@ function idsOf(e: Evidence): readonly unknown[] {
   return listAt(first?.json, "data").map((entry) => at(entry, "id"));
 }
 
-/** Part of `MODELS_CHECKS`. */
 export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["model-list"],
 }, [
   {
     id: "models.paging-fields",
-    rule: {
-      source: PAGES,
-      text:
-        "Where a list has `has_more`, `first_id` and `last_id`, they are right for its entries, and a list is complete unless `has_more` is true.",
-    },
+    source: PAGES,
+    rule:
+      "Where a list has `has_more`, `first_id` and `last_id`, they are right for its entries, and a list is complete unless `has_more` is true.",
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
         ...pagingOf(x),
-        fact(
-          at(x.json, "has_more") !== true,
-          "has_more",
+        observed("has_more", at(x.json, "has_more"), x).mustBe(
           "a list without a limit is complete",
-          at(x.json, "has_more"),
-          x,
+          at(x.json, "has_more") !== true,
         ),
       ]),
-    mutants: [
-      "has_more-text",
-      "has_more-always",
-      "first_id-wrong",
-      "last_id-null",
-    ],
+    faults: {
+      "has_more-text": pages((body) => ({ ...body, has_more: "false" })),
+      "has_more-always": pages((body) => ({ ...body, has_more: true })),
+      "first_id-wrong": pages((body) => ({
+        ...body,
+        first_id: body["last_id"] ?? null,
+      })),
+      "last_id-null": pages((body) => ({ ...body, last_id: null })),
+    },
   },
   {
     id: "models.pages",
-    rule: {
-      source: PAGES,
-      text:
-        "Where pages are offered, `limit` limits, `after_id` and `before_id` continue, and no entry is lost or repeated.",
-    },
+    source: PAGES,
+    rule:
+      "Where pages are offered, `limit` limits, `after_id` and `before_id` continue, and no entry is lost or repeated.",
     judge: (e) => {
       const ids = idsOf(e);
       const wanted = [
@@ -95,12 +90,9 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         const page = pageOf(e, name);
         if (page === undefined || ids.length < 2) return [];
         return [
-          fact(
-            listAt(page.json, "data").length === 1,
-            "data",
+          observed("data", listAt(page.json, "data").length, page).mustBe(
             "one entry",
-            listAt(page.json, "data").length,
-            page,
+            listAt(page.json, "data").length === 1,
           ),
           satisfies(page, "data.0.id", `${id}`, (value) => value === id),
           ...pagingOf(page),
@@ -111,40 +103,36 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         ? found
         : [fact(true, "pages", "offered or not", "not offered")];
     },
-    mutants: [
-      "page-limit-ignored",
-      "page-after-ignored",
-      "page-has_more-wrong",
-    ],
+    faults: {
+      "page-limit-ignored": pages(
+        (body) => body,
+        (query) => query.delete("limit"),
+      ),
+      "page-after-ignored": pages(
+        (body) => body,
+        (query) => query.delete("after_id"),
+      ),
+      "page-has_more-wrong": pages((body) => ({ ...body, has_more: false })),
+    },
   },
   {
     id: "models.message-library-fields",
-    rule: {
-      source: PAGES,
-      text:
-        "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
-    },
+    source: PAGES,
+    rule:
+      "Where entries have `type`, `display_name` and `created_at`, they are `model`, a string and a time.",
     judge: (e) =>
       some(
         LISTS.flatMap((name) => e.replies(name)).flatMap((x) =>
           listAt(x.json, "data").flatMap((_, n) => [
-            satisfies(
-              x,
-              `data.${n}.type`,
-              "model, or absent",
-              (value) => value === undefined || value === "model",
-            ),
-            satisfies(
-              x,
-              `data.${n}.display_name`,
+            valueAt(x, `data.${n}.type`).mustBe("model, or absent", (value) =>
+              value === undefined || value === "model"),
+            valueAt(x, `data.${n}.display_name`).mustBe(
               "a string, or absent",
               (value) =>
                 value === undefined ||
                 (typeof value === "string" && value !== ""),
             ),
-            satisfies(
-              x,
-              `data.${n}.created_at`,
+            valueAt(x, `data.${n}.created_at`).mustBe(
               "a time as in RFC 3339, or absent",
               (value) =>
                 value === undefined ||
@@ -156,15 +144,17 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         ),
         "a list with entries",
       ),
-    mutants: ["entry-type-engine", "display_name-null", "created_at-number"],
+    faults: {
+      "entry-type-engine": entryField("type", "engine"),
+      "display_name-null": entryField("display_name", null),
+      "created_at-number": entryField("created_at", 1_780_000_000),
+    },
   },
   {
     id: "models.retrieve",
-    rule: {
-      source: "Both formats' libraries have `models.retrieve(id)`",
-      text:
-        "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
-    },
+    source: "Both formats' libraries have `models.retrieve(id)`",
+    rule:
+      "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
     judge: (e) => {
       const entry = e.exchange("entry");
       const none = e.exchange("no-entry");
@@ -173,50 +163,71 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
       return [
         ...(entry.head?.status === 200
           ? [
-            satisfies(
-              entry,
-              "id",
-              `${idsOf(e)[0]}`,
-              (value) => value === idsOf(e)[0],
-            ),
+            valueAt(entry, "id").mustBe(`${idsOf(e)[0]}`, (value) =>
+              value === idsOf(e)[0]),
             equals(entry, "object", "model"),
           ]
           : [
-            fact(
-              [404, 405].includes(entry.head?.status ?? 0),
+            observed(
               "status of one entry",
-              "200, or 404 where it is not offered",
               entry.head?.status ?? entry.ending,
               entry,
+            ).mustBe(
+              "200, or 404 where it is not offered",
+              [404, 405].includes(entry.head?.status ?? 0),
             ),
           ]),
-        fact(
-          [401, 404, 405].includes(keyless.head?.status ?? 0),
+        observed(
           "status without a key",
-          "401, or 404 where it is not offered",
           keyless.head?.status ?? keyless.ending,
           keyless,
+        ).mustBe(
+          "401, or 404 where it is not offered",
+          [401, 404, 405].includes(keyless.head?.status ?? 0),
         ),
-        fact(
-          status >= 400 && status < 500,
-          "status of an unlisted id",
+        observed("status of an unlisted id", status, none).mustBe(
           "4xx",
-          status,
-          none,
+          status >= 400 && status < 500,
         ),
-        satisfies(
-          none,
-          "error.message",
+        valueAt(none, "error.message").mustBe(
           "a string that is not empty",
           (value) => typeof value === "string" && value !== "",
         ),
       ];
     },
-    mutants: [
-      "retrieve-wrong-id",
-      "retrieve-unknown-200",
-      "retrieve-500",
-      "retrieve-without-key",
-    ],
+    faults: {
+      "retrieve-wrong-id": entry(() => ({
+        status: 200,
+        body: { id: idOf(ALL.at(-1)), object: "model", owned_by: "vendora" },
+      })),
+      "retrieve-unknown-200": entry(({ path }) => ({
+        status: 200,
+        body: {
+          id: path.split("/").at(-1) ?? "",
+          object: "model",
+          owned_by: "vendora",
+        },
+      })),
+      "retrieve-500": entry(() => ({
+        status: 500,
+        body: {
+          type: "error",
+          error: { type: "api_error", message: "failed" },
+        },
+      })),
+      // A single entry is returned without a valid key.
+      "retrieve-without-key": entry(({ path }) => {
+        const id = path.split("/").at(-1) ?? "";
+        return id.startsWith("no-such")
+          ? {
+            status: 404,
+            body: {
+              type: "error",
+              error: { type: "not_found_error", message: "no such model" },
+            },
+          }
+          : { status: 200, body: { id, object: "model", owned_by: "vendora" } };
+      }),
+    },
   },
 ]);

@@ -5,8 +5,11 @@ import { ownerOf } from "../../suite/other_models.ts";
 import { UNKNOWN_TARGET } from "../../suite/route.ts";
 import { calls, free, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const MODEL_LIST_NAME = "model-list";
+
 const MODEL_LIST: Scenario = {
-  name: "model-list",
+  name: MODEL_LIST_NAME,
   about:
     "The model list twice, as both formats' libraries request it, page by page, and one entry alone",
   mode: "both",
@@ -136,11 +139,7 @@ const UNLISTED_MODELS: Scenario = {
                 form === "control" ? "text" : withoutModel(form, model),
                 "Say hello.",
               ),
-              {
-                max_tokens: 16,
-                model,
-                ...(stream ? streamed(endpoint) : {}),
-              },
+              { max_tokens: 16, model, ...(stream ? streamed(endpoint) : {}) },
             ),
           );
         await send("control", route.model);
@@ -159,7 +158,6 @@ const UNLISTED_MODELS: Scenario = {
   },
 };
 
-/** All scenarios of the area `models`. */
 export const MODELS_SCENARIOS: readonly Scenario[] = [
   MODEL_LIST,
   LISTED_MODELS,

@@ -1,5 +1,14 @@
 /** Checks of the area `responses`: replies, whole and in the last frame of a stream. */
 import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
+import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { count, inItems, inReply, put, usage } from "./faults.ts";
+import {
   at,
   brief,
   listAt,
@@ -8,10 +17,7 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isObject, parseJson } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 import { RESPONSES_EXACT_CHECKS } from "./checks_exact.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
@@ -35,8 +41,6 @@ import {
 } from "./shapes.ts";
 import { SETTINGS } from "./scenarios.ts";
 
-const says = (text: string) => ({ section: "Responses reply", text });
-
 /** All exchanges with a reply. */
 function answered(e: Evidence): readonly Exchange[] {
   const found = e.exchanges.filter((x) => x.head?.status === 200);
@@ -47,12 +51,9 @@ function answered(e: Evidence): readonly Exchange[] {
 /** The findings about the items of all replies. */
 function items(e: Evidence): Finding[] {
   return answered(e).flatMap((x) => [
-    fact(
-      Array.isArray(at(responseOf(x), "output")),
-      "output",
+    observed("output", at(responseOf(x), "output"), x).mustBe(
       "a list",
-      at(responseOf(x), "output"),
-      x,
+      Array.isArray(at(responseOf(x), "output")),
     ),
     ...itemsOf(x).flatMap((item) => itemMembers(x, item)),
   ]);
@@ -60,46 +61,61 @@ function items(e: Evidence): Finding[] {
 
 /** All checks of the area. */
 export const RESPONSES_CHECKS: readonly Check[] = checksWith({
+  section: "Responses reply",
   mode: "both",
   needs: "responses",
 }, [
   {
     id: "responses.members",
-    rule: says(
+    rule:
       "Every reply has the members `id`, `object` (`response`), `created_at` and `completed_at` (whole seconds), `status`, `incomplete_details`, `model`, `previous_response_id`, `instructions`, `output`, `error`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `temperature`, `reasoning`, `usage`, `max_output_tokens`, `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier` and `prompt_cache_key`; one without a value is null, not absent.",
-    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).flatMap((x) => members(x, responseOf(x), MEMBERS)),
-    mutants: [
-      "responses-created-half",
-      "responses-null-absent",
-      "responses-object-wrong",
-    ],
+    faults: {
+      "responses-created-half": inReply((reply) => ({
+        ...reply,
+        created_at: count(reply, "created_at") + 0.5,
+      })),
+      "responses-null-absent": put("error", undefined),
+      "responses-object-wrong": put("object", "chat.completion"),
+    },
   },
   {
     id: "responses.items",
-    rule: says("`output` holds items with the members of their type."),
+    rule: "`output` holds items with the members of their type.",
     reads: ["responses-replies", "responses-choices"],
     judge: items,
-    mutants: [
-      "responses-arguments-empty",
-      "responses-summary-missing",
-      "responses-text-part-chat",
-    ],
+    faults: {
+      "responses-arguments-empty": inItems("function_call", (item) => ({
+        ...item,
+        arguments: "",
+      })),
+      "responses-summary-missing": inItems(
+        "reasoning",
+        ({ summary: _, ...item }) => item,
+      ),
+      "responses-text-part-chat": inItems("message", (item) => ({
+        ...item,
+        content: listAt(item, "content").map((part) => ({
+          ...objectOf(part),
+          type: "text",
+        })),
+      })),
+    },
   },
   {
     id: "responses.items-of-every-kind",
-    rule: says("The arguments of a call without arguments are `{}`."),
+    rule: "The arguments of a call without arguments are `{}`.",
     level: "convention",
     mode: "replay",
     reads: ["responses-contents"],
     judge: items,
-    mutants: ["responses-arguments-empty"],
+    faults: shared("responses-arguments-empty"),
   },
   {
     id: "responses.echo",
-    rule: says("A reply repeats the settings of its request."),
+    rule: "A reply repeats the settings of its request.",
     reads: ["responses-settings"],
     judge: (e) =>
       whereAccepted(
@@ -113,13 +129,15 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
             return fact(sameJson(found, value), name, brief(value), found, x);
           }),
       ),
-    mutants: ["responses-instructions-not-echoed", "responses-metadata-lost"],
+    faults: {
+      "responses-instructions-not-echoed": put("instructions", null),
+      "responses-metadata-lost": put("metadata", {}),
+    },
   },
   {
     id: "responses.echo-tools",
-    rule: says(
+    rule:
       "`tools` repeats every function with `description`, `parameters` and `strict`.",
-    ),
     reads: ["responses-settings"],
     judge: (e) =>
       whereAccepted(e, "settings", (x) => {
@@ -127,20 +145,26 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         const found = ["name", "description", "strict"].map((name) =>
           at(tool, name) ?? null
         );
-        return fact(
+        return observed("tools.0", tool, x).mustBe(
+          "name, description, parameters and strict of the request",
           sameJson(found, ["get_weather", "The weather of a city.", false]) &&
             isObject(at(tool, "parameters")),
-          "tools.0",
-          "name, description, parameters and strict of the request",
-          tool,
-          x,
         );
       }),
-    mutants: ["responses-strict-absent", "responses-tools-not-echoed"],
+    faults: {
+      "responses-strict-absent": inReply((reply) => ({
+        ...reply,
+        tools: listAt(reply, "tools").map((tool) => {
+          const { strict: _, ...rest } = objectOf(tool);
+          return rest;
+        }),
+      })),
+      "responses-tools-not-echoed": put("tools", []),
+    },
   },
   {
     id: "responses.echo-model",
-    rule: says("`model` is the id that the request named."),
+    rule: "`model` is the id that the request named.",
     level: "contract",
     reads: ["responses-settings"],
     judge: (e) =>
@@ -149,37 +173,44 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         const found = at(responseOf(x), "model");
         return fact(sameJson(found, asked), "model", brief(asked), found, x);
       }),
-    mutants: ["responses-model-dated"],
+    faults: {
+      "responses-model-dated": inReply((reply) => ({
+        ...reply,
+        model: `${textAt(reply, "model")}-2026-04-01`,
+      })),
+    },
   },
   {
     id: "responses.status",
-    rule: says(
+    rule:
       "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
-    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
         const reply = responseOf(x);
         const reason = textAt(reply, "incomplete_details.reason");
         const status = textAt(reply, "status");
-        return fact(
+        return observed(
+          "status",
+          `${status} ${brief(at(reply, "incomplete_details"))}`,
+          x,
+        ).mustBe(
+          "completed without details, or incomplete with a reason",
           status === "completed"
             ? at(reply, "incomplete_details") === null
             : status === "incomplete" &&
               ["max_output_tokens", "content_filter"].includes(reason),
-          "status",
-          "completed without details, or incomplete with a reason",
-          `${status} ${brief(at(reply, "incomplete_details"))}`,
-          x,
         );
       }),
-    mutants: ["responses-incomplete-unexplained", "responses-status-done"],
+    faults: {
+      "responses-incomplete-unexplained": put("incomplete_details", {}),
+      "responses-status-done": put("status", "done"),
+    },
   },
   {
     id: "responses.usage",
-    rule: says(
+    rule:
       "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
-    ),
     reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
@@ -191,30 +222,32 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
           "input_tokens_details.cached_tokens",
           "output_tokens_details.reasoning_tokens",
         ].map((path) => numberAt(usage, path) ?? NaN);
-        return fact(
+        return observed("usage", usage, x).mustBe(
+          "whole numbers, their sum, and parts that are not larger",
           [input, output, total, cached, reasoning].every((count) =>
             Number.isInteger(count)
           ) && Number(total) === Number(input) + Number(output) &&
             Number(cached) <= Number(input) &&
             Number(reasoning) <= Number(output),
-          "usage",
-          "whole numbers, their sum, and parts that are not larger",
-          usage,
-          x,
         );
       }),
-    mutants: [
-      "responses-usage-null",
-      "responses-total-wrong",
-      "responses-details-absent",
-      "responses-cached-outside",
-    ],
+    faults: {
+      "responses-usage-null": put("usage", null),
+      "responses-total-wrong": usage(
+        "total_tokens",
+        (value) => count(value, "input_tokens"),
+      ),
+      "responses-details-absent": usage("input_tokens_details", () => ({})),
+      "responses-cached-outside": usage(
+        "input_tokens_details.cached_tokens",
+        (value) => count(value, "input_tokens") + 1,
+      ),
+    },
   },
   {
     id: "responses.ids",
-    rule: says(
+    rule:
       "All ids of a reply differ and have at most 64 characters; those of items begin with `msg_`, `rs_`, `fc_` or `ctc_`, and `call_id` is none of them.",
-    ),
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
@@ -224,7 +257,8 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
           ...own,
           ...callsOf(x).map((call) => textAt(call, "call_id")),
         ];
-        return fact(
+        return observed("ids", ids.join(", "), x).mustBe(
+          "all different, of the form of their kind",
           new Set(ids).size === ids.length &&
             ids.every(({ length }) => length > 0 && length <= LONGEST_ID) &&
             itemsOf(x).every((item) =>
@@ -232,21 +266,23 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
                 PREFIXES[textAt(item, "type")] ?? "",
               )
             ),
-          "ids",
-          "all different, of the form of their kind",
-          ids.join(", "),
-          x,
         );
       }),
-    mutants: [
-      "responses-id-prefix",
-      "responses-call-id-is-id",
-      "responses-call-ids-equal",
-    ],
+    faults: {
+      "responses-id-prefix": inItems("message", (item) => ({
+        ...item,
+        id: textAt(item, "id").replace("msg_", "item-"),
+      })),
+      "responses-call-id-is-id": inItems("function_call", (item) => ({
+        ...item,
+        call_id: textAt(item, "id"),
+      })),
+      ...shared("responses-call-ids-equal"),
+    },
   },
   {
     id: "responses.no-empty-message",
-    rule: says("A reply that only calls tools has no empty message."),
+    rule: "A reply that only calls tools has no empty message.",
     level: "convention",
     reads: ["responses-replies", "responses-choices"],
     judge: (e) =>
@@ -258,15 +294,26 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
             textAt(part, "refusal") === ""
           )
         );
-        return fact(
-          callsOf(x).length === 0 || empty.length === 0,
-          "messages beside calls",
+        return observed("messages beside calls", empty, x).mustBe(
           "with text",
-          empty,
-          x,
+          callsOf(x).length === 0 || empty.length === 0,
         );
       }),
-    mutants: ["responses-empty-message"],
+    faults: {
+      "responses-empty-message": inReply((reply) => ({
+        ...reply,
+        output: [
+          ...listAt(reply, "output"),
+          {
+            type: "message",
+            id: "msg_empty",
+            status: "completed",
+            role: "assistant",
+            content: [],
+          },
+        ],
+      })),
+    },
     isSkillLive: true,
   },
   ...RESPONSES_EXACT_CHECKS,

@@ -1,14 +1,16 @@
 /** Checks of the area `responses`: replies whose content is known. */
-import { at, brief, textAt } from "../../evidence/json_path.ts";
+import { fact, observed, some } from "../../suite/finding.ts";
+import { objectOf } from "@model-gateway/replay/json";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { asLatin1 } from "../../reference_gateway/change_messages.ts";
+import { count, inItems, inReply, isCall, usage } from "./faults.ts";
+import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReadContent } from "../../../replay/content_of.ts";
+import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, some } from "../../suite/finding.ts";
 import { contentIn, itemsOf, nameOf, repliesOf, responseOf } from "./reply.ts";
-
-const says = (text: string) => ({ section: "Responses reply", text });
 
 /** One finding for each reply about a fact of its content. */
 function compare(
@@ -19,12 +21,9 @@ function compare(
     repliesOf(e).map((x) => {
       const expected = member(expectedContent(x));
       const actual = member(contentIn(x));
-      return fact(
-        brief(expected, 1e5) === brief(actual, 1e5),
-        name,
+      return observed(name, brief(actual), x).mustBe(
         brief(expected),
-        brief(actual),
-        x,
+        brief(expected, 1e5) === brief(actual, 1e5),
       );
     });
 }
@@ -49,39 +48,70 @@ function expectedContent(x: Exchange): ReadContent {
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
+  section: "Responses reply",
   mode: "replay",
   needs: "responses",
   reads: ["responses-replies", "responses-contents"],
 }, [
   {
     id: "responses.text-exact",
-    rule: says(
+    rule:
       "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
-    ),
     judge: compare("text", ({ text, refusal }) => [text, refusal]),
-    mutants: ["responses-text-cut", "responses-refusal-as-text"],
+    faults: {
+      "responses-text-cut": inItems("message", (item) => ({
+        ...item,
+        content: listAt(item, "content").map((part) => ({
+          ...objectOf(part),
+          text: textAt(part, "text").slice(0, -1),
+        })),
+      })),
+      "responses-refusal-as-text": {
+        part: (part) =>
+          part.type === "text" ? [{ type: "text", text: part.text }] : [part],
+      },
+    },
   },
   {
     id: "responses.calls-exact",
-    rule: says(
+    rule:
       "Every call of the model is an item of its own, in order, with its name and its arguments.",
-    ),
     judge: compare("calls", ({ tools }) => tools),
-    mutants: ["responses-first-call-only", "responses-arguments-latin1"],
+    faults: {
+      "responses-first-call-only": inReply((reply) => ({
+        ...reply,
+        output: listAt(reply, "output").filter((item, index, all) =>
+          !isCall(item) || all.findIndex(isCall) === index
+        ),
+      })),
+      "responses-arguments-latin1": inItems("function_call", (item) => ({
+        ...item,
+        arguments: asLatin1(textAt(item, "arguments")),
+      })),
+    },
   },
   {
     id: "responses.status-exact",
-    rule: says(
+    rule:
       "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
-    ),
     judge: compare("status", ({ stop }) => stop),
-    mutants: ["responses-always-completed", "responses-filter-is-limit"],
+    faults: {
+      "responses-always-completed": inReply((reply) => ({
+        ...reply,
+        status: "completed",
+        incomplete_details: null,
+      })),
+      "responses-filter-is-limit": inReply((reply) =>
+        textAt(reply, "incomplete_details.reason") === ""
+          ? reply
+          : withAt(reply, "incomplete_details.reason", "max_output_tokens")
+      ),
+    },
   },
   {
     id: "responses.cut-item",
-    rule: says(
+    rule:
       "The last item of an incomplete reply has the `status` `incomplete`, and all others are `completed`.",
-    ),
     level: "convention",
     judge: (e) =>
       repliesOf(e).map((x) => {
@@ -100,23 +130,42 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
           x,
         );
       }),
-    mutants: ["responses-items-completed", "responses-items-in-progress"],
+    faults: {
+      "responses-items-completed": inItems("message", (item) => ({
+        ...item,
+        status: "completed",
+      })),
+      "responses-items-in-progress": inItems("function_call", (item) => ({
+        ...item,
+        status: "in_progress",
+      })),
+    },
   },
   {
     id: "responses.usage-exact",
-    rule: says("`input_tokens` counts the whole prompt with its cached part."),
+    rule: "`input_tokens` counts the whole prompt with its cached part.",
     judge: compare("usage", ({ usage }) => [
       usage.input + usage.cacheRead + usage.cacheWrite,
       usage.cacheRead,
       usage.output,
     ]),
-    mutants: ["responses-input-without-cache", "responses-output-plus-one"],
+    faults: {
+      "responses-input-without-cache": usage(
+        "input_tokens",
+        (value) =>
+          count(value, "input_tokens") -
+          count(value, "input_tokens_details.cached_tokens"),
+      ),
+      "responses-output-plus-one": usage(
+        "output_tokens",
+        (value) => count(value, "output_tokens") + 1,
+      ),
+    },
   },
   {
     id: "responses.reasoning-shown",
-    rule: says(
+    rule:
       "Readable reasoning is a `reasoning` item before the answer, as `summary_text`.",
-    ),
     level: "convention",
     judge: (e) =>
       some(
@@ -125,20 +174,32 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
             const expected = fixtureContent(nameOf(x), x.via).thinking;
             const { thinking } = contentIn(x);
             const kinds = itemsOf(x).map((item) => textAt(item, "type"));
-            return fact(
+            return observed(
+              "reasoning",
+              `${kinds.join(", ")}: ${brief(thinking)}`,
+              x,
+            ).mustBe(
+              brief(expected),
               expected === "" ||
                 thinking.replaceAll("\n\n", "") ===
                       expected.replaceAll("\n\n", "") &&
                   kinds[0] === "reasoning",
-              "reasoning",
-              brief(expected),
-              `${kinds.join(", ")}: ${brief(thinking)}`,
-              x,
             );
           },
         ),
         "a reply with reasoning",
       ),
-    mutants: ["responses-reasoning-lost", "responses-reasoning-as-text"],
+    faults: {
+      "responses-reasoning-lost": {
+        part: (part) =>
+          part.type === "thinking" || part.type === "signature" ? [] : [part],
+      },
+      "responses-reasoning-as-text": {
+        part: (part) =>
+          part.type === "thinking"
+            ? [{ type: "text", text: part.text }]
+            : [part],
+      },
+    },
   },
 ]);

@@ -1,14 +1,30 @@
 /** Checks of the area `responses`: refusals, and replies that fail. */
+import {
+  fact,
+  type Finding,
+  observed,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  accepts,
+  below,
+  inErrors,
+  inFrames,
+  inProblems,
+  ONE,
+  status,
+  uncoded,
+  without,
+} from "./faults.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
 import { nameOf, textOf, typeOf } from "./reply.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
-
-const says = (text: string) => ({ section: "Responses errors", text });
 
 /** Findings that each of these requests is refused with 400 and names its mistake. */
 function refused(
@@ -48,14 +64,14 @@ const FAILURES: Readonly<Record<string, readonly [number, string?]>> = {
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
+  section: "Responses errors",
   mode: "both",
   needs: "responses",
 }, [
   {
     id: "responses.error-body",
-    rule: says(
+    rule:
       "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`; the last two may be null.",
-    ),
     reads: ["responses-wrong", "responses-methods", "responses-unknown-ids"],
     judge: (e) =>
       some(
@@ -65,65 +81,83 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
             textAt(error, name).trim() !== "";
           const isOpen = (name: string): boolean =>
             at(error, name) === null || isNamed(name);
-          return fact(
+          return observed("error", x.text.slice(0, 300), x).mustBe(
+            "message, type, param and code",
             isNamed("message") && isNamed("type") && isOpen("param") &&
               isOpen("code"),
-            "error",
-            "message, type, param and code",
-            x.text.slice(0, 300),
-            x,
           );
         }),
         "a refusal",
       ),
-    mutants: ["responses-error-bare", "responses-error-no-param"],
+    faults: {
+      "responses-error-bare": inErrors((error) => error["message"]),
+      "responses-error-no-param": inErrors(({ param: _, ...error }) => error),
+    },
   },
   {
     id: "responses.wrong-requests",
-    rule: says(
+    rule:
       "A wrong request is refused with 400, and `error.param` is the path of the mistake, such as `input[2].content[0]`.",
-    ),
     level: "convention",
     reads: ["responses-wrong"],
     judge: (e) => refused(e, WRONG),
-    mutants: ["responses-wrong-is-500", "responses-param-input-only"],
+    faults: {
+      "responses-wrong-is-500": status(400, 500),
+      "responses-param-input-only": inProblems((problem) => ({
+        ...problem,
+        ...(problem.param?.startsWith("input") ? { param: "input" } : {}),
+      })),
+    },
   },
   {
     id: "responses.one-way-back",
-    rule: says("`previous_response_id` and `conversation` exclude each other."),
+    rule: "`previous_response_id` and `conversation` exclude each other.",
     reads: ["responses-wrong"],
-    judge: (e) =>
-      e.matching("responses/*/whole/both").map((x) => statusIs(x, 400)),
-    mutants: ["responses-both-accepted"],
+    matching: "responses/*/whole/both",
+    each: (x) => statusIs(x, 400),
+    faults: {
+      "responses-both-accepted": accepts(({ param }) =>
+        param === "conversation"
+      ),
+    },
   },
   {
     id: "responses.unserved",
-    rule: says(
+    rule:
       "What this gateway cannot do is refused with 400 and named: `background`, `conversation`, stored prompts and files, compaction, and vendors' tools without any other.",
-    ),
     level: "contract",
     reads: ["responses-unserved"],
     judge: (e) => refused(e, UNSERVED),
-    mutants: [
-      "responses-background-ignored",
-      "responses-compaction-ignored",
-      "responses-file-id-ignored",
-    ],
+    faults: {
+      "responses-background-ignored": accepts(({ param }) =>
+        param === "background"
+      ),
+      "responses-compaction-ignored": accepts(({ message }) =>
+        message.includes("compaction_trigger")
+      ),
+      "responses-file-id-ignored": accepts(({ param }) =>
+        param === "input[0].content[0]"
+      ),
+    },
   },
   {
     id: "responses.unknown-ids",
-    rule: says(
+    rule:
       "A `previous_response_id` or an `item_reference` that cannot be resolved is refused with 400, never ignored.",
-    ),
     reads: ["responses-unknown-ids"],
     judge: (e) => refused(e, UNKNOWN_IDS),
-    mutants: ["responses-previous-ignored", "responses-reference-ignored"],
+    faults: {
+      "responses-previous-ignored": accepts(({ code }) =>
+        code === "previous_response_not_found"
+      ),
+      "responses-reference-ignored": accepts(({ message }) =>
+        message.includes("no such item")
+      ),
+    },
   },
   {
     id: "responses.unknown-path",
-    rule: says(
-      "`GET` and `DELETE` of an unknown response are answered with 404.",
-    ),
+    rule: "`GET` and `DELETE` of an unknown response are answered with 404.",
     reads: ["responses-unknown-ids"],
     judge: (e) =>
       ["GET", "DELETE"].flatMap((method) =>
@@ -131,33 +165,31 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
           statusIs(x, 404)
         )
       ),
-    mutants: ["responses-unknown-found"],
+    faults: { "responses-unknown-found": below("GET", ONE, () => ({}), 200) },
   },
   {
     id: "responses.web-socket",
-    rule: says(
+    rule:
       "A web socket that the target does not have is refused with 426, so that clients use HTTP at once.",
-    ),
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => [
       statusIs(e.exchange("responses/any/GET/socket"), 426, 101),
     ],
-    mutants: ["responses-socket-404"],
+    faults: { "responses-socket-404": status(426, 404) },
   },
   {
     id: "responses.wrong-method",
-    rule: says("`GET` without an id is refused with 404 or 405."),
+    rule: "`GET` without an id is refused with 404 or 405.",
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/GET/plain"), 405, 404)],
-    mutants: ["responses-get-answered"],
+    faults: { "responses-get-answered": status(405, 200) },
   },
   {
     id: "responses.no-model",
-    rule: says(
+    rule:
       "An unknown model is refused with 400 or 404 and the code `model_not_found`.",
-    ),
     level: "convention",
     reads: ["responses-methods"],
     judge: (e) => {
@@ -165,29 +197,29 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       const code = textAt(x.json, "error.code");
       return [
         statusIs(x, 400, 404),
-        fact(
-          code === "model_not_found",
-          "error.code",
+        observed("error.code", code, x).mustBe(
           "model_not_found",
-          code,
-          x,
+          code === "model_not_found",
         ),
       ];
     },
-    mutants: ["responses-no-model-code"],
+    faults: { "responses-no-model-code": uncoded("model_not_found") },
   },
   {
     id: "responses.key-needed",
-    rule: says("A request without a key is refused with 401."),
+    rule: "A request without a key is refused with 401.",
     reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/POST/no-key"), 401)],
-    mutants: ["responses-no-key-needed"],
+    faults: {
+      "responses-no-key-needed": {
+        admit: (problem, x) => x.endpoint === "responses" ? undefined : problem,
+      },
+    },
   },
   {
     id: "responses.upstream-refusals",
-    rule: says(
+    rule:
       "Before the first frame an upstream's failure is an HTTP error: `context_length_exceeded` with 400, `rate_limit_exceeded` with 429 and `retry-after`, `server_is_overloaded` with 503.",
-    ),
     level: "convention",
     mode: "replay",
     reads: ["responses-failures"],
@@ -195,52 +227,54 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       Object.entries(FAILURES).flatMap(([name, [status, code = ""]]) =>
         e.matching(`responses/*/*/${name}`).flatMap((x) => [
           statusIs(x, status),
-          fact(
-            textAt(x.json, "error.code") === code,
-            "error.code",
+          observed("error.code", at(x.json, "error.code"), x).mustBe(
             code,
-            at(x.json, "error.code"),
-            x,
+            textAt(x.json, "error.code") === code,
           ),
-          fact(
-            status !== 429 || /^\d+$/.test(headerOf(x, "retry-after") ?? ""),
-            "retry-after",
-            "seconds with a 429",
-            headerOf(x, "retry-after") ?? "none",
-            x,
-          ),
+          observed("retry-after", headerOf(x, "retry-after") ?? "none", x)
+            .mustBe(
+              "seconds with a 429",
+              status !== 429 || /^\d+$/.test(headerOf(x, "retry-after") ?? ""),
+            ),
         ])
       ),
-    mutants: [
-      "responses-overloaded-529",
-      "responses-overflow-uncoded",
-      "responses-no-retry-after",
-    ],
+    faults: {
+      "responses-overloaded-529": status(503, 529),
+      "responses-overflow-uncoded": uncoded("context_length_exceeded"),
+      "responses-no-retry-after": inProblems(({ retryAfter: _, ...problem }) =>
+        problem
+      ),
+    },
   },
   {
     id: "responses.upstream-failures",
-    rule: says(
+    rule:
       "A whole reply that failed is an HTTP error, never a reply with the status 200.",
-    ),
     mode: "replay",
     reads: ["responses-failures"],
-    judge: (e) =>
-      e.matching("responses/*/*/failing").map((x) =>
-        fact(
-          (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
-          "status",
-          "500 to 599 with an error",
-          `${x.head?.status}: ${x.text.slice(0, 160)}`,
-          x,
-        )
+    matching: "responses/*/*/failing",
+    each: (x) =>
+      observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
+        "500 to 599 with an error",
+        (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
       ),
-    mutants: ["responses-failed-as-200"],
+    faults: {
+      "responses-failed-as-200": {
+        reply: (reply, x) =>
+          x.endpoint === "responses" && reply.status >= 500
+            ? {
+              ...reply,
+              status: 200,
+              body: { object: "response", status: "failed" },
+            }
+            : reply,
+      },
+    },
   },
   {
     id: "responses.stream-failures",
-    rule: says(
+    rule:
       "After an upstream's failure a stream ends with an `error` frame, whose members stand both flat and in `error`, and then `response.failed` with the same message.",
-    ),
     level: "convention",
     mode: "replay",
     reads: ["responses-broken"],
@@ -248,32 +282,42 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       broken(e).map((x) => {
         const { index, error, last } = failure(x);
         const message = textAt(error?.json, "message");
-        return fact(
+        return observed(
+          "the end",
+          x.frames.slice(-2).map(({ data }) => data).join(" ").slice(0, 600),
+          x,
+          error,
+        ).mustBe(
+          "error, then response.failed with the message",
           index >= 0 && message !== "" && index === x.frames.length - 2 &&
             textAt(error?.json, "error.message") === message &&
             at(error?.json, "code") !== undefined &&
             textAt(last?.json, "type") === "response.failed" &&
             textAt(last?.json, "response.status") === "failed" &&
             textAt(last?.json, "response.error.message") === message,
-          "the end",
-          "error, then response.failed with the message",
-          x.frames.slice(-2).map(({ data }) => data).join(" ").slice(0, 600),
-          x,
-          error,
         );
       }),
-    mutants: [
-      "responses-error-only",
-      "responses-failed-only",
-      "responses-error-nested-only",
-      "responses-cut-is-complete",
-    ],
+    faults: {
+      "responses-error-only": without(/^failed$/),
+      "responses-failed-only": without(/^error$/),
+      "responses-error-nested-only": inFrames(
+        /^error$/,
+        ({ type, error, sequence_number }) => ({
+          type,
+          error,
+          sequence_number,
+        }),
+      ),
+      "responses-cut-is-complete": {
+        part: (part) =>
+          part.type === "failed" ? [{ type: "stop", cause: "end" }] : [part],
+      },
+    },
   },
   {
     id: "responses.partial-output",
-    rule: says(
+    rule:
       "The text before the failure stays in the stream and in the output of `response.failed`.",
-    ),
     level: "contract",
     mode: "replay",
     reads: ["responses-broken"],
@@ -285,15 +329,23 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
             : ""
         ).join("");
         const full = fixtureContent("text", x.via).text;
-        return fact(
-          full.startsWith(told) && textOf(x) === told,
-          "output",
+        return observed("output", `${told} / ${textOf(x)}`, x).mustBe(
           `the beginning of: ${full}`,
-          `${told} / ${textOf(x)}`,
-          x,
+          full.startsWith(told) && textOf(x) === told,
         );
       }),
-    mutants: ["responses-partial-lost", "responses-error-as-text"],
+    faults: {
+      "responses-partial-lost": inFrames(
+        /^failed$/,
+        (data) => withAt(data, "response.output", []),
+      ),
+      "responses-error-as-text": {
+        part: (part) =>
+          part.type === "failed"
+            ? [{ type: "text", text: part.problem.message }, part]
+            : [part],
+      },
+    },
   },
 ]);
 

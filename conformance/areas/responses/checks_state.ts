@@ -1,4 +1,17 @@
 /** Checks of the area `responses`: replies that the target keeps. */
+import { fact, observed, statusIs } from "../../suite/finding.ts";
+import { objectOf } from "@model-gateway/replay/json";
+import {
+  askedItems,
+  below,
+  forgets,
+  isAfterAnother,
+  ITEMS,
+  ONE,
+  put,
+  refuses,
+  sent,
+} from "./faults.ts";
 import {
   at,
   brief,
@@ -8,165 +21,179 @@ import {
 } from "../../evidence/json_path.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
-import { sentFor } from "./checks_requests.ts";
+import { sentFor } from "./sent_request.ts";
 import { responseOf } from "./reply.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
 
-const says = (text: string) => ({ section: "Stored responses", text });
-
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
+  section: "Stored responses",
   mode: "both",
   needs: "stored-responses",
   reads: ["responses-state"],
 }, [
   {
     id: "responses.chain",
-    rule: says(
+    rule:
       "A request with `previous_response_id` is accepted as soon as that reply has ended, and its reply repeats the id.",
-    ),
-    judge: (e) =>
-      e.replies("responses/*/whole/first").flatMap((first) => {
-        const [, route] = first.label.split("/");
-        const second = e.streams(`responses/${route}/stream/second`);
-        const third = e.replies(`responses/${route}/whole/third`);
-        const chain = [first, ...second, ...third];
-        return chain.slice(1).map((x, index) => {
-          const before = chain[index];
-          const id = textAt(before && responseOf(before), "id");
-          const found = at(responseOf(x), "previous_response_id");
-          const holds = found === id && id !== "";
-          return fact(holds, "previous_response_id", id, found, x);
-        });
-      }),
-    mutants: ["responses-chain-refused", "responses-previous-not-echoed"],
+    replies: "responses/*/whole/first",
+    each: (first, e) => {
+      const [, route] = first.label.split("/");
+      const second = e.streams(`responses/${route}/stream/second`);
+      const third = e.replies(`responses/${route}/whole/third`);
+      const chain = [first, ...second, ...third];
+      return chain.slice(1).map((x, index) => {
+        const before = chain[index];
+        const id = textAt(before && responseOf(before), "id");
+        const found = at(responseOf(x), "previous_response_id");
+        const holds = found === id && id !== "";
+        return fact(holds, "previous_response_id", id, found, x);
+      });
+    },
+    faults: {
+      "responses-chain-refused": refuses('"previous_response_id"'),
+      "responses-previous-not-echoed": put("previous_response_id", null),
+    },
   },
   {
     id: "responses.chain-upstream",
-    rule: says(
+    rule:
       "The model receives the whole conversation: the input and the output of every earlier reply, then the new input.",
-    ),
     mode: "replay",
-    judge: (e) =>
-      e.replies("responses/*/whole/third").flatMap((x) => {
-        const { dialect, json, body } = sentFor(x);
-        const kinds = historySteps(dialect, json).map(({ kind }) => kind);
-        return [
-          fact(
-            kinds.join() === "user,assistant,user,assistant,user",
-            "turns upstream",
-            "user and assistant in turn, five in all",
-            kinds.join(),
-            x,
-          ),
-          fact(
-            TURNS.every((words) => body.includes(words)),
-            "words upstream",
-            TURNS.join(" "),
-            body.slice(0, 400),
-            x,
-          ),
-        ];
-      }),
-    mutants: ["responses-chain-of-one", "responses-chain-without-output"],
+    replies: "responses/*/whole/third",
+    each: (x) => {
+      const { dialect, json, body } = sentFor(x);
+      const kinds = historySteps(dialect, json).map(({ kind }) => kind);
+      return [
+        observed("turns upstream", kinds.join()).mustBe(
+          "user and assistant in turn, five in all",
+          kinds.join() === "user,assistant,user,assistant,user",
+        ),
+        observed("words upstream", body.slice(0, 400)).mustBe(
+          TURNS.join(" "),
+          TURNS.every((words) => body.includes(words)),
+        ),
+      ];
+    },
+    faults: {
+      "responses-chain-of-one": sent((body) => ({
+        ...body,
+        messages: listAt(body, "messages").slice(-3),
+      })),
+      "responses-chain-without-output": sent((body) => ({
+        ...body,
+        messages: listAt(body, "messages").filter((turn) =>
+          at(turn, "role") !== "assistant"
+        ),
+      })),
+    },
   },
   {
     id: "responses.instructions-once",
-    rule: says(
-      "The `instructions` of an earlier request are not carried over.",
-    ),
+    rule: "The `instructions` of an earlier request are not carried over.",
     mode: "replay",
-    judge: (e) =>
-      e.replies("responses/*/whole/third").map((x) =>
-        fact(
-          !sentFor(x).body.includes(ONCE),
-          "request upstream",
-          "without the first turn's instructions",
-          sentFor(x).body.slice(0, 400),
-          x,
-        )
+    replies: "responses/*/whole/third",
+    each: (x) =>
+      observed("request upstream", sentFor(x).body.slice(0, 400)).mustBe(
+        "without the first turn's instructions",
+        !sentFor(x).body.includes(ONCE),
       ),
-    mutants: ["responses-instructions-carried"],
+    faults: {
+      "responses-instructions-carried": sent((body, x) =>
+        isAfterAnother(x.request.body) ? { ...body, system: ONCE } : body
+      ),
+    },
   },
   {
     id: "responses.references",
-    rule: says("An `item_reference` stands for the item of an earlier reply."),
+    rule: "An `item_reference` stands for the item of an earlier reply.",
     level: "convention",
-    judge: (e) =>
-      e.matching("responses/*/whole/reference").flatMap((x): Finding[] => {
-        if (e.mode === "live") return [statusIs(x, 200)];
-        const { dialect, json } = sentFor(x);
-        const kinds = historySteps(dialect, json).map(({ kind }) => kind);
-        return [
-          fact(
-            kinds.join() === "user,assistant,user",
-            "turns upstream",
-            "user, assistant, user",
-            kinds.join(),
-            x,
-          ),
-        ];
-      }),
-    mutants: ["responses-references-refused", "responses-references-dropped"],
+    matching: "responses/*/whole/reference",
+    each: (x, e) => {
+      if (e.mode === "live") return [statusIs(x, 200)];
+      const { dialect, json } = sentFor(x);
+      const kinds = historySteps(dialect, json).map(({ kind }) => kind);
+      return [
+        observed("turns upstream", kinds.join()).mustBe(
+          "user, assistant, user",
+          kinds.join() === "user,assistant,user",
+        ),
+      ];
+    },
+    faults: {
+      "responses-references-refused": refuses('"item_reference"'),
+      "responses-references-dropped": askedItems((item) =>
+        item["type"] === "item_reference" ? undefined : item
+      ),
+    },
   },
   {
     id: "responses.read",
-    rule: says("`GET` of a kept reply answers with that reply."),
-    judge: (e) =>
-      e.matching("responses/*/GET/stored").flatMap((x) => {
-        const [, route] = x.label.split("/");
-        const [made] = e.replies(`responses/${route}/whole/third`);
-        return [
-          statusIs(x, 200),
-          ...["id", "status", "output", "usage"].map((name) => {
-            const expected = at(made?.json, name);
-            const found = at(x.json, name);
-            const holds = sameJson(found, expected);
-            return fact(holds, name, brief(expected), found, x);
-          }),
-        ];
-      }),
-    mutants: ["responses-read-empty", "responses-read-404"],
+    rule: "`GET` of a kept reply answers with that reply.",
+    matching: "responses/*/GET/stored",
+    each: (x, e) => {
+      const [, route] = x.label.split("/");
+      const [made] = e.replies(`responses/${route}/whole/third`);
+      return [
+        statusIs(x, 200),
+        ...["id", "status", "output", "usage"].map((name) => {
+          const expected = at(made?.json, name);
+          const found = at(x.json, name);
+          const holds = sameJson(found, expected);
+          return fact(holds, name, brief(expected), found);
+        }),
+      ];
+    },
+    faults: {
+      "responses-read-empty": below("GET", ONE, (body) => ({
+        ...body,
+        output: [],
+      })),
+      "responses-read-404": below("GET", ONE, (body) => body, 404),
+    },
   },
   {
     id: "responses.input-items",
-    rule: says(
+    rule:
       "`GET` of its `input_items` answers with a list of the input's items, each with an id.",
-    ),
-    judge: (e) =>
-      e.matching("responses/*/GET/items").flatMap((x) => {
-        const data = listAt(x.json, "data");
-        return [
-          statusIs(x, 200),
-          fact(
-            at(x.json, "object") === "list" && data.length > 0 &&
-              data.every((item) => textAt(item, "id") !== "") &&
-              JSON.stringify(data).includes(TURNS[2]),
-            "data",
-            "items with ids, the last turn among them",
-            data,
-            x,
-          ),
-        ];
-      }),
-    mutants: ["responses-items-empty", "responses-items-without-ids"],
+    matching: "responses/*/GET/items",
+    each: (x) => {
+      const data = listAt(x.json, "data");
+      return [
+        statusIs(x, 200),
+        observed("data", data).mustBe(
+          "items with ids, the last turn among them",
+          at(x.json, "object") === "list" && data.length > 0 &&
+            data.every((item) => textAt(item, "id") !== "") &&
+            JSON.stringify(data).includes(TURNS[2]),
+        ),
+      ];
+    },
+    faults: {
+      "responses-items-empty": below("GET", ITEMS, (body) => ({
+        ...body,
+        data: [],
+      })),
+      "responses-items-without-ids": below("GET", ITEMS, (body) => ({
+        ...body,
+        data: listAt(body, "data").map((item) => {
+          const { id: _, ...rest } = objectOf(item);
+          return rest;
+        }),
+      })),
+    },
   },
   {
     id: "responses.delete",
-    rule: says(
+    rule:
       "`DELETE` answers `{id, object, deleted}`, and afterwards the reply is gone: 404, and 400 for a request that continues it.",
-    ),
     judge: (e) => [
       ...e.matching("responses/*/DELETE/stored").flatMap((x) => [
         statusIs(x, 200),
-        fact(
+        observed("body", x.json, x).mustBe(
+          "id, object response, deleted true",
           at(x.json, "deleted") === true && textAt(x.json, "id") !== "" &&
             textAt(x.json, "object").startsWith("response"),
-          "body",
-          "id, object response, deleted true",
-          x.json,
-          x,
         ),
       ]),
       ...e.matching("responses/*/GET/deleted").map((x) => statusIs(x, 404)),
@@ -174,19 +201,39 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 400)
       ),
     ],
-    mutants: ["responses-delete-keeps", "responses-delete-bare"],
+    faults: {
+      "responses-delete-keeps": {
+        request: (request) =>
+          request.method === "DELETE"
+            ? {
+              ...request,
+              method: "GET",
+              headers: { ...request.headers, "x-was": "DELETE" },
+            }
+            : request,
+        reply: (reply, x) =>
+          x.request.headers["x-was"] === "DELETE"
+            ? {
+              ...reply,
+              body: {
+                id: textAt(reply.body, "id"),
+                object: "response",
+                deleted: true,
+              },
+            }
+            : reply,
+      },
+      "responses-delete-bare": below("DELETE", ONE, () => ({})),
+    },
   },
   {
     id: "responses.not-stored",
-    rule: says("A reply with `store` `false` is not kept."),
+    rule: "A reply with `store` `false` is not kept.",
     judge: (e) => [
       ...e.replies("responses/*/whole/unstored").map((x) =>
-        fact(
-          at(x.json, "store") === false,
-          "store",
+        observed("store", at(x.json, "store"), x).mustBe(
           "false",
-          at(x.json, "store"),
-          x,
+          at(x.json, "store") === false,
         )
       ),
       ...e.matching("responses/*/GET/unstored").map((x) => statusIs(x, 404)),
@@ -194,6 +241,6 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 400)
       ),
     ],
-    mutants: ["responses-store-always"],
+    faults: { "responses-store-always": forgets("store") },
   },
 ]);

@@ -1,174 +1,281 @@
 /** Checks of the area `responses`: the frames of a stream. */
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact } from "../../suite/finding.ts";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { objectOf } from "@model-gateway/replay/json";
+import {
+  count,
+  END,
+  frameOf,
+  inFrames,
+  inserted,
+  nth,
+  without,
+} from "./faults.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { type Finding, observed } from "../../suite/finding.ts";
 import { faultsIn, type GrammarRule } from "./grammar.ts";
 import { streamsOf } from "./reply.ts";
 
-/**
- * A check of some rules of the grammar, or of all when none is given, on every stream of the
- * scenarios that it reads.
- */
-function frames(
-  name: string,
-  text: string,
-  level: Check["level"],
-  rules: readonly GrammarRule[],
-  mutants: readonly string[],
-): Pick<Check, "id" | "rule" | "level" | "judge" | "mutants"> {
-  return {
-    id: `responses.stream-${name}`,
-    rule: { section: "Responses stream", text },
-    level,
-    judge: (e) =>
-      streamsOf(e).map((x) => {
-        const fault = faultsIn(x.frames).find(({ rule }) =>
-          rules.length === 0 || rules.includes(rule)
-        );
-        return fact(
-          fault === undefined,
-          fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
-          fault?.expected ?? "in the order of the format",
-          fault?.frame?.data ?? `${x.frames.length} frames`,
-          x,
-          fault?.frame,
-        );
-      }),
-    mutants,
+/** Judges a stream by some rules of the grammar, or by all when none is given. */
+function follows(...rules: readonly GrammarRule[]): (x: Exchange) => Finding {
+  return (x) => {
+    const fault = faultsIn(x.frames).find(({ rule }) =>
+      rules.length === 0 || rules.includes(rule)
+    );
+    return observed(
+      fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
+      fault?.frame?.data ?? `${x.frames.length} frames`,
+      x,
+      fault?.frame,
+    ).mustBe(
+      fault?.expected ?? "in the order of the format",
+      fault === undefined,
+    );
   };
 }
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
+  section: "Responses stream",
   mode: "both",
   needs: "responses",
   reads: ["responses-replies"],
+  of: (e: Evidence) => streamsOf(e),
 }, [
-  frames(
-    "start",
-    "A stream begins with `response.created` and then `response.in_progress` or `response.queued`; both carry the reply without output and usage.",
-    "documented",
-    ["start"],
-    [
-      "responses-stream-no-created",
-      "responses-stream-no-progress",
-      "responses-stream-starts-complete",
-      "responses-keepalive-first",
-    ],
-  ),
-  frames(
-    "end",
-    "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`, which carries the whole reply.",
-    "documented",
-    ["end"],
-    [
-      "responses-stream-no-end",
-      "responses-stream-two-ends",
-      "responses-stream-after-end",
-      "responses-stream-end-bare",
-    ],
-  ),
-  frames(
-    "event-names",
-    "The `event` of a frame equals the `type` of its data.",
-    "documented",
-    ["event"],
-    ["responses-stream-no-event", "responses-stream-event-short"],
-  ),
-  frames(
-    "numbers",
-    "`sequence_number` counts the frames from 0 without gaps, keep-alive frames included.",
-    "documented",
-    ["sequence"],
-    [
-      "responses-stream-numbers-from-1",
-      "responses-keepalive-unnumbered",
-      "responses-stream-number-twice",
-    ],
-  ),
-  frames(
-    "known-types",
-    "Every type of frame is one that the format has.",
-    "convention",
-    ["known"],
-    ["responses-stream-own-type", "responses-stream-reasoning-delta"],
-  ),
-  frames(
-    "order",
-    "An item is added, then its parts are added, told in deltas, told whole and done, and then it is done.",
-    "documented",
-    ["order"],
-    [
-      "responses-stream-no-added",
-      "responses-stream-no-part",
-      "responses-stream-no-text-done",
-      "responses-stream-no-part-done",
-      "responses-stream-no-item-done",
-      "responses-stream-arguments-not-done",
-      "responses-stream-call-nameless",
-    ],
-  ),
   {
-    mode: "replay",
-    ...frames(
-      "one-item",
-      "One item is open at a time.",
-      "convention",
-      ["overlap"],
-      ["responses-stream-overlap"],
-    ),
+    id: "responses.stream-start",
+    rule:
+      "A stream begins with `response.created` and then `response.in_progress` or `response.queued`; both carry the reply without output and usage.",
+    each: follows("start"),
+    faults: {
+      "responses-stream-no-created": without(/^created$/),
+      "responses-stream-no-progress": without(/^in_progress$/),
+      "responses-stream-starts-complete": inFrames(
+        /^created$/,
+        (data) => withAt(data, "response.status", "completed"),
+      ),
+      "responses-keepalive-first": inFrames(/^created$/, (data) => [
+        frameOf({ type: "keepalive", sequence_number: 0 }),
+        frameOf(data),
+      ]),
+    },
   },
-  frames(
-    "indices",
-    "`output_index` counts the items, and `content_index` and `summary_index` count the parts of an item, each from 0.",
-    "documented",
-    ["index"],
-    [
-      "responses-stream-index-0",
-      "responses-stream-content-index",
-    ],
-  ),
-  frames(
-    "item-ids",
-    "`item_id` is the id of the item that was added at its index.",
-    "documented",
-    ["id"],
-    ["responses-stream-item-id-rotates", "responses-stream-item-id-absent"],
-  ),
-  frames(
-    "texts",
-    "The joined deltas, the text of `done` and the text in the item are equal.",
-    "convention",
-    ["text"],
-    [
-      "responses-stream-delta-lost",
-      "responses-stream-done-cut",
-      "responses-stream-arguments-at-once",
-      "responses-stream-item-empty",
-    ],
-  ),
-  frames(
-    "no-empty-delta",
-    "No delta is empty.",
-    "convention",
-    ["delta"],
-    ["responses-stream-empty-delta"],
-  ),
-  frames(
-    "output",
-    "The `output` of the last frame is the items that were done.",
-    "convention",
-    ["output"],
-    ["responses-stream-output-empty", "responses-stream-output-sorted"],
-  ),
   {
-    ...frames(
-      "every-kind",
+    id: "responses.stream-end",
+    rule:
+      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`, which carries the whole reply.",
+    each: follows("end"),
+    faults: {
+      "responses-stream-no-end": without(END),
+      "responses-stream-two-ends": inFrames(END, (data) => [
+        frameOf(data),
+        frameOf(data),
+      ]),
+      "responses-stream-after-end": inFrames(END, (data) => [
+        frameOf(data),
+        frameOf({ type: "keepalive", sequence_number: 0 }),
+      ]),
+      "responses-stream-end-bare": inFrames(END, (data) => {
+        const { id: _, ...response } = objectOf(data["response"]);
+        return { ...data, response };
+      }),
+    },
+  },
+  {
+    id: "responses.stream-event-names",
+    rule: "The `event` of a frame equals the `type` of its data.",
+    each: follows("event"),
+    faults: {
+      "responses-stream-no-event": inFrames(/./, (data) => [{ data }]),
+      "responses-stream-event-short": inFrames(/./, (data) => [
+        { event: textAt(data, "type").replace("response.", ""), data },
+      ]),
+    },
+  },
+  {
+    id: "responses.stream-numbers",
+    rule:
+      "`sequence_number` counts the frames from 0 without gaps, keep-alive frames included.",
+    each: follows("sequence"),
+    faults: {
+      "responses-stream-numbers-from-1": inFrames(/./, (data) => ({
+        ...data,
+        sequence_number: count(data, "sequence_number") + 1,
+      })),
+      "responses-keepalive-unnumbered": inserted({ type: "keepalive" }),
+      "responses-stream-number-twice": inFrames(END, (data) => ({
+        ...data,
+        sequence_number: count(data, "sequence_number") - 1,
+      })),
+    },
+  },
+  {
+    id: "responses.stream-known-types",
+    rule: "Every type of frame is one that the format has.",
+    level: "convention",
+    each: follows("known"),
+    faults: {
+      "responses-stream-own-type": inserted({ type: "gateway.trace" }),
+      "responses-stream-reasoning-delta": inFrames(
+        /^reasoning_summary_text\.delta$/,
+        (data) => [frameOf({ ...data, type: "response.reasoning.delta" })],
+      ),
+    },
+  },
+  {
+    id: "responses.stream-order",
+    rule:
+      "An item is added, then its parts are added, told in deltas, told whole and done, and then it is done.",
+    each: follows("order"),
+    faults: {
+      "responses-stream-no-added": without(/^output_item\.added$/),
+      "responses-stream-no-part": without(/_part\.added$/),
+      "responses-stream-no-text-done": without(/text\.done$/),
+      "responses-stream-no-part-done": without(/_part\.done$/),
+      "responses-stream-no-item-done": without(/^output_item\.done$/),
+      "responses-stream-arguments-not-done": without(/arguments\.done$/),
+      "responses-stream-call-nameless": inFrames(
+        /^output_item\.added$/,
+        (data) => withAt(data, "item.name", ""),
+      ),
+    },
+  },
+  {
+    id: "responses.stream-one-item",
+    rule: "One item is open at a time.",
+    level: "convention",
+    mode: "replay",
+    each: follows("overlap"),
+    faults: {
+      "responses-stream-overlap": inFrames(
+        /^(output_item\.(added|done)|completed|incomplete)$/,
+        (data, { state }) => {
+          const held = state.get("done");
+          if (textAt(data, "type").endsWith("item.done")) {
+            state.set("done", data);
+            return undefined;
+          }
+          state.delete("done");
+          if (held === undefined) return data;
+          const isEnd = !textAt(data, "type").endsWith("added");
+          const both = [frameOf(data), frameOf(objectOf(held))];
+          return isEnd ? both.reverse() : both;
+        },
+      ),
+    },
+  },
+  {
+    id: "responses.stream-indices",
+    rule:
+      "`output_index` counts the items, and `content_index` and `summary_index` count the parts of an item, each from 0.",
+    each: follows("index"),
+    faults: {
+      "responses-stream-index-0": inFrames(
+        /./,
+        (data) => "output_index" in data ? { ...data, output_index: 1 } : data,
+      ),
+      "responses-stream-content-index": inFrames(
+        /./,
+        (data) =>
+          "content_index" in data ? { ...data, content_index: 1 } : data,
+      ),
+    },
+  },
+  {
+    id: "responses.stream-item-ids",
+    rule: "`item_id` is the id of the item that was added at its index.",
+    each: follows("id"),
+    faults: {
+      "responses-stream-item-id-rotates": inFrames(/\.delta$/, (data, x) => ({
+        ...data,
+        item_id: `${textAt(data, "item_id")}${nth(x)}`,
+      })),
+      "responses-stream-item-id-absent": inFrames(
+        /\.delta$/,
+        ({ item_id: _, ...data }) => data,
+      ),
+    },
+  },
+  {
+    id: "responses.stream-texts",
+    rule:
+      "The joined deltas, the text of `done` and the text in the item are equal.",
+    level: "convention",
+    each: follows("text"),
+    faults: {
+      "responses-stream-delta-lost": inFrames(
+        /\.delta$/,
+        (data, x) => nth(x) === 1 ? undefined : data,
+      ),
+      "responses-stream-done-cut": inFrames(/output_text\.done$/, (data) => ({
+        ...data,
+        text: textAt(data, "text").slice(0, -1),
+      })),
+      "responses-stream-arguments-at-once": without(/arguments\.delta$/),
+      "responses-stream-item-empty": inFrames(
+        /^output_item\.done$/,
+        (data) =>
+          at(data, "item.content") === undefined
+            ? data
+            : withAt(data, "item.content", []),
+      ),
+    },
+  },
+  {
+    id: "responses.stream-no-empty-delta",
+    rule: "No delta is empty.",
+    level: "convention",
+    each: follows("delta"),
+    faults: {
+      "responses-stream-empty-delta": inFrames(
+        /output_text\.delta$/,
+        (data) => [
+          frameOf({ ...data, delta: "" }),
+          frameOf(data),
+        ],
+      ),
+    },
+  },
+  {
+    id: "responses.stream-output",
+    rule: "The `output` of the last frame is the items that were done.",
+    level: "convention",
+    each: follows("output"),
+    faults: {
+      "responses-stream-output-empty": inFrames(
+        END,
+        (data) => withAt(data, "response.output", []),
+      ),
+      "responses-stream-output-sorted": inFrames(
+        END,
+        (data) =>
+          withAt(
+            data,
+            "response.output",
+            listAt(data, "response.output").toReversed(),
+          ),
+      ),
+    },
+  },
+  {
+    id: "responses.stream-every-kind",
+    rule:
       "These rules hold for texts, refusals, reasoning and calls alike, and for replies without any output.",
-      "documented",
-      [],
-      ["responses-stream-refusal-as-delta", "responses-stream-arguments-blank"],
-    ),
     mode: "replay",
     reads: ["responses-contents"],
+    each: follows(),
+    faults: {
+      "responses-stream-refusal-as-delta": inFrames(/^refusal\./, (data) => {
+        const type = textAt(data, "type").replace("refusal", "output_text");
+        return [frameOf({ ...data, type })];
+      }),
+      "responses-stream-arguments-blank": inFrames(
+        /arguments\.done$/,
+        (data) =>
+          data["arguments"] === "{}" ? { ...data, arguments: "" } : data,
+      ),
+    },
   },
 ]);

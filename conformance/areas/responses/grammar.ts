@@ -7,7 +7,7 @@ import {
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { typeOf } from "./reply.ts";
 
 /** A broken rule. */

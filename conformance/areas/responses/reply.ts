@@ -4,8 +4,8 @@ import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import {
   contentOfWhole,
   type ReadContent,
-} from "../../../replay/content_of.ts";
-import { type Json, objectOf } from "../../../replay/json.ts";
+} from "@model-gateway/replay/content_of";
+import { type Json, objectOf } from "@model-gateway/replay/json";
 import { type Evidence, outcome } from "../../suite/evidence.ts";
 import { demanded, type Finding } from "../../suite/finding.ts";
 

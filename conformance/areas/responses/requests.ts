@@ -1,5 +1,5 @@
 /** Requests of the area `responses`. */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import type { Cost } from "../../suite/budget.ts";
 import type { Route } from "../../suite/route.ts";
 import type { Scenario } from "../../suite/scenario.ts";

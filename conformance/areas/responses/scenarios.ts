@@ -1,5 +1,5 @@
 /** Scenarios of the area `responses`: replies, the forms of requests, and tools. */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import {

@@ -1,5 +1,5 @@
 /** Scenarios of the area `responses`: earlier turns, media, and what they are upstream. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";

@@ -1,5 +1,5 @@
 /** Scenarios of the area `responses`: refused requests, and upstreams that fail. */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { free, type Scenario } from "../../suite/scenario.ts";
 import { FORMS, perRoute, requestOf, sendInBothForms } from "./requests.ts";
 

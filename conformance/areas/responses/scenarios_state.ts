@@ -1,5 +1,5 @@
 /** Scenarios of the area `responses`: replies that the target keeps. */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Route } from "../../suite/route.ts";
 import type { Session } from "../../suite/session.ts";

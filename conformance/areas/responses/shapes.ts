@@ -1,7 +1,7 @@
 /** The members of replies and of their items, with the test of each value. */
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { fact, type Finding } from "../../suite/finding.ts";
 
 /** A test of a value. */

@@ -1,4 +1,33 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import {
+  chatFrames,
+  messageReply,
+  withAt,
+} from "../../reference_gateway/change_reply.ts";
+import { fact, type Finding, observed } from "../../suite/finding.ts";
+import {
+  ENDED,
+  FINE,
+  FINISH,
+  FORCED_CHECKS,
+  repliesOf,
+} from "./checks_forced.ts";
+import type { Part } from "../../reference_gateway/part.ts";
+import { DELTA, own } from "../equivalence/faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  ARGS,
+  args,
+  chatCall,
+  chatCalls,
+  chatDelta,
+  FINISH as faultFINISH,
+  first,
+  messageBlock,
+  messageDelta,
+  once,
+  stops,
+} from "./faults.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
@@ -9,11 +38,8 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
-import type { Json } from "../../../replay/json.ts";
-import { FORCED_TOOL } from "./scenarios.ts";
-import { type Check, checksWith, type Rule } from "../../suite/check.ts";
+import type { Json } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { demanded, fact, type Finding, skill } from "../../suite/finding.ts";
 import { fixtureOf } from "../chat_reply/reply_content.ts";
 import { TOOL_SHAPE_CHECKS } from "./checks_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./checks_history.ts";
@@ -21,16 +47,6 @@ import { TOOL_REQUEST_CHECKS } from "./checks_upstream.ts";
 
 const FUNCTIONS =
   "https://platform.openai.com/docs/guides/function-calling, handling function calls";
-const FINE =
-  "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use";
-
-/** Whole replies and streams of one endpoint, or of both. */
-export function repliesOf(e: Evidence, endpoint: string): readonly Exchange[] {
-  return [
-    ...e.replies(`${endpoint}/*/whole/*`),
-    ...e.streams(`${endpoint}/*/stream/*`),
-  ];
-}
 
 function exact(x: Exchange): Finding {
   const expected: Json = fixtureContent(fixtureOf(x), x.via).tools.map((
@@ -40,12 +56,9 @@ function exact(x: Exchange): Finding {
     name,
     args: args ?? null,
   }));
-  return fact(
-    sameJson(found, expected),
-    "tool calls",
+  return observed("tool calls", found, x).mustBe(
     brief(expected),
-    found,
-    x,
+    sameJson(found, expected),
   );
 }
 
@@ -73,16 +86,6 @@ function textOf(x: Exchange): string {
   ).join("");
 }
 
-const ENDED: Rule = {
-  section: "States and transitions",
-  text: "they describe why one reply ended and are not states that move.",
-};
-const FINISH: Rule = {
-  source:
-    "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-  text: "`finish_reason` is tool_calls when the model called a tool.",
-};
-
 /** Replies with the calls of a fixture have the stop cause of a call. */
 function stopped(e: Evidence, endpoint: string, expected: string): Finding[] {
   return repliesOf(e, endpoint).map((x) => {
@@ -91,94 +94,108 @@ function stopped(e: Evidence, endpoint: string, expected: string): Finding[] {
   });
 }
 
-/** Replies with a forced call have the stop cause of a call. */
-function stoppedForCall(
-  e: Evidence,
-  endpoint: string,
-  reasonsOf: (x: Exchange) => readonly string[],
-): Finding[] {
-  return repliesOf(e, endpoint).map((x) => {
-    const expected = reasonsOf(x);
-    const found = stopCauseIn(x);
-    const called = toolCallsIn(x).length > 0;
-    const judged = cutShort(x) ? skill : called ? fact : demanded(e);
-    return judged(
-      expected.includes(found),
-      "stop cause",
-      expected.join(" or "),
-      found,
-      x,
-    );
-  });
-}
-
-/** All checks of the area `tools`. */
 export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
   {
     id: "tools.message-exact",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "messages").map(exact),
-    mutants: [
-      "tool-message-input-lost",
-      "tool-message-second-lost",
-      "tool-message-fragment-lost",
-      "tool-args-value-changed",
-    ],
+    faults: {
+      "tool-message-input-lost": messageBlock((block) => ({
+        ...block,
+        input: {},
+      })),
+      "tool-message-second-lost": messageBlock((block, index) =>
+        index > 0 ? undefined : block
+      ),
+      "tool-message-fragment-lost": messageDelta((delta) =>
+        textAt(delta, "partial_json").endsWith("}") ? undefined : delta
+      ),
+      "tool-args-value-changed": args((text) =>
+        text.replace("o", "0").replace("a", "e")
+      ),
+    },
   },
   {
     id: "tools.chat-exact",
-    rule: {
-      source: FUNCTIONS,
-      text:
-        "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
-    },
+    source: FUNCTIONS,
+    rule:
+      "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "chat").map(exact),
-    mutants: [
-      "tool-chat-args-lost",
-      "tool-chat-second-lost",
-      "tool-chat-swapped",
-      "tool-chat-fragment-lost",
-      "tool-chat-fragment-twice",
-      "tool-chat-name-each",
-      "tool-chat-index-0",
-      "tool-args-value-changed",
-      "tool-chat-args-empty-for-none",
-      "tool-chat-args-twice-encoded",
-      "tool-chat-function_call",
-    ],
+    faults: {
+      "tool-chat-second-lost": chatCalls((calls) => calls.slice(0, 1)),
+      "tool-chat-swapped": chatCalls((calls) => calls.toReversed()),
+      "tool-chat-fragment-lost": chatDelta((delta, x) =>
+        first(delta) || !once(x) ? delta : undefined
+      ),
+      "tool-chat-fragment-twice": chatDelta((delta) =>
+        withAt(delta, ARGS, textAt(delta, ARGS).repeat(2))
+      ),
+      "tool-chat-index-0": chatDelta((delta) => ({ ...delta, index: 0 })),
+      "tool-chat-args-empty-for-none": chatCall((call) =>
+        textAt(call, ARGS) === "{}" ? withAt(call, ARGS, "") : call
+      ),
+      ...shared(
+        "tool-chat-args-lost",
+        "tool-chat-name-each",
+        "tool-args-value-changed",
+        "tool-chat-args-twice-encoded",
+        "tool-chat-function_call",
+      ),
+    },
   },
   {
     id: "tools.exact-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-oddities"],
     judge: (e) => repliesOf(e, "*").map(exact),
-    mutants: [
-      "tool-args-lost-in-own-dialect",
-      "tool-args-value-changed",
-      "tool-args-latin1",
-      "tool-args-interleaved-mixed",
-    ],
+    faults: {
+      // Streams of a chat upstream lose the arguments of calls.
+      "tool-args-lost-in-own-dialect": chatFrames((data, x) =>
+        own(x) &&
+          listAt(data, `${DELTA}.tool_calls`).some((call) =>
+            textAt(call, "function.arguments") !== ""
+          )
+          ? undefined
+          : data
+      ),
+      "tool-args-latin1": args((text) =>
+        [...new TextEncoder().encode(text)].map((byte) =>
+          byte < 128 ? String.fromCharCode(byte) : `\\u00${byte.toString(16)}`
+        ).join("")
+      ),
+      // Fragments of overlapping calls go to the call that began last.
+      "tool-args-interleaved-mixed": {
+        part: (part, { state }) => {
+          if (part.type === "tool") state.set("call", part.call);
+          return part.type === "args"
+            ? [{ ...part, call: Number(state.get("call") ?? 0) }]
+            : [part];
+        },
+      },
+      ...shared("tool-args-value-changed"),
+    },
   },
   {
     id: "tools.exact-big",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text: "Name and input of a call are those of the model.",
-    },
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "Name and input of a call are those of the model.",
     reads: ["tool-sizes"],
     judge: (e) => repliesOf(e, "*").map(exact),
-    mutants: ["tool-args-capped"],
+    faults: {
+      // Arguments are truncated to 32 KiB.
+      "tool-args-capped": args((text, { state }) => {
+        const room = 32768 - Number(state.get("length") ?? 0);
+        state.set("length", Number(state.get("length") ?? 0) + text.length);
+        return text.slice(0, Math.max(0, room));
+      }),
+    },
   },
   {
     id: "tools.stop",
@@ -186,10 +203,20 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     level: "documented",
     reads: ["tool-calls"],
     judge: (e) => stopped(e, "messages", "tool_use"),
-    mutants: [
-      "tool-stop-of-messages-lost",
-      "tool-stop-of-messages-stream-lost",
-    ],
+    faults: {
+      "tool-stop-of-messages-lost": stops(
+        "messages",
+        "stop_reason",
+        "end_turn",
+        false,
+      ),
+      "tool-stop-of-messages-stream-lost": stops(
+        "messages",
+        "delta.stop_reason",
+        "end_turn",
+        true,
+      ),
+    },
   },
   {
     id: "tools.chat-stop",
@@ -197,16 +224,17 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     level: "convention",
     reads: ["tool-calls"],
     judge: (e) => stopped(e, "chat", "tool_calls"),
-    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-chat-stream-lost"],
+    faults: {
+      "tool-stop-of-chat-lost": stops("chat", faultFINISH, "stop", false),
+      "tool-stop-of-chat-stream-lost": stops("chat", faultFINISH, "stop", true),
+    },
   },
   {
     id: "tools.stop-odd-upstreams",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
-      text:
-        "A reply that ends with calls has the stop cause of a call: `tool_use` or `tool_calls`.",
-    },
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/object, choices[].finish_reason",
+    rule:
+      "A reply that ends with calls has the stop cause of a call: `tool_use` or `tool_calls`.",
     reads: ["tool-oddities"],
     judge: (e) =>
       repliesOf(e, "*").map((x) => {
@@ -214,14 +242,15 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         const found = stopCauseIn(x);
         return fact(found === expected, "stop cause", expected, found, x);
       }),
-    mutants: ["tool-stop-of-chat-lost", "tool-stop-of-messages-stream-lost"],
+    faults: shared(
+      "tool-stop-of-chat-lost",
+      "tool-stop-of-messages-stream-lost",
+    ),
   },
   {
     id: "tools.text-beside-calls",
-    rule: {
-      source: "https://github.com/maximhq/bifrost/issues/3638",
-      text: "Text beside a call is kept, and contains nothing of the call.",
-    },
+    source: "https://github.com/maximhq/bifrost/issues/3638",
+    rule: "Text beside a call is kept, and contains nothing of the call.",
     reads: ["tool-oddities"],
     judge: (e) =>
       repliesOf(e, "*").map((x) => {
@@ -229,14 +258,26 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         const found = textOf(x);
         return fact(found === expected, "text", expected, found, x);
       }),
-    mutants: ["tool-text-before-lost", "tool-args-as-text"],
+    faults: {
+      // Text before a call is lost.
+      "tool-text-before-lost": {
+        part: (part, { state }) => {
+          if (part.type === "tool") state.set("called", true);
+          return part.type === "text" && !state.has("called") ? [] : [part];
+        },
+      },
+      "tool-args-as-text": {
+        part: (part): readonly Part[] =>
+          part.type === "args"
+            ? [{ type: "text", text: part.text }, part]
+            : [part],
+      },
+    },
   },
   {
     id: "tools.blocks-in-order",
-    rule: {
-      source: `${FINE}, the order of content blocks`,
-      text: "Text that precedes a call comes before it in the reply.",
-    },
+    source: `${FINE}, the order of content blocks`,
+    rule: "Text that precedes a call comes before it in the reply.",
     reads: ["tool-oddities"],
     judge: (e) =>
       [
@@ -244,96 +285,20 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         ...e.streams("messages/*/stream/tool-text"),
       ].map((x) => {
         const found = kinds(x);
-        return fact(
-          sameJson(found, ["text", "tool_use"]),
-          "blocks",
+        return observed("blocks", found, x).mustBe(
           "text, tool_use",
-          found,
-          x,
+          sameJson(found, ["text", "tool_use"]),
         );
       }),
-    mutants: ["tool-blocks-turned"],
-  },
-  {
-    id: "tools.forced",
-    rule: {
-      source: `${FINE}, forcing tool use`,
-      text: "A tool that is forced by name is called, and no other.",
+    faults: {
+      "tool-blocks-turned": messageReply((body) => ({
+        ...body,
+        content: listAt(body, "content").toReversed(),
+      })),
     },
-    mode: "both",
-    isSkillLive: true,
-    reads: ["tool-forced"],
-    judge: (e) =>
-      [
-        ...e.replies("*/*/whole/named"),
-        ...e.streams("*/*/stream/named"),
-      ].map((x) => {
-        const found = toolCallsIn(x).map(({ name }) => name);
-        const judged = cutShort(x) ? skill : demanded(e);
-        return judged(
-          found.length > 0 && found.every((name) => name === FORCED_TOOL),
-          "called tools",
-          FORCED_TOOL,
-          brief(found),
-          x,
-        );
-      }),
-    mutants: ["tool-choice-lost", "tool-choice-named-as-any"],
   },
-  {
-    id: "tools.forced-any",
-    rule: {
-      source: `${FINE}, forcing tool use`,
-      text: "Where any tool is forced, one is called.",
-    },
-    mode: "both",
-    isSkillLive: true,
-    reads: ["tool-forced"],
-    judge: (e) =>
-      [
-        ...e.replies("*/*/whole/any"),
-        ...e.streams("*/*/stream/any"),
-      ].map((x) => {
-        const found = toolCallsIn(x);
-        const judged = cutShort(x) ? skill : demanded(e);
-        return judged(found.length > 0, "tool calls", "one", found, x);
-      }),
-    mutants: ["tool-choice-lost", "tool-choice-any-as-auto"],
-  },
-  {
-    id: "tools.forced-stop",
-    rule: ENDED,
-    level: "documented",
-    mode: "both",
-    reads: ["tool-forced"],
-    judge: (e) => stoppedForCall(e, "messages", () => ["tool_use"]),
-    mutants: [
-      "tool-stop-of-messages-lost",
-      "tool-stop-of-messages-stream-lost",
-    ],
-  },
-  {
-    id: "tools.chat-forced-stop",
-    rule: FINISH,
-    level: "convention",
-    mode: "both",
-    reads: ["tool-forced"],
-    // A vendor of the chat format sends `stop` when the call was forced by name.
-    judge: (e) =>
-      stoppedForCall(
-        e,
-        "chat",
-        (x) =>
-          x.label.endsWith("/named") ? ["tool_calls", "stop"] : ["tool_calls"],
-      ),
-    mutants: ["tool-stop-of-chat-lost"],
-  },
+  ...FORCED_CHECKS,
   ...TOOL_SHAPE_CHECKS,
   ...TOOL_REQUEST_CHECKS,
   ...TOOL_HISTORY_CHECKS,
 ]);
-
-/** True when the limit ended a reply, so that the model may not have reached its call. */
-function cutShort(x: Exchange): boolean {
-  return ["length", "max_tokens"].includes(stopCauseIn(x));
-}

@@ -1,11 +1,23 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
+import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  ARGS,
+  ascii,
+  chatCall,
+  parts,
+  resultIds,
+  results,
+  resultsLast,
+  turns,
+} from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
-import { type Json, parseJson } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { type Json, parseJson } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 import { callOf, ownDialect } from "./checks_upstream.ts";
 
 const RESULTS =
@@ -23,12 +35,9 @@ function histories(
       call,
     );
     const found = view(historySteps(call.dialect, call.json), call);
-    return fact(
-      sameJson(sent, found),
-      "turns sent upstream",
+    return observed("turns sent upstream", brief(found, 600), x).mustBe(
       brief(sent, 600),
-      brief(found, 600),
-      x,
+      sameJson(sent, found),
     );
   });
 }
@@ -72,88 +81,140 @@ const texts = (steps: readonly HistoryStep[]): Json =>
       : []
   );
 
-/** Part of `TOOLS_CHECKS`. */
 export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["tool-histories"],
 }, [
   {
     id: "tools.results-paired",
-    rule: {
-      source: RESULTS,
-      text:
-        "Each result reaches the upstream with its text, and with the id of its call.",
+    source: RESULTS,
+    rule:
+      "Each result reaches the upstream with its text, and with the id of its call.",
+    matching: "*/*/*",
+    each: (x) => {
+      const call = callOf(x);
+      const sent = historySteps(ownDialect(x), parseJson(x.request.body));
+      const found = historySteps(call.dialect, call.json);
+      return observed(
+        "results sent upstream: number of the call, and text",
+        brief(answers(found), 600),
+      ).mustBe(brief(answers(sent), 600), sameAnswers(sent, found));
     },
-    judge: (e) =>
-      e.matching("*/*/*").map((x) => {
-        const call = callOf(x);
-        const sent = historySteps(ownDialect(x), parseJson(x.request.body));
-        const found = historySteps(call.dialect, call.json);
-        return fact(
-          sameAnswers(sent, found),
-          "results sent upstream: number of the call, and text",
-          brief(answers(sent), 600),
-          brief(answers(found), 600),
-          x,
-        );
+    faults: {
+      "tool-results-swapped": resultIds((ids) => ids.toReversed()),
+      "tool-results-one-id": resultIds((ids) => ids.map(() => ids[0] ?? "")),
+      "tool-results-other-ids": resultIds((ids) => ids.map((id) => `${id}x`)),
+      "tool-results-text-lost": parts((part) =>
+        part.type === "result" && !part.text.includes("[[fx:")
+          ? { ...part, text: "" }
+          : part
+      ),
+      "tool-second-result-lost": turns((all) => {
+        const [first] = all.filter(results);
+        return all.filter((part) => !results(part) || part === first);
       }),
-    mutants: [
-      "tool-results-swapped",
-      "tool-results-one-id",
-      "tool-results-other-ids",
-      "tool-results-text-lost",
-      "tool-second-result-lost",
-      "tool-result-parts-lost",
-      "tool-results-as-text",
-    ],
+      // Results that consist of parts are empty.
+      "tool-result-parts-lost": asking((modelRequest, { request }) =>
+        request.body.includes('[{"type":"text","text":"12 degrees')
+          ? {
+            turns: modelRequest.turns.map((turn) => ({
+              ...turn,
+              parts: turn.parts.map((part) =>
+                part.type === "result" ? { ...part, text: "" } : part
+              ),
+            })),
+          }
+          : {}
+      ),
+      "tool-results-as-text": parts((part) =>
+        part.type === "result" ? { type: "text", text: part.text } : part
+      ),
+    },
   },
   {
     id: "tools.results-placed",
-    rule: {
-      source: RESULTS,
-      text:
-        "Results follow their calls directly; text of the same turn comes after them.",
-    },
+    source: RESULTS,
+    rule:
+      "Results follow their calls directly; text of the same turn comes after them.",
     judge: (e) => histories(e, "*/*/*", shape),
-    mutants: [
-      "tool-results-after-text",
-      "tool-results-as-text",
-      "tool-empty-result-lost",
-      "tool-rounds-merged",
-    ],
+    faults: {
+      "tool-results-after-text": {
+        upstream: (call) => ({ ...call, body: resultsLast(call.body) }),
+      },
+      "tool-empty-result-lost": parts((part) =>
+        part.type === "result" && part.text === "" ? undefined : part
+      ),
+      // All calls are sent in one turn, and all results in the next.
+      "tool-rounds-merged": asking((request) => {
+        const all = request.turns.flatMap(({ parts }) => parts);
+        const calls = all.filter(({ type }) => type === "call");
+        if (calls.length === 0) return {};
+        const [first, ...rest] = all.filter(({ type }) => type === "text");
+        return {
+          turns: [
+            { role: "user", parts: first === undefined ? [] : [first] },
+            { role: "assistant", parts: calls },
+            { role: "user", parts: [...all.filter(results), ...rest] },
+          ],
+        };
+      }),
+      ...shared("tool-results-as-text"),
+    },
   },
   {
     id: "tools.calls-resent",
-    rule: {
-      source: RESULTS,
-      text:
-        "The calls of earlier turns reach the upstream with their names and arguments, in order.",
-    },
+    source: RESULTS,
+    rule:
+      "The calls of earlier turns reach the upstream with their names and arguments, in order.",
     judge: (e) => histories(e, "*/*/*", called),
-    mutants: [
-      "tool-history-args-lost",
-      "tool-history-calls-lost",
-      "tool-history-calls-turned",
-      "tool-history-args-ascii",
-      "tool-history-renamed",
-    ],
+    faults: {
+      "tool-history-args-lost": parts((part) =>
+        part.type === "call" ? { ...part, args: {} } : part
+      ),
+      "tool-history-calls-lost": parts((part) =>
+        part.type === "call" ? undefined : part
+      ),
+      // Earlier calls are sent in another order.
+      "tool-history-calls-turned": turns((all) => {
+        const calls = all.filter(({ type }) => type === "call").toReversed();
+        return [...all.filter(({ type }) => type !== "call"), ...calls];
+      }),
+      "tool-history-args-ascii": parts((part) =>
+        part.type === "call"
+          ? { ...part, args: JSON.parse(ascii(JSON.stringify(part.args))) }
+          : part
+      ),
+      "tool-history-renamed": parts((part) =>
+        part.type === "call" ? { ...part, name: `${part.name}_1` } : part
+      ),
+    },
   },
   {
     id: "tools.text-beside-history",
-    rule: {
-      source: RESULTS,
-      text:
-        "Text beside calls and results reaches the upstream in its own turn.",
-    },
+    source: RESULTS,
+    rule: "Text beside calls and results reaches the upstream in its own turn.",
     judge: (e) => histories(e, "*/*/*", texts),
-    mutants: ["tool-text-of-call-turn-lost", "tool-text-after-results-lost"],
+    faults: {
+      "tool-text-of-call-turn-lost": turns((all) =>
+        all.some(({ type }) => type === "call")
+          ? all.filter(({ type }) => type !== "text")
+          : all
+      ),
+      "tool-text-after-results-lost": turns((all) =>
+        all.some(results)
+          ? all.map((part) =>
+            part.type === "text"
+              ? { ...part, text: part.text.replace("Go on.", "") }
+              : part
+          )
+          : all
+      ),
+    },
   },
   {
     id: "tools.result-failed",
-    rule: {
-      source: `${RESULTS}, is_error`,
-      text: "`is_error` of a result reaches an upstream whose format has it.",
-    },
+    source: `${RESULTS}, is_error`,
+    rule: "`is_error` of a result reaches an upstream whose format has it.",
     judge: (e) => {
       const found = ["pair", "reversed"].flatMap((form) =>
         e.matching(`messages/*/${form}`)
@@ -167,24 +228,28 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         const failed = historySteps(dialect, json).flatMap((step) =>
           step.kind === "result" ? [step.failed] : []
         );
-        return fact(
-          sameJson(failed, [false, true]),
+        return observed(
           "is_error of the results sent upstream",
-          "false, true",
           brief(failed),
           x,
-        );
+        )
+          .mustBe("false, true", sameJson(failed, [false, true]));
       });
     },
-    mutants: ["tool-is_error-lost", "tool-is_error-always"],
+    faults: {
+      "tool-is_error-lost": parts((part) =>
+        part.type === "result" ? { ...part, failed: false } : part
+      ),
+      "tool-is_error-always": parts((part) =>
+        part.type === "result" ? { ...part, failed: true } : part
+      ),
+    },
   },
   {
     id: "tools.round-trip",
-    rule: {
-      source: RESULTS,
-      text:
-        "A call in a reply can be answered by its id: whole and streamed, call and result are paired upstream.",
-    },
+    source: RESULTS,
+    rule:
+      "A call in a reply can be answered by its id: whole and streamed, call and result are paired upstream.",
     reads: ["tool-round-trip"],
     judge: (e) =>
       ["whole", "stream"].flatMap((form) =>
@@ -199,18 +264,17 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
             ],
             [[0, "Answer number 0"], [1, "Answer number 1"]],
           ];
-          return fact(
-            sameJson(found, expected),
+          return observed(
             "calls and results sent upstream",
-            brief(expected, 400),
             brief(found, 400),
             x,
-          );
+          )
+            .mustBe(brief(expected, 400), sameJson(found, expected));
         })
       ),
-    mutants: [
-      "tool-results-other-ids",
-      "tool-chat-args-lost",
-    ],
+    faults: {
+      "tool-chat-args-lost": chatCall((call) => withAt(call, ARGS, "")),
+      ...shared("tool-results-other-ids"),
+    },
   },
 ]);

@@ -1,85 +1,20 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
-import type { Exchange } from "../../evidence/exchange.ts";
+import { observed } from "../../suite/finding.ts";
 import {
-  at,
-  brief,
-  listAt,
-  sameJson,
-  textAt,
-} from "../../evidence/json_path.ts";
-import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
-import { isObject, type Json, parseJson } from "../../../replay/json.ts";
-import type { Check } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
-import { demanded, fact, type Finding } from "../../suite/finding.ts";
-
-const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
-
-/** A rule about calls, judged on forced calls and on the calls of fixtures. */
-interface Shape {
-  readonly id: string;
-  readonly rule: Check["rule"];
-  readonly level: Check["level"];
-  readonly judge: (e: Evidence) => readonly Finding[];
-  readonly mutants: readonly string[];
-}
-
-/** True for a non-empty string. */
-function isName(value: Json | undefined): boolean {
-  return typeof value === "string" && value !== "";
-}
-
-function callsAt(x: Exchange, path: string): readonly Json[] {
-  return listAt(x.json, path);
-}
-
-/** One finding for a list: the first wrong entry, or a pass. */
-function every(
-  x: Exchange,
-  what: string,
-  expected: string,
-  entries: readonly Json[],
-  holds: (entry: Json) => boolean,
-): Finding {
-  const bad = entries.find((entry) => !holds(entry));
-  return fact(bad === undefined, what, expected, bad ?? "so", x);
-}
-
-/**
- * The first mistake in the fragments of the calls of a chat stream; undefined when there is none.
- */
-function fragmentFault(x: Exchange): { at: number; why: string } | undefined {
-  const begun: number[] = [];
-  for (const frame of x.frames) {
-    const deltas = at(frame.json, "choices.0.delta.tool_calls") ?? [];
-    const wrong = (why: string) => ({ at: frame.at, why });
-    if (!Array.isArray(deltas)) return wrong("tool_calls is an array");
-    for (const delta of listAt(deltas, "")) {
-      const index = at(delta, "index");
-      const args = at(delta, "function.arguments");
-      if (typeof index !== "number") return wrong("an integer index");
-      if (args !== undefined && args !== null && typeof args !== "string") {
-        return wrong("arguments are a string");
-      }
-      if (begun.includes(index)) {
-        if (isName(at(delta, "id")) || isName(at(delta, "function.name"))) {
-          return wrong("id and name only in the first fragment of an index");
-        }
-        continue;
-      }
-      if (index !== begun.length) return wrong(`index ${begun.length}`);
-      begun.push(index);
-      if (!isName(at(delta, "id"))) return wrong("an id in the first fragment");
-      if (at(delta, "type") !== "function") {
-        return wrong("type function in the first fragment");
-      }
-      if (!isName(at(delta, "function.name"))) {
-        return wrong("a name in the first fragment");
-      }
-    }
-  }
-  return begun.length > 0 ? undefined : { at: 0, why: "a tool call" };
-}
+  callsAt,
+  CHAT_SHAPES,
+  every,
+  faults,
+  isName,
+  REPLY,
+  uncalled,
+} from "./checks_shape_chat.ts";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import { messageBlock, messageDelta, messageStart, without } from "./faults.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
+import { toolCallsIn } from "../../evidence/tool_calls.ts";
 
 /**
  * The first mistake in the events of the calls of a message stream; undefined when there is none.
@@ -118,48 +53,14 @@ function eventFault(x: Exchange): { at: number; why: string } | undefined {
   return begun > 0 ? undefined : { at: 0, why: "a tool_use block" };
 }
 
-/** The finding about a reply without the forced call. */
-function uncalled(e: Evidence, x: Exchange): Finding {
-  // The reply reports a call as its stop cause: the gateway lost the call.
-  const lost = ["tool_use", "tool_calls"].includes(stopCauseIn(x));
-  const judged = lost ? fact : demanded(e);
-  const calls = toolCallsIn(x);
-  return judged(
-    calls.length > 0,
-    "tool calls",
-    "one or more",
-    brief(calls),
-    x,
-  );
-}
-
-function faults(
-  e: Evidence,
-  exchanges: readonly Exchange[],
-  what: string,
-  faultOf: (x: Exchange) => { at: number; why: string } | undefined,
-): Finding[] {
-  return exchanges.map((x) => {
-    if (toolCallsIn(x).length === 0) return uncalled(e, x);
-    const fault = faultOf(x);
-    return fault === undefined
-      ? fact(true, what, "in order", "in order", x)
-      : fact(
-        false,
-        `frame ${fault.at} ${what}`,
-        fault.why,
-        x.frames[fault.at]?.data,
-        x,
-        fault.at,
-      );
-  });
-}
-
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly Check[] = checksWith({
+  section: REPLY,
+  mode: "both",
+  reads: ["tool-forced"],
+}, [
   {
     id: "tools.message-block",
-    rule: { section: REPLY, text: "Tool calls have `type` = `tool_use`." },
-    level: "documented",
+    rule: "Tool calls have `type` = `tool_use`.",
     judge: (e) =>
       e.replies("messages/*/whole/*").flatMap((x) => {
         const blocks = callsAt(x, "content").filter((block) =>
@@ -176,17 +77,18 @@ const SHAPES: readonly Shape[] = [
           ),
         ];
       }),
-    mutants: ["tool-message-type-function"],
+    faults: {
+      "tool-message-type-function": messageBlock((block) => ({
+        ...block,
+        type: "function",
+      })),
+    },
   },
   {
     id: "tools.message-block-members",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
-      text:
-        "A tool_use block has an id, a name and an input that is an object.",
-    },
-    level: "convention",
+    source:
+      "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
+    rule: "A tool_use block has an id, a name and an input that is an object.",
     judge: (e) =>
       e.replies("messages/*/whole/*").flatMap((x) => {
         const blocks = callsAt(x, "content").filter((block) =>
@@ -205,171 +107,87 @@ const SHAPES: readonly Shape[] = [
           ),
         ];
       }),
-    mutants: [
-      "tool-message-input-string",
-      "tool-message-id-missing",
-      "tool-message-id-empty",
-      "tool-message-name-missing",
-      "tool-message-input-missing",
-    ],
+    faults: {
+      "tool-message-input-string": messageBlock((block) => ({
+        ...block,
+        input: JSON.stringify(block["input"]),
+      })),
+      "tool-message-id-empty": messageBlock((block) => ({ ...block, id: "" })),
+      "tool-message-id-missing": messageBlock((block) => without(block, "id")),
+      "tool-message-name-missing": messageBlock((block) =>
+        without(block, "name")
+      ),
+      "tool-message-input-missing": messageBlock((block) =>
+        without(block, "input")
+      ),
+    },
   },
   {
     id: "tools.message-events",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/streaming, input JSON delta",
-      text:
-        "A tool_use block starts with id, name and an empty input; its deltas are input_json_delta, whose strings, joined, are the input.",
-    },
-    level: "convention",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/streaming, input JSON delta",
+    rule:
+      "A tool_use block starts with id, name and an empty input; its deltas are input_json_delta, whose strings, joined, are the input.",
     judge: (e) =>
       faults(e, e.streams("messages/*/stream/*"), "tool events", eventFault),
-    mutants: [
-      "tool-message-start-input-full",
-      "tool-message-delta-renamed",
-      "tool-message-partial-object",
-      "tool-message-stream-id-missing",
-      "tool-message-stream-name-missing",
-    ],
-  },
-  {
-    id: "tools.chat-call",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
-      text:
-        "Each tool call has an id, type function, and function with name and arguments; the arguments are JSON in a string.",
+    faults: {
+      "tool-message-start-input-full": messageStart((block) => ({
+        ...block,
+        input: { city: "" },
+      })),
+      "tool-message-delta-renamed": messageDelta((delta) => ({
+        type: "text_delta",
+        text: textAt(delta, "partial_json"),
+      })),
+      "tool-message-partial-object": messageDelta((delta) => ({
+        ...delta,
+        partial_json: {},
+      })),
+      "tool-message-stream-id-missing": messageStart((block) =>
+        without(block, "id")
+      ),
+      "tool-message-stream-name-missing": messageStart((block) =>
+        without(block, "name")
+      ),
     },
-    level: "convention",
-    judge: (e) =>
-      e.replies("chat/*/whole/*").flatMap((x) => {
-        const calls = callsAt(x, "choices.0.message.tool_calls");
-        if (calls.length === 0) return [uncalled(e, x)];
-        return [
-          every(
-            x,
-            "tool_calls",
-            "id, type function, name, and arguments: an object as a string",
-            calls,
-            (call) =>
-              isName(at(call, "id")) && at(call, "type") === "function" &&
-              isName(at(call, "function.name")) &&
-              isObject(parseJson(textAt(call, "function.arguments"))),
-          ),
-        ];
-      }),
-    mutants: [
-      "tool-chat-arguments-object",
-      "tool-chat-id-missing",
-      "tool-chat-id-empty",
-      "tool-chat-type-missing",
-      "tool-chat-type-tool_use",
-      "tool-chat-name-beside",
-      "tool-chat-args-lost",
-      "tool-chat-function_call",
-      "tool-chat-args-twice-encoded",
-    ],
   },
-  {
-    id: "tools.chat-fragments",
-    rule: {
-      source:
-        "https://github.com/openai/openai-node, lib/ChatCompletionStream: fragments are joined by index",
-      text:
-        "Indexes count from 0; the first fragment of an index has id, type and name, later ones only arguments, all strings.",
-    },
-    level: "convention",
-    judge: (e) =>
-      faults(e, e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
-    mutants: [
-      "tool-chat-index-missing",
-      "tool-chat-index-1",
-      "tool-chat-index-text",
-      "tool-chat-id-each",
-      "tool-chat-name-each",
-      "tool-chat-stream-id-missing",
-      "tool-chat-stream-type-missing",
-      "tool-chat-stream-name-late",
-      "tool-chat-stream-arguments-object",
-    ],
-  },
+  ...CHAT_SHAPES,
   {
     id: "tools.ids-unique",
-    rule: {
-      source:
-        "Both formats pair a result with its call by the id of the call alone",
-      text: "Every call of a reply has its own id.",
-    },
-    level: "convention",
+    source:
+      "Both formats pair a result with its call by the id of the call alone",
+    rule: "Every call of a reply has its own id.",
     judge: (e) =>
-      [
-        ...e.replies("*/*/whole/*"),
-        ...e.streams("*/*/stream/*"),
-      ].map((x) => {
+      [...e.replies("*/*/whole/*"), ...e.streams("*/*/stream/*")].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
         if (ids.length === 0) return uncalled(e, x);
-        return fact(
+        return observed("ids of the calls", brief(ids), x).mustBe(
+          "present and unique",
           !ids.includes("") &&
             new Set(ids).size === ids.length,
-          "ids of the calls",
-          "present and unique",
-          brief(ids),
-          x,
         );
       }),
-    mutants: [
-      "tool-ids-equal",
-      "tool-message-id-empty",
-      "tool-chat-id-missing",
-    ],
-  },
-  {
-    id: "tools.chat-content-beside-calls",
-    rule: {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/object, message.content",
-      text: "Beside calls the content is a string or null.",
+    faults: {
+      "tool-ids-equal": {
+        part: (part) =>
+          part.type === "tool" ? [{ ...part, id: "call_1" }] : [part],
+      },
+      ...shared("tool-message-id-empty", "tool-chat-id-missing"),
     },
-    level: "convention",
-    judge: (e) =>
-      e.replies("chat/*/whole/*").map((x) => {
-        const content = at(x.json, "choices.0.message.content");
-        return fact(
-          content === null || typeof content === "string",
-          "choices.0.message.content",
-          "a string or null",
-          content,
-          x,
-        );
-      }),
-    mutants: ["tool-chat-content-array", "tool-chat-content-missing"],
   },
-];
+]);
 
 /**
  * Part of `TOOLS_CHECKS`: each rule once on forced calls of any model, and once on the calls of
  * fixtures.
  */
-export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((
-  { id, rule, level, judge, mutants },
-): Check[] => [
-  {
-    id,
-    rule,
-    level,
-    mode: "both",
-    reads: ["tool-forced"],
-    judge,
-    // These need two calls in one reply.
-    mutants: mutants.filter((name) => name !== "tool-ids-equal"),
-  },
-  {
-    id: `${id}-of-fixtures`,
-    rule,
-    level,
+export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((shape) => {
+  // Two calls in one reply show it, which only fixtures have.
+  const { "tool-ids-equal": _, ...faults } = shape.faults;
+  return [{ ...shape, faults }, {
+    ...shape,
+    id: `${shape.id}-of-fixtures`,
     mode: "replay",
     reads: ["tool-calls"],
-    judge,
-    mutants,
-  },
-]);
+  }];
+});

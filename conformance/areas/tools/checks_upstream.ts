@@ -1,4 +1,20 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { isObject, parseJson } from "@model-gateway/replay/json";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  ascii,
+  choice,
+  schemas,
+  toolDescriptionsLost,
+  tools,
+} from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import {
@@ -7,11 +23,8 @@ import {
   offeredTools,
   toolChoiceIn,
 } from "../../evidence/offered_tools.ts";
-import type { DialectName } from "../../../replay/parse_request.ts";
-import { parseJson } from "../../../replay/json.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 const OFFER = {
   section: "POST /v1/chat/completions (operation `createChatCompletion`)",
@@ -84,135 +97,165 @@ function demands(e: Evidence, forms: readonly string[]): Finding[] {
         (form === "none" && offered.length === 0) ||
         (form === "named" && choice === "any" && offered.length === 1 &&
           offered[0]?.name === "get_time");
-      return fact(
-        holds,
-        "tool choice sent upstream",
+      return observed("tool choice sent upstream", choice, x).mustBe(
         expected.join(" or "),
-        choice,
-        x,
+        holds,
       );
     })
   );
 }
 
-/** Part of `TOOLS_CHECKS`. */
 export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["tool-choices"],
+  of: offers,
 }, [
   {
     id: "tools.definitions-names",
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, sent, found }) => {
-        const [expected, actual] = [sent, found].map((tools) =>
-          tools.map(({ name }) => name)
-        );
-        return fact(
-          sameJson(expected ?? [], actual ?? []),
-          "names of the tools sent upstream",
-          brief(expected, 400),
-          brief(actual, 400),
-          x,
-        );
-      }),
-    mutants: [
-      "tool-definitions-lost",
-      "tool-definitions-capped",
-      "tool-definitions-turned",
-      "tool-definitions-renamed",
-    ],
+    each: ({ x, sent, found }) => {
+      const [expected, actual] = [sent, found].map((tools) =>
+        tools.map(({ name }) => name)
+      );
+      return observed("names of the tools sent upstream", brief(actual, 400), x)
+        .mustBe(brief(expected, 400), sameJson(expected ?? [], actual ?? []));
+    },
+    faults: {
+      "tool-definitions-lost": asking({ tools: [] }),
+      "tool-definitions-capped": asking((request) => ({
+        tools: request.tools.slice(0, 16),
+      })),
+      "tool-definitions-turned": asking((request) => ({
+        tools: request.tools.toReversed(),
+      })),
+      "tool-definitions-renamed": tools(({ name }) => ({
+        name: name.replaceAll("-", "_"),
+      })),
+    },
   },
   {
     id: "tools.definitions-descriptions",
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, sent, found }) => {
-        const bad = sent.find(({ description }, at) =>
-          description !== "" && found[at]?.description !== description
-        );
-        return fact(
-          bad === undefined,
-          "descriptions of the tools sent upstream",
-          bad?.description ?? "all",
-          found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
-          x,
-        );
-      }),
-    mutants: [
-      "tool-descriptions-lost",
-      "tool-descriptions-ascii",
-      "tool-definitions-lost",
-    ],
+    each: ({ x, sent, found }) => {
+      const bad = sent.find(({ description }, at) =>
+        description !== "" && found[at]?.description !== description
+      );
+      return observed(
+        "descriptions of the tools sent upstream",
+        found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
+        x,
+      ).mustBe(bad?.description ?? "all", bad === undefined);
+    },
+    faults: {
+      "tool-descriptions-lost": toolDescriptionsLost,
+      "tool-descriptions-ascii": tools(({ about }) => ({
+        about: about === undefined ? undefined : ascii(about),
+      })),
+      ...shared("tool-definitions-lost"),
+    },
   },
   {
     id: "tools.definitions-schemas",
     rule: OFFER,
     level: "documented",
     reads: ["tool-definitions"],
-    judge: (e) =>
-      offers(e).map(({ x, call, sent, found }) => {
-        const ownKind = call.dialect === "generate_content";
-        const bad = sent.findIndex((tool, at) =>
-          // A schema without properties may be left out where the dialect wants it so.
-          !(ownKind && tool.description === "") &&
-          !keepsSchema(tool.schema, found[at]?.schema, ownKind)
-        );
-        return fact(
-          bad === -1,
-          "schemas of the tools sent upstream",
-          brief(sent[bad]?.schema ?? "all", 600),
-          brief(found[bad]?.schema ?? "all", 600),
-          x,
-        );
-      }),
-    mutants: [
-      "tool-schemas-emptied",
-      "tool-schema-required-lost",
-      "tool-schema-enum-lost",
-      "tool-schema-nested-lost",
-      "tool-schema-keywords-as-properties-lost",
-      "tool-schema-types-changed",
-      "tool-schema-additional-lost",
-      "tool-schema-items-lost",
-    ],
+    each: ({ x, call, sent, found }) => {
+      const ownKind = call.dialect === "generate_content";
+      const bad = sent.findIndex((tool, at) =>
+        // A schema without properties may be left out where the dialect wants it so.
+        !(ownKind && tool.description === "") &&
+        !keepsSchema(tool.schema, found[at]?.schema, ownKind)
+      );
+      return observed(
+        "schemas of the tools sent upstream",
+        brief(found[bad]?.schema ?? "all", 600),
+        x,
+      ).mustBe(brief(sent[bad]?.schema ?? "all", 600), bad === -1);
+    },
+    faults: {
+      "tool-schemas-emptied": tools(() => ({
+        schema: { type: "object", properties: {} },
+      })),
+      "tool-schema-required-lost": schemas(({ required: _, ...rest }) => rest),
+      "tool-schema-enum-lost": schemas(({ enum: _, ...rest }) => rest),
+      // Objects inside schemas lose their properties.
+      "tool-schema-nested-lost": tools(({ schema }) => ({
+        schema: isObject(schema) && isObject(schema["properties"])
+          ? {
+            ...schema,
+            properties: Object.fromEntries(
+              Object.entries(schema["properties"]).map(([key, value]) => [
+                key,
+                isObject(value) ? { ...value, properties: undefined } : value,
+              ]),
+            ),
+          }
+          : schema,
+      })),
+      // Properties with the names of keywords are removed.
+      "tool-schema-keywords-as-properties-lost": tools(({ schema }) => ({
+        schema: isObject(schema) && isObject(schema["properties"])
+          ? {
+            ...schema,
+            properties: { ...schema["properties"], title: undefined },
+          }
+          : schema,
+      })),
+      "tool-schema-types-changed": schemas((schema) =>
+        schema["type"] === "integer" ? { ...schema, type: "number" } : schema
+      ),
+      "tool-schema-additional-lost": schemas((
+        { additionalProperties: _, ...rest },
+      ) => rest),
+      "tool-schema-items-lost": schemas(({ items: _, ...rest }) => rest),
+    },
   },
   {
     id: "tools.choice-forced",
-    rule: {
-      source: CHOICE,
-      text:
-        "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
-    },
+    source: CHOICE,
+    rule:
+      "A tool that is forced by name, and the demand for any tool, reach the upstream as such.",
     judge: (e) => demands(e, ["named", "any", "any-single"]),
-    mutants: [
-      "tool-choice-lost",
-      "tool-choice-named-as-any",
-      "tool-choice-any-as-auto",
-      "tool-choice-wrong-name",
-    ],
+    faults: {
+      "tool-choice-lost": choice(() => undefined),
+      "tool-choice-named-as-any": choice((wanted) =>
+        wanted?.startsWith("tool:") ? "any" : wanted
+      ),
+      "tool-choice-any-as-auto": choice((wanted) =>
+        wanted === "any" ? "auto" : wanted
+      ),
+      "tool-choice-wrong-name": choice((wanted) =>
+        wanted?.startsWith("tool:") ? "tool:get_weather" : wanted
+      ),
+    },
   },
   {
     id: "tools.choice-none",
-    rule: {
-      source: CHOICE,
-      text: "Where calls are forbidden, the upstream may not call.",
-    },
+    source: CHOICE,
+    rule: "Where calls are forbidden, the upstream may not call.",
     judge: (e) => demands(e, ["none"]),
-    mutants: ["tool-choice-lost", "tool-choice-none-as-auto"],
+    faults: {
+      "tool-choice-none-as-auto": choice((wanted) =>
+        wanted === "none" ? "auto" : wanted
+      ),
+      ...shared("tool-choice-lost"),
+    },
   },
   {
     id: "tools.choice-free",
-    rule: {
-      source: CHOICE,
-      text: "Where the model may choose, nothing is forced upstream.",
-    },
+    source: CHOICE,
+    rule: "Where the model may choose, nothing is forced upstream.",
     judge: (e) => demands(e, ["auto", "unset", "single", "many"]),
-    mutants: ["tool-choice-auto-as-any", "tool-choice-unset-as-none"],
+    faults: {
+      "tool-choice-auto-as-any": choice((wanted) =>
+        wanted === "auto" ? "any" : wanted
+      ),
+      "tool-choice-unset-as-none": choice((wanted) => wanted ?? "none"),
+    },
   },
   {
     id: "tools.choice-keeps-tools",
@@ -225,24 +268,19 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           const found = offeredTools(call.dialect, call.json).map(({ name }) =>
             name
           );
-          return fact(
-            sameJson(found, ["get_weather", "get_time"]),
-            "tools sent upstream",
+          return observed("tools sent upstream", brief(found), x).mustBe(
             "get_weather, get_time",
-            brief(found),
-            x,
+            sameJson(found, ["get_weather", "get_time"]),
           );
         })
       ),
-    mutants: ["tool-definitions-lost", "tool-definitions-turned"],
+    faults: shared("tool-definitions-lost", "tool-definitions-turned"),
   },
   {
     id: "tools.parallel-off",
-    rule: {
-      source: CHOICE,
-      text:
-        "`disable_parallel_tool_use` and `parallel_tool_calls` = false reach an upstream whose format has them.",
-    },
+    source: CHOICE,
+    rule:
+      "`disable_parallel_tool_use` and `parallel_tool_calls` = false reach an upstream whose format has them.",
     judge: (e) =>
       ["single", "any-single"].flatMap((form) => e.matching(`*/*/${form}`))
         .flatMap((x) => {
@@ -253,37 +291,37 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           }
           const { parallel } = toolChoiceIn(call.dialect, call.json);
           return [
-            fact(
-              parallel === false,
-              "parallel calls sent upstream",
+            observed("parallel calls sent upstream", parallel, x).mustBe(
               "forbidden",
-              parallel,
-              x,
+              parallel === false,
             ),
           ];
         }),
-    mutants: ["tool-parallel-flag-lost", "tool-parallel-flag-turned"],
+    faults: {
+      "tool-parallel-flag-lost": asking({ parallel: true }),
+      "tool-parallel-flag-turned": asking((request) => ({
+        parallel: !request.parallel,
+      })),
+    },
   },
   {
     id: "tools.parallel-on",
-    rule: {
-      source: CHOICE,
-      text: "Parallel calls are forbidden only where the client forbids them.",
-    },
+    source: CHOICE,
+    rule: "Parallel calls are forbidden only where the client forbids them.",
     judge: (e) =>
       ["auto", "any", "named", "many", "unset"].flatMap((form) =>
         e.matching(`*/*/${form}`)
       ).map((x) => {
         const call = callOf(x);
         const { parallel } = toolChoiceIn(call.dialect, call.json);
-        return fact(
-          parallel !== false,
-          "parallel calls sent upstream",
+        return observed("parallel calls sent upstream", parallel, x).mustBe(
           "not forbidden",
-          parallel,
-          x,
+          parallel !== false,
         );
       }),
-    mutants: ["tool-parallel-never", "tool-parallel-flag-turned"],
+    faults: {
+      "tool-parallel-never": asking({ parallel: false }),
+      ...shared("tool-parallel-flag-turned"),
+    },
   },
 ]);

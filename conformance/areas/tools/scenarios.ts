@@ -1,6 +1,6 @@
 /** Scenarios of the area `tools`: calls in replies, and tools in requests upstream. */
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { JsonObject } from "../../../replay/json.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,
@@ -100,7 +100,6 @@ const FORCED: Scenario = {
     ),
 };
 
-/** All scenarios of the area `tools`. */
 export const TOOLS_SCENARIOS: readonly Scenario[] = [
   fixtures("tool-calls", "One call, parallel calls, a call without arguments", [
     "tool",

@@ -1,6 +1,10 @@
 /** Scenarios of the area `tools` about the turns after a call. */
 import { toolCallsIn } from "../../evidence/tool_calls.ts";
-import { type Json, type JsonObject, objectOf } from "../../../replay/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,
@@ -123,11 +127,7 @@ const HISTORIES: Readonly<
     callTurn(endpoint, "First.", [PARIS]),
     ...answerTurns(endpoint, [PARIS], ""),
     callTurn(endpoint, "Second.", [{ ...TIME, id: "call_again" }]),
-    ...answerTurns(
-      endpoint,
-      [{ id: "call_again", answer: "Noon" }],
-      words,
-    ),
+    ...answerTurns(endpoint, [{ id: "call_again", answer: "Noon" }], words),
   ],
   twins: (endpoint, words) => {
     const tokyo = { ...PARIS, id: "call_tokyo", args: { city: "Tokyo" } };
@@ -185,7 +185,6 @@ async function converse(
   }));
 }
 
-/** Part of `TOOLS_SCENARIOS`. */
 export const TOOL_HISTORY_SCENARIOS: readonly Scenario[] = [
   {
     name: "tool-histories",

@@ -1,5 +1,5 @@
 /** Scenarios of the area `tools` about requests: definitions and choices. */
-import type { JsonObject } from "../../../replay/json.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 import {
   type Generation,
   plainRequest,
@@ -29,10 +29,7 @@ const SCHEMA: JsonObject = {
           type: "array",
           items: {
             type: "object",
-            properties: {
-              lat: { type: "number" },
-              lon: { type: "number" },
-            },
+            properties: { lat: { type: "number" }, lon: { type: "number" } },
             required: ["lat", "lon"],
           },
         },
@@ -90,9 +87,7 @@ const CHOICES: Readonly<
     any: { tool_choice: { type: "any" } },
     named: { tool_choice: { type: "tool", name: "get_time" } },
     none: { tool_choice: { type: "none" } },
-    single: {
-      tool_choice: { type: "auto", disable_parallel_tool_use: true },
-    },
+    single: { tool_choice: { type: "auto", disable_parallel_tool_use: true } },
     "any-single": {
       tool_choice: { type: "any", disable_parallel_tool_use: true },
     },
@@ -118,7 +113,6 @@ const FORMS = Object.keys(CHOICES.chat).length;
 
 const TOOLS = ["get_weather", "get_time"];
 
-/** Part of `TOOLS_SCENARIOS`. */
 export const TOOL_REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: "tool-definitions",

@@ -2,6 +2,23 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
+import { fact, observed, some } from "../../suite/finding.ts";
+import { UPSTREAM_KEY } from "../../reference_gateway/call_upstream.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
+import {
+  concurrentTextLost,
+  ending,
+  holding,
+  sizeOf,
+  textsSwapped,
+} from "./faults.ts";
 import {
   contentOf,
   fixtureContent,
@@ -10,8 +27,6 @@ import {
 import { headerOf, isStream } from "../../evidence/exchange.ts";
 import { containedKey } from "../../evidence/redaction.ts";
 import { PHASES } from "./scenarios.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, some } from "../../suite/finding.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
 import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
 import { TRANSPORT_FORBIDDEN_CHECKS } from "./checks_forbidden.ts";
@@ -26,7 +41,7 @@ function hangUp(
   id: string,
   text: string,
   phases: readonly (keyof typeof PHASES)[],
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
@@ -37,154 +52,207 @@ function hangUp(
     judge: (e) =>
       phases.flatMap((phase) => e.matching(`*/*/${phase}`)).map((x) => {
         const ending = e.note(`${x.label} upstream`);
-        return fact(
-          ending === "caller-hung-up",
-          "upstream exchange",
+        return observed("upstream exchange", ending, x).mustBe(
           "caller-hung-up",
-          ending,
-          x,
+          ending === "caller-hung-up",
         );
       }),
-    mutants,
+    faults,
   };
 }
 
-/** All checks of the area `transport`. */
 export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
-  { mode: "replay" },
+  { section: "Stream behaviour", mode: "replay" },
   [
     {
       id: "transport.not-buffered",
-      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      rule: NOT_BUFFERED,
       reads: ["gated"],
-      judge: (e) =>
-        e.matching("*/*/gated").map((x) =>
-          fact(
-            e.note(`${x.label} seen`) === true,
-            "first content",
+      matching: "*/*/gated",
+      each: (x, e) =>
+        observed("first content", "did not arrive while the upstream waited")
+          .mustBe(
             "reach the client before the upstream sends the rest",
-            "did not arrive while the upstream waited",
-            x,
-          )
-        ),
-      mutants: ["stream-buffered", "stream-buffered-by-size"],
+            e.note(`${x.label} seen`) === true,
+          ),
+      faults: {
+        // The stream is buffered until its end.
+        "stream-buffered": {
+          writer: (writer, { stream }) => {
+            if (!stream) return writer;
+            const held: Uint8Array[] = [];
+            return {
+              ...writer,
+              piece: (bytes) => void held.push(bytes),
+              end: () => {
+                for (const bytes of held) writer.piece(bytes);
+                writer.end();
+              },
+            };
+          },
+        },
+        "stream-buffered-by-size": holding((held) => sizeOf(held) >= 4096),
+      },
     },
     {
       id: "transport.each-part-at-once",
-      rule: { section: "Stream behaviour", text: NOT_BUFFERED },
+      rule: NOT_BUFFERED,
       reads: ["gated-each"],
-      judge: (e) =>
-        e.matching("*/*/gated-each").map((x) => {
-          const held = e.note(`${x.label} held`);
-          return fact(
-            held === "",
-            "content of each frame",
-            "reach the client before the upstream sends the next frame",
-            held === "" ? "all came" : `${held} did not`,
-            x,
-          );
-        }),
-      mutants: [
-        "stream-buffered",
-        "stream-one-behind",
-        "stream-buffered-by-size",
-        "stream-buffered-late",
-      ],
+      matching: "*/*/gated-each",
+      each: (x, e) => {
+        const held = e.note(`${x.label} held`);
+        return observed(
+          "content of each frame",
+          held === "" ? "all came" : `${held} did not`,
+        ).mustBe(
+          "reach the client before the upstream sends the next frame",
+          held === "",
+        );
+      },
+      faults: {
+        // Each frame is sent only when the next one arrives.
+        "stream-one-behind": {
+          writer: (writer, { stream }) => {
+            if (!stream) return writer;
+            let waiting: Uint8Array | undefined;
+            const next = (bytes?: Uint8Array): void => {
+              if (waiting !== undefined) writer.piece(waiting);
+              waiting = bytes;
+            };
+            return {
+              ...writer,
+              piece: next,
+              end: () => {
+                next();
+                writer.end();
+              },
+            };
+          },
+        },
+        "stream-buffered-late": holding((_, sent) => sent < 8),
+        ...shared("stream-buffered", "stream-buffered-by-size"),
+      },
     },
     hangUp(
       "transport.hang-up-cancels",
       "When the client disconnects, the upstream call is ended: no tokens are billed that no client reads.",
       ["middle", "late"],
-      ["hang-up-ignored"],
+      { "hang-up-ignored": { hangUpCancels: () => false } },
     ),
     hangUp(
       "transport.hang-up-before-head",
       "When the client disconnects before the reply has begun, the upstream call is ended.",
       ["before-head", "after-head"],
-      ["hang-up-ignored"],
+      shared("hang-up-ignored"),
     ),
     hangUp(
       "transport.hang-up-whole",
       "When the client of a whole reply disconnects, the upstream call is ended.",
       ["whole-before-head", "whole-middle"],
-      ["hang-up-ignored", "hang-up-of-whole-ignored"],
+      {
+        "hang-up-of-whole-ignored": { hangUpCancels: ({ stream }) => stream },
+        ...shared("hang-up-ignored"),
+      },
     ),
     {
       id: "transport.no-crosstalk",
-      rule: {
-        source: "Replies of one client must never reach another",
-        text:
-          "Of many concurrent streams each has its own text and is complete.",
-      },
+      source: "Replies of one client must never reach another",
+      rule: "Of many concurrent streams each has its own text and is complete.",
       reads: ["parallel"],
-      judge: (e) =>
-        e.streams("*/*/*").map((x) => {
-          const name = x.label.split("/").at(-1)?.split(":")[0] ?? "";
-          const wanted = textAndCalls(fixtureContent(name, x.via));
-          const found = textAndCalls(contentOf(x));
-          return fact(found === wanted, "text", wanted, found, x);
-        }),
-      mutants: ["texts-swapped", "concurrent-text-lost"],
+      streams: "*/*/*",
+      each: (x) => {
+        const name = x.label.split("/").at(-1)?.split(":")[0] ?? "";
+        const wanted = textAndCalls(fixtureContent(name, x.via));
+        const found = textAndCalls(contentOf(x));
+        return fact(found === wanted, "text", wanted, found);
+      },
+      faults: {
+        "texts-swapped": textsSwapped,
+        "concurrent-text-lost": concurrentTextLost,
+      },
     },
     {
       id: "transport.streams-end",
-      rule: {
-        source: "RFC 9112, 8",
-        text:
-          "A stream that reached its end is ended properly: the body is complete by its framing.",
-      },
+      source: "RFC 9112, 8",
+      rule:
+        "A stream that reached its end is ended properly: the body is complete by its framing.",
       mode: "both",
-      reads: ["text", "raw-streams"],
+      reads: [TEXT_SCENARIO, "raw-streams"],
       judge: (e) =>
         some(
           e.exchanges.filter(isStream).map((x) =>
-            fact(
-              x.ending === "complete",
-              "end of the body",
+            observed("end of the body", x.problem ?? x.ending, x).mustBe(
               "complete",
-              x.problem ?? x.ending,
-              x,
+              x.ending === "complete",
             )
           ),
           "an event stream",
         ),
-      mutants: ["stream-reset-at-end", "stream-never-ends"],
+      faults: {
+        "stream-reset-at-end": ending((writer) => writer.reset()),
+        "stream-never-ends": ending(() => {}),
+      },
     },
     {
       id: "transport.no-key-in-replies",
-      rule: {
-        source:
-          "A reply that contains a key leaks it into every log between gateway and client",
-        text: "No reply contains the client's key or the upstream's.",
-      },
+      source:
+        "A reply that contains a key leaks it into every log between gateway and client",
+      rule: "No reply contains the client's key or the upstream's.",
       mode: "both",
       reads: "everything",
-      provedBy: ["keys", "text"],
+      provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
-          fact(
+          observed("reply", "contains a key", x).mustBe(
+            "no key in it",
             !containedKey(x.text) &&
               !containedKey(JSON.stringify(x.head?.headers ?? [])),
-            "reply",
-            "no key in it",
-            "contains a key",
-            x,
           )
         ),
-      mutants: [
-        "401-echoes-key",
-        "401-echoes-bearer",
-        "upstream-key-in-header",
-        "key-in-every-reply",
-      ],
+      faults: {
+        "401-echoes-key": {
+          problem: (problem, { request }) =>
+            problem.status === 401
+              ? {
+                ...problem,
+                message: `bad key ${request.headers["x-api-key"]}`,
+              }
+              : problem,
+        },
+        // A refusal repeats the authorization header of the request.
+        "401-echoes-bearer": {
+          problem: (problem, { request }) =>
+            problem.status === 401
+              ? {
+                ...problem,
+                message: `no such key: ${request.headers["authorization"]}`,
+              }
+              : problem,
+        },
+        "upstream-key-in-header": {
+          reply: (reply) => ({
+            ...reply,
+            headers: { ...reply.headers, "x-debug": `key=${UPSTREAM_KEY}` },
+          }),
+        },
+        // Replies contain the client's key.
+        "key-in-every-reply": {
+          reply: (reply, { request }) => ({
+            ...reply,
+            body: {
+              ...reply.body,
+              caller: request.headers["x-api-key"] ??
+                request.headers["authorization"] ?? "",
+            },
+          }),
+        },
+      },
     },
     {
       id: "transport.upstream-key-not-repeated",
-      rule: {
-        source: "https://github.com/BerriAI/litellm/issues/15799",
-        text:
-          "The upstream's words about the gateway's own key never reach the client.",
-      },
+      source: "https://github.com/BerriAI/litellm/issues/15799",
+      rule:
+        "The upstream's words about the gateway's own key never reach the client.",
       reads: ["upstream-identity"],
       judge: (e) =>
         ["echoing-401", "echoing-403"].flatMap((
@@ -193,25 +261,27 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           ...e.matching(`*/*/${name}-whole`),
           ...e.matching(`*/*/${name}-stream`),
         ]).map((x) =>
-          fact(
-            e.note(`${x.label} holds key`) === false && !containedKey(x.text),
-            "reply",
+          observed("reply", x.text.slice(0, 160), x).mustBe(
             "the upstream's key is not in it",
-            x.text.slice(0, 160),
-            x,
+            e.note(`${x.label} holds key`) === false && !containedKey(x.text),
           )
         ),
-      mutants: ["upstream-words-passed-on"],
+      faults: {
+        "upstream-words-passed-on": {
+          problem: (problem) =>
+            problem.message.includes("status 40")
+              ? { ...problem, message: `Incorrect API key: ${UPSTREAM_KEY}` }
+              : problem,
+        },
+      },
     },
     {
       id: "transport.key-stays-inside",
-      rule: {
-        source:
-          "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
-        text:
-          "No request upstream contains a key, except the upstream's own key in its header.",
-      },
-      reads: ["text"],
+      source:
+        "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
+      rule:
+        "No request upstream contains a key, except the upstream's own key in its header.",
+      reads: [TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.flatMap((x) =>
           x.upstream.map((call) => {
@@ -221,37 +291,56 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             const rest = Object.entries(call.headers).filter(([name]) =>
               !own.includes(name)
             );
-            return fact(
+            return observed("upstream call", "contains a key", x).mustBe(
+              "no key outside the upstream's own header",
               !containedKey(JSON.stringify(rest)) && !containedKey(call.body) &&
                 !containedKey(call.path.replace(/([?&]key=)[^&]*/, "$1")),
-              "upstream call",
-              "no key outside the upstream's own header",
-              "contains a key",
-              x,
             );
           })
         ),
-      mutants: ["client-key-forwarded", "key-in-upstream-address"],
+      faults: {
+        // The client's key is sent upstream in a header.
+        "client-key-forwarded": {
+          upstream: (call, { request }) => ({
+            ...call,
+            headers: {
+              ...call.headers,
+              "x-client": request.headers["x-api-key"] ??
+                request.headers["authorization"] ?? "",
+            },
+          }),
+        },
+        "key-in-upstream-address": {
+          upstream: (call) => ({
+            ...call,
+            url: `${call.url}${
+              call.url.includes("?") ? "&" : "?"
+            }caller=${UPSTREAM_KEY}`,
+          }),
+        },
+      },
     },
     {
       id: "transport.no-cookies",
-      rule: {
-        source: "A gateway keeps no state of its clients in cookies",
-        text: "No reply of an operation sets a cookie.",
-      },
+      source: "A gateway keeps no state of its clients in cookies",
+      rule: "No reply of an operation sets a cookie.",
       mode: "both",
-      reads: ["text", "keys"],
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
-          fact(
-            headerOf(x, "set-cookie") === undefined,
-            "set-cookie",
+          observed("set-cookie", headerOf(x, "set-cookie"), x).mustBe(
             "none",
-            headerOf(x, "set-cookie"),
-            x,
+            headerOf(x, "set-cookie") === undefined,
           )
         ),
-      mutants: ["sets-cookie"],
+      faults: {
+        "sets-cookie": {
+          reply: (reply) => ({
+            ...reply,
+            headers: { ...reply.headers, "set-cookie": "route=a; path=/" },
+          }),
+        },
+      },
     },
     ...TRANSPORT_HEAD_CHECKS,
     ...TRANSPORT_FORBIDDEN_CHECKS,

@@ -1,8 +1,13 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
+import { type Finding, observed } from "../../suite/finding.ts";
+import { halved, refusals } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
 
 /** True when every string in a value can be encoded as UTF-8: no lone surrogate. */
 function wellFormed(value: Json | undefined): boolean {
@@ -16,116 +21,132 @@ function wellFormed(value: Json | undefined): boolean {
 
 function texts(x: Exchange): Finding {
   const frame = x.frames.find(({ json }) => !wellFormed(json));
-  return fact(
-    frame === undefined && wellFormed(x.json),
+  return observed(
     "characters",
-    "each character whole in its piece",
     frame?.data.slice(0, 200) ?? x.text.slice(0, 200),
     x,
     frame,
+  ).mustBe(
+    "each character whole in its piece",
+    frame === undefined && wellFormed(x.json),
   );
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   mode: "both",
 }, [
   {
     id: "transport.characters-are-whole",
-    rule: {
-      source: "RFC 8259, 8.2",
-      text:
-        "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
-    },
-    reads: ["same-again"],
+    source: "RFC 8259, 8.2",
+    rule:
+      "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
+    reads: [SAME_AGAIN_NAME],
     judge: (e) => e.exchanges.map(texts),
-    mutants: ["characters-halved", "chat-characters-halved"],
+    faults: {
+      "characters-halved": halved("messages", "delta.text"),
+      "chat-characters-halved": halved("chat", "choices.0.delta.content"),
+    },
   },
   {
     id: "transport.no-byte-order-mark",
-    rule: {
-      source: "RFC 8259, 8.1",
-      text:
-        "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
-    },
-    reads: ["text", "keys", "model-list"],
+    source: "RFC 8259, 8.1",
+    rule:
+      "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
+        observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+          "no byte order mark",
           isStream(x) ||
             !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
-          "first bytes",
-          "no byte order mark",
-          [...x.body.slice(0, 3)],
-          x,
         )
       ),
-    mutants: ["json-with-byte-order-mark"],
+    faults: {
+      // JSON begins with a byte order mark.
+      "json-with-byte-order-mark": {
+        writer: (writer, { stream }) =>
+          stream ? writer : {
+            ...writer,
+            head: (status, headers) => {
+              const length = Number(headers["content-length"] ?? 0) + 3;
+              writer.head(status, {
+                ...headers,
+                "content-length": `${length}`,
+              });
+            },
+            piece: (bytes) =>
+              writer.piece(Uint8Array.of(0xef, 0xbb, 0xbf, ...bytes)),
+          },
+      },
+    },
   },
   {
     id: "transport.no-deny-reason",
-    rule: {
-      section: "Errors",
-      text:
-        "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
-    },
+    section: "Errors",
+    rule:
+      "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
     reads: "everything",
-    provedBy: ["keys"],
+    provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
-          headerOf(x, "x-deny-reason") === undefined,
-          "x-deny-reason",
+        observed("x-deny-reason", headerOf(x, "x-deny-reason"), x).mustBe(
           "none from the service itself",
-          headerOf(x, "x-deny-reason"),
-          x,
+          headerOf(x, "x-deny-reason") === undefined,
         )
       ),
-    mutants: ["refusals-with-deny-reason"],
+    faults: {
+      "refusals-with-deny-reason": refusals(
+        "x-deny-reason",
+        "host_not_allowed",
+      ),
+    },
   },
   {
     id: "transport.not-for-shared-caches",
-    rule: {
-      source: "RFC 9111, 3.5",
-      text:
-        "A reply to a request with a key is for that client alone: its headers do not declare it public.",
-    },
-    reads: ["text", "keys", "model-list"],
+    source: "RFC 9111, 3.5",
+    rule:
+      "A reply to a request with a key is for that client alone: its headers do not declare it public.",
+    reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) => {
         const cacheControl = headerOf(x, "cache-control") ?? "";
-        return fact(
-          !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
-          "cache-control",
+        return observed("cache-control", cacheControl, x).mustBe(
           "neither public nor s-maxage",
-          cacheControl,
-          x,
+          !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
         );
       }),
-    mutants: ["replies-public"],
+    faults: {
+      "replies-public": {
+        reply: (reply) => ({
+          ...reply,
+          headers: { ...reply.headers, "cache-control": "public, max-age=600" },
+        }),
+      },
+    },
   },
   {
     id: "transport.refusals-are-final",
-    rule: {
-      source:
-        "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
-      text:
-        "A refusal that the same request will get again does not ask for a retry.",
-    },
+    source:
+      "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
+    rule:
+      "A refusal that the same request will get again does not ask for a retry.",
     reads: "everything",
-    provedBy: ["keys"],
+    provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
-        fact(
+        observed(
+          "x-should-retry",
+          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
+          x,
+        ).mustBe(
+          "not true",
           ![400, 401, 403, 404, 405, 413, 415, 422].includes(
             x.head?.status ?? 0,
           ) || headerOf(x, "x-should-retry") !== "true",
-          "x-should-retry",
-          "not true",
-          `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
-          x,
         )
       ),
-    mutants: ["refusals-to-be-tried-again"],
+    faults: {
+      "refusals-to-be-tried-again": refusals("x-should-retry", "true"),
+    },
   },
 ]);

@@ -2,13 +2,33 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
+import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
+import { BROKEN_OFF_NAME } from "../upstream/scenarios.ts";
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  some,
+} from "../../suite/finding.ts";
+import {
+  header,
+  isRequestId,
+  REQUEST_ID_CHECKS,
+  upstreamHeaders,
+} from "./checks_request_ids.ts";
+import { all, json, streams, typed, without } from "./faults.ts";
+import {
+  type Check,
+  checksWith,
+  type Faults,
+  shared,
+} from "../../suite/check.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
-import { textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, NotTestable, some } from "../../suite/finding.ts";
 
 /** All streams that were requested and answered, whatever their content type. */
 function streamsOf(e: Evidence): readonly Exchange[] {
@@ -19,67 +39,25 @@ function streamsOf(e: Evidence): readonly Exchange[] {
   return found;
 }
 
-function header(
-  x: Exchange,
-  name: string,
-  expected: string,
-  test: (value: string | undefined) => boolean,
-): Finding {
-  const value = headerOf(x, name);
-  return fact(test(value), name, expected, value, x);
-}
-
 /** A check of a header of every stream. */
 function streamHead(
   id: string,
   level: Check["level"],
   rule: Check["rule"],
   judge: (x: Exchange) => Finding,
-  mutants: readonly string[],
+  faults: Faults,
 ): Check {
   return {
     id,
     rule,
     level,
     mode: "both",
-    reads: ["text", "raw-streams"],
+    reads: [TEXT_SCENARIO, "raw-streams"],
     judge: (e) => streamsOf(e).map(judge),
-    mutants,
+    faults,
   };
 }
 
-/** The request id under the names that the two libraries read; a reply may have both. */
-function idOf(x: Exchange): string | undefined {
-  return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");
-}
-
-function isRequestId(name: string): boolean {
-  return /^(x-)?request-id$/.test(name);
-}
-
-/** Findings about headers of these names with values of the upstream. */
-function upstreamHeaders(
-  e: Evidence,
-  which: (name: string) => boolean,
-): Finding[] {
-  return [
-    ...e.matching("*/*/telling-whole"),
-    ...e.matching("*/*/telling-stream"),
-  ].map((x) => {
-    const leaked = (x.head?.headers ?? []).filter(([name, value]) =>
-      which(name.toLowerCase()) && value.includes(CANARY)
-    );
-    return fact(
-      leaked.length === 0 && x.head?.status === 200,
-      "headers",
-      "not the upstream's value",
-      leaked,
-      x,
-    );
-  });
-}
-
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
   mode: "both",
 }, [
@@ -101,7 +79,13 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
             value ?? "",
           ),
       ),
-    ["stream-as-json", "stream-as-text", "stream-charset-latin1"],
+    {
+      "stream-as-json": streams(typed("application/json")),
+      "stream-as-text": streams(typed("text/plain; charset=utf-8")),
+      "stream-charset-latin1": streams(
+        typed("text/event-stream; charset=iso-8859-1"),
+      ),
+    },
   ),
   streamHead(
     "transport.stream-without-length",
@@ -112,7 +96,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "A stream has no content-length: its length is not known in advance.",
     },
     (x) => header(x, "content-length", "none", (value) => value === undefined),
-    ["stream-with-length"],
+    {
+      "stream-with-length": streams((headers) => ({
+        ...without(headers, "transfer-encoding"),
+        "content-length": "1000000",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-not-compressed",
@@ -128,7 +117,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "none",
         (value) => value === undefined || value === "identity",
       ),
-    ["stream-says-gzip"],
+    {
+      "stream-says-gzip": streams((headers) => ({
+        ...headers,
+        "content-encoding": "gzip",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-not-cached",
@@ -144,7 +138,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "absent, or no-cache or no-store",
         (value) => value === undefined || /no-(cache|store)/i.test(value),
       ),
-    ["stream-cacheable"],
+    {
+      "stream-cacheable": streams((headers) => ({
+        ...headers,
+        "cache-control": "public, max-age=60",
+      })),
+    },
   ),
   streamHead(
     "transport.stream-says-no-cache",
@@ -160,7 +159,12 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         "no-cache or no-store",
         (value) => /no-(cache|store)/i.test(value ?? ""),
       ),
-    ["stream-cacheable", "stream-without-cache-control"],
+    {
+      "stream-without-cache-control": streams((headers) =>
+        without(headers, "cache-control")
+      ),
+      ...shared("stream-cacheable"),
+    },
   ),
   streamHead(
     "transport.stream-no-proxy-buffer",
@@ -170,22 +174,18 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       text:
         "A stream asks proxies in front not to buffer it: `x-accel-buffering: no`.",
     },
-    (x) =>
-      header(
-        x,
-        "x-accel-buffering",
-        "no",
-        (value) => value === "no",
+    (x) => header(x, "x-accel-buffering", "no", (value) => value === "no"),
+    {
+      "stream-without-accel": streams((headers) =>
+        without(headers, "x-accel-buffering")
       ),
-    ["stream-without-accel"],
+    },
   ),
   {
     id: "transport.json-content-type",
-    rule: {
-      section: "Endpoints",
-      text: "All bodies are JSON (`content-type: application/json`).",
-    },
-    reads: ["text", "raw-streams", "model-list", "methods"],
+    section: "Endpoints",
+    rule: "All bodies are JSON (`content-type: application/json`).",
+    reads: [TEXT_SCENARIO, "raw-streams", MODEL_LIST_NAME, "methods"],
     judge: (e) =>
       some(
         e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
@@ -201,159 +201,118 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         ),
         "a JSON object",
       ),
-    mutants: ["json-as-text", "json-without-type", "json-charset-latin1"],
+    faults: {
+      "json-as-text": json(typed("text/plain")),
+      "json-without-type": json((headers) => without(headers, "content-type")),
+      "json-charset-latin1": json(
+        typed("application/json; charset=iso-8859-1"),
+      ),
+    },
   },
   {
     id: "transport.framing",
-    rule: {
-      source: "RFC 9112, 6",
-      text:
-        "A reply has one framing, and its body has the length that the framing declares; it is compressed only where the client accepts it.",
-    },
+    source: "RFC 9112, 6",
+    rule:
+      "A reply has one framing, and its body has the length that the framing declares; it is compressed only where the client accepts it.",
     reads: ["raw-streams"],
-    judge: (e) =>
-      e.matching("*/*/*").flatMap((x) => {
-        const length = headerOf(x, "content-length");
-        const chunked = headerOf(x, "transfer-encoding");
-        return [
-          fact(
-            x.ending === "complete",
-            "body",
-            "complete by its framing",
-            x.problem ?? x.ending,
-            x,
-          ),
-          fact(
-            length === undefined || chunked === undefined,
-            "framing",
-            "content-length or transfer-encoding",
-            `${length} and ${chunked}`,
-            x,
-          ),
-          ...(x.label.endsWith("-plain")
-            ? [
-              header(
-                x,
-                "content-encoding",
-                "none",
-                (value) => value === undefined || value === "identity",
-              ),
-            ]
-            : []),
-        ];
-      }),
-    mutants: ["length-and-chunks", "length-too-large", "stream-says-gzip"],
-  },
-  {
-    id: "transport.request-id",
-    rule: {
-      source:
-        "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
-      text:
-        "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
+    matching: "*/*/*",
+    each: (x) => {
+      const length = headerOf(x, "content-length");
+      const chunked = headerOf(x, "transfer-encoding");
+      return [
+        observed("body", x.problem ?? x.ending).mustBe(
+          "complete by its framing",
+          x.ending === "complete",
+        ),
+        observed("framing", `${length} and ${chunked}`).mustBe(
+          "content-length or transfer-encoding",
+          length === undefined || chunked === undefined,
+        ),
+        ...(x.label.endsWith("-plain")
+          ? [
+            header(
+              x,
+              "content-encoding",
+              "none",
+              (value) => value === undefined || value === "identity",
+            ),
+          ]
+          : []),
+      ];
     },
-    reads: ["text", "keys", "model-list"],
-    judge: (e) =>
-      e.exchanges.map((x) => {
-        const name = x.endpoint === "messages" ? "request-id" : "x-request-id";
-        return header(
-          x,
-          x.endpoint === "models" ? "request-id or x-request-id" : name,
-          "a text",
-          () =>
-            (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
-              "",
-        );
-      }),
-    mutants: ["no-request-id", "no-request-id-on-errors"],
-  },
-  {
-    id: "transport.request-id-unique",
-    rule: {
-      source: "A request id identifies one request in a log",
-      text: "No request id occurs twice.",
+    faults: {
+      "length-and-chunks": json((headers) => ({
+        ...headers,
+        "transfer-encoding": "chunked",
+      })),
+      "length-too-large": json((headers, { body }) => ({
+        ...headers,
+        "content-length": String(
+          new TextEncoder().encode(JSON.stringify(body)).length + 5,
+        ),
+      })),
+      ...shared("stream-says-gzip"),
     },
-    reads: ["text", "keys", "model-list"],
-    judge: (e) => {
-      const seen = new Set<string>();
-      const found = e.exchanges.flatMap((x) => {
-        const id = idOf(x);
-        if (id === undefined) return [];
-        const twice = seen.has(id);
-        seen.add(id);
-        return [fact(!twice, "request id", "a unique one", id, x)];
-      });
-      return some(found, "with a request id");
-    },
-    mutants: ["constant-request-id"],
   },
-  {
-    id: "transport.request-id-in-body",
-    rule: {
-      source: "https://docs.anthropic.com/en/api/errors",
-      text:
-        "Where an error body has `request_id`, it is the one in the header.",
-    },
-    reads: ["keys"],
-    judge: (e) =>
-      e.matching("*/missing").map((x) => {
-        const requestId = textAt(x.json, "request_id");
-        return fact(
-          requestId === "" || requestId === idOf(x),
-          "request_id",
-          idOf(x) ?? "none",
-          requestId,
-          x,
-        );
-      }),
-    mutants: ["request-id-mismatch"],
-  },
+  ...REQUEST_ID_CHECKS,
   {
     id: "transport.no-upstream-headers",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text:
-        "Headers that identify the upstream and its account are not passed on.",
-    },
+    source: "Claude Code's contract for gateways",
+    rule:
+      "Headers that identify the upstream and its account are not passed on.",
     mode: "replay",
     reads: ["upstream-identity"],
     // A gateway may reuse the vendor's request id, with which the vendor can be asked.
     judge: (e) => upstreamHeaders(e, (name) => !isRequestId(name)),
-    mutants: ["upstream-headers-passed-on"],
-  },
-  {
-    id: "transport.own-request-id",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text: "The upstream's request id is not passed on.",
+    faults: {
+      "upstream-headers-passed-on": all((headers) => ({
+        ...headers,
+        "openai-organization": CANARY,
+      })),
     },
-    level: "contract",
-    mode: "replay",
-    reads: ["upstream-identity"],
-    judge: (e) => upstreamHeaders(e, isRequestId),
-    mutants: ["upstream-request-id-passed-on"],
   },
   {
     id: "transport.no-upstream-address",
-    rule: {
-      source: "https://github.com/BerriAI/litellm/issues/39757",
-      text: "No reply contains the upstream's address.",
-    },
+    source: "https://github.com/BerriAI/litellm/issues/39757",
+    rule: "No reply contains the upstream's address.",
     mode: "replay",
-    reads: ["upstream-identity", "upstream-refusals", "broken-off"],
+    reads: ["upstream-identity", UPSTREAM_REFUSALS, BROKEN_OFF_NAME],
     judge: (e) => {
       const host = e.note("upstream host");
       return e.matching("*/*/*").map((x) =>
-        fact(
+        observed("reply", x.text.slice(0, 160), x).mustBe(
+          "the upstream's address is not in it",
           typeof host === "string" && !x.text.includes(host) &&
             !JSON.stringify(x.head?.headers ?? []).includes(host),
-          "reply",
-          "the upstream's address is not in it",
-          x.text.slice(0, 160),
-          x,
         )
       );
     },
-    mutants: ["upstream-address-in-error", "upstream-address-in-header"],
+    faults: {
+      // An error contains the address that could not be reached.
+      "upstream-address-in-error": {
+        upstream: (call, { state }) => {
+          state.set("url", call.url);
+          return call;
+        },
+        problem: (problem, { state }) =>
+          problem.status === 502
+            ? {
+              ...problem,
+              message: `error sending request for url (${state.get("url")})`,
+            }
+            : problem,
+      },
+      // A header contains the upstream's address.
+      "upstream-address-in-header": {
+        upstream: (call, { state }) => {
+          state.set("url", call.url);
+          return call;
+        },
+        reply: (reply, { state }) => ({
+          ...reply,
+          headers: { ...reply.headers, "x-upstream": String(state.get("url")) },
+        }),
+      },
+    },
   },
 ]);

@@ -2,11 +2,14 @@
  * Checks of the area `transport` about the pace of a live stream, where no gate can be set and only
  * the clock is left.
  */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { isStream } from "../../evidence/exchange.ts";
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { BOUNDED_SCENARIO, LIMITS_REFUSED } from "../limits/scenarios.ts";
+import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
+import { type Finding, observed, skill } from "../../suite/finding.ts";
+import { heldFrom } from "./faults.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Check } from "../../suite/check.ts";
-import { fact, type Finding, skill } from "../../suite/finding.ts";
 
 /** Fewer deltas than this may be generated within one read. */
 const DELTAS = 20;
@@ -59,19 +62,16 @@ export function judgePace(exchanges: readonly Exchange[]): Finding[] {
   return judgeable.map((x) => {
     const rest = arrivals(x).slice(BEFORE);
     const span = (rest.at(-1) ?? 0) - (rest[0] ?? 0);
-    return fact(
-      span * DELTAS_A_MS >= rest.length,
+    return observed(
       "deltas",
-      "spread over the reply",
       `${rest.length} within ${span.toFixed(1)} ms, of ${
         Math.round(x.endedMs)
       } ms in all`,
       x,
-    );
+    ).mustBe("spread over the reply", span * DELTAS_A_MS >= rest.length);
   });
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_PACE_CHECKS: readonly Check[] = [
   {
     id: "transport.not-in-one-piece",
@@ -82,9 +82,12 @@ export const TRANSPORT_PACE_CHECKS: readonly Check[] = [
     },
     level: "documented",
     mode: "live",
-    reads: ["text", "bounded", "same-again", "limits"],
+    reads: [TEXT_SCENARIO, BOUNDED_SCENARIO, SAME_AGAIN_NAME, LIMITS_REFUSED],
     judge: (e) => judgePace(e.exchanges),
     // A replay run proves more, with gates: see transport.not-buffered.
-    mutants: ["slow-stream-buffered", "slow-stream-buffered-late"],
+    faults: {
+      "slow-stream-buffered": heldFrom(0),
+      "slow-stream-buffered-late": heldFrom(4),
+    },
   },
 ];

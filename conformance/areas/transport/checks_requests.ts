@@ -3,22 +3,25 @@
  * refused ones.
  */
 import {
+  fact,
+  type Finding,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { afterRefusals, html, refusing, replies } from "./faults.ts";
+import {
   contentOf,
   fixtureContent,
   textAndCalls,
 } from "../../evidence/content.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { sameJson, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { WRONG_METHODS } from "./scenarios_requests.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  statusIs,
-} from "../../suite/finding.ts";
 
 function wrongMethods(e: Evidence): readonly Exchange[] {
   return (["messages", "chat", "models"] as const).flatMap((endpoint) =>
@@ -29,23 +32,21 @@ function wrongMethods(e: Evidence): readonly Exchange[] {
 }
 
 function isJsonError(x: Exchange): Finding {
-  return fact(
-    isObject(x.json) && textAt(x.json, "error.message") !== "" &&
-      /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
+  return observed(
     "reply",
-    "a JSON error with a message",
     `${headerOf(x, "content-type")}: ${x.text.slice(0, 120)}`,
     x,
+  ).mustBe(
+    "a JSON error with a message",
+    isObject(x.json) && textAt(x.json, "error.message") !== "" &&
+      /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
   );
 }
 
 function noCall(x: Exchange): Finding {
-  return fact(
-    x.upstream.length === 0,
-    "calls upstream",
+  return observed("calls upstream", `${x.upstream.length}`, x).mustBe(
     "none",
-    `${x.upstream.length}`,
-    x,
+    x.upstream.length === 0,
   );
 }
 
@@ -56,61 +57,65 @@ function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
     const streamed = /"stream":true/.test(x.request.body);
     const good = x.head?.status === 200 &&
       (streamed ? isStream(x) && x.frames.length > 0 : isObject(x.json));
-    return fact(
-      good,
+    return observed(
       "reply",
-      streamed ? "200 with a stream" : "200 with JSON",
       `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
       x,
-    );
+    ).mustBe(streamed ? "200 with a stream" : "200 with JSON", good);
   });
 }
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   reads: ["methods"],
+  of: wrongMethods,
 }, [
   {
     id: "transport.wrong-method",
-    rule: {
-      source: "RFC 9110, 15.5.5 and 15.5.6",
-      text: "A method that an operation does not have: 404 or 405, as JSON.",
+    source: "RFC 9110, 15.5.5 and 15.5.6",
+    rule: "A method that an operation does not have: 404 or 405, as JSON.",
+    each: (x) => [statusIs(x, 404, 405), isJsonError(x), noCall(x)],
+    faults: {
+      "any-method-posts": {
+        request: (request, { endpoint }) => ({
+          ...request,
+          method: endpoint === "models" ? "GET" : "POST",
+        }),
+      },
+      "wrong-method-500": replies(405, (reply) => ({ ...reply, status: 500 })),
+      "wrong-method-as-html": replies(405, html),
     },
-    judge: (e) =>
-      wrongMethods(e).flatMap((x) => [
-        statusIs(x, 404, 405),
-        isJsonError(x),
-        noCall(x),
-      ]),
-    mutants: ["any-method-posts", "wrong-method-500", "wrong-method-as-html"],
   },
   {
     id: "transport.allow",
-    rule: {
-      source: "RFC 9110, 15.5.6",
-      text: "A 405 lists the allowed methods in `Allow`.",
+    source: "RFC 9110, 15.5.6",
+    rule: "A 405 lists the allowed methods in `Allow`.",
+    each: (x) => {
+      const allow = headerOf(x, "allow");
+      const right = x.endpoint === "models" ? "GET" : "POST";
+      return observed("allow", allow).mustBe(
+        `names ${right}`,
+        x.head?.status !== 405 || (allow ?? "").includes(right),
+      );
     },
-    judge: (e) =>
-      wrongMethods(e).map((x) => {
-        const allow = headerOf(x, "allow");
-        const right = x.endpoint === "models" ? "GET" : "POST";
-        return fact(
-          x.head?.status !== 405 || (allow ?? "").includes(right),
-          "allow",
-          `names ${right}`,
-          allow,
-          x,
-        );
-      }),
-    mutants: ["405-without-allow", "405-allows-wrong"],
+    faults: {
+      "405-without-allow": replies(
+        405,
+        ({ headers: { allow: _, ...headers }, ...reply }) => ({
+          ...reply,
+          headers,
+        }),
+      ),
+      "405-allows-wrong": replies(405, (reply) => ({
+        ...reply,
+        headers: { ...reply.headers, allow: "TRACE" },
+      })),
+    },
   },
   {
     id: "transport.unknown-path",
-    rule: {
-      section: "Versioning",
-      text: "All paths begin with `/v1`.",
-    },
+    section: "Versioning",
+    rule: "All paths begin with `/v1`.",
     level: "convention",
     judge: (e) =>
       [...e.matching("other/get/*"), ...e.matching("other/post/*")].flatMap((
@@ -123,100 +128,127 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
           : statusIs(x, 404, 405),
         isJsonError(x),
       ]),
-    mutants: ["unknown-path-200", "unknown-path-as-html", "unknown-path-500"],
+    faults: {
+      "unknown-path-200": replies(
+        404,
+        (reply, { endpoint }) =>
+          endpoint === "other" ? { ...reply, status: 200 } : reply,
+      ),
+      "unknown-path-as-html": replies(404, html),
+      "unknown-path-500": replies(404, (reply) => ({ ...reply, status: 500 })),
+    },
   },
   {
     id: "transport.head",
-    rule: {
-      source: "RFC 9110, 9.3.2",
-      text:
-        "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
+    source: "RFC 9110, 9.3.2",
+    rule:
+      "HEAD has no body, calls no model, and is answered as GET would be, or 404 or 405.",
+    matching: "*/*/HEAD",
+    each: (x) => [
+      fact(x.body.length === 0, "body", "none", `${x.body.length} bytes`),
+      x.endpoint === "models"
+        ? statusIs(x, 200, 404, 405)
+        : statusIs(x, 404, 405),
+      noCall(x),
+    ],
+    faults: {
+      "head-500": {
+        reply: (reply, { request }) =>
+          request.method === "HEAD" ? { ...reply, status: 500 } : reply,
+      },
+      // HEAD is answered with a body.
+      "head-with-body": {
+        writer: (writer, { request }) => {
+          if (request.method !== "HEAD") return writer;
+          // The writer sends chunks only for other methods. Additional lines in the head serve as a
+          // body.
+          return {
+            ...writer,
+            head: (status, headers) =>
+              writer.head(status, { ...headers, "x-end": "\r\n\r\n{}" }),
+          };
+        },
+      },
     },
-    judge: (e) =>
-      e.matching("*/*/HEAD").flatMap((x) => [
-        fact(
-          x.body.length === 0,
-          "body",
-          "none",
-          `${x.body.length} bytes`,
-          x,
-        ),
-        x.endpoint === "models"
-          ? statusIs(x, 200, 404, 405)
-          : statusIs(x, 404, 405),
-        noCall(x),
-      ]),
-    mutants: ["head-500", "head-with-body"],
   },
   {
     id: "transport.options",
-    rule: {
-      source: "Browsers send OPTIONS before a request",
-      text: "OPTIONS is answered without a 5xx, and calls no model.",
-    },
-    judge: (e) =>
-      e.matching("*/*/OPTIONS").flatMap((x) => [
-        fact(
+    source: "Browsers send OPTIONS before a request",
+    rule: "OPTIONS is answered without a 5xx, and calls no model.",
+    matching: "*/*/OPTIONS",
+    each: (x) => [
+      observed("reply", `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`)
+        .mustBe(
+          "no 5xx, and no reply of a model",
           (x.head?.status ?? 500) < 500 && !isStream(x) &&
             contentOf(x).text === "",
-          "reply",
-          "no 5xx, and no reply of a model",
-          `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
-          x,
         ),
-        noCall(x),
-      ]),
-    mutants: ["any-method-posts", "wrong-method-500"],
+      noCall(x),
+    ],
+    faults: shared("any-method-posts", "wrong-method-500"),
   },
   {
     id: "transport.unknown-headers",
-    rule: {
-      source: "Claude Code's contract for gateways",
-      text: "A request is never refused because of unknown headers.",
-    },
+    source: "Claude Code's contract for gateways",
+    rule: "A request is never refused because of unknown headers.",
     reads: ["request-variants"],
-    judge: (e) => [
-      ...asControl(e, "extra-headers", "extra-headers-stream"),
-    ],
-    mutants: ["beta-refused", "cookie-refused"],
+    judge: (e) => [...asControl(e, "extra-headers", "extra-headers-stream")],
+    faults: {
+      "beta-refused": refusing(
+        400,
+        ({ request }) => request.headers["anthropic-beta"] !== undefined,
+      ),
+      "cookie-refused": refusing(
+        403,
+        ({ request }) => request.headers["cookie"] !== undefined,
+      ),
+    },
   },
   {
     id: "transport.query-ignored",
-    rule: {
-      source: "Claude Code calls `/v1/messages?beta=true`",
-      text: "A query changes nothing.",
-    },
+    source: "Claude Code calls `/v1/messages?beta=true`",
+    rule: "A query changes nothing.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "query", "query-many"),
-    mutants: ["query-404", "query-stream-read"],
+    faults: {
+      "query-404": refusing(404, ({ request }) => request.path.includes("?")),
+      "query-stream-read": asking((modelRequest, { request }) => ({
+        stream: modelRequest.stream || request.path.includes("stream=true"),
+      })),
+    },
   },
   {
     id: "transport.content-type-spelling",
-    rule: {
-      source: "RFC 9110, 8.3.1",
-      text:
-        "The content type of a request may have a charset and is case-insensitive.",
-    },
+    source: "RFC 9110, 8.3.1",
+    rule:
+      "The content type of a request may have a charset and is case-insensitive.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "charset", "type-case"),
-    mutants: ["content-type-exact"],
+    faults: {
+      "content-type-exact": refusing(
+        415,
+        ({ request }) => request.headers["content-type"] !== "application/json",
+      ),
+    },
   },
   {
     id: "transport.accept",
-    rule: {
-      source: "Libraries send `accept: application/json` also for streams",
-      text: "The body alone decides whether the reply is a stream.",
-    },
+    source: "Libraries send `accept: application/json` also for streams",
+    rule: "The body alone decides whether the reply is a stream.",
     reads: ["request-variants"],
     judge: (e) => asControl(e, "accept-any", "accept-json"),
-    mutants: ["accept-decides"],
+    faults: {
+      // A client that accepts JSON gets no stream.
+      "accept-decides": asking((modelRequest, { request }) => ({
+        stream: modelRequest.stream &&
+          request.headers["accept"] !== "application/json",
+      })),
+    },
   },
   {
     id: "transport.after-refusals",
-    rule: {
-      source: "One wrong request must not affect the next one",
-      text: "After many refused requests good ones are answered as before.",
-    },
+    source: "One wrong request must not affect the next one",
+    rule: "After many refused requests good ones are answered as before.",
     mode: "replay",
     reads: ["after-refusals"],
     judge: (e) => {
@@ -235,6 +267,9 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         }),
       ];
     },
-    mutants: ["poisoned-by-refusals", "blocked-after-refusals"],
+    faults: {
+      "poisoned-by-refusals": afterRefusals(500),
+      "blocked-after-refusals": afterRefusals(429),
+    },
   },
 ]);

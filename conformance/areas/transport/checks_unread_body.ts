@@ -2,22 +2,19 @@
  * Checks of the area `transport` about refused requests whose body the target need not read, and
  * about the connection after them.
  */
+import { observed } from "../../suite/finding.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
 import { announcesClose } from "../../evidence/exchange.ts";
-import { isObject } from "../../../replay/json.ts";
-import type { Check } from "../../suite/check.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { outcome } from "../../suite/evidence.ts";
-import { fact } from "../../suite/finding.ts";
 
-/** Part of `TRANSPORT_CHECKS`. */
-export const UNREAD_BODY_CHECKS: readonly Check[] = [
+export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
   {
     id: "transport.refused-connection",
-    rule: {
-      source: "RFC 9112, 9.3 and 9.6",
-      text:
-        "A request refused with its body unread does not harm the next one: the connection stays usable, or the refusal announces `connection: close`.",
-    },
-    level: "convention",
+    source: "RFC 9112, 9.3 and 9.6",
+    rule:
+      "A request refused with its body unread does not harm the next one: the connection stays usable, or the refusal announces `connection: close`.",
+
     mode: "both",
     reads: ["refused-then-list"],
     judge: (e) => {
@@ -28,39 +25,57 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = [
           label === `models/${endpoint}-after/${form}`
         );
         const served = next?.head?.status === 200 && isObject(next.json);
-        return fact(
-          x.ending === "complete" && (announcesClose(x) || served),
+        return observed(
           "connection",
-          "the whole refusal, then `connection: close` or a connection that serves the next request",
           next === undefined || x.ending !== "complete"
             ? outcome(x)
             : `next request: ${outcome(next)}`,
           x,
+        ).mustBe(
+          "the whole refusal, then `connection: close` or a connection that serves the next request",
+          x.ending === "complete" && (announcesClose(x) || served),
         );
       });
     },
-    mutants: ["refusal-closes-silently"],
+    faults: {
+      "refusal-closes-silently": {
+        reply: (reply) =>
+          reply.status === 200 ? reply : {
+            ...reply,
+            headers: { ...reply.headers, connection: "keep-alive" },
+          },
+      },
+    },
   },
   {
     id: "transport.refused-large-body",
-    rule: {
-      source: "RFC 9112, 9.6",
-      text:
-        "A refusal reaches a client that sends its whole body first: it is not lost to a reset.",
-    },
-    level: "convention",
+    source: "RFC 9112, 9.6",
+    rule:
+      "A refusal reaches a client that sends its whole body first: it is not lost to a reset.",
+
     mode: "replay",
     reads: ["refused-large"],
-    judge: (e) =>
-      e.matching("*/large/wrong-key").map((x) =>
-        fact(
-          x.ending === "complete" && (x.head?.status ?? 0) >= 400,
-          "refusal",
-          "a status of 400 or above, and its whole body",
-          outcome(x),
-          x,
-        )
+    matching: "*/large/wrong-key",
+    each: (x) =>
+      observed("refusal", outcome(x)).mustBe(
+        "a status of 400 or above, and its whole body",
+        x.ending === "complete" && (x.head?.status ?? 0) >= 400,
       ),
-    mutants: ["refusal-resets"],
+    faults: {
+      // A refusal resets the connection while the body is being sent.
+      "refusal-resets": {
+        writer: (writer) => {
+          let refused = false;
+          return {
+            ...writer,
+            head: (status, headers) => {
+              refused = status === 413;
+              writer.head(status, headers);
+            },
+            end: () => refused ? writer.reset() : writer.end(),
+          };
+        },
+      },
+    },
   },
-];
+]);

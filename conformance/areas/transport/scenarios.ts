@@ -2,9 +2,9 @@
  * Scenarios of the area `transport`: when bytes arrive, and the effect of a disconnect. Gates and
  * the request log decide, never the clock.
  */
-import { replyIn } from "../../../replay/fixtures/reply_in.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import type { DialectName } from "../../../replay/parse_request.ts";
+import { replyIn } from "@model-gateway/replay/reply_in";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   GENERATION,
   type Generation,
@@ -240,7 +240,6 @@ const RAW_STREAMS: Scenario = {
   },
 };
 
-/** All scenarios of the area `transport`. */
 export const TRANSPORT_SCENARIOS: readonly Scenario[] = [
   GATED,
   GATED_EACH,

@@ -2,17 +2,17 @@
  * Scenarios of the area `transport` about requests: methods, paths, headers, many requests in a
  * row, and upstreams that identify themselves.
  */
-import { replyIn } from "../../../replay/fixtures/reply_in.ts";
+import { replyIn } from "@model-gateway/replay/reply_in";
 import type { Header } from "../../evidence/exchange.ts";
-import { WRITTEN } from "../../../replay/fixtures/mod.ts";
-import { parseRequest } from "../../../replay/parse_request.ts";
-import type { JsonObject } from "../../../replay/json.ts";
-import { deliverWritten } from "../../../replay/deliver.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import { parseRequest } from "@model-gateway/replay/parse_request";
+import type { JsonObject } from "@model-gateway/replay/json";
+import { deliverWritten } from "@model-gateway/replay/deliver";
 import {
   jsonScript,
   type ReplayRequest,
   type Script,
-} from "../../../replay/script.ts";
+} from "@model-gateway/replay/script";
 import {
   firstRoute,
   GENERATION,
@@ -59,9 +59,7 @@ const METHODS: Scenario = {
           route,
           form,
           session.prompt("text", "Say hello."),
-          {
-            max_tokens: 16,
-          },
+          { max_tokens: 16 },
         );
       for (const method of WRONG_METHODS[endpoint]) {
         const { body, ...bare } = requestOf(method);
@@ -151,10 +149,7 @@ const VARIANTS: Scenario = {
             route,
             form,
             session.prompt("text", "Say hello."),
-            {
-              max_tokens: 16,
-              ...body,
-            },
+            { max_tokens: 16, ...body },
           ),
           ...more,
         });
@@ -314,7 +309,6 @@ const IDENTITY: Scenario = {
   },
 };
 
-/** Part of `TRANSPORT_SCENARIOS`. */
 export const TRANSPORT_REQUEST_SCENARIOS: readonly Scenario[] = [
   METHODS,
   VARIANTS,

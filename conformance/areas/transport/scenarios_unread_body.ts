@@ -82,7 +82,6 @@ const REFUSED_LARGE: Scenario = {
   },
 };
 
-/** Part of `TRANSPORT_SCENARIOS`. */
 export const UNREAD_BODY_SCENARIOS: readonly Scenario[] = [
   REFUSED_THEN_LIST,
   REFUSED_LARGE,

@@ -1,11 +1,12 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
+import { type Finding, observed, statusIs } from "../../suite/finding.ts";
+import { breakBecomesEnd } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
-import { isObject } from "../../../replay/json.ts";
+import { isObject } from "@model-gateway/replay/json";
 import { BREAKS } from "./scenarios.ts";
 import { STATUSES } from "./scenarios_refusals.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, statusIs } from "../../suite/finding.ts";
 import { REQUEST_CHECKS } from "./checks_request.ts";
 import { REFUSAL_CHECKS } from "./checks_refusals.ts";
 
@@ -19,87 +20,97 @@ function endsWell({ frames }: Exchange): boolean {
   );
 }
 
-/** All checks of the area `upstream`. */
 export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
+  section: "Errors",
   mode: "replay",
   reads: ["upstream-refusals"],
 }, [
   {
     id: "upstream.rate-limit",
-    rule: { section: "Errors", text: "| 429 | Rate limited |" },
+    rule: "| 429 | Rate limited |",
     judge: (e) =>
       ["429-whole", "429-stream"].flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) => statusIs(x, 429))
       ),
-    mutants: ["429-becomes-500"],
+    faults: {
+      "429-becomes-500": {
+        problem: (problem) =>
+          problem.status === 429 ? { ...problem, status: 500 } : problem,
+      },
+    },
   },
   {
     id: "upstream.error-body",
-    rule: {
-      source: "Both formats' libraries read `error.message`",
-      text:
-        "Every refusal is JSON with an `error` object that has a message, and never a stream.",
-    },
+    source: "Both formats' libraries read `error.message`",
+    rule:
+      "Every refusal is JSON with an `error` object that has a message, and never a stream.",
     judge: (e) =>
       STATUSES.flatMap((code) => [
         ...e.matching(`*/*/${code}-whole`),
         ...e.matching(`*/*/${code}-stream`),
       ]).map((x): Finding =>
-        fact(
-          (x.head?.status ?? 0) >= 400 && isObject(at(x.json, "error")) &&
-            textAt(x.json, "error.message") !== "",
+        observed(
           "error.message",
-          "an error status and a JSON error",
           `${x.head?.status}: ${x.text.slice(0, 120)}`,
           x,
         )
+          .mustBe(
+            "an error status and a JSON error",
+            (x.head?.status ?? 0) >= 400 && isObject(at(x.json, "error")) &&
+              textAt(x.json, "error.message") !== "",
+          )
       ),
-    mutants: ["upstream-error-as-200", "upstream-error-body-empty"],
+    faults: {
+      "upstream-error-as-200": {
+        problem: (problem) =>
+          problem.status >= 500 ? { ...problem, status: 200 } : problem,
+      },
+      "upstream-error-body-empty": {
+        reply: (reply) => reply.status >= 400 ? { ...reply, body: {} } : reply,
+      },
+    },
   },
   {
     id: "upstream.operator-key-is-not-the-callers",
-    rule: {
-      section: "Errors",
-      text:
-        "Key missing, invalid, revoked, rotated, or belonging to another endpoint",
-    },
+    rule:
+      "Key missing, invalid, revoked, rotated, or belonging to another endpoint",
     level: "convention",
     judge: (e) =>
       [...e.matching("*/*/401-whole"), ...e.matching("*/*/401-stream")].map((
         x,
       ) =>
-        fact(
-          (x.head?.status ?? 0) >= 500,
-          "status",
+        observed("status", x.head?.status, x).mustBe(
           "5xx: the client's key is not at fault",
-          x.head?.status,
-          x,
+          (x.head?.status ?? 0) >= 500,
         )
       ),
-    mutants: ["upstream-401-passed-on"],
+    faults: {
+      "upstream-401-passed-on": {
+        problem: (problem) =>
+          problem.message.includes("status 401")
+            ? { ...problem, status: 401 }
+            : problem,
+      },
+    },
   },
   {
     id: "upstream.break-is-no-end",
-    rule: {
-      source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
-      text:
-        "A stream that the upstream broke off never looks complete to the client.",
-    },
+    source: "https://github.com/NVIDIA/TensorRT-LLM/issues/18289",
+    rule:
+      "A stream that the upstream broke off never looks complete to the client.",
     reads: ["broken-off"],
     judge: (e) =>
       BREAKS.flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) =>
-          fact(
-            !endsWell(x),
+          observed(
             "end of the stream",
-            "an error, or a broken connection",
             x.frames.at(-1)?.data ?? "nothing",
             x,
             x.frames.at(-1),
-          )
+          ).mustBe("an error, or a broken connection", !endsWell(x))
         )
       ),
-    mutants: ["break-becomes-end"],
+    faults: { "break-becomes-end": breakBecomesEnd },
   },
   ...REFUSAL_CHECKS,
   ...REQUEST_CHECKS,

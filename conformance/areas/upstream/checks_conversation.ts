@@ -1,16 +1,24 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
+import { NotTestable, observed, statusIs } from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import {
+  CONVERSATION_FAULTS,
+  parts,
+  systemLost,
+  systemLostOnChat,
+  text,
+  turnOf,
+} from "./faults.ts";
 import { at, sameJson } from "../../evidence/json_path.ts";
 import { textsOf, turnsText } from "../../evidence/upstream_request.ts";
 import { CACHED, KEPT } from "./scenarios_request.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, NotTestable, statusIs } from "../../suite/finding.ts";
 import {
   equal,
   passed,
   type PassedRequest,
   passedRequest,
-  requestCheck,
   SAME,
   TABLE,
 } from "./passed_request.ts";
@@ -36,182 +44,209 @@ function sameFormat(e: Evidence): readonly PassedRequest[] {
   throw new NotTestable("no model has an upstream of the message format");
 }
 
-/** Part of `SENT_CHECKS`. */
-export const CONVERSATION_CHECKS: readonly Check[] = [
-  requestCheck(
-    "turns",
-    {
-      section: TABLE,
-      text: "Alternating `user` / `assistant` turns, oldest first.",
-    },
-    (e) =>
+export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-talk"],
+}, [
+  {
+    id: "upstream.turns",
+    rule: "Alternating `user` / `assistant` turns, oldest first.",
+    judge: (e) =>
       ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
-        fact(
-          turnsText(p.asked) === turnsText(p.sent),
-          "turns upstream",
+        observed("turns upstream", turnsText(p.sent), p.x).mustBe(
           turnsText(p.asked),
-          turnsText(p.sent),
-          p.x,
+          turnsText(p.asked) === turnsText(p.sent),
         )
       ),
-    [
-      "history-cut",
-      "history-reversed",
-      "assistant-turns-are-users",
-      "middle-turn-lost",
-      "long-history-cut",
-    ],
-    "documented",
-  ),
-  requestCheck(
-    "user-text",
-    {
-      ...SAME,
-      text:
-        "The user's text reaches the upstream unchanged: every space, line end and character.",
+    faults: {
+      "history-cut": asking((request) => ({ turns: request.turns.slice(-1) })),
+      "history-reversed": asking(({ turns }) => ({
+        turns: [...turns.slice(0, -1).reverse(), ...turns.slice(-1)],
+      })),
+      "assistant-turns-are-users": asking((request) => ({
+        turns: request.turns.map((turn) => ({ ...turn, role: "user" })),
+      })),
+      "middle-turn-lost": asking((request) => ({
+        turns: request.turns.length < 3
+          ? request.turns
+          : request.turns.filter((_, index) => index !== 1),
+      })),
+      "long-history-cut": asking((request) => ({
+        turns: request.turns.slice(-11),
+      })),
     },
-    (e) =>
+  },
+  {
+    id: "upstream.user-text",
+    source: SAME,
+    rule:
+      "The user's text reaches the upstream unchanged: every space, line end and character.",
+    judge: (e) =>
       [...EXACT, "long-text"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "text upstream", textsOf(p.asked), textsOf(p.sent))
       ),
-    [
-      "text-trimmed",
-      "blanks-collapsed",
-      "text-escaped",
-      "text-decomposed",
-      "text-composed",
-      "long-text-cut",
-      "emoji-lost",
-      "line-ends-changed",
-    ],
-  ),
-  requestCheck("nothing-invented", {
-    ...SAME,
-    text:
-      "Nothing is added to the conversation: no further turn, text or instruction.",
-  }, (e) =>
-    EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
-      equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
-      equal(p, "instructions upstream", p.asked.system, p.sent.system),
-    ]), ["text-invented", "turn-invented", "instruction-invented"]),
-  requestCheck(
-    "system",
-    {
-      section: "Equivalent fields between the two formats",
-      text:
-        "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    faults: {
+      "text-trimmed": text((words) => words.trim()),
+      "blanks-collapsed": text((words) => words.replaceAll(/ +/g, " ")),
+      "text-escaped": text((words) => words.replaceAll("<", "&lt;")),
+      "text-decomposed": text((words) => words.normalize("NFD")),
+      "text-composed": text((words) => words.normalize("NFC")),
+      "long-text-cut": text((words) =>
+        words.length > 32_768
+          ? words.slice(0, 8192) + words.slice(-8192)
+          : words
+      ),
+      "emoji-lost": text((words) =>
+        words.replaceAll(/[\u{10000}-\u{10ffff}]/gu, "")
+      ),
+      "line-ends-changed": text((words) => words.replaceAll("\n", "\r\n")),
     },
-    (e) =>
+  },
+  {
+    id: "upstream.nothing-invented",
+    source: SAME,
+    rule:
+      "Nothing is added to the conversation: no further turn, text or instruction.",
+    judge: (e) =>
+      EXACT.flatMap((form) => passed(e, form)).flatMap((p) => [
+        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent)),
+        equal(p, "instructions upstream", p.asked.system, p.sent.system),
+      ]),
+    faults: {
+      "text-invented": text((words) => `Be helpful. ${words}`),
+      "turn-invented": asking(({ turns }) => ({
+        turns: [turnOf("user", "Hello."), turnOf("assistant", "Hi!"), ...turns],
+      })),
+      "instruction-invented": asking((request) => ({
+        system: `${request.system}You are a helpful assistant.`,
+      })),
+    },
+  },
+  {
+    id: "upstream.system",
+    section: "Equivalent fields between the two formats",
+    rule:
+      "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
+    judge: (e) =>
       ["history", "blocks"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "instructions upstream", p.asked.system, p.sent.system)
       ),
-    [
-      "system-lost",
-      "system-lost-on-chat",
-      "system-as-user-text",
-      "system-twice",
-      "system-first-line-only",
-    ],
-    "documented",
-  ),
-  requestCheck(
-    "several-systems",
-    { ...SAME, text: "Of several system entries each reaches the upstream." },
-    (e) =>
+    faults: {
+      "system-lost": systemLost,
+      "system-lost-on-chat": systemLostOnChat,
+      "system-as-user-text": asking((request) => ({
+        system: "",
+        turns: request.system === ""
+          ? request.turns
+          : [turnOf("user", request.system), ...request.turns],
+      })),
+      "system-twice": asking((request) => ({
+        system: request.system + request.system,
+      })),
+      "system-first-line-only": asking((request) => ({
+        system: request.system.split("\n")[0] ?? "",
+      })),
+    },
+  },
+  {
+    id: "upstream.several-systems",
+    source: SAME,
+    rule: "Of several system entries each reaches the upstream.",
+    judge: (e) =>
       [
         ...passed(e, "two-systems", "chat"),
         ...passed(e, "system-blocks", "messages"),
       ].map(({ x, sent }) =>
-        fact(
-          inOrder(["One.", "Two."], sent.system.join("\n")),
-          "instructions upstream",
+        observed("instructions upstream", sent.system.join("|"), x).mustBe(
           "One. and Two.",
-          sent.system.join("|"),
-          x,
+          inOrder(["One.", "Two."], sent.system.join("\n")),
         )
       ),
-    ["system-first-line-only", "system-lost"],
-  ),
-  requestCheck(
-    "kept-blocks",
-    {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
-      text:
-        "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, including signatures.",
-    },
-    (e) =>
+    faults: shared("system-first-line-only", "system-lost"),
+  },
+  {
+    id: "upstream.kept-blocks",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/extended-thinking, preserving thinking blocks",
+    rule:
+      "Thinking and redacted thinking of earlier turns reach an upstream of the same format unchanged, including signatures.",
+    judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = KEPT.map((_, n) =>
           at(call.json, `messages.1.content.${n}`) ?? null
         );
-        return fact(
-          sameJson(sent, [...KEPT]),
-          "blocks upstream",
+        return observed("blocks upstream", sent, x).mustBe(
           JSON.stringify(KEPT),
-          sent,
-          x,
+          sameJson(sent, [...KEPT]),
         );
       }),
-    ["thinking-lost-upstream", "signature-changed-upstream"],
-  ),
-  requestCheck(
-    "cache-control",
-    {
-      source:
-        "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
-      text:
-        "A cache mark on a block reaches an upstream of the same format: without it the client pays the full price.",
+    faults: {
+      "thinking-lost-upstream": {
+        modelRequest: parts((part) => part.type === "kept" ? [] : [part]) ??
+          ((request) => request),
+      },
+      // Signatures of earlier thinking are replaced.
+      "signature-changed-upstream": {
+        modelRequest: parts((part) =>
+          part.type === "kept" && part.block["signature"] !== undefined
+            ? [{ ...part, block: { ...part.block, signature: "new" } }]
+            : [part]
+        ) ?? ((request) =>
+          request),
+      },
     },
-    (e) =>
+  },
+  {
+    id: "upstream.cache-control",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/prompt-caching",
+    rule:
+      "A cache mark on a block reaches an upstream of the same format: without it the client pays the full price.",
+    judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = at(call.json, "messages.2.content.0.cache_control");
-        return fact(
-          sameJson(sent, CACHED),
-          "cache_control upstream",
+        return observed("cache_control upstream", sent ?? "nothing", x).mustBe(
           JSON.stringify(CACHED),
-          sent ?? "nothing",
-          x,
+          sameJson(sent, CACHED),
         );
       }),
-    ["cache-mark-lost"],
-  ),
-  requestCheck(
-    "developer",
-    {
-      source:
-        "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
-      text:
-        "The text of a developer message reaches the upstream as instructions, or the request is refused.",
+    faults: {
+      "cache-mark-lost": {
+        modelRequest: parts((part) =>
+          part.type === "text" ? [{ type: "text", text: part.text }] : [part]
+        ) ?? ((request) =>
+          request),
+      },
     },
-    (e) =>
+  },
+  {
+    id: "upstream.developer",
+    source:
+      "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
+    rule:
+      "The text of a developer message reaches the upstream as instructions, or the request is refused.",
+    judge: (e) =>
       e.matching("chat/*/developer-whole").map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400, 422);
         const p = passedRequest(x);
         return equal(p, "instructions upstream", p.asked.system, p.sent.system);
       }),
-    ["system-lost-on-chat", "system-as-user-text"],
-  ),
-  ...["neighbours", "parts"].map((form) =>
-    requestCheck(
-      `text-of-${form}`,
-      {
-        ...SAME,
-        text: form === "parts"
-          ? "Each text part of a turn reaches the upstream, in order."
-          : "Consecutive user turns all reach the upstream, in order.",
-      },
-      (e) =>
-        passed(e, form).map(({ x, asked, sent }) =>
-          fact(
-            inOrder(textsOf(asked), textsOf(sent).join("\n")),
-            "text upstream",
-            JSON.stringify(textsOf(asked)),
-            textsOf(sent),
-            x,
-          )
-        ),
-      ["last-text-only", "texts-reversed"],
-    )
-  ),
-];
+    faults: shared("system-lost-on-chat", "system-as-user-text"),
+  },
+  ...["neighbours", "parts"].map((form) => ({
+    id: `upstream.text-of-${form}`,
+    source: SAME,
+    rule: form === "parts"
+      ? "Each text part of a turn reaches the upstream, in order."
+      : "Consecutive user turns all reach the upstream, in order.",
+    judge: (e: Evidence) =>
+      passed(e, form).map(({ x, asked, sent }) =>
+        observed("text upstream", textsOf(sent), x).mustBe(
+          JSON.stringify(textsOf(asked)),
+          inOrder(textsOf(asked), textsOf(sent).join("\n")),
+        )
+      ),
+    faults: pick(CONVERSATION_FAULTS, "last-text-only", "texts-reversed"),
+  })),
+]);

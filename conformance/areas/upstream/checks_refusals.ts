@@ -2,18 +2,19 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
+import { observed, statusIs } from "../../suite/finding.ts";
+import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { VENDOR_ERRORS } from "../../../replay/vendor_errors.ts";
+import { VENDOR_ERRORS } from "@model-gateway/replay/vendor_errors";
 import {
   ODD_FAULTS,
   STATUSES,
   WAIT_SECONDS,
   WAITING,
 } from "./scenarios_refusals.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, statusIs } from "../../suite/finding.ts";
 
 /**
  * The statuses that represent a status of the upstream correctly; undefined means any of 500 to
@@ -58,20 +59,15 @@ const SOURCE =
 function both(e: Evidence, name: string): readonly Exchange[] {
   return [
     ...e.matching(`*/*/${name}-whole`),
-    ...e.matching(
-      `*/*/${name}-stream`,
-    ),
+    ...e.matching(`*/*/${name}-stream`),
   ];
 }
 
 function inside(x: Exchange, least: number, most: number) {
   const status = x.head?.status ?? 0;
-  return fact(
-    status >= least && status <= most,
-    "status",
+  return observed("status", x.head?.status ?? x.ending, x).mustBe(
     `${least} to ${most}`,
-    x.head?.status ?? x.ending,
-    x,
+    status >= least && status <= most,
   );
 }
 
@@ -87,166 +83,157 @@ function vendorWords(x: Exchange, status: number): string {
   return flat(VENDOR_ERRORS[status]?.[via].message ?? "");
 }
 
-/** Part of `UPSTREAM_CHECKS`. */
 export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["odd-refusals"],
 }, [
-  ...STATUSES.map((status): Check => {
+  ...STATUSES.map((status) => {
     const statuses = REPORTED_AS[status];
     const words = statuses?.join(", ") ?? "5xx";
     return {
       id: `upstream.status-${status}`,
-      rule: {
-        source: SOURCE,
-        text: `A status ${status} of the upstream is reported as ${words}${
-          REASONS[status] === undefined ? "" : `: ${REASONS[status]}`
-        }.`,
-      },
-      level: "convention",
-      mode: "replay",
+      source: SOURCE,
+      rule: `A status ${status} of the upstream is reported as ${words}${
+        REASONS[status] === undefined ? "" : `: ${REASONS[status]}`
+      }.`,
       reads: ["upstream-refusals"],
-      judge: (e) =>
+      judge: (e: Evidence) =>
         both(e, String(status)).map((x) =>
           statuses === undefined
             ? inside(x, 500, 599)
             : statusIs(x, ...statuses)
         ),
-      mutants: [`status-${status}-misread`, "refused-streams-are-200"],
+      faults: pick(
+        REFUSAL_FAULTS,
+        `status-${status}-misread`,
+        "refused-streams-are-200",
+      ),
     };
   }),
-  ...Object.keys(ODD_FAULTS).map((name): Check => ({
+  ...Object.keys(ODD_FAULTS).map((name) => ({
     id: `upstream.odd-${name}`,
-    rule: {
-      source: SOURCE,
-      text:
-        `An undocumented fault of the upstream (${name}) is reported as 5xx, with a JSON error and without the upstream's page.`,
-    },
-    level: "convention",
-    mode: "replay",
-    reads: ["odd-refusals"],
-    judge: (e) =>
+    source: SOURCE,
+    rule:
+      `An undocumented fault of the upstream (${name}) is reported as 5xx, with a JSON error and without the upstream's page.`,
+    judge: (e: Evidence) =>
       both(e, name).flatMap((x) => [
         inside(x, 500, 599),
-        fact(
+        observed("error.message", x.text.slice(0, 160), x).mustBe(
+          "a text that is not an HTML page",
           textAt(x.json, "error.message").trim() !== "" &&
             !/<\/?(html|center|h1|title|hr)\b/i.test(x.text),
-          "error.message",
-          "a text that is not an HTML page",
-          x.text.slice(0, 160),
-          x,
         ),
       ]),
-    mutants: ["odd-faults-are-400", "odd-faults-are-pages"],
+    faults: pick(REFUSAL_FAULTS, "odd-faults-are-400", "odd-faults-are-pages"),
   })),
   {
     id: "upstream.quota",
-    rule: {
-      source: SOURCE,
-      text:
-        "When the operator's account has no money left, the client gets 429 or 5xx, never 401 or 403.",
-    },
+    source: SOURCE,
+    rule:
+      "When the operator's account has no money left, the client gets 429 or 5xx, never 401 or 403.",
     judge: (e) =>
       both(e, "quota").map((x) =>
         x.head?.status === 429 ? statusIs(x, 429) : inside(x, 500, 599)
       ),
-    mutants: ["quota-is-403"],
+    faults: {
+      "quota-is-403": {
+        problem: (problem, { request }) =>
+          request.body.includes("fx:quota")
+            ? { ...problem, status: 403 }
+            : problem,
+      },
+    },
   },
   {
     id: "upstream.detail-body",
-    rule: {
-      source: 'Recorded error bodies: one vendor answers `{"detail":…}`',
-      text: 'An error body of the form {"detail":text} is understood.',
-    },
+    source: 'Recorded error bodies: one vendor answers `{"detail":…}`',
+    rule: 'An error body of the form {"detail":text} is understood.',
     judge: (e) =>
       both(e, "detail-422").flatMap((x) => [
         statusIs(x, 400, 422),
-        fact(
-          textAt(x.json, "error.message").includes("valid string"),
-          "error.message",
+        observed("error.message", textAt(x.json, "error.message"), x).mustBe(
           "the upstream's message: Input should be a valid string",
-          textAt(x.json, "error.message"),
-          x,
+          textAt(x.json, "error.message").includes("valid string"),
         ),
       ]),
-    mutants: ["upstream-words-lost", "status-422-misread"],
-  },
-  ...CALLERS.map((status): Check => ({
-    id: `upstream.words-of-${status}`,
-    rule: {
-      source: "Only the upstream can report what is wrong with such a request",
-      text:
-        `The upstream's message with status ${status} reaches the client in error.message.`,
+    faults: {
+      ...shared("upstream-words-lost"),
+      ...pick(REFUSAL_FAULTS, "status-422-misread"),
     },
-    level: "convention",
-    mode: "replay",
+  },
+  ...CALLERS.map((status) => ({
+    id: `upstream.words-of-${status}`,
+    source: "Only the upstream can report what is wrong with such a request",
+    rule:
+      `The upstream's message with status ${status} reaches the client in error.message.`,
     reads: ["upstream-refusals"],
-    judge: (e) =>
+    judge: (e: Evidence) =>
       both(e, String(status)).map((x) => {
         const expected = vendorWords(x, status);
         const actual = flat(textAt(x.json, "error.message"));
-        return fact(
-          actual.includes(expected),
-          "error.message",
+        return observed("error.message", actual, x).mustBe(
           expected,
-          actual,
-          x,
+          actual.includes(expected),
         );
       }),
-    mutants: ["upstream-words-lost", "upstream-words-cut"],
+    faults: pick(REFUSAL_FAULTS, "upstream-words-lost", "upstream-words-cut"),
   })),
   {
     id: "upstream.words-about-keys-stay",
-    rule: {
-      source:
-        "The message is about the operator's key; a client would search for the mistake in its own",
-      text:
-        "The upstream's message about a refused key does not reach the client.",
-    },
+    source:
+      "The message is about the operator's key; a client would search for the mistake in its own",
+    rule:
+      "The upstream's message about a refused key does not reach the client.",
     reads: ["upstream-refusals"],
     judge: (e) =>
       both(e, "401").map((x) =>
-        fact(
-          !flat(x.text).includes(vendorWords(x, 401)),
-          "error.message",
+        observed("error.message", x.text.slice(0, 200), x).mustBe(
           "nothing of the upstream's message",
-          x.text.slice(0, 200),
-          x,
+          !flat(x.text).includes(vendorWords(x, 401)),
         )
       ),
-    mutants: ["words-about-keys-told"],
-  },
-  ...WAITING.map((status): Check => ({
-    id: `upstream.retry-after-${status}`,
-    rule: {
-      source: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
-      text:
-        `The upstream's retry-after seconds with status ${status} reach the client unchanged.`,
+    faults: {
+      // The upstream's message about the operator's key is passed on.
+      "words-about-keys-told": {
+        problem: (problem, { via }) =>
+          problem.message.endsWith("status 401")
+            ? {
+              ...problem,
+              message: via === "messages" ? "invalid x-api-key" : via ===
+                  "chat_completions"
+                ? "Incorrect API key provided: sk-upstr***-key. You can find your API key at https://platform.openai.com/account/api-keys."
+                : "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
+            }
+            : problem,
+      },
     },
-    level: "convention",
-    mode: "replay",
-    reads: ["odd-refusals"],
-    judge: (e) =>
+  },
+  ...WAITING.map((status) => ({
+    id: `upstream.retry-after-${status}`,
+    source: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
+    rule:
+      `The upstream's retry-after seconds with status ${status} reach the client unchanged.`,
+    judge: (e: Evidence) =>
       both(e, `wait-${status}`).map((x) => {
         const retryAfter = headerOf(x, "retry-after");
-        return fact(
-          retryAfter === String(WAIT_SECONDS),
-          "retry-after",
+        return observed("retry-after", retryAfter ?? "none", x).mustBe(
           String(WAIT_SECONDS),
-          retryAfter ?? "none",
-          x,
+          retryAfter === String(WAIT_SECONDS),
         );
       }),
-    mutants: ["retry-after-lost", "retry-after-one", "retry-after-in-ms"],
+    faults: pick(
+      REFUSAL_FAULTS,
+      "retry-after-lost",
+      "retry-after-one",
+      "retry-after-in-ms",
+    ),
   })),
   {
     id: "upstream.overflow",
-    rule: {
-      source:
-        "Coding assistants shorten the conversation when they read these words, or this code",
-      text:
-        "A prompt that is too long is reported as 400 or 413, with the words or the code that the format's clients look for.",
-    },
+    source:
+      "Coding assistants shorten the conversation when they read these words, or this code",
+    rule:
+      "A prompt that is too long is reported as 400 or 413, with the words or the code that the format's clients look for.",
     judge: (e) =>
       both(e, "overflow").flatMap((x) => {
         const message = textAt(x.json, "error.message");
@@ -258,83 +245,89 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           : textAt(x.json, "error.code") === "context_length_exceeded";
         return [
           statusIs(x, 400, 413),
-          fact(
-            /201234/.test(message),
-            "error.message",
+          observed("error.message", message, x).mustBe(
             "the upstream's count, 201234",
-            message,
-            x,
+            /201234/.test(message),
           ),
-          fact(
-            known || !same,
+          observed(
             x.endpoint === "messages" ? "error.message" : "error.code",
+            x.text.slice(0, 240),
+            x,
+          ).mustBe(
             x.endpoint === "messages"
               ? "prompt is too long: 201234 tokens > 200000 maximum"
               : "context_length_exceeded",
-            x.text.slice(0, 240),
-            x,
+            known || !same,
           ),
         ];
       }),
-    mutants: [
-      "upstream-words-lost",
-      "overflow-has-no-code",
-      "status-400-misread",
-    ],
+    faults: {
+      "overflow-has-no-code": changed(({ status, type, message }) => ({
+        status,
+        type,
+        message,
+      })),
+      ...shared("upstream-words-lost"),
+      ...pick(REFUSAL_FAULTS, "status-400-misread"),
+    },
   },
   {
     id: "upstream.no-second-try",
-    rule: {
-      source:
-        "Each try of a large prompt costs; an upstream that refused a request refuses it again",
-      text:
-        "A request that the upstream refused as wrong is not sent again; other refusals are retried a few times at most.",
-    },
+    source:
+      "Each try of a large prompt costs; an upstream that refused a request refuses it again",
+    rule:
+      "A request that the upstream refused as wrong is not sent again; other refusals are retried a few times at most.",
     reads: ["upstream-refusals"],
     judge: (e) =>
       STATUSES.flatMap((status) => {
         const most = FINAL.some((final) => final === status) ? 1 : MOST_CALLS;
         return both(e, String(status)).map((x) =>
-          fact(
-            x.upstream.length >= 1 && x.upstream.length <= most,
-            "calls of the upstream",
+          observed("calls of the upstream", x.upstream.length, x).mustBe(
             `1${most === 1 ? "" : ` to ${most}`}`,
-            x.upstream.length,
-            x,
+            x.upstream.length >= 1 && x.upstream.length <= most,
           )
         );
       }),
-    mutants: ["called-twice", "called-six-times"],
+    faults: {
+      "called-twice": { attempts: () => 2 },
+      "called-six-times": { attempts: () => 6 },
+    },
   },
   {
     id: "upstream.next-request-works",
-    rule: {
-      source: "The failures of one request must not affect others",
-      text: "After refusals and broken connections the next request succeeds.",
-    },
+    source: "The failures of one request must not affect others",
+    rule: "After refusals and broken connections the next request succeeds.",
     judge: (e) => both(e, "afterwards").map((x) => statusIs(x, 200)),
-    mutants: ["broken-by-refusals"],
+    faults: { "broken-by-refusals": brokenByRefusals },
   },
   {
     id: "upstream.redirect",
-    rule: {
-      source:
-        "https://fetch.spec.whatwg.org/#http-redirect-fetch drops credentials on another origin; a gateway's key headers are not among them",
-      text:
-        "A redirect of the upstream is not followed, in particular not with the key, and is reported as 5xx.",
-    },
+    source:
+      "https://fetch.spec.whatwg.org/#http-redirect-fetch drops credentials on another origin; a gateway's key headers are not among them",
+    rule:
+      "A redirect of the upstream is not followed, in particular not with the key, and is reported as 5xx.",
     reads: ["redirected"],
     judge: (e) =>
       both(e, "redirect").flatMap((x) => [
         inside(x, 500, 599),
-        fact(
-          e.note(`${x.label} followed`) === false,
+        observed(
           "the address of the redirect",
-          "is never called",
           e.note(`${x.label} followed`),
           x,
-        ),
+        )
+          .mustBe("is never called", e.note(`${x.label} followed`) === false),
       ]),
-    mutants: ["redirects-followed", "odd-faults-are-400"],
+    faults: {
+      // Redirects of the upstream are followed.
+      "redirects-followed": {
+        upstream: (call, { request }) => {
+          const [, to] = /redirect\?to=([^#]+)#/.exec(request.body) ?? [];
+          return to === undefined
+            ? call
+            : { ...call, url: decodeURIComponent(to) };
+        },
+      },
+      ...shared("odd-faults-are-400"),
+    },
   },
 ]);

@@ -1,23 +1,22 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
+import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
+import { CALL_CHECKS } from "./checks_call.ts";
+import { CONTENT_CHECKS } from "./checks_content.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";
-import {
-  turnsText,
-  type UpstreamRequest,
-} from "../../evidence/upstream_request.ts";
-import { isObject, type Json } from "../../../replay/json.ts";
+import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, type Finding, some, statusIs } from "../../suite/finding.ts";
 import {
   equal,
   MEMBERS,
   passed,
   passedRequest,
-  requestCheck,
   SAME,
   TABLE,
 } from "./passed_request.ts";
@@ -41,113 +40,127 @@ function sampled(
           asked.model === p.asked.model && read(sent) !== undefined
         );
         const right = taken ? value : undefined;
-        return fact(
-          read(p.sent) === right,
-          `${form} upstream`,
+        return observed(`${form} upstream`, read(p.sent), p.x).mustBe(
           `${right ?? "nothing, as for this model in the other form"}`,
-          read(p.sent),
-          p.x,
+          read(p.sent) === right,
         );
       }),
-      fact(
-        all.some(({ sent }) => read(sent) !== undefined),
-        `${form} of the ${endpoint} endpoint upstream`,
-        "sent for at least one model",
-        "for none",
-      ),
+      observed(`${form} of the ${endpoint} endpoint upstream`, "for none")
+        .mustBe(
+          "sent for at least one model",
+          all.some(({ sent }) => read(sent) !== undefined),
+        ),
     ];
   });
 }
-/** A tool without members of its schema that add no meaning, since some gateways add them. */
-function meant(tool: UpstreamRequest["tools"][number]): Json {
-  const { schema } = tool;
-  if (!isObject(schema)) return { ...tool };
-  const keywords = Object.entries(schema).filter(([key, value]) =>
-    !(key.startsWith("$def") && sameJson(value, {}))
-  );
-  return { ...tool, schema: Object.fromEntries(keywords) };
-}
 
-/** Part of `UPSTREAM_CHECKS`. */
-export const REQUEST_CHECKS: readonly Check[] = [
+export const REQUEST_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-members"],
+}, [
   ...CONVERSATION_CHECKS,
-  requestCheck(
-    "max_tokens",
-    {
-      section: TABLE,
-      text:
-        "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
-    },
-    (e) =>
+  {
+    id: "upstream.max_tokens",
+    rule:
+      "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
+    judge: (e) =>
       passed(e, "limit").map((p) =>
         equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
       ),
-    ["limit-lost", "limit-one-more", "limit-lost-on-chat"],
-    "documented",
-  ),
-  requestCheck(
-    "limit-where-needed",
-    {
-      ...SAME,
-      text:
-        "A chat request without a limit gets one where the upstream's format requires it.",
+    faults: {
+      "limit-lost": asking({ maxTokens: undefined }),
+      "limit-one-more": asking((request) => ({
+        maxTokens: request.maxTokens === undefined
+          ? undefined
+          : request.maxTokens + 1,
+      })),
+      "limit-lost-on-chat": limitLostOnChat,
     },
-    (e) =>
+  },
+  {
+    id: "upstream.limit-where-needed",
+    source: SAME,
+    rule:
+      "A chat request without a limit gets one where the upstream's format requires it.",
+    judge: (e) =>
       passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
-        fact(
+        observed("limit upstream", sent.maxTokens, x).mustBe(
+          "an integer of at least 1 in the message dialect",
           call.dialect !== "messages" ||
             (sent.maxTokens !== undefined && sent.maxTokens >= 1),
-          "limit upstream",
-          "an integer of at least 1 in the message dialect",
-          sent.maxTokens,
-          x,
         )
       ),
-    ["limit-zero-by-default"],
-  ),
-  requestCheck("temperature", {
-    section: TABLE,
-    text: "| temperature | number | no | 0 to 1. Omit for the model default |",
-  }, (e) => [
-    ...sampled(
-      e,
-      "temperature",
-      (sent) => sent.temperature,
-      VALUES.temperature,
-    ),
-    ...sampled(e, "zero", (sent) => sent.temperature, 0),
-    ...passed(e, "limit").map((p) =>
-      equal(p, "temperature upstream", undefined, p.sent.temperature)
-    ),
-    // The range of the message format ends at 1; a model of another format accepts the range of the
-    // chat format.
-    ...passed(e, "hot", "chat").filter(({ call, sent }) =>
-      call.dialect !== "messages" && sent.temperature !== undefined
-    ).map((p) =>
-      equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
-    ),
-  ], [
-    "temperature-cut-to-one",
-    "temperature-lost",
-    "temperature-doubled",
-    "temperature-zero-lost",
-    "temperature-lost-in-streams",
-    "temperature-invented",
-  ]),
-  requestCheck(
-    "top_p",
-    { section: TABLE, text: "| top_p | number | no | Nucleus sampling." },
-    (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
-    ["top_p-lost", "top_p-is-one", "top_p-lost-on-chat"],
-  ),
-  requestCheck(
-    "stop_sequences",
-    {
-      section: TABLE,
-      text:
-        "| stop_sequences | array of strings | no | Generation halts when one is produced |",
+    faults: {
+      "limit-zero-by-default": asking((request) => ({
+        maxTokens: request.maxTokens ?? 0,
+      })),
     },
-    (e) => {
+  },
+  {
+    id: "upstream.temperature",
+    level: "convention",
+    rule: "| temperature | number | no | 0 to 1. Omit for the model default |",
+    judge: (e) => [
+      ...sampled(
+        e,
+        "temperature",
+        (sent) => sent.temperature,
+        VALUES.temperature,
+      ),
+      ...sampled(e, "zero", (sent) => sent.temperature, 0),
+      ...passed(e, "limit").map((p) =>
+        equal(p, "temperature upstream", undefined, p.sent.temperature)
+      ),
+      // The range of the message format ends at 1; a model of another format accepts the range of the
+      // chat format.
+      ...passed(e, "hot", "chat").filter(({ call, sent }) =>
+        call.dialect !== "messages" && sent.temperature !== undefined
+      ).map((p) =>
+        equal(p, "temperature upstream", VALUES.hot, p.sent.temperature)
+      ),
+    ],
+    faults: {
+      "temperature-cut-to-one": asking((request) => ({
+        temperature: request.temperature === undefined
+          ? undefined
+          : Math.min(request.temperature, 1),
+      })),
+      "temperature-lost": asking({ temperature: undefined }),
+      "temperature-doubled": asking((request) => ({
+        temperature: request.temperature === undefined
+          ? undefined
+          : request.temperature * 2,
+      })),
+      "temperature-zero-lost": asking((request) => ({
+        temperature: request.temperature || undefined,
+      })),
+      "temperature-lost-in-streams": asking((request) =>
+        request.stream ? { temperature: undefined } : {}
+      ),
+      "temperature-invented": asking((request) => ({
+        temperature: request.temperature ?? 0.7,
+      })),
+    },
+  },
+  {
+    id: "upstream.top_p",
+    level: "convention",
+    rule: "| top_p | number | no | Nucleus sampling.",
+    judge: (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
+    faults: {
+      "top_p-lost": asking({ topP: undefined }),
+      "top_p-is-one": asking({ topP: 1 }),
+      "top_p-lost-on-chat": asking((_, { endpoint }) =>
+        endpoint === "chat" ? { topP: undefined } : {}
+      ),
+    },
+  },
+  {
+    id: "upstream.stop_sequences",
+    rule:
+      "| stop_sequences | array of strings | no | Generation halts when one is produced |",
+    judge: (e) => {
       // Some models refuse stop strings, and a gateway must leave them out for those.
       const all = passed(e, "stops");
       return [
@@ -176,67 +189,52 @@ export const REQUEST_CHECKS: readonly Check[] = [
         }),
       ];
     },
-    [
-      "stops-lost",
-      "first-stop-only",
-      "stops-trimmed",
-      "stops-lost-on-chat",
-      "stop-text-lost",
-    ],
-    "documented",
-  ),
-  requestCheck(
-    "tools",
-    { section: TABLE, text: "| tools | array | no | Tool definitions;" },
-    (e) =>
-      passed(e, "tools").map(({ x, asked, sent }) =>
-        fact(
-          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
-          "tools upstream",
-          JSON.stringify(asked.tools),
-          JSON.stringify(sent.tools),
-          x,
-        )
+    faults: {
+      "stops-lost": asking({ stops: [] }),
+      "first-stop-only": asking((request) => ({
+        stops: request.stops.slice(0, 1),
+      })),
+      "stops-trimmed": asking((request) => ({
+        stops: request.stops.map((stop) => stop.trim()),
+      })),
+      "stops-lost-on-chat": asking((_, { endpoint }) =>
+        endpoint === "chat" ? { stops: [] } : {}
       ),
-    [
-      "tools-lost",
-      "second-tool-lost",
-      "tools-reversed",
-      "schemas-emptied",
-      "descriptions-lost",
-      "required-lost",
-    ],
-    "documented",
-  ),
-  requestCheck(
-    "metadata",
-    {
-      section: TABLE,
-      text:
-        "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
+      "stop-text-lost": asking((_, { request }) =>
+        request.body.includes('"stop":"') ? { stops: [] } : {}
+      ),
     },
-    (e) =>
+  },
+  ...CONTENT_CHECKS,
+  {
+    id: "upstream.metadata",
+    rule:
+      "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
+    judge: (e) =>
       passed(e, "metadata", "messages").map(({ x, call }) =>
-        fact(
-          call.dialect !== "messages" ||
-            at(call.json, "metadata.user_id") === VALUES.user,
+        observed(
           "metadata.user_id upstream",
-          VALUES.user,
           at(call.json, "metadata.user_id") ?? "nothing",
           x,
+        ).mustBe(
+          VALUES.user,
+          call.dialect !== "messages" ||
+            at(call.json, "metadata.user_id") === VALUES.user,
         )
       ),
-    ["metadata-lost", "user-id-replaced"],
-    "documented",
-  ),
-  requestCheck(
-    "several-choices",
-    {
-      source: "https://platform.openai.com/docs/api-reference/chat/create, n",
-      text:
-        "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
+    faults: {
+      "metadata-lost": asking({ user: undefined }),
+      "user-id-replaced": asking((request) => ({
+        user: request.user === undefined ? undefined : "gateway",
+      })),
     },
-    (e) =>
+  },
+  {
+    id: "upstream.several-choices",
+    source: "https://platform.openai.com/docs/api-reference/chat/create, n",
+    rule:
+      "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
+    judge: (e) =>
       e.matching("chat/*/several-whole").map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400, 422);
         // The replay upstream sends one choice even when two are requested.
@@ -244,16 +242,21 @@ export const REQUEST_CHECKS: readonly Check[] = [
         const choices = listAt(x.json, "choices").length;
         return fact(wished || choices === 2, "choices", "2", choices, x);
       }),
-    ["choices-ignored"],
-  ),
-  requestCheck(
-    "nothing-added",
-    {
-      ...SAME,
-      text:
-        "A request without instructions, tools or stop strings reaches the upstream without them.",
+    faults: {
+      "choices-ignored": {
+        request: (request) => ({
+          ...request,
+          body: request.body.replace(',"n":2', ""),
+        }),
+      },
     },
-    (e) =>
+  },
+  {
+    id: "upstream.nothing-added",
+    source: SAME,
+    rule:
+      "A request without instructions, tools or stop strings reaches the upstream without them.",
+    judge: (e) =>
       passed(e, "limit").map((p) =>
         equal(p, "system, tools and stop strings upstream", [[], [], []], [
           p.sent.system,
@@ -261,16 +264,21 @@ export const REQUEST_CHECKS: readonly Check[] = [
           p.sent.stops,
         ])
       ),
-    ["system-invented", "stops-invented"],
-  ),
-  requestCheck(
-    "own-members",
-    {
-      ...SAME,
-      text:
-        "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
+    faults: {
+      "system-invented": asking((request) =>
+        request.system === "" ? { system: "You are helpful." } : {}
+      ),
+      "stops-invented": asking((request) =>
+        request.stops.length === 0 ? { stops: ["Human:"] } : {}
+      ),
     },
-    (e) =>
+  },
+  {
+    id: "upstream.own-members",
+    source: SAME,
+    rule:
+      "A member that only the request's own format has reaches an upstream of the same format, or the request is refused.",
+    judge: (e) =>
       [...e.matching("*/*/own-whole"), ...e.matching("*/*/own-stream")]
         .flatMap((x) => {
           if (x.head?.status !== 200) return [statusIs(x, 400, 422)];
@@ -278,153 +286,63 @@ export const REQUEST_CHECKS: readonly Check[] = [
           const own = x.endpoint === "chat" ? "chat_completions" : "messages";
           const members = x.endpoint === "chat" ? OWN.chat : OWN.messages;
           return Object.entries(members).map(([name, value]) =>
-            fact(
-              call.dialect !== own || sameJson(at(call.json, name), value),
-              `${name} upstream`,
-              JSON.stringify(value),
-              at(call.json, name) ?? "nothing",
-              x,
-            )
+            observed(`${name} upstream`, at(call.json, name) ?? "nothing", x)
+              .mustBe(
+                JSON.stringify(value),
+                call.dialect !== own || sameJson(at(call.json, name), value),
+              )
           );
         }),
-    ["own-members-lost", "own-members-lost-in-streams"],
-  ),
-  requestCheck(
-    "image",
-    {
-      section: TABLE,
-      text: "block arrays such as image blocks are also used",
-    },
-    (e) =>
-      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
-        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
+    faults: {
+      "own-members-lost": asking({ own: {} }),
+      "own-members-lost-in-streams": asking((request) =>
+        request.stream ? { own: {} } : {}
       ),
-    [
-      "image-lost",
-      "image-cut",
-      "image-type-changed",
-      "image-after-text",
-      "second-image-lost",
-    ],
-  ),
-  requestCheck(
-    "image-url",
-    {
-      ...SAME,
-      text:
-        "The URL of a picture reaches the upstream unchanged, or the request is refused.",
     },
-    (e) =>
-      [...e.matching("*/*/image-url-whole")].map((x) => {
-        if (x.head?.status !== 200) return statusIs(x, 400);
-        const p = passedRequest(x);
-        return equal(
-          p,
-          "turns upstream",
-          turnsText(p.asked),
-          turnsText(p.sent),
-        );
-      }),
-    ["image-lost", "image-address-cut"],
-  ),
-  requestCheck(
-    "stream",
-    {
-      ...SAME,
-      text: "A stream request becomes a stream request upstream.",
-    },
-    (e) =>
-      MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
-        passedRequest,
-      )
-        .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
-    ["streams-asked-whole"],
-  ),
-  requestCheck(
-    "unknown-member",
-    {
-      source:
-        "Clients send members that are newer than the gateway; coding assistants above all",
-      text:
-        "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
-    },
-    (e) =>
+  },
+  ...CALL_CHECKS,
+  {
+    id: "upstream.unknown-member",
+    source:
+      "Clients send members that are newer than the gateway; coding assistants above all",
+    rule:
+      "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
+    judge: (e) =>
       e.matching("*/*/unknown-whole")
         .map((x) =>
-          fact(
+          observed("status", x.head?.status ?? x.ending, x).mustBe(
+            "200, or 400 that names x_unknown_member",
             x.head?.status === 200 ||
               (x.head?.status === 400 && x.text.includes("x_unknown_member")),
-            "status",
-            "200, or 400 that names x_unknown_member",
-            x.head?.status ?? x.ending,
-            x,
           )
         ),
-    ["unknown-member-500"],
-  ),
-  requestCheck("model", {
+    faults: {
+      "unknown-member-500": {
+        accept: (problem, body) =>
+          "x_unknown_member" in body
+            ? { status: 500, type: "api_error", message: "It failed" }
+            : problem,
+      },
+    },
+  },
+  {
+    id: "upstream.model",
+    level: "convention",
     section: "What the service does",
-    text:
+    rule:
       "Both endpoints accept the same set of model ids, including models of different vendors.",
-  }, (e) => {
-    const all = MEMBERS.flatMap((form) => passed(e, form));
-    return all.map((p) => {
-      const first = all.find(({ asked }) => asked.model === p.asked.model);
-      return equal(p, "model upstream", first?.sent.model, p.sent.model);
-    });
-  }, ["other-model-on-chat", "other-model-for-streams"]),
-  requestCheck(
-    "one-call",
-    {
-      source: "Each upstream call is billed to the operator",
-      text: "A request that succeeds is sent upstream once.",
+    judge: (e) => {
+      const all = MEMBERS.flatMap((form) => passed(e, form));
+      return all.map((p) => {
+        const first = all.find(({ asked }) => asked.model === p.asked.model);
+        return equal(p, "model upstream", first?.sent.model, p.sent.model);
+      });
     },
-    (e) =>
-      some(
-        e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
-          fact(
-            x.upstream.length === 1,
-            "calls of the upstream",
-            "1",
-            x.upstream.length,
-            x,
-          )
-        ),
-        "a success",
+    faults: {
+      "other-model-on-chat": otherModelOnChat,
+      "other-model-for-streams": asking((request) =>
+        request.stream ? otherModel(request) : {}
       ),
-    ["called-twice"],
-  ),
-  requestCheck(
-    "call-is-json",
-    {
-      source: "Each vendor's API documentation",
-      text:
-        "The upstream is called with POST, `content-type: application/json` and a JSON object.",
     },
-    (e) =>
-      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
-        fact(call.method === "POST", "method upstream", "POST", call.method, x),
-        fact(
-          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
-            isObject(call.json),
-          "body upstream",
-          "a JSON object under application/json",
-          call.headers["content-type"] ?? "no content-type",
-          x,
-        ),
-      ]),
-    ["called-with-text-plain"],
-  ),
-  requestCheck("callers-key", {
-    source:
-      "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
-    text: "The client's key is never sent upstream.",
-  }, (e) => [
-    fact(
-      e.note("the client's key was seen upstream") === false,
-      "the client's key upstream",
-      "never",
-      e.note("the client's key was seen upstream"),
-    ),
-  ], ["callers-key-passed-on", "callers-key-as-user"]),
-];
+  },
+]);

@@ -1,49 +1,210 @@
-/** Mutants for the checks of the area `upstream`. */
-import type { Mutant } from "../../reference_gateway/mutant.ts";
-import { REQUEST_MUTANTS } from "./faults_request.ts";
-import { REFUSAL_MUTANTS } from "./faults_refusals.ts";
+/** What the faults of the area `upstream` are built from, and those that several checks have. */
+import { asking } from "../../reference_gateway/change_request.ts";
+import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
+import type { Faults } from "../../suite/check.ts";
+import type {
+  ModelRequest,
+  Problem,
+  Turn,
+  TurnPart,
+} from "../../reference_gateway/part.ts";
+import { STATUSES } from "./scenarios_refusals.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import type { JsonObject } from "@model-gateway/replay/json";
 
-/** All mutants of the area `upstream`. */
-export const UPSTREAM_MUTANTS: readonly Mutant[] = [
-  {
-    name: "429-becomes-500",
-    about:
-      "Rate limits of the upstream are reported as a failure of the gateway",
-    hooks: {
-      problem: (problem) =>
-        problem.status === 429 ? { ...problem, status: 500 } : problem,
+/** A stream that broke off ends as if it were complete. */
+export const breakBecomesEnd: Hooks = {
+  part: (part) => part.type === "failed" ? [] : [part],
+};
+
+/** Changes the parts of the turns. */
+export function parts(
+  change: (part: TurnPart) => readonly TurnPart[],
+): Hooks["modelRequest"] {
+  return (request) => ({
+    ...request,
+    turns: request.turns.map((turn) => ({
+      ...turn,
+      parts: turn.parts.flatMap(change),
+    })),
+  });
+}
+
+/** Changes text, except for the marker. */
+export function text(change: (text: string) => string): Hooks {
+  const hook = parts((part) => {
+    if (part.type !== "text") return [part];
+    const [marker = ""] = /\[\[fx:.*$/s.exec(part.text) ?? [];
+    const words = part.text.slice(0, part.text.length - marker.length);
+    return [{ ...part, text: change(words) + marker }];
+  });
+  return hook === undefined ? {} : { modelRequest: hook };
+}
+
+export function turnOf(role: Turn["role"], words: string): Turn {
+  return { role, parts: [{ type: "text", text: words }] };
+}
+
+/** The faults that several checks are proved with. */
+export const CONVERSATION_FAULTS: Faults = {
+  "last-text-only": asking((request) => ({
+    turns: request.turns.slice(-1).map((turn) => ({
+      ...turn,
+      parts: turn.parts.slice(-1),
+    })),
+  })),
+  "texts-reversed": asking((request) => ({
+    turns: request.turns.map((turn) => ({
+      ...turn,
+      parts: [...turn.parts].reverse(),
+    })).reverse(),
+  })),
+};
+
+/** Instructions of the chat format are lost. */
+export const systemLostOnChat: Hooks = asking((_, { endpoint }) =>
+  endpoint === "chat" ? { system: "" } : {}
+);
+
+/** Instructions are lost. */
+export const systemLost: Hooks = asking({ system: "" });
+
+/** The wrong status for each status of the upstream. */
+const MISREAD: Readonly<Record<number, number>> = {
+  400: 500,
+  401: 401,
+  402: 402,
+  403: 403,
+  404: 400,
+  408: 400,
+  413: 400,
+  422: 502,
+  429: 503,
+  500: 400,
+  502: 404,
+  503: 500,
+  504: 400,
+  529: 500,
+};
+
+/** True for a problem that an upstream reply of that status caused. */
+function comesFrom(
+  problem: Problem,
+  status: number,
+  body: string,
+): boolean {
+  if (problem.message.endsWith(`status ${status}`)) return true;
+  const asked = body.includes(`code=${status}`) ||
+    (status === 422 && body.includes("error-detail")) ||
+    (status === 429 && body.includes("fx:quota")) ||
+    (status === 400 && body.includes("context-overflow"));
+  return asked && problem.status === (status === 422 ? 400 : status);
+}
+
+export function changed(change: (problem: Problem) => Problem): Hooks {
+  return { problem: (problem) => change(problem) };
+}
+
+let refusals = 0;
+
+/** The faults that several checks are proved with. */
+export const REFUSAL_FAULTS: Faults = {
+  ...Object.fromEntries(STATUSES.map((status): [string, Hooks] => [
+    `status-${status}-misread`,
+    {
+      problem: (problem, { request }) =>
+        problem.status === 404 && problem.code === "model_not_found" ||
+          (!comesFrom(problem, status, request.body) &&
+            !(status === 408 && problem.message.includes("408")))
+          ? problem
+          : { ...problem, status: MISREAD[status] ?? 500 },
     },
+  ])),
+  "refused-streams-are-200": {
+    reply: (reply, { stream }) =>
+      stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
   },
-  {
-    name: "upstream-error-as-200",
-    about: "Errors of the upstream are answered with 200",
-    hooks: {
-      problem: (problem) =>
-        problem.status >= 500 ? { ...problem, status: 200 } : problem,
-    },
+  "odd-faults-are-400": changed((problem) =>
+    problem.status >= 500 ? { ...problem, status: 400 } : problem
+  ),
+  // An HTML page of a proxy is passed on as the message.
+  "odd-faults-are-pages": {
+    reply: (reply) =>
+      reply.status >= 500
+        ? {
+          ...reply,
+          body: withAt(
+            reply.body,
+            "error.message",
+            "<html><h1>502 Bad Gateway</h1></html>",
+          ),
+        }
+        : reply,
   },
-  {
-    name: "upstream-error-body-empty",
-    about: "Error bodies are empty objects",
-    hooks: {
-      reply: (reply) => reply.status >= 400 ? { ...reply, body: {} } : reply,
-    },
+  "upstream-words-lost": changed((problem) => ({
+    ...problem,
+    message: "The request could not be served",
+  })),
+  "upstream-words-cut": changed((problem) => ({
+    ...problem,
+    message: problem.message.trim().slice(0, -6),
+  })),
+  "retry-after-lost": changed(({ status, type, message }) => ({
+    status,
+    type,
+    message,
+  })),
+  "retry-after-one": changed((problem) => ({ ...problem, retryAfter: "1" })),
+  "retry-after-in-ms": changed((problem) =>
+    problem.retryAfter === undefined
+      ? problem
+      : { ...problem, retryAfter: `${problem.retryAfter}000` }
+  ),
+};
+
+/** After twenty refusals of the upstream every request fails. */
+export const brokenByRefusals: Hooks = {
+  problem: (problem) => {
+    refusals++;
+    return problem;
   },
-  {
-    name: "upstream-401-passed-on",
-    about: "A refused upstream key is reported as the client's",
-    hooks: {
-      problem: (problem) =>
-        problem.message.includes("status 401")
-          ? { ...problem, status: 401 }
-          : problem,
-    },
-  },
-  {
-    name: "break-becomes-end",
-    about: "A stream that broke off ends as if it were complete",
-    hooks: { part: (part) => part.type === "failed" ? [] : [part] },
-  },
-  ...REFUSAL_MUTANTS,
-  ...REQUEST_MUTANTS,
-];
+  admit: (problem, { request }) =>
+    refusals >= 20 && request.body.includes("fx:text#")
+      ? { status: 503, type: "api_error", message: "Out of order" }
+      : problem,
+};
+
+export function pictures(
+  change: (part: TurnPart) => readonly TurnPart[],
+): Hooks {
+  const hook = parts((part) =>
+    part.type.startsWith("image") ? change(part) : [part]
+  );
+  return hook === undefined ? {} : { modelRequest: hook };
+}
+
+export function call(change: (call: OutCall, x: Context) => OutCall): Hooks {
+  return { upstream: change };
+}
+
+export function withBody(
+  change: (body: JsonObject, x: Context) => JsonObject,
+): Hooks {
+  return call((out, x) => ({ ...out, body: change(out.body, x) }));
+}
+
+export function otherModel(request: ModelRequest): ModelRequest {
+  return request.model === "vendora-opus-4-8"
+    ? { ...request, model: "vendora-haiku-4-5" }
+    : request;
+}
+
+/** The chat endpoint serves another model of the vendor. */
+export const otherModelOnChat: Hooks = asking((request, { endpoint }) =>
+  endpoint === "chat" ? otherModel(request) : {}
+);
+
+/** The output limit is lost on the chat endpoint. */
+export const limitLostOnChat: Hooks = asking((_, { endpoint }) =>
+  endpoint === "chat" ? { maxTokens: undefined } : {}
+);

@@ -7,9 +7,8 @@ import {
   readUpstreamRequest,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import { parseJson } from "../../../replay/json.ts";
+import { parseJson } from "@model-gateway/replay/json";
 import { STREAMED } from "./scenarios_request.ts";
-import type { Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
@@ -65,52 +64,9 @@ export function equal(
   return fact(text(asked) === text(sent), what, text(asked), text(sent), x);
 }
 
-/** The scenario that a form belongs to; forms that are not listed belong to the conversation. */
-const GROUPS: Readonly<Record<string, string>> = {
-  "max_tokens": "members",
-  "limit-where-needed": "members",
-  "temperature": "members",
-  "top_p": "members",
-  "stop_sequences": "members",
-  "metadata": "members",
-  "stream": "members",
-  "nothing-added": "members",
-  "own-members": "members",
-  "several-choices": "members",
-  "unknown-member": "members",
-  "model": "members",
-  "one-call": "members",
-  "call-is-json": "members",
-  "callers-key": "members",
-  "tools": "things",
-  "image": "things",
-  "image-url": "things",
-};
-
-/** A check of requests upstream. */
-export function requestCheck(
-  name: string,
-  rule: Check["rule"],
-  judge: Check["judge"],
-  mutants: readonly string[],
-  level: Check["level"] = "convention",
-): Check {
-  const reads = [`sent-${GROUPS[name] ?? "talk"}`];
-  return {
-    id: `upstream.${name}`,
-    rule,
-    level,
-    mode: "replay",
-    reads,
-    judge,
-    mutants,
-  };
-}
-
 /** Source of most of these rules. */
-export const SAME = {
-  source: "A gateway forwards requests (section What the service does)",
-};
+export const SAME =
+  "A gateway forwards requests (section What the service does)";
 /** Section with the members of a message request. */
 export const TABLE = "POST /v1/messages";
 

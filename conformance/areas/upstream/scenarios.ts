@@ -4,11 +4,14 @@ import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import { REQUEST_SCENARIOS } from "./scenarios_request.ts";
 import { ODD_REFUSALS, REDIRECTED, REFUSALS } from "./scenarios_refusals.ts";
 
+// Names of scenarios that other areas read.
+export const BROKEN_OFF_NAME = "broken-off";
+
 /** Fixtures that break off a stream. */
 export const BREAKS = ["cut", "cut-chunk", "reset", "error-mid"] as const;
 
 const BROKEN_OFF: Scenario = {
-  name: "broken-off",
+  name: BROKEN_OFF_NAME,
   about: "Streams of the upstream that break off, each in another way",
   mode: "replay",
   cost: perRoute(BREAKS.length, 64),
@@ -29,7 +32,6 @@ const BROKEN_OFF: Scenario = {
   },
 };
 
-/** All scenarios of the area `upstream`. */
 export const UPSTREAM_SCENARIOS: readonly Scenario[] = [
   REFUSALS,
   ODD_REFUSALS,

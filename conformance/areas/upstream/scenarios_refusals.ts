@@ -7,6 +7,9 @@ import {
 } from "../../suite/all_routes.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
+// Names of scenarios that other areas read.
+export const UPSTREAM_REFUSALS = "upstream-refusals";
+
 /** Statuses with which the upstream refuses. */
 export const STATUSES = [
   400,
@@ -51,7 +54,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** Requests that the upstream refuses, one for each status. */
 export const REFUSALS: Scenario = {
-  name: "upstream-refusals",
+  name: UPSTREAM_REFUSALS,
   about: "Each error status of the upstream, whole and streamed",
   mode: "replay",
   cost: perRoute(2 * STATUSES.length, 64),

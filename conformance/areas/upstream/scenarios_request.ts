@@ -2,7 +2,7 @@
  * Scenarios of the area `upstream`: requests with a value in each member, compared with the request
  * upstream.
  */
-import type { Json, JsonObject } from "../../../replay/json.ts";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
   GENERATION,
   type Generation,
@@ -13,6 +13,9 @@ import { runConcurrently } from "../../suite/all_routes.ts";
 import type { Session } from "../../suite/session.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import type { Route } from "../../suite/route.ts";
+
+// Names of scenarios that other areas read.
+export const SENT_TALK = "sent-talk";
 
 /**
  * Text that is easily damaged: whitespace, line ends, scripts, escapes, sequences that look like
@@ -255,10 +258,7 @@ const FORMS: Readonly<
   "image-url": (endpoint, words) => ({
     messages: [{
       role: "user",
-      content: [
-        picture(endpoint, PICTURE_URL),
-        { type: "text", text: words },
-      ],
+      content: [picture(endpoint, PICTURE_URL), { type: "text", text: words }],
     }],
   }),
 };
@@ -334,22 +334,21 @@ function requestsFor(
 ) {
   return forms.filter((form) => (ONLY[form] ?? endpoint) === endpoint)
     .flatMap((form) =>
-      [
-        false,
-        ...STREAMED.some((name) => name === form) ? [true] : [],
-      ].map((stream) => async () => {
-        const words = session.prompt("text", WORDS);
-        await session.send(plainRequest(
-          endpoint,
-          route,
-          `${form}-${stream ? "stream" : "whole"}`,
-          words,
-          {
-            ...(stream ? streamed(endpoint) : {}),
-            ...FORMS[form]?.(endpoint, words) ?? {},
-          },
-        ));
-      })
+      [false, ...STREAMED.some((name) => name === form) ? [true] : []].map(
+        (stream) => async () => {
+          const words = session.prompt("text", WORDS);
+          await session.send(plainRequest(
+            endpoint,
+            route,
+            `${form}-${stream ? "stream" : "whole"}`,
+            words,
+            {
+              ...(stream ? streamed(endpoint) : {}),
+              ...FORMS[form]?.(endpoint, words) ?? {},
+            },
+          ));
+        },
+      )
     );
 }
 

@@ -1,0 +1,123 @@
+/** Checks of the area `errors`: what a refused request does not do. */
+import { fact, observed, statusIs } from "../../suite/finding.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { brokenByWrongRequests } from "./faults.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, sameJson } from "../../evidence/json_path.ts";
+import { MISSING, MISTYPED } from "./scenarios_invalid_requests.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { unbilled } from "../limits/unbilled.ts";
+
+/**
+ * The exchanges of a form on the endpoints that received it; fails when the right request beside
+ * them failed.
+ */
+export function wrong(
+  e: Evidence,
+  form: string,
+  only?: "messages" | "chat",
+): readonly Exchange[] {
+  e.replies("*/*/control");
+  return e.matching(`${only ?? "*"}/*/${form}`);
+}
+
+export const AFTER_REFUSAL_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["wrong-bodies"],
+}, [
+  {
+    id: "errors.refused-before-the-stream",
+    source:
+      "Libraries look at the status before they read a stream; a refusal inside a stream of status 200 is not retried",
+    rule:
+      "A wrong stream request is refused like a wrong whole request: same status, same JSON error, no event stream.",
+    judge: (e) =>
+      wrong(e, "unknown-model").flatMap((whole) => {
+        const x = e.exchange(`${whole.label}-stream`);
+        return [
+          observed("status", x.head?.status, x).mustBe(
+            String(whole.head?.status),
+            x.head?.status === whole.head?.status,
+          ),
+          fact(x.frames.length === 0, "events", "none", x.frames.length, x),
+          observed("error", at(x.json, "error"), x).mustBe(
+            JSON.stringify(at(whole.json, "error")),
+            sameJson(at(x.json, "error"), at(whole.json, "error")),
+          ),
+        ];
+      }),
+    faults: {
+      "streamed-refusal-is-200": {
+        reply: (reply, { stream }) =>
+          stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
+      },
+      "streamed-refusal-is-another": {
+        reply: (reply, { stream }) =>
+          stream && reply.status >= 400
+            ? {
+              ...reply,
+              body: withAt(reply.body, "error.message", "It did not work"),
+            }
+            : reply,
+      },
+    },
+  },
+  {
+    id: "errors.nothing-goes-upstream",
+    source: "A refused request costs nothing: it must not reach a model",
+    rule: "No upstream answers a wrong request.",
+    mode: "replay",
+    judge: (e) => {
+      const forms = [
+        "unknown-model",
+        "unknown-model-stream",
+        ...Object.keys(MISSING).slice(0, 1),
+        "missing-max_tokens",
+        ...Object.keys(MISTYPED).filter((form) => !form.includes("message")),
+      ];
+      const sent = e.exchanges.filter(({ label }) =>
+        forms.includes(label.split("/")[2] ?? "")
+      );
+      wrong(e, "unknown-model");
+      return sent.map(unbilled);
+    },
+    faults: {
+      // Wrong requests are sent upstream before they are refused.
+      "refused-after-the-call": {
+        accept: (problem, _, { state }) => {
+          if (problem !== undefined) state.set("refuse", true);
+          return undefined;
+        },
+        modelRequest: (modelRequest, { request }) => ({
+          ...modelRequest,
+          turns: [{
+            role: "user",
+            parts: [{
+              type: "text",
+              text: /\[\[fx:[^\]]*\]\]/.exec(request.body)?.[0] ?? "",
+            }],
+          }],
+        }),
+        reply: (reply, { state }) =>
+          state.has("refuse")
+            ? {
+              ...reply,
+              status: 400,
+              body: {
+                type: "error",
+                error: { type: "invalid_request_error", message: "Wrong" },
+              },
+            }
+            : reply,
+      },
+    },
+  },
+  {
+    id: "errors.next-request-works",
+    source: "A client's mistake must not harm the next client",
+    rule: "After several wrong requests a right one succeeds.",
+    judge: (e) => wrong(e, "control-after").map((x) => statusIs(x, 200)),
+    faults: { "broken-by-wrong-requests": brokenByWrongRequests },
+  },
+]);

@@ -1,0 +1,145 @@
+/** Checks of the area `transport`: request ids. */
+import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
+import { MODEL_LIST_NAME } from "../models/scenarios.ts";
+import { fact, type Finding, observed, some } from "../../suite/finding.ts";
+import { all, json, SAME_IDS, without } from "./faults.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { textAt } from "../../evidence/json_path.ts";
+import { CANARY } from "./scenarios_requests.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+
+export function header(
+  x: Exchange,
+  name: string,
+  expected: string,
+  test: (value: string | undefined) => boolean,
+): Finding {
+  const value = headerOf(x, name);
+  return fact(test(value), name, expected, value, x);
+}
+
+/** The request id under the names that the two libraries read; a reply may have both. */
+function idOf(x: Exchange): string | undefined {
+  return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");
+}
+
+export function isRequestId(name: string): boolean {
+  return /^(x-)?request-id$/.test(name);
+}
+
+/** Findings about headers of these names with values of the upstream. */
+export function upstreamHeaders(
+  e: Evidence,
+  which: (name: string) => boolean,
+): Finding[] {
+  return [
+    ...e.matching("*/*/telling-whole"),
+    ...e.matching("*/*/telling-stream"),
+  ].map((x) => {
+    const leaked = (x.head?.headers ?? []).filter(([name, value]) =>
+      which(name.toLowerCase()) && value.includes(CANARY)
+    );
+    return observed("headers", leaked, x).mustBe(
+      "not the upstream's value",
+      leaked.length === 0 && x.head?.status === 200,
+    );
+  });
+}
+
+export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
+  { mode: "both" },
+  [
+    {
+      id: "transport.request-id",
+      source:
+        "https://platform.claude.com/docs/en/api/errors, request id; https://platform.openai.com/docs/api-reference/debugging-requests; both libraries expose it as `_request_id`",
+      rule:
+        "Every reply has a request id: `request-id` or `x-request-id`, as the endpoint's library reads it.",
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
+      judge: (e) =>
+        e.exchanges.map((x) => {
+          const name = x.endpoint === "messages"
+            ? "request-id"
+            : "x-request-id";
+          return header(
+            x,
+            x.endpoint === "models" ? "request-id or x-request-id" : name,
+            "a text",
+            () =>
+              (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
+                "",
+          );
+        }),
+      faults: {
+        "no-request-id": all((headers) =>
+          without(headers, "request-id", "x-request-id")
+        ),
+        "no-request-id-on-errors": json((headers, { status }) =>
+          status === 200
+            ? headers
+            : without(headers, "request-id", "x-request-id")
+        ),
+      },
+    },
+    {
+      id: "transport.request-id-unique",
+      source: "A request id identifies one request in a log",
+      rule: "No request id occurs twice.",
+      reads: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
+      judge: (e) => {
+        const seen = new Set<string>();
+        const found = e.exchanges.flatMap((x) => {
+          const id = idOf(x);
+          if (id === undefined) return [];
+          const twice = seen.has(id);
+          seen.add(id);
+          return [fact(!twice, "request id", "a unique one", id, x)];
+        });
+        return some(found, "with a request id");
+      },
+      faults: {
+        "constant-request-id": all((headers) => ({ ...headers, ...SAME_IDS })),
+      },
+    },
+    {
+      id: "transport.request-id-in-body",
+      source: "https://docs.anthropic.com/en/api/errors",
+      rule:
+        "Where an error body has `request_id`, it is the one in the header.",
+      reads: [KEYS_SCENARIO],
+      matching: "*/missing",
+      each: (x) => {
+        const requestId = textAt(x.json, "request_id");
+        return observed("request_id", requestId).mustBe(
+          idOf(x) ?? "none",
+          requestId === "" || requestId === idOf(x),
+        );
+      },
+      faults: {
+        "request-id-mismatch": {
+          reply: (reply) => ({
+            ...reply,
+            body: { ...reply.body, request_id: "req_other" },
+          }),
+        },
+      },
+    },
+    {
+      id: "transport.own-request-id",
+      source: "Claude Code's contract for gateways",
+      rule: "The upstream's request id is not passed on.",
+      level: "contract",
+      mode: "replay",
+      reads: ["upstream-identity"],
+      judge: (e) => upstreamHeaders(e, isRequestId),
+      faults: {
+        "upstream-request-id-passed-on": all((headers) => ({
+          ...headers,
+          "x-request-id": `req_${CANARY}`,
+        })),
+      },
+    },
+  ],
+);

@@ -1,0 +1,106 @@
+/** Checks of the area `upstream`: how the upstream is called, and what it must not receive. */
+import { fact, observed, some } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { call, withBody } from "./faults.ts";
+import { isObject } from "@model-gateway/replay/json";
+import {
+  equal,
+  MEMBERS,
+  passed,
+  passedRequest,
+  SAME,
+  TABLE,
+} from "./passed_request.ts";
+
+export const CALL_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-members"],
+}, [
+  {
+    id: "upstream.stream",
+    source: SAME,
+    rule: "A stream request becomes a stream request upstream.",
+    judge: (e) =>
+      MEMBERS.flatMap((form) => e.streams(`*/*/${form}-stream`)).map(
+        passedRequest,
+      )
+        .map((p) => equal(p, "stream upstream", true, p.sent.streamed)),
+    faults: {
+      "streams-asked-whole": call((out) => ({
+        ...out,
+        url: out.url.replace("streamGenerateContent", "generateContent"),
+        body: { ...out.body, stream: false },
+      })),
+    },
+  },
+  {
+    id: "upstream.one-call",
+    source: "Each upstream call is billed to the operator",
+    rule: "A request that succeeds is sent upstream once.",
+    judge: (e) =>
+      some(
+        e.exchanges.filter(({ head }) => head?.status === 200).map((x) =>
+          observed("calls of the upstream", x.upstream.length, x).mustBe(
+            "1",
+            x.upstream.length === 1,
+          )
+        ),
+        "a success",
+      ),
+    faults: shared("called-twice"),
+  },
+  {
+    id: "upstream.call-is-json",
+    source: "Each vendor's API documentation",
+    rule:
+      "The upstream is called with POST, `content-type: application/json` and a JSON object.",
+    judge: (e) =>
+      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
+        fact(call.method === "POST", "method upstream", "POST", call.method, x),
+        observed(
+          "body upstream",
+          call.headers["content-type"] ?? "no content-type",
+          x,
+        ).mustBe(
+          "a JSON object under application/json",
+          /^application\/json\b/i.test(call.headers["content-type"] ?? "") &&
+            isObject(call.json),
+        ),
+      ]),
+    faults: {
+      "called-with-text-plain": call((out) => ({
+        ...out,
+        headers: { ...out.headers, "content-type": "text/plain" },
+      })),
+    },
+  },
+  {
+    id: "upstream.callers-key",
+    source:
+      "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
+    rule: "The client's key is never sent upstream.",
+    judge: (e) => [
+      observed(
+        "the client's key upstream",
+        e.note("the client's key was seen upstream"),
+      ).mustBe("never", e.note("the client's key was seen upstream") === false),
+    ],
+    faults: {
+      // The client's key is sent upstream in a header.
+      "callers-key-passed-on": call((out, { request }) => ({
+        ...out,
+        headers: {
+          ...out.headers,
+          "x-forwarded-authorization": request.headers["authorization"] ??
+            request.headers["x-api-key"] ?? "",
+        },
+      })),
+      "callers-key-as-user": withBody((body, { request }) => ({
+        ...body,
+        user: request.headers["authorization"] ??
+          request.headers["x-api-key"] ?? "",
+      })),
+    },
+  },
+]);

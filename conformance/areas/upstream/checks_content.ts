@@ -1,0 +1,134 @@
+/** Checks of the area `upstream`: tools and pictures reach the upstream unchanged. */
+import { observed, statusIs } from "../../suite/finding.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { parts, pictures } from "./faults.ts";
+import { sameJson } from "../../evidence/json_path.ts";
+import {
+  turnsText,
+  type UpstreamRequest,
+} from "../../evidence/upstream_request.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
+import { equal, passed, passedRequest, SAME, TABLE } from "./passed_request.ts";
+
+/** A tool without members of its schema that add no meaning, since some gateways add them. */
+function meant(tool: UpstreamRequest["tools"][number]): Json {
+  const { schema } = tool;
+  if (!isObject(schema)) return { ...tool };
+  const keywords = Object.entries(schema).filter(([key, value]) =>
+    !(key.startsWith("$def") && sameJson(value, {}))
+  );
+  return { ...tool, schema: Object.fromEntries(keywords) };
+}
+
+export const CONTENT_CHECKS: readonly Check[] = checksWith({
+  section: TABLE,
+  mode: "replay",
+  reads: ["sent-members"],
+}, [
+  {
+    id: "upstream.tools",
+    rule: "| tools | array | no | Tool definitions;",
+    reads: ["sent-things"],
+    judge: (e) =>
+      passed(e, "tools").map(({ x, asked, sent }) =>
+        observed("tools upstream", JSON.stringify(sent.tools), x).mustBe(
+          JSON.stringify(asked.tools),
+          sameJson(asked.tools.map(meant), sent.tools.map(meant)),
+        )
+      ),
+    faults: {
+      "tools-lost": asking({ tools: [] }),
+      "second-tool-lost": asking((request) => ({
+        tools: request.tools.slice(0, 1),
+      })),
+      "tools-reversed": asking(({ tools }) => ({
+        tools: [...tools].reverse(),
+      })),
+      "schemas-emptied": asking((request) => ({
+        tools: request.tools.map((tool) => ({
+          ...tool,
+          schema: { type: "object" },
+        })),
+      })),
+      "descriptions-lost": asking((request) => ({
+        tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
+      })),
+      // No parameter of a tool is required.
+      "required-lost": asking((request) => ({
+        tools: request.tools.map((tool) => ({
+          ...tool,
+          schema: JSON.parse(
+            JSON.stringify(tool.schema).replace(/,"required":\[[^\]]*\]/, ""),
+          ),
+        })),
+      })),
+    },
+  },
+  {
+    id: "upstream.image",
+    level: "convention",
+    rule: "block arrays such as image blocks are also used",
+    reads: ["sent-things"],
+    judge: (e) =>
+      ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
+        equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
+      ),
+    faults: {
+      "image-lost": pictures(() => []),
+      "image-cut": pictures((part) =>
+        part.type === "image"
+          ? [{ ...part, data: part.data.slice(0, -4) }]
+          : [part]
+      ),
+      "image-type-changed": pictures((part) =>
+        part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
+      ),
+      // Pictures are moved after the text.
+      "image-after-text": asking((request) => ({
+        turns: request.turns.map((turn) => ({
+          ...turn,
+          parts: [...turn.parts].sort((left, right) =>
+            Number(left.type === "image") - Number(right.type === "image")
+          ),
+        })),
+      })),
+      // Only the first of several pictures is passed on.
+      "second-image-lost": {
+        modelRequest: (request, x) => {
+          let seen = 0;
+          const change = parts((part) =>
+            part.type === "image" && ++seen > 1 ? [] : [part]
+          );
+          return change?.(request, x) ?? request;
+        },
+      },
+    },
+  },
+  {
+    id: "upstream.image-url",
+    source: SAME,
+    rule:
+      "The URL of a picture reaches the upstream unchanged, or the request is refused.",
+    reads: ["sent-things"],
+    judge: (e) =>
+      [...e.matching("*/*/image-url-whole")].map((x) => {
+        if (x.head?.status !== 200) return statusIs(x, 400);
+        const p = passedRequest(x);
+        return equal(
+          p,
+          "turns upstream",
+          turnsText(p.asked),
+          turnsText(p.sent),
+        );
+      }),
+    faults: {
+      "image-address-cut": pictures((part) =>
+        part.type === "image-url"
+          ? [{ ...part, url: part.url.split("?")[0] ?? "" }]
+          : [part]
+      ),
+      ...shared("image-lost"),
+    },
+  },
+]);

@@ -13,6 +13,7 @@ import {
   type FaultUpstream,
   startFaultUpstream,
 } from "../support/fault_upstream.ts";
+import { withTimeout } from "../support/with_timeout.ts";
 import type { KeptMemory } from "../support/measured_program.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -436,8 +437,8 @@ async function readNothing(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
     await conn.write(bytes);
-    await upstream.arrived(nonce);
-    await upstream.gone(nonce);
+    await withTimeout(upstream.arrived(nonce), "the call at the upstream");
+    await withTimeout(upstream.gone(nonce), "the end of the upstream's reply");
     return "cut off";
   } finally {
     conn.close();
@@ -464,7 +465,7 @@ async function calls(
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  bench.upstream.closeIdle();
+  await bench.upstream.closeIdle();
   return wrong;
 }
 

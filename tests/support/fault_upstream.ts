@@ -1,12 +1,13 @@
 /**
- * An upstream of the chat format over plain TCP and over TLS: it does to a call what the call's model is named after. For tests
- * that need every way in which a call can end.
+ * An upstream of the chat format over plain TCP and over TLS. The model of a call names how the
+ * upstream treats it, so tests can provoke every way in which a call can end.
  *
  * @module
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { withTimeout } from "./with_timeout.ts";
 
-/** What it can do to a call. */
+/** The ways in which it treats a call. */
 export const FATES = [
   "whole",
   "stream",
@@ -20,14 +21,13 @@ export const FATES = [
   "flood",
 ] as const;
 
-/** One of them. */
 export type Fate = typeof FATES[number];
 
 /** Ports of one kind of connection. */
 export interface FaultPorts {
-  /** Whose answers may come and end in any way but by a reset. */
+  /** Port where replies end in any way except by a reset. */
   readonly port: number;
-  /** The same, where connections can be reset. */
+  /** Port where connections can be reset. */
   readonly resetPort: number;
 }
 
@@ -41,8 +41,11 @@ export interface FaultUpstream {
   arrived(nonce: string): Promise<void>;
   /** Settles once the connection that brought that call is closed. */
   gone(nonce: string): Promise<void>;
-  /** Closes the connections that are open now; for times without a call under way. */
-  closeIdle(): void;
+  /**
+   * Ends the connections that are open, and resolves once the other side has closed them, too, so
+   * that no request is sent on them. For times without a running call.
+   */
+  closeIdle(): Promise<void>;
   /** Closes everything. */
   close(): void;
 }
@@ -59,7 +62,7 @@ export function certificate(
   };
 }
 
-/** The file with the authority that signed them. */
+/** File of the authority that signed the certificates. */
 export const AUTHORITY_FILE: string =
   new URL("authority.pem", CERTIFICATES).pathname;
 
@@ -68,7 +71,7 @@ const DECODER = new TextDecoder();
 
 /** Frames of a stream. */
 const FRAME = frame(8);
-/** Large, so that few fill what lies between the upstream and its reader. */
+/** Large, so that few of them fill the buffers between the upstream and its reader. */
 const FLOOD_FRAME = frame(3_000);
 
 function frame(words: number): string {
@@ -94,10 +97,10 @@ function whole(status: string, body: string, length = body.length): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
 }
 
-/** Deno 2.5 cannot reset a socket: there it is only closed, and needs no front. */
+/** Deno 2.5 cannot reset a socket, so there it is only closed and needs no front. */
 const CAN_RESET = !Deno.version.deno.startsWith("2.5.");
 
-/** A front's own event: it has been given bytes to send on. */
+/** A front's event: it received bytes to forward. */
 const FORWARDED = "forwarded";
 
 interface Waits {
@@ -117,9 +120,9 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
     calls.set(nonce, made);
     return made;
   };
-  /** The sockets before the listeners, by the port from which they are forwarded. */
+  /** Sockets in front of the listeners, by the port from which they forward. */
   const fronts = new Map<number, Socket>();
-  const open = new Set<Deno.Conn>();
+  const open = new Map<Deno.Conn, Promise<void>>();
   const serve = async (listener: Deno.Listener): Promise<void> => {
     for (;;) {
       let conn: Deno.Conn;
@@ -127,18 +130,14 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
         conn = await listener.accept();
       } catch (error) {
         if (error instanceof Deno.errors.BadResource) return;
-        // A handshake that was refused.
+        // The handshake was refused.
         continue;
       }
-      open.add(conn);
-      void talk(conn, waits, fronts).catch(() => {}).finally(() => {
+      const ended = talk(conn, waits, fronts).catch(() => {}).finally(() => {
         open.delete(conn);
-        try {
-          conn.close();
-        } catch {
-          // Closed already.
-        }
+        closeQuietly(conn);
       });
+      open.set(conn, ended);
     }
   };
   const plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -170,19 +169,17 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
     );
     const address = server.address();
     if (typeof address !== "object" || address === null) {
-      throw new Error("cannot tell the port: the server has no address");
+      throw new Error("the server has no address");
     }
     return address.port;
   };
-  const closeIdle = (): void => {
-    for (const socket of fronts.values()) socket.destroy();
-    for (const conn of [...open]) {
-      try {
-        conn.close();
-      } catch {
-        // Closed already.
-      }
-    }
+  const closeIdle = async (): Promise<void> => {
+    const idle = [...open];
+    for (const [conn] of idle) void conn.closeWrite().catch(() => {});
+    await withTimeout(
+      Promise.all(idle.map(([, ended]) => ended)),
+      "the gateway to close idle connections",
+    );
   };
   return {
     plain: { port: plain.addr.port, resetPort: await front(plain.addr.port) },
@@ -198,12 +195,21 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
       plain.close();
       secure.close();
       for (const server of servers) server.close();
-      closeIdle();
+      for (const socket of fronts.values()) socket.destroy();
+      for (const conn of [...open.keys()]) closeQuietly(conn);
     },
   };
 }
 
-/** Answers the calls of a connection until it is over. */
+function closeQuietly(conn: Deno.Conn): void {
+  try {
+    conn.close();
+  } catch {
+    // Already closed.
+  }
+}
+
+/** Answers the calls of a connection until it ends. */
 async function talk(
   conn: Deno.Conn,
   waits: (nonce: string) => Waits,

@@ -35,6 +35,11 @@ const WARM_UP_CALLS = 48;
 /** Rounds of calls in the second half. Memory is measured after each round. */
 const ROUNDS = 5;
 
+/** The minimum number of calls in a round: with fewer, single buffers exceed the limit per call. */
+const MIN_ROUND_CALLS = 10;
+/** Series of rounds before a kind fails. */
+const MAX_ATTEMPTS = 5;
+
 /**
  * Compiling, optimizing and discarding code changes the heap by more than a few hundred calls may
  * keep, so short runs switch it off. In long runs the calls outweigh it.
@@ -498,35 +503,40 @@ Deno.test("a finished call keeps no memory, however it ended", async (t) => {
     await t.step(kind.name, async () => {
       const make = async (count: number): Promise<void> =>
         assert.deepEqual(await calls(gateway.url, bench, kind, count), []);
-      const count = Math.ceil(CALLS / 2 / ROUNDS * (kind.share ?? 1));
+      const share = CALLS / 2 / ROUNDS * (kind.share ?? 1);
+      const count = Math.max(MIN_ROUND_CALLS, Math.ceil(share));
       // Kinds that move megabytes need no long warm-up.
       await make(kind.share === undefined ? count * ROUNDS : count);
-      const points: KeptMemory[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        await make(count);
-        // A line of half the limit through the lowest point: a leak never comes down to it.
-        const target = Math.min(
-          ...points.map(({ heap }, at) =>
-            heap + (round - at) * count * MAX_HEAP / 2
-          ),
-        );
-        points.push(await gateway.kept(target));
-      }
-      const heap = slopeOf(points.map((point) => point.heap), count);
-      const resident = slopeOf(points.map((point) => point.resident), count);
-      const listed = (part: keyof KeptMemory): string =>
-        points.map((point) => point[part]).join(" ");
-      const report =
-        `a call keeps ${heap} bytes of heap, ${resident} of resident memory; after each round of ${count}: heap ${
-          listed("heap")
-        }, resident ${listed("resident")}`;
-      if (Deno.env.has("KEPT_MEMORY_CALLS")) {
-        // deno-lint-ignore no-console
-        console.log(`${kind.name}: ${report}`);
-      }
-      assert(heap <= MAX_HEAP, report);
-      if (count * ROUNDS * 2 >= CALLS_FOR_RESIDENT) {
-        assert(resident <= MAX_RESIDENT, report);
+      for (let attempt = 1;; attempt++) {
+        const points: KeptMemory[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          await make(count);
+          // A line of half the limit through the lowest point: a leak never comes down to it.
+          const target = Math.min(
+            ...points.map(({ heap }, at) =>
+              heap + (round - at) * count * MAX_HEAP / 2
+            ),
+          );
+          points.push(await gateway.kept(target));
+        }
+        const heap = slopeOf(points.map((point) => point.heap), count);
+        const resident = slopeOf(points.map((point) => point.resident), count);
+        const listed = (part: keyof KeptMemory): string =>
+          points.map((point) => point[part]).join(" ");
+        const report =
+          `a call keeps ${heap} bytes of heap, ${resident} of resident memory; after each round of ${count}: heap ${
+            listed("heap")
+          }, resident ${listed("resident")}`;
+        if (Deno.env.has("KEPT_MEMORY_CALLS")) {
+          // deno-lint-ignore no-console
+          console.log(`${kind.name}: ${report}`);
+        }
+        const judgesResident = count * ROUNDS * 2 >= CALLS_FOR_RESIDENT;
+        if (
+          heap <= MAX_HEAP && !(judgesResident && resident > MAX_RESIDENT)
+        ) break;
+        // A leak grows in every attempt; a buffer that the process keeps once does not.
+        assert(attempt < MAX_ATTEMPTS, report);
       }
     });
   }

@@ -221,7 +221,7 @@ const ENVIRONMENT = z.object({
   ),
 });
 
-/** Names of every setting; a test compares the README's table with them. */
+/** Names of every setting; a test compares the table in `docs/configuration.md` with them. */
 export const SETTING_NAMES: readonly string[] = Object.keys(ENVIRONMENT.shape);
 
 /**

@@ -178,7 +178,7 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
   const closeIdle = async (): Promise<void> => {
     const idle = [...open];
     for (const [conn] of idle) void conn.closeWrite().catch(() => {});
-    // Some connections of Deno 2.9 never report the end of the other side.
+    // On Deno 2.9.6 a connection was once not closed by the other side; the cause is unknown.
     const late = setTimeout(() => {
       for (const [conn] of idle) closeQuietly(conn);
     }, MAX_CLOSE_MS);

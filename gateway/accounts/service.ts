@@ -17,7 +17,7 @@ import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import type { Charge, ReservedCall } from "./records.ts";
+import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
@@ -176,6 +176,7 @@ export async function openAccountService(
           inputTokens,
           maxOutputTokens,
         ),
+        reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),
       };
       batcher.assertAvailable();
@@ -249,11 +250,10 @@ function assertPermitted(caller: Caller, model: string): void {
  * call.
  */
 function cannotBeRefused(
-  { account, plan, hasModelBalances }: Identity,
+  { account, key, plan, hasModelBalances }: Identity,
 ): boolean {
-  const { id: _id, models: _models, createdAtMs: _time, ...limits } = plan;
   return account.billing === "postpaid" && !hasModelBalances &&
-    Object.keys(limits).length === 0;
+    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(

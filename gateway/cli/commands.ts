@@ -5,7 +5,7 @@
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
-import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
+import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
 
 /** A flag of a command. */
 export interface Flag {
@@ -137,6 +137,13 @@ export const COMMANDS: readonly Command[] = [
     verb: "issue",
     operationId: "issueKey",
     flags: flagsOf(KEY),
+  },
+  {
+    noun: "keys",
+    verb: "update",
+    operationId: "updateKey",
+    id: "key",
+    flags: flagsOf(KEY_CHANGES),
   },
   {
     noun: "keys",

@@ -32,8 +32,10 @@ import {
   writeAccountStates,
 } from "../store/account_state_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
+import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
+import { type KeyState, settleOnKey, voidOnKey } from "./key_state.ts";
 
 /**
  * Applies events in order and returns one result for each. Call it inside
@@ -52,23 +54,33 @@ export async function applyEvents(
     granted: new Map(),
     endedIds: [],
     changedIds: new Set(),
+    changedKeyIds: new Set(),
     entries: [],
   };
   const results = events.map((event) => applyEvent(batch, event));
-  const changed: AccountState[] = [];
-  for (const id of batch.changedIds) {
-    const state = batch.states.get(id);
-    if (state !== undefined) changed.push(state);
-  }
   await Promise.all([
     insertReservations(sql, dialect, [...batch.granted.values()]),
     deleteReservations(sql, dialect, batch.endedIds),
     insertEntries(sql, dialect, batch.entries),
     addUsage(sql, dialect, batch.entries),
-    writeAccountStates(sql, dialect, changed),
+    writeAccountStates(sql, dialect, pick(batch.states, batch.changedIds)),
+    writeKeyStates(sql, pick(batch.keyStates, batch.changedKeyIds)),
     updateLastUse(sql, dialect, events, cache.usedAtMs),
   ]);
   return results;
+}
+
+/** The values of these keys, as far as there are any. */
+function pick<T>(
+  values: ReadonlyMap<string, T | undefined>,
+  keys: Iterable<string>,
+): readonly T[] {
+  const picked: T[] = [];
+  for (const key of keys) {
+    const value = values.get(key);
+    if (value !== undefined) picked.push(value);
+  }
+  return picked;
 }
 
 /** Reads the state that the events need and the cache lacks. */
@@ -80,19 +92,25 @@ async function loadState(
 ): Promise<void> {
   const isEmpty = cache.states.size === 0;
   const accountIds = new Set<string>();
+  const keyIds = new Set<string>();
   const ids = new Set<string>();
   for (const event of events) {
     const accountId = accountOf(event);
     if (!cache.states.has(accountId)) accountIds.add(accountId);
+    if (event.type !== "top_up" && !cache.keyStates.has(event.call.keyId)) {
+      keyIds.add(event.call.keyId);
+    }
     if (isEmpty || !cache.knows(event)) ids.add(idOf(event));
   }
-  if (accountIds.size === 0 && ids.size === 0) return;
-  const [states, reservations, enteredIds] = await Promise.all([
+  if (accountIds.size === 0 && keyIds.size === 0 && ids.size === 0) return;
+  const [states, keyStates, reservations, enteredIds] = await Promise.all([
     readAccountStates(sql, dialect, [...accountIds]),
+    readKeyStates(sql, dialect, [...keyIds]),
     readReservations(sql, dialect, [...ids]),
     knownEntries(sql, dialect, [...ids]),
   ]);
   for (const [id, state] of states) cache.states.set(id, state);
+  for (const id of keyIds) cache.keyStates.set(id, keyStates.get(id));
   for (const [id, reservation] of reservations) {
     cache.reservations.set(id, reservation);
   }
@@ -102,6 +120,7 @@ async function loadState(
 /** The state that a batch reads and changes. */
 interface Batch {
   readonly states: Map<string, AccountState>;
+  readonly keyStates: Map<string, KeyState | undefined>;
   readonly reservations: Map<string, StoredReservation>;
   readonly enteredIds: Set<string>;
   /** Calls granted in this batch that are still active. */
@@ -110,6 +129,8 @@ interface Batch {
   readonly endedIds: string[];
   /** Ids of the accounts that this batch changed. */
   readonly changedIds: Set<string>;
+  /** Ids of the keys whose state this batch changed. */
+  readonly changedKeyIds: Set<string>;
   readonly entries: NewEntry[];
 }
 
@@ -128,6 +149,11 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
     batch.states.set(state.account.id, next);
     batch.changedIds.add(state.account.id);
   };
+  const updateKey = (next: KeyState | undefined): void => {
+    if (next === undefined) return;
+    batch.keyStates.set(next.id, next);
+    batch.changedKeyIds.add(next.id);
+  };
   const reservation = batch.reservations.get(id);
   switch (event.type) {
     case "reserve": {
@@ -135,11 +161,13 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
         return { type: "duplicate" };
       }
       const { call, leaseId } = event;
-      const admission = admit(state, call, call.atMs);
+      const key = batch.keyStates.get(call.keyId);
+      const admission = admit(state, key, call, call.atMs);
       if (!admission.granted) {
         return { type: "refused", refusal: admission.refusal };
       }
       update(admission.state);
+      updateKey(admission.key);
       const granted: StoredReservation = {
         call,
         leaseId,
@@ -166,6 +194,9 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
           atMs,
         ),
       );
+      const key = batch.keyStates.get(call.keyId);
+      const wasReserved = reservation !== undefined;
+      updateKey(key && settleOnKey(key, call, charge, wasReserved, atMs));
       endCall(batch, id);
       batch.enteredIds.add(id);
       batch.entries.push({
@@ -177,18 +208,15 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       });
       return { type: "entered" };
     }
-    case "void":
+    case "void": {
       if (reservation === undefined) return { type: "duplicate" };
-      update(
-        applyVoid(
-          state,
-          reservation.call,
-          reservation.balanceModel,
-          event.atMs,
-        ),
-      );
+      const { call, balanceModel } = reservation;
+      update(applyVoid(state, call, balanceModel, event.atMs));
+      const key = batch.keyStates.get(call.keyId);
+      updateKey(key && voidOnKey(key, call, event.atMs));
       endCall(batch, id);
       return { type: "entered" };
+    }
     case "top_up":
       if (batch.enteredIds.has(id)) return { type: "duplicate" };
       update(applyTopUp(state, event.balanceModel, event.microUsd));

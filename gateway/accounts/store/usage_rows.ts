@@ -5,7 +5,7 @@
  * @module
  */
 import type { NewEntry } from "./ledger_rows.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { dayOf } from "../ledger/calendar_window.ts";
 import { USAGE_SUMS } from "../records.ts";
 import { columnsOf } from "./record_rows.ts";
 import {
@@ -66,7 +66,7 @@ export async function addUsage(
 function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
   const { call, charge } = entry;
   return {
-    day: Math.floor(entry.atMs / DAY_MS),
+    day: dayOf(entry.atMs),
     account_id: call.accountId,
     key_id: call.keyId,
     model: call.model,

@@ -9,6 +9,7 @@ import { administrationSpec } from "./administration_spec.ts";
 import { audit } from "../ledger/audit.ts";
 import { callsSpec } from "./calls_spec.ts";
 import { keysSpec } from "./keys_spec.ts";
+import { keyLimitsSpec } from "./key_limits_spec.ts";
 import { limitsSpec } from "./limits_spec.ts";
 import {
   openTestAccounts,
@@ -47,5 +48,6 @@ export function accountsSpec(kind: TestStore): void {
   keysSpec(test, kind);
   callsSpec(test);
   limitsSpec(test);
+  keyLimitsSpec(test);
   administrationSpec(test);
 }

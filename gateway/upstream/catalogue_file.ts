@@ -30,6 +30,7 @@ const capabilityOverrides = z.strictObject({
   maxToolName: z.int().min(16),
   maxToolCallId: z.int().min(40),
   parallelToggle: z.boolean(),
+  customTools: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
   prefill: z.boolean(),

@@ -63,6 +63,8 @@ export interface Capabilities {
   readonly maxToolCallId: number;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
+  /** Whether it has tools with free text as input; otherwise they become functions with one field. */
+  readonly customTools: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -119,6 +121,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolName: 128,
       maxToolCallId: Infinity,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
@@ -148,6 +151,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolName: 64,
       maxToolCallId: 40,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -177,6 +181,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolName: 64,
       maxToolCallId: Infinity,
       parallelToggle: false,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -206,6 +211,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolName: 64,
       maxToolCallId: 64,
       parallelToggle: true,
+      customTools: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,

@@ -20,7 +20,7 @@ import type { Gateway } from "../gateway.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Trace } from "../http/trace.ts";
 import { readUpTo } from "../upstream/attempt.ts";
-import { callHeaders } from "../upstream/call_headers.ts";
+import { authenticatedCall } from "../upstream/authenticated_call.ts";
 
 /** A request whose tokens are counted. */
 export interface CountTokensCall {
@@ -61,11 +61,9 @@ export async function countTokens(
   const own = gateway.models.candidates(model, call.dialect.name).filter((
     { dialect },
   ) => dialect.name === call.dialect.name);
-  const candidate = own.find(({ vendorDialect }) =>
-    vendorDialect.countPath !== undefined
-  );
-  const path = candidate?.vendorDialect.countPath;
-  if (candidate === undefined || path === undefined) {
+  const candidate = own.find(({ address }) => address.count !== undefined);
+  const url = candidate?.address.count;
+  if (candidate === undefined || url === undefined) {
     const { refusal } = call.request;
     if (refusal !== undefined && own.length === 0) throw refusal;
     return inputTokens(call.request);
@@ -78,10 +76,13 @@ export async function countTokens(
       body: call.body,
       top: call.top,
       request: call.request,
+      headers: call.headers,
     },
     dialect,
     candidate.upstreamModel,
     candidate.capabilities,
+    "sent",
+    candidate.host,
   );
   const { signal, dispose } = withTimeout(
     call.signal,
@@ -89,18 +90,14 @@ export async function countTokens(
     model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
   try {
-    const response = await gateway.client.call({
-      url: `${candidate.access.baseUrl}${path}`,
-      headers: callHeaders({
-        candidate,
-        upstream,
-        stream: false,
-        dialectHeaders: call.headers,
-        trace: call.trace,
-      }),
-      body: upstream.bytes,
+    const { response } = await authenticatedCall({
+      client: gateway.client,
+      candidate,
+      url,
+      upstream,
+      stream: false,
+      trace: call.trace,
       signal,
-      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
     });
     const text = new TextDecoder().decode(
       await readUpTo(response.body, MAX_RESPONSE_BYTES, "cut"),

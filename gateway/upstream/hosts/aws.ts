@@ -22,6 +22,12 @@ const BEDROCK_MANTLE: HostAuth = {
 };
 
 /**
+ * The requested `max_tokens` is taken from the minute's quota when a call begins
+ * (aws/agent-toolkit-for-aws `quota-health.md`), so a large default would refuse other calls.
+ */
+const DEFAULT_MAX_TOKENS = 8192;
+
+/**
  * Bedrock knows the newest version for the newest models only. The older one accepts everything that
  * the newer one does (platform.claude.com/docs/en/api/versioning).
  */
@@ -60,6 +66,7 @@ export const AWS_HOSTS: readonly Host[] = [
       auth: BEDROCK,
       edits: OLDER_VERSION,
       errors: "aws",
+      capabilities: { defaultMaxTokens: DEFAULT_MAX_TOKENS },
     }],
   },
   {
@@ -83,6 +90,7 @@ export const AWS_HOSTS: readonly Host[] = [
       auth: BEDROCK_MANTLE,
       edits: OLDER_VERSION,
       errors: "aws",
+      capabilities: { defaultMaxTokens: DEFAULT_MAX_TOKENS },
     }],
   },
   {
@@ -127,6 +135,7 @@ export const AWS_HOSTS: readonly Host[] = [
       framing: "aws_event_stream",
       errors: "aws",
       capabilities: {
+        defaultMaxTokens: DEFAULT_MAX_TOKENS,
         mediaUrls: false,
         parallelToggle: false,
         strictTools: false,

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { chainKeys } from "./aws_chain.ts";
+import { awsCredential, constantKeys } from "./aws_credential.ts";
 import type { Clock, Credential } from "./credential.ts";
 import type { CredentialPlan, PlannedKey } from "./credential_plan.ts";
 import { keyCredential, NO_AUTH } from "./key_credential.ts";
@@ -26,6 +28,10 @@ export function openCredential(
       return NO_AUTH;
     case "keys":
       return keyCredential(plan.keys.map((key) => keySource(key, sources)));
+    case "aws_keys":
+      return awsCredential(constantKeys(plan.keys), sources);
+    case "aws_chain":
+      return awsCredential(() => chainKeys(plan.env, sources.fetch), sources);
     default:
       throw new Error(`not implemented: ${plan.type}`);
   }

@@ -16,7 +16,7 @@ export type PlannedKey =
 export interface AwsKeys {
   /** Not secret. */
   readonly accessKeyId: string;
-  /** Secret. */
+  /** Never shown. */
   readonly secretAccessKey: string;
   /** Of temporary keys. */
   readonly sessionToken?: string;

@@ -33,6 +33,7 @@ import {
 } from "../store/account_state_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
 import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
+import { addLedgerDays } from "../store/ledger_day_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
 import { type KeyState, settleOnKey, voidOnKey } from "./key_state.ts";
@@ -62,6 +63,8 @@ export async function applyEvents(
     insertReservations(sql, dialect, [...batch.granted.values()]),
     deleteReservations(sql, dialect, batch.endedIds),
     insertEntries(sql, dialect, batch.entries),
+    // After the entries: statements run in this order.
+    addLedgerDays(sql, dialect, batch.entries),
     addUsage(sql, dialect, batch.entries),
     writeAccountStates(sql, dialect, pick(batch.states, batch.changedIds)),
     writeKeyStates(sql, pick(batch.keyStates, batch.changedKeyIds)),

@@ -115,12 +115,20 @@ async function useSoFar(
 ): Promise<LimitUse> {
   const today = dayOf(nowMs);
   const from = (window: WindowName): number => firstDayOf(window, today);
+  const firstDay = Math.min(from("week"), from("month"));
+  // The roll-ups have no rows per end user, but may not be complete yet.
+  const [covered] = await sql.all(
+    "SELECT from_day FROM roll_up_backfill WHERE id = 1",
+  );
+  const table = covered !== undefined && intOf(covered, "from_day") <= firstDay
+    ? "usage_days"
+    : "usage_daily";
   const [days, [open]] = await Promise.all([
     sql.all(
       `SELECT day, CAST(SUM(micro_usd) AS BIGINT) AS micro_usd, ` +
         `CAST(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens) AS BIGINT) AS tokens ` +
-        `FROM usage_daily WHERE account_id = $1 AND day >= $2 AND key_id = $3 GROUP BY day`,
-      [key.accountId, Math.min(from("week"), from("month")), key.id],
+        `FROM ${table} WHERE account_id = $1 AND day >= $2 AND key_id = $3 GROUP BY day`,
+      [key.accountId, firstDay, key.id],
     ),
     // Calls without reserved_tokens are not counted on the key when they end.
     sql.all(

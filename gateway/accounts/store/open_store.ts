@@ -16,7 +16,7 @@ export interface OpenStoreOptions {
    * Postgres only.
    */
   readonly leaseMs?: number;
-  /** Absent: all; fewer for a store of an earlier version. */
+  /** The migrations to apply; absent: all. */
   readonly migrations?: readonly Migration[];
 }
 

@@ -38,6 +38,7 @@ import {
   chosenId,
   displayName,
   limit,
+  microUsd,
   modelList,
   reference,
   timestamp,
@@ -179,6 +180,17 @@ export const ACCOUNT = fields({
     describe: BILLING_MEANING,
     set: BILLING.reply.describe(BILLING_MEANING).optional(),
     flag: { help: "prepaid or postpaid" },
+  }),
+  warnBelowMicroUsd: field(optional(INT), {
+    describe: "a webhook is sent when the balance falls below it",
+    set: microUsd.nullish().describe(
+      "a webhook is sent when the balance falls below it; null: none",
+    ),
+    flag: {
+      name: "warn-below",
+      kind: "usd",
+      help: "dollars: send a webhook when the balance falls below, or none",
+    },
   }),
   // Sum of the account's ledger entries, without those of model balances. May be negative
   // if postpaid.

@@ -25,6 +25,8 @@ export type LimitCode = LimitName | `key_${LimitName}`;
 
 /** A limit that has no room for a call. */
 export interface ExceededLimit {
+  /** Whose limit it is. */
+  readonly holder: LimitHolder;
   /** The limit, for programs. */
   readonly code: LimitCode;
   /** The limit, its window and when it opens, for people. */
@@ -77,6 +79,7 @@ export function exceededLimit(
     concurrentRequests !== undefined && use.openRequests >= concurrentRequests
   ) {
     add({
+      holder,
       code: codeOf(holder, "concurrent_requests"),
       message: `${
         ownerOf(holder)
@@ -108,6 +111,7 @@ function perMinute(
   ms: number,
 ): ExceededLimit {
   return {
+    holder,
     code: codeOf(holder, `${unit}_per_minute`),
     message: `${
       ownerOf(holder)
@@ -151,6 +155,7 @@ function inWindow(
     unit === "microUsd" ? "cost" : "use"
   } up to ${text(worst)}`;
   return {
+    holder,
     code: codeOf(holder, code),
     message: `${ownerOf(holder)} limit of ${text(limit)} a ${window} ${
       neverFits

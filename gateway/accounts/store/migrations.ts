@@ -298,6 +298,27 @@ export const MIGRATIONS: readonly Migration[] = [
       warned INTEGER NOT NULL
     ) {strict}{rowless}`,
   ],
+  [
+    `ALTER TABLE accounts ADD COLUMN warn_below_micro_usd INTEGER`,
+    // Where an account's warnings are sent, at most one address. The secret signs them, so it
+    // cannot be stored as a hash.
+    `CREATE TABLE webhooks (
+      account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+      url TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      created_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    // Messages that are not delivered yet.
+    `CREATE TABLE webhook_messages (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      body TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      next_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX webhook_messages_due ON webhook_messages (next_at_ms)`,
+    `CREATE INDEX webhook_messages_account ON webhook_messages (account_id)`,
+  ],
 ];
 
 /**

@@ -16,6 +16,7 @@ import {
   type TestClock,
   testClock,
 } from "./open_test_accounts.ts";
+import { webhooksSpec } from "./webhooks_spec.ts";
 import type { OpenedAccounts } from "../service.ts";
 import type { Store } from "../store/store.ts";
 import type { TestStore } from "./stores.ts";
@@ -49,5 +50,6 @@ export function accountsSpec(kind: TestStore): void {
   callsSpec(test);
   limitsSpec(test);
   keyLimitsSpec(test);
+  webhooksSpec(test);
   administrationSpec(test);
 }

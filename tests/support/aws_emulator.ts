@@ -23,9 +23,9 @@ export interface SignedRequest {
   readonly path: string;
   /** The names that the signature covers. */
   readonly signedNames: readonly string[];
-  /** All headers. */
+  /** Of the request, as received. */
   readonly headers: Headers;
-  /** The body. */
+  /** As received. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

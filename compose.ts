@@ -85,11 +85,11 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     models: modelRegistry(
       config.catalogue,
       vendors,
-      openCredentials(vendors, {
+      openCredentials(vendors, config.catalogue, {
         files: SYSTEM_FILES,
         fetch,
         now,
-        timers: systemTimers,
+        timers: options.timers ?? systemTimers,
       }),
     ),
     client,

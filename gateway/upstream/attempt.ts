@@ -37,6 +37,7 @@ import {
 } from "./failure.ts";
 import type { ByteSource } from "./byte_source.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
+import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
 
 /**
  * The reply of an attempt: a stream whose first frame has arrived, or a whole reply (as event
@@ -167,11 +168,14 @@ async function readReply(
 ): Promise<AttemptResult> {
   const { clientDialect, encode } = options;
   const decode: DecodeContext = options.upstream.context;
+  const source = isBinaryStream(response)
+    ? unwrapAwsStream(response.body)
+    : response.body;
   if (isStream && options.stream) {
     const relay = streamRelay(clientDialect, dialect, decode, encode);
-    return await startedStream(relay, response.body);
+    return await startedStream(relay, source);
   }
-  const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+  const body = await readUpTo(source, MAX_WHOLE_BYTES, "fail");
   const toReply = isStream
     ? wholeOfStream
     : options.stream
@@ -192,8 +196,15 @@ function isEventStream(
   wantsStream: boolean,
 ): boolean {
   const type = response.header("content-type")?.toLowerCase() ?? "";
-  if (type.includes("event-stream")) return true;
+  if (type.includes("event-stream") || isBinaryStream(response)) return true;
   return wantsStream && !type.includes("json") && !type.includes("html");
+}
+
+/** AWS's own framing of event streams. */
+function isBinaryStream(response: UpstreamResponse): boolean {
+  return response.header("content-type")?.toLowerCase().includes(
+    "application/vnd.amazon.eventstream",
+  ) ?? false;
 }
 
 /** Waits for a stream's first frame, so that an error in it still becomes an HTTP status. */

@@ -8,21 +8,29 @@ import {
   type CredentialSources,
   openCredential,
 } from "./credentials/open_credential.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { HostAuth } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";
 import type { Credentials } from "./model_registry.ts";
 
 /** The credentials by vendor, started: sources that are out of reach are retried. Close them when they are no longer needed. */
 export function openCredentials(
   vendors: Readonly<Record<string, VendorAccess>>,
+  catalogue: Catalogue,
   sources: CredentialSources,
 ): Credentials {
   return Object.fromEntries(
     Object.entries(vendors).map(([name, { apiKey, credential: plan }]) => {
       const credential = plan === undefined
         ? keyCredential(apiKey === undefined ? [] : [apiKey])
-        : openCredential(plan, sources);
+        : openCredential(plan, sources, firstAuth(catalogue, name));
       void credential.start();
       return [name, credential];
     }),
   );
+}
+
+function firstAuth(catalogue: Catalogue, name: string): HostAuth | undefined {
+  return catalogue.vendors.find((vendor) => vendor.name === name)?.dialects[0]
+    ?.auth;
 }

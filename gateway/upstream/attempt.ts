@@ -120,7 +120,7 @@ async function attemptOnce(
       ...options,
       url: options.stream ? address.stream : address.whole,
     });
-    const response = unwrapped(answered.response);
+    const response = unwrapped(answered.response, dialect);
     if (response.status < 200 || response.status > 299) {
       const failure = await failedStatus(dialect, response, options.signal);
       return failure.error.details.refused === "credential"
@@ -140,14 +140,17 @@ async function attemptOnce(
 }
 
 /** The response with a body of event-stream text, if it is one of binary frames. */
-function unwrapped(response: UpstreamResponse): UpstreamResponse {
+function unwrapped(
+  response: UpstreamResponse,
+  dialect: UpstreamDialect,
+): UpstreamResponse {
   const type = response.header("content-type")?.toLowerCase() ?? "";
   return !type.includes(BINARY_STREAM) ? response : {
     status: response.status,
     header: (name) =>
       name === "content-type" ? "text/event-stream" : response.header(name),
     headers: () => response.headers(),
-    body: unwrapAwsStream(response.body),
+    body: unwrapAwsStream(response.body, dialect),
   };
 }
 
@@ -182,14 +185,11 @@ async function readReply(
 ): Promise<AttemptResult> {
   const { clientDialect, encode } = options;
   const decode: DecodeContext = options.upstream.context;
-  const source = isBinaryStream(response)
-    ? unwrapAwsStream(response.body)
-    : response.body;
   if (isStream && options.stream) {
     const relay = streamRelay(clientDialect, dialect, decode, encode);
-    return await startedStream(relay, source);
+    return await startedStream(relay, response.body);
   }
-  const body = await readUpTo(source, MAX_WHOLE_BYTES, "fail");
+  const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
   const toReply = isStream
     ? wholeOfStream
     : options.stream
@@ -210,15 +210,8 @@ function isEventStream(
   wantsStream: boolean,
 ): boolean {
   const type = response.header("content-type")?.toLowerCase() ?? "";
-  if (type.includes("event-stream") || isBinaryStream(response)) return true;
+  if (type.includes("event-stream")) return true;
   return wantsStream && !type.includes("json") && !type.includes("html");
-}
-
-/** AWS's own framing of event streams. */
-function isBinaryStream(response: UpstreamResponse): boolean {
-  return response.header("content-type")?.toLowerCase().includes(
-    "application/vnd.amazon.eventstream",
-  ) ?? false;
 }
 
 /** Waits for a stream's first frame, so that an error in it still becomes an HTTP status. */

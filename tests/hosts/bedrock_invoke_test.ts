@@ -44,6 +44,7 @@ interface World {
 async function withBedrock(
   reply: (request: SignedRequest) => Response,
   run: (world: World) => Promise<void>,
+  gatewayAheadMs = 0,
 ): Promise<void> {
   const emulator = awsEmulator({
     identity: KEYS,
@@ -54,6 +55,7 @@ async function withBedrock(
   });
   const gateway = await startTestGateway({
     realVendors: true,
+    now: () => Date.now() + gatewayAheadMs,
     env: {
       GATEWAY_CONFIG: "gateway.json",
       GATEWAY_MAX_ATTEMPTS: "1",
@@ -179,8 +181,24 @@ Deno.test("both clients receive the whole reply of a signed call", () =>
     assert.match(world.accepted[0]?.path ?? "", /v1%3A0\/invoke$/);
   }));
 
+for (const minutes of [-10, 10]) {
+  Deno.test(`a machine whose clock is ${minutes} minutes off is corrected by one refusal, which no client sees`, () =>
+    withBedrock(
+      () => streamed(joinPieces(WHOLE_STREAM)),
+      async (world) => {
+        for (let i = 0; i < 3; i++) {
+          const response = await world.gateway.post("/v1/messages", MESSAGE);
+          assert.equal(response.status, 200);
+          assert.match(await response.text(), /message_stop/);
+        }
+        assert.deepEqual(world.refusals, ["InvalidSignatureException"]);
+      },
+      minutes * 60_000,
+    ));
+}
+
 const EXCEPTIONS: readonly (readonly [string, number])[] = [
-  ["internalServerException", 502],
+  ["internalServerException", 500],
   ["modelStreamErrorException", 502],
   ["modelTimeoutException", 504],
   ["serviceUnavailableException", 503],
@@ -253,6 +271,24 @@ Deno.test("a frame with a wrong checksum ends the stream with an error", () => {
     assert.match(text, /the upstream's event stream is corrupt/);
     assert.doesNotMatch(text, /message_stop|Hello/);
   });
+});
+
+Deno.test("no part of the AWS keys in an exception's text reaches a client or the log", async () => {
+  const text = `${KEYS.secretAccessKey} ${KEYS.sessionToken}`;
+  for (const before of [[], WHOLE_STREAM.slice(0, 3)]) {
+    await withBedrock(() =>
+      streamed(joinPieces([
+        ...before,
+        exceptionFrame("validationException", text),
+      ])), async (world) => {
+      const response = await world.gateway.post("/v1/messages", MESSAGE);
+      const seen = await response.text() +
+        JSON.stringify(world.gateway.logged);
+      assert.match(seen, /\[removed\]/);
+      assert.ok(!seen.includes(KEYS.secretAccessKey), seen);
+      assert.ok(!seen.includes(KEYS.sessionToken), seen);
+    });
+  }
 });
 
 Deno.test("no part of the AWS keys reaches a client or the log", () =>

@@ -23,6 +23,11 @@ import {
   type UsageReport,
 } from "./usage_report.ts";
 
+import {
+  type WebhookRepository,
+  webhookRepository,
+} from "./webhook_repository.ts";
+
 /** The administration's interface. */
 export interface Admin {
   /** Administration of plans. */
@@ -31,6 +36,8 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of webhooks. */
+  readonly webhooks: WebhookRepository;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
@@ -49,6 +56,7 @@ export function createAdmin(context: RepositoryContext): Admin {
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    webhooks: webhookRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

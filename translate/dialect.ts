@@ -34,6 +34,11 @@ export interface EncodeContext {
   /** Unix time in whole seconds of the request. */
   readonly created: number;
   /**
+   * The Unix time in whole seconds at the reply's end, called once then, for a dialect whose
+   * replies state it. Absent: not known.
+   */
+  readonly endedAt?: () => number;
+  /**
    * 24 or more characters of [0-9A-Za-z], unique per reply; ids that the upstream does not send are
    * made from it.
    */

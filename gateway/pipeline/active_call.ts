@@ -16,7 +16,6 @@ import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { newIdSeed } from "../http/request_id.ts";
 import { traceOf } from "../http/trace.ts";
-import { versionHeaders } from "../http/version_headers.ts";
 import type { CallSpan } from "../observability/call_span.ts";
 import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
 import type { TimerId } from "../timers.ts";
@@ -96,9 +95,6 @@ export class ActiveCall {
           : { echo: dialect.echoOf(call.body), opened: { frames: 0 } }),
         ...(conversation === undefined ? {} : { stored: conversation.stored }),
       },
-      dialectHeaders: dialect.name === "messages"
-        ? versionHeaders(call.headers)
-        : {},
       trace: this.#span?.trace ?? traceOf(call.headers),
       signal: this.#abort.signal,
     };

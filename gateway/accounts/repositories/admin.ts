@@ -13,6 +13,15 @@ import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
+import {
+  type SessionRepository,
+  sessionRepository,
+} from "./session_repository.ts";
+import {
+  type SignInCodeRepository,
+  signInCodeRepository,
+} from "./sign_in_code_repository.ts";
+import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
@@ -30,6 +39,12 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of account tokens. */
+  readonly tokens: TokenRepository;
+  /** Codes of sign-in links. */
+  readonly signInCodes: SignInCodeRepository;
+  /** Sessions of the console. */
+  readonly sessions: SessionRepository;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
   /** Reads one page of the ledger. */
@@ -48,6 +63,9 @@ export function createAdmin(context: RepositoryContext): Admin {
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    tokens: tokenRepository(context),
+    signInCodes: signInCodeRepository(context),
+    sessions: sessionRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

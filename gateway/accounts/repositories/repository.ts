@@ -127,7 +127,8 @@ export function readRows(
   return orUnavailable(() => context.store.read(text, values));
 }
 
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+/** Runs work on the store; an error that is not an {@linkcode ApiError} becomes `unavailable`. */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

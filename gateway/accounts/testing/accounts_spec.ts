@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";
 import { audit } from "../ledger/audit.ts";
 import { callsSpec } from "./calls_spec.ts";
+import { consoleSpec } from "./console_spec.ts";
 import { keysSpec } from "./keys_spec.ts";
 import { limitsSpec } from "./limits_spec.ts";
 import {
@@ -48,4 +49,5 @@ export function accountsSpec(kind: TestStore): void {
   callsSpec(test);
   limitsSpec(test);
   administrationSpec(test);
+  consoleSpec(test);
 }

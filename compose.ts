@@ -16,7 +16,9 @@ import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
+import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
 import { modelRegistry } from "./gateway/upstream/model_registry.ts";
+import { openCredentials } from "./gateway/upstream/open_credentials.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
@@ -41,7 +43,7 @@ export interface ComposeOptions {
   readonly random?: () => number;
 }
 
-/** An assembled gateway. The caller closes `gateway.accounts` and `gateway.client`. */
+/** An assembled gateway. The caller closes `gateway.accounts`, `gateway.models` and `gateway.client`. */
 export interface Composed {
   /** Handles requests through `dispatch` of `routes/mod.ts`. */
   readonly gateway: Gateway;
@@ -64,6 +66,10 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     now,
   );
   const systemTimers = gatewayTimers();
+  const vendors = options.vendors ??
+    (replayUrl === undefined
+      ? config.vendors
+      : replayVendors(replayUrl, config.catalogue.vendors));
   const client = upstreamClient(config, systemTimers);
   // Loaded only if spans are collected, to save the time and memory otherwise.
   const spans = config.traces
@@ -88,10 +94,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     }),
     models: modelRegistry(
       config.catalogue,
-      options.vendors ??
-        (replayUrl === undefined
-          ? config.vendors
-          : replayVendors(replayUrl, config.catalogue.vendors)),
+      vendors,
+      openCredentials(vendors, {
+        files: SYSTEM_FILES,
+        fetch,
+        now,
+        timers: systemTimers,
+      }),
     ),
     client,
     timers: options.timers ?? systemTimers,

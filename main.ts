@@ -128,6 +128,7 @@ async function shutDown(): Promise<void> {
   await Promise.race([server.shutdown(), graceEnded]);
   for (const timer of timers) clearTimeout(timer);
   await gateway.accounts.close();
+  gateway.models.close();
   // Not awaited: on some versions of Deno an aborted connection never reports its end.
   void gateway.client.close();
   await replay?.close();
@@ -140,8 +141,8 @@ watchFaults({
     exitCode = 1;
     void stop();
   },
-  secrets: [
-    ...Object.values(config.vendors).map(({ apiKey }) => apiKey),
+  secrets: () => [
+    ...gateway.models.secrets(),
     config.gatewayKey ?? "",
     config.adminToken ?? "",
     ...passwordsIn(config.databaseUrl),

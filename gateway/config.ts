@@ -9,7 +9,15 @@ import type { DialectName } from "../translate/model/request.ts";
 import { readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
+import { namedVariables } from "./upstream/credentials/auth_settings.ts";
+import {
+  type CredentialPlan,
+  planCredential,
+} from "./upstream/credentials/credential_plan.ts";
+import { isLoopback } from "./loopback.ts";
 import { VENDORS } from "./upstream/vendors.ts";
+
+export { isLoopback };
 
 /** The store if `DATABASE_URL` is not set. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
@@ -27,10 +35,12 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Key and address of a vendor that can be called. */
+/** Credential and address of a vendor that can be called. */
 export interface VendorAccess {
-  /** Sent to this vendor only. */
-  readonly apiKey: string;
+  /** A constant key, sent to this vendor only; absent: see `credential`. */
+  readonly apiKey?: string;
+  /** The sources of its credential; absent: `apiKey`. */
+  readonly credential?: CredentialPlan;
   /** Without a slash at the end; paths of the vendor's dialects are appended. */
   readonly baseUrl: string;
   /** The only dialects that are spoken there; absent: all that the vendor speaks. */
@@ -253,9 +263,7 @@ export function readConfig(sources: ConfigSources): Config {
   const overrides = file === undefined
     ? {}
     : readOverrides(file, sources.readFile, problems);
-  const named = Object.values(overrides.vendors ?? {}).flatMap((vendor) =>
-    vendor.api_key_env ?? []
-  );
+  const named = Object.values(overrides.vendors ?? {}).flatMap(namedVariables);
   problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
   const parsed = ENVIRONMENT.safeParse(env);
   if (!parsed.success) {
@@ -276,28 +284,35 @@ export function readConfig(sources: ConfigSources): Config {
       };
     }
   }
+  const models = catalogue(overrides);
   const vendorsWithoutKey: { name: string; keySetting: string }[] = [];
   for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
-    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
-    if (kindRow === undefined || added.api_key_env === undefined) continue;
-    const at = `GATEWAY_CONFIG: vendors.${name}.api_key_env`;
-    if (isOtherSetting(added.api_key_env)) {
+    const vendor = models.vendors.find((one) => one.name === name);
+    if (vendor === undefined || VENDORS.some((one) => one.name === name)) {
+      continue;
+    }
+    const at = `GATEWAY_CONFIG: vendors.${name}`;
+    if (namedVariables(added).some(isOtherSetting)) {
       problems.push(
-        `${at}: must not be a setting of the gateway other than a vendor's key`,
+        `${at}.${
+          added.api_key_env === undefined ? "auth" : "api_key_env"
+        }: must not be a setting of the gateway other than a vendor's key`,
       );
       continue;
     }
-    const key = apiKey.safeParse(env[added.api_key_env]);
-    if (!key.success) {
+    const result = planCredential(added, { env, readFile: sources.readFile });
+    if (result.type === "problem") {
       problems.push(
-        `${added.api_key_env}: must be a key without blanks or line breaks`,
+        /^(?:auth|api_key_file): /.test(result.problem)
+          ? `${at}.${result.problem}`
+          : result.problem,
       );
-    } else if (key.data === undefined) {
-      vendorsWithoutKey.push({ name, keySetting: added.api_key_env });
+    } else if (result.type === "missing") {
+      vendorsWithoutKey.push({ name, keySetting: result.setting });
     } else {
       vendors[name] = {
-        apiKey: key.data,
-        baseUrl: added.base_url ?? kindRow.baseUrl,
+        ...plannedAccess(result.plan),
+        baseUrl: vendor.baseUrl,
       };
     }
   }
@@ -334,7 +349,7 @@ export function readConfig(sources: ConfigSources): Config {
     vendors,
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
-    catalogue: catalogue(overrides),
+    catalogue: models,
     ...(values.GATEWAY_KEY === undefined
       ? {}
       : { gatewayKey: values.GATEWAY_KEY }),
@@ -385,8 +400,12 @@ function isOtherSetting(name: string): boolean {
       !VENDORS.some(({ keySetting }) => keySetting === name));
 }
 
-/** Whether an address is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" ||
-    /^127(\.\d{1,3}){3}$/.test(host);
+/** A single key of a variable is constant; everything else has a plan. */
+function plannedAccess(
+  plan: CredentialPlan,
+): Pick<VendorAccess, "apiKey" | "credential"> {
+  const [first, ...others] = plan.type === "keys" ? plan.keys : [];
+  return first !== undefined && "variable" in first && others.length === 0
+    ? { apiKey: first.key }
+    : { credential: plan };
 }

@@ -13,7 +13,7 @@ import {
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
-import { ownUsageReply } from "../gateway/admin/usage.ts";
+import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
   countReply,
@@ -88,7 +88,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Describe one model that the key can call",
     reply: modelReply,
   },
-  getUsage: { summary: "The usage of the key", reply: ownUsageReply },
+  getUsage: {
+    summary: "The usage of the key",
+    query: ownUsageQuery,
+    reply: usageReportReply,
+  },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {
     summary:

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
+import { freeTextNames } from "../../translate/model/free_text.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { streamRelay } from "../../translate/stream/relay.ts";
@@ -15,7 +16,6 @@ import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { newIdSeed } from "../http/request_id.ts";
 import { traceOf } from "../http/trace.ts";
-import { versionHeaders } from "../http/version_headers.ts";
 import type { CallSpan } from "../observability/call_span.ts";
 import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
 import type { TimerId } from "../timers.ts";
@@ -87,15 +87,13 @@ export class ActiveCall {
         idSeed: newIdSeed(),
         wantUsage: request.wantUsage,
         legacyFunctions: request.legacyFunctions === true,
+        freeTextTools: freeTextNames(request),
         inputEstimate: reservation.inputTokens,
         ...(dialect.echoOf === undefined
           ? {}
           : { echo: dialect.echoOf(call.body), opened: { frames: 0 } }),
         ...(conversation === undefined ? {} : { stored: conversation.stored }),
       },
-      dialectHeaders: dialect.name === "messages"
-        ? versionHeaders(call.headers)
-        : {},
       trace: this.#span?.trace ?? traceOf(call.headers),
       signal: this.#abort.signal,
     };

@@ -23,7 +23,10 @@ import {
 } from "../../translate/stream/relay.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { Trace } from "../http/trace.ts";
-import { callHeaders } from "./call_headers.ts";
+import {
+  authenticatedCall,
+  type AuthenticatedResponse,
+} from "./authenticated_call.ts";
 import type { Candidate } from "./model_registry.ts";
 import {
   type AttemptFailure,
@@ -65,8 +68,6 @@ export interface AttemptOptions {
   readonly stream: boolean;
   /** Settings of the reply's encoder that depend on the client's request. */
   readonly encode: EncodeContext;
-  /** The client's headers of its dialect, for pass-through. */
-  readonly dialectHeaders: Readonly<Record<string, string>>;
   /** The client's trace, forwarded to the upstream. */
   readonly trace: Trace | undefined;
   /** Aborts the attempt in any phase; its reason is thrown. */
@@ -76,7 +77,7 @@ export interface AttemptOptions {
 /** The part that all attempts of one call share. */
 export type AttemptContext = Pick<
   AttemptOptions,
-  "encode" | "dialectHeaders" | "trace" | "signal"
+  "encode" | "trace" | "signal"
 >;
 
 /** The largest whole reply that is read, in bytes. */
@@ -91,21 +92,39 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export async function attempt(
   options: AttemptOptions,
 ): Promise<AttemptResult | AttemptFailure> {
+  const first = await attemptOnce(options);
+  if (!("refused" in first)) return first;
+  const { response, sent } = first.refused;
+  const { credential } = options.candidate;
+  // The credential may have another key, or a token may have expired early.
+  if (!await credential.refused(sent, response)) return first.failure;
+  const second = await attemptOnce(options);
+  return "refused" in second ? second.failure : second;
+}
+
+/** A failure because the upstream refused the credential. */
+interface CredentialRefused {
+  readonly refused: AuthenticatedResponse;
+  readonly failure: AttemptFailure;
+}
+
+async function attemptOnce(
+  options: AttemptOptions,
+): Promise<AttemptResult | AttemptFailure | CredentialRefused> {
   const { candidate } = options;
-  const { dialect } = candidate;
+  const { dialect, address } = candidate;
   let classify = noResponseFailure;
   try {
-    const response = await options.client.call({
-      url: `${candidate.access.baseUrl}${
-        candidate.vendorDialect.path(candidate.upstreamModel, options.stream)
-      }`,
-      headers: callHeaders(options),
-      body: options.upstream.bytes,
-      signal: options.signal,
-      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
+    const answered = await authenticatedCall({
+      ...options,
+      url: options.stream ? address.stream : address.whole,
     });
+    const { response } = answered;
     if (response.status < 200 || response.status > 299) {
-      return await failedStatus(dialect, response, options.signal);
+      const failure = await failedStatus(dialect, response, options.signal);
+      return failure.error.details.refused === "credential"
+        ? { refused: answered, failure }
+        : failure;
     }
     const isStream = isEventStream(response, options.stream);
     classify = isStream && options.stream

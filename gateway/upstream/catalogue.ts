@@ -15,7 +15,9 @@ import type {
   ModelOverride,
 } from "./catalogue_file.ts";
 import type { CallLimits } from "./phase_timer.ts";
+import type { HostDialect } from "./hosts/host.ts";
 import { type ModelRow, MODELS, type ToolReasoningDialect } from "./models.ts";
+import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
 
 /** A vendor and the id under which it serves the model. */
@@ -35,8 +37,12 @@ export interface CandidateRow {
   readonly weight: number;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** Differences from the dialect's defaults. */
+  /** The name of the paths to call, where the host has several; absent: its usual ones. */
+  readonly route?: string;
+  /** Differences from the dialect's defaults, as the built-in rows know the model. */
   readonly capabilities: Partial<Capabilities>;
+  /** Capabilities from the configuration file; they take precedence over the host's. */
+  readonly overrides: Partial<Capabilities>;
   /** See {@linkcode ToolReasoningDialect}; ignored if `dialect` is given. */
   readonly toolReasoning?: ToolReasoningDialect;
   /** Time limits that replace the model's; absent: none. */
@@ -65,8 +71,12 @@ export interface Catalogue {
 export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
   const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
-  const kindOf = (name: string): string =>
-    vendors.find((vendor) => vendor.name === name)?.kind ?? name;
+  const kindOf = (name: string): string => {
+    const vendor = vendors.find((one) => one.name === name);
+    return vendor?.serves ?? vendor?.name ?? name;
+  };
+  const fileCapabilities = (id: string): Partial<Capabilities> =>
+    defined(overrides.models?.[id]?.capabilities ?? {});
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
     if (override === null) rows.delete(id);
     else rows.set(id, merged(id, rows.get(id), override, kindOf));
@@ -79,23 +89,36 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
       ...limitsOf(override.timeouts),
       ...(total === undefined ? {} : { totalTimeoutMs: total * 1000 }),
       candidates: override.candidates?.map((candidate) =>
-        candidateRow(candidate, row, [...rows.values()], kindOf)
-      ) ?? [{ ...row, priority: 1, weight: 1 }],
+        candidateRow(
+          candidate,
+          row,
+          [...rows.values()],
+          kindOf,
+          fileCapabilities,
+          vendors.find(({ name }) => name === candidate.vendor)?.serves ===
+            undefined,
+        )
+      ) ?? [{
+        ...row,
+        capabilities: builtInCapabilities(row),
+        overrides: fileCapabilities(row.id),
+        priority: 1,
+        weight: 1,
+      }],
     };
   });
   return { models, vendors };
 }
 
 function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
-  return Object.entries(vendors).flatMap(([name, added]) => {
-    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
-    return kindRow === undefined ? [] : [{
-      name,
-      kind: kindRow.kind,
-      baseUrl: added.base_url ?? kindRow.baseUrl,
-      dialects: kindRow.dialects,
-    }];
-  });
+  return Object.entries(vendors).flatMap(([name, row]) =>
+    addedVendor(name, row) ?? []
+  );
+}
+
+/** The capabilities of a model's built-in row; none if it has none. */
+function builtInCapabilities(row: ModelRow): Partial<Capabilities> {
+  return MODELS.find(({ id }) => id === row.id)?.capabilities ?? {};
 }
 
 function merged(
@@ -141,6 +164,8 @@ function candidateRow(
   model: ModelRow,
   rows: readonly ModelRow[],
   kindOf: (vendor: string) => string,
+  fileCapabilities: (id: string) => Partial<Capabilities>,
+  servesAny: boolean,
 ): CandidateRow {
   const kind = kindOf(candidate.vendor);
   const isSameKind = (row: ModelRow): boolean => kindOf(row.vendor) === kind;
@@ -154,9 +179,13 @@ function candidateRow(
     ...(candidate.dialect === undefined ? {} : { dialect: candidate.dialect }),
     priority: candidate.priority ?? 1,
     weight: candidate.weight ?? 1,
+    ...(candidate.route === undefined ? {} : { route: candidate.route }),
     betas: candidate.betas ?? known?.betas ?? [],
-    capabilities: {
-      ...known?.capabilities,
+    capabilities: known === undefined ? {} : builtInCapabilities(known),
+    overrides: {
+      ...(known === undefined
+        ? servesAny ? fileCapabilities(model.id) : {}
+        : fileCapabilities(known.id)),
       ...defined(candidate.capabilities ?? {}),
     },
     ...(known?.toolReasoning === undefined
@@ -192,10 +221,18 @@ function defined(
   );
 }
 
-/** The capabilities of a model at a candidate, in one of the vendor's dialects. */
+/**
+ * The capabilities of a model at a candidate, in one of the vendor's dialects: the configuration file takes precedence over the host,
+ * the host over the model, the model over the dialect.
+ */
 export function capabilitiesOf(
   row: CandidateRow,
-  dialect: DialectName,
+  { dialect, capabilities }: HostDialect,
 ): Capabilities {
-  return { ...DEFAULT_CAPABILITIES[dialect], ...row.capabilities };
+  return {
+    ...DEFAULT_CAPABILITIES[dialect],
+    ...row.capabilities,
+    ...capabilities,
+    ...row.overrides,
+  };
 }

@@ -31,7 +31,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /v1/responses/:id/input_items": KEY,
   "GET /v1/models": KEY,
   "GET /v1/models/:id": KEY,
-  "GET /v1/usage": KEY,
+  "GET /v1/usage": LOOK,
   "POST /v1/account/keys/self/revoke": KEY,
   "GET /v1/account/keys": TOKEN,
   "POST /v1/account/keys": MANAGE,

@@ -138,6 +138,7 @@ export async function startTestGateway(
     async close() {
       gateway.abortAll();
       await server.shutdown();
+      gateway.models.close();
       await gateway.client.close();
       await gateway.accounts.close();
       await replay.close();

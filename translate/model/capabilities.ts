@@ -61,8 +61,20 @@ export interface Capabilities {
   readonly maxToolName: number;
   /** Longest tool call id; longer ones are hashed, the call's and its result's alike. */
   readonly maxToolCallId: number;
+  /** Chat format only: the form of tool call ids; `alnum9`: exactly nine letters and digits. */
+  readonly callIdForm: "any" | "alnum9";
+  /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
+  readonly toolChoiceRequired: boolean;
+  /** Whether tools may be marked `strict`. */
+  readonly strictTools: boolean;
+  /** Chat format only: whether it takes file parts. */
+  readonly files: boolean;
+  /** Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any object is sent. */
+  readonly jsonObject: boolean;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
+  /** Whether it has tools with free text as input; otherwise they become functions with one field. */
+  readonly customTools: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -96,6 +108,15 @@ const EVERY_EFFORT: readonly Effort[] = [
   "max",
 ];
 
+/** What nearly every host supports. */
+const EVERY_FORM = {
+  callIdForm: "any",
+  toolChoiceRequired: true,
+  strictTools: true,
+  files: true,
+  jsonObject: true,
+} as const;
+
 /** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */
 export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
   {
@@ -118,7 +139,9 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 128,
       maxToolCallId: Infinity,
+      ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
@@ -147,7 +170,9 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: 40,
+      ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -176,7 +201,9 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: Infinity,
+      ...EVERY_FORM,
       parallelToggle: false,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -205,7 +232,9 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: 64,
+      ...EVERY_FORM,
       parallelToggle: true,
+      customTools: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,

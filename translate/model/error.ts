@@ -58,6 +58,11 @@ export interface ErrorDetails {
   readonly retryable?: boolean;
   /** Methods that the path supports, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /**
+   * What belongs to the operator and was refused by the upstream: the credential, the account (no credit), or the set-up (a
+   * deployment that does not exist). Absent: the request itself, or nothing. Never sent to clients.
+   */
+  readonly refused?: "credential" | "account" | "setup";
   /** What the operator can do about it. For logs, never sent to clients. */
   readonly note?: string;
   /**

@@ -4,6 +4,13 @@
  *
  * @module
  */
+import {
+  type BodyEdits,
+  editBytes,
+  planEdits,
+  type PlannedEdits,
+  withoutKeys,
+} from "../body_edits.ts";
 import { pairedTurns } from "../model/call_pairs.ts";
 import type { Capabilities } from "../model/capabilities.ts";
 import type {
@@ -37,18 +44,25 @@ import type { Relay } from "./relay_interface.ts";
 export interface UpstreamRequest {
   /** The body: the client's with fields spliced in, or a new one. */
   readonly bytes: Uint8Array;
-  /** Headers beside the vendor's own; none for a body that passes through. */
+  /** Headers beside the host's own, version and betas included. */
   readonly headers: Readonly<Record<string, string>>;
   /** Dropped fields: paths in the client's format. */
   readonly dropped: readonly string[];
   /** For the decoder of the reply. */
   readonly context: DecodeContext;
-  /**
-   * True where the client's own bytes are sent, so that the client's headers of this dialect are
-   * sent with them.
-   */
+  /** True where the client's own bytes are sent. */
   readonly passedThrough: boolean;
 }
+
+/** How a request is changed for the host that serves the upstream's dialect. */
+export interface HostRequest {
+  /** Absent: the host takes the dialect as it is. */
+  readonly edits?: BodyEdits;
+  /** Betas to enable on every call (messages dialect). */
+  readonly betas: readonly string[];
+}
+
+const PLAIN_HOST: HostRequest = { betas: [] };
 
 /** A client's request: its bytes, their JSON value and the decoded request. */
 export interface ClientRequest {
@@ -62,6 +76,8 @@ export interface ClientRequest {
   readonly top: TopLevel;
   /** Encoded and sent where the upstream has another dialect. */
   readonly request: GenerationRequest;
+  /** The client's version and beta headers, for an upstream of the same dialect; absent: none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const ENCODER = new TextEncoder();
@@ -78,6 +94,7 @@ function passesThrough(caller: DialectName, upstream: DialectName): boolean {
  *
  * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
  * it is a dropped field
+ * @param host how the upstream's host differs from its dialect
  * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
  * that must not be dropped
  */
@@ -87,8 +104,10 @@ export function upstreamRequest(
   upstreamModel: string,
   can: Capabilities,
   proofs: "sent" | "left out" = "sent",
+  host: HostRequest = PLAIN_HOST,
 ): UpstreamRequest {
   const { request, body } = caller;
+  const { edits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
   if (!passesThrough(caller.dialect.name, upstream.name)) {
@@ -101,10 +120,18 @@ export function upstreamRequest(
         ? turns
         : withoutSignedReasoning(turns, upstream.name),
     }, can);
+    const { "anthropic-beta": needed, ...headers } = encoded.headers;
+    const plan = planEdits(edits, encoded.body, {
+      headers: {},
+      ...(needed === undefined ? {} : { needed }),
+      betas,
+    });
     return {
-      bytes: ENCODER.encode(JSON.stringify(encoded.body)),
-      headers: encoded.headers,
-      dropped: [...encoded.dropped, ...droppedReasoning],
+      bytes: ENCODER.encode(
+        JSON.stringify(editedBody(encoded.body, plan, edits)),
+      ),
+      headers: { ...headers, ...plan.headers },
+      dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
       context: encoded.context,
       passedThrough: false,
     };
@@ -119,13 +146,51 @@ export function upstreamRequest(
     ...proofless,
     ...caller.dialect.passThroughFields(body, can),
   };
+  const plan = planEdits(edits, body, {
+    headers: caller.headers ?? {},
+    betas,
+  });
+  const edited = editBytes(
+    caller.bytes,
+    caller.top,
+    withoutFields({ ...fields, ...plan.set }, plan.remove),
+    plan.remove,
+    edits.refuses ?? [],
+  );
   return {
-    bytes: spliceFields(caller.bytes, fields, caller.top),
-    headers: {},
-    dropped: [...cleaned?.removed ?? [], ...droppedReasoning],
+    bytes: edited.bytes,
+    headers: plan.headers,
+    dropped: [
+      ...cleaned?.removed ?? [],
+      ...droppedReasoning,
+      ...plan.dropped,
+      ...edited.dropped,
+    ],
     context: { toolNames: new Map() },
     passedThrough: true,
   };
+}
+
+/** A body that the gateway wrote, changed for its host. Refused keys are left out without being named: the client did not write them. */
+function editedBody(
+  body: JsonObject,
+  plan: PlannedEdits,
+  edits: BodyEdits,
+): unknown {
+  return withoutKeys(
+    withoutFields({ ...body, ...plan.set }, plan.remove),
+    edits.refuses ?? [],
+    new Set(),
+  );
+}
+
+function withoutFields(
+  body: JsonObject,
+  remove: readonly string[],
+): JsonObject {
+  return remove.length === 0 ? body : Object.fromEntries(
+    Object.entries(body).filter(([key]) => !remove.includes(key)),
+  );
 }
 
 /** The relay for an upstream that streams to a client that asked for a stream. */

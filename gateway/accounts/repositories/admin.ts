@@ -11,7 +11,8 @@ import {
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
+import { allEntries, listLedger } from "./ledger_report.ts";
+import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import {
   type SessionRepository,
@@ -27,8 +28,8 @@ import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
 import {
   reportUsage,
-  type UsageLine,
   type UsageQuery,
+  type UsageReport,
 } from "./usage_report.ts";
 
 /** The administration's interface. */
@@ -46,7 +47,7 @@ export interface Admin {
   /** Sessions of the console. */
   readonly sessions: SessionRepository;
   /** Sums up usage. */
-  usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
+  usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */

@@ -127,7 +127,11 @@ export function readRows(
   return orUnavailable(() => context.store.read(text, values));
 }
 
-/** Runs work on the store; an error that is not an {@linkcode ApiError} becomes `unavailable`. */
+/**
+ * Runs an operation of the store.
+ *
+ * @throws {ApiError} from `work`; `unavailable` if the store does not answer
+ */
 export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

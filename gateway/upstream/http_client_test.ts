@@ -254,3 +254,36 @@ Deno.test("a reply without a length ends with its connection", () =>
       assert.equal(await withTimeout(body.read(), "the end"), undefined);
     },
   ));
+
+Deno.test("a reply without a length is not complete if its connection is reset", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const limits = { connectTimeoutMs: 20_000, firstByteTimeoutMs: 20_000 };
+  const client = upstreamClient(
+    { ...limits, idleTimeoutMs: 20_000 },
+    gatewayTimers(),
+  );
+  const accepted = listener.accept();
+  const called = client.call({
+    url: `http://127.0.0.1:${listener.addr.port}/`,
+    headers: {},
+    body: new TextEncoder().encode("body"),
+    signal: new AbortController().signal,
+  });
+  const conn = await accepted;
+  await conn.read(new Uint8Array(16));
+  await conn.write(
+    new TextEncoder().encode(
+      "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf",
+    ),
+  );
+  const { body } = await withTimeout(called, "the reply's head");
+  const first = await withTimeout(body.read(), "the reply");
+  assert.equal(new TextDecoder().decode(first), "half");
+  // The system resets a connection that is closed with unread bytes.
+  conn.close();
+  await assert.rejects(withTimeout(body.read(), "the end"), {
+    message: "the connection to the upstream broke",
+  });
+  await client.close();
+  await turns(LAST_TURNS);
+});

@@ -132,7 +132,7 @@ export function upstreamRequest(
       ),
       headers: { ...headers, ...plan.headers },
       dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
-      context: encoded.context,
+      context: decodeContext(encoded.context, can),
       passedThrough: false,
     };
   }
@@ -166,12 +166,19 @@ export function upstreamRequest(
       ...plan.dropped,
       ...edited.dropped,
     ],
-    context: { toolNames: new Map() },
+    context: decodeContext({ toolNames: new Map() }, can),
     passedThrough: true,
   };
 }
 
-/** A body that the gateway wrote, changed for its host. Refused keys are left out without being named: the client did not write them. */
+function decodeContext(
+  context: DecodeContext,
+  { cachedBesidePrompt }: Capabilities,
+): DecodeContext {
+  return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
+}
+
+/** A body that the gateway wrote, changed for its host. Refused keys inside it are left out without being named: the client did not write them. */
 function editedBody(
   body: JsonObject,
   plan: PlannedEdits,

@@ -11,10 +11,12 @@ import type { AdminOperation } from "./operation.ts";
 import { PLAN_OPERATIONS } from "./plans.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
 import { USAGE_OPERATIONS } from "./usage.ts";
+import { WEBHOOK_OPERATIONS } from "./webhooks.ts";
 
 /** All operations; a longer path precedes its prefixes. */
 export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOP_UP_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),

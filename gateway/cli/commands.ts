@@ -5,7 +5,7 @@
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
-import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
+import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
 
 /** A flag of a command. */
 export interface Flag {
@@ -104,6 +104,34 @@ export const COMMANDS: readonly Command[] = [
     id: "account",
     flags: LIST,
   },
+  {
+    noun: "webhooks",
+    verb: "show",
+    operationId: "getWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "set",
+    operationId: "setWebhook",
+    id: "account",
+    flags: { url: text("url", "https://… that warnings are sent to") },
+  },
+  {
+    noun: "webhooks",
+    verb: "test",
+    operationId: "testWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "remove",
+    operationId: "removeWebhook",
+    id: "account",
+    flags: {},
+  },
   { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
   {
     noun: "plans",
@@ -140,6 +168,13 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     noun: "keys",
+    verb: "update",
+    operationId: "updateKey",
+    id: "key",
+    flags: flagsOf(KEY_CHANGES),
+  },
+  {
+    noun: "keys",
     verb: "rotate",
     operationId: "rotateKey",
     id: "key",
@@ -163,7 +198,7 @@ export const COMMANDS: readonly Command[] = [
     verb: "report",
     operationId: "reportUsage",
     flags: {
-      by: text("by", "comma-separated: day,account,key,model,user"),
+      by: text("by", "comma-separated: day,hour,account,key,model,user"),
       ...FILTERS,
       model: text("model", "of this model"),
       user: text("user", "of this end user (the client's own id)"),
@@ -178,6 +213,7 @@ export const COMMANDS: readonly Command[] = [
       ...FILTERS,
       kind: text("kind", "charge or top_up"),
       request: text("request_id", "of this request"),
+      order: text("order", "which entry comes first: oldest or newest"),
       ...LIST,
     },
   },

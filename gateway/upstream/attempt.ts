@@ -125,7 +125,7 @@ async function attemptOnce(
       ...options,
       url: options.stream ? address.stream : address.whole,
     });
-    const response = unwrapped(answered.response);
+    const response = unwrapped(answered.response, dialect);
     if (response.status < 200 || response.status > 299) {
       const failure = await failedStatus(dialect, response, options.signal);
       return failure.error.details.refused === "credential"
@@ -145,14 +145,17 @@ async function attemptOnce(
 }
 
 /** The response with a body of event-stream text, if it is one of binary frames. */
-function unwrapped(response: UpstreamResponse): UpstreamResponse {
+function unwrapped(
+  response: UpstreamResponse,
+  dialect: UpstreamDialect,
+): UpstreamResponse {
   const type = response.header("content-type")?.toLowerCase() ?? "";
   return !type.includes(BINARY_STREAM) ? response : {
     status: response.status,
     header: (name) =>
       name === "content-type" ? "text/event-stream" : response.header(name),
     headers: () => response.headers(),
-    body: unwrapAwsStream(response.body),
+    body: unwrapAwsStream(response.body, dialect),
   };
 }
 

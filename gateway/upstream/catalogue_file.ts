@@ -42,6 +42,8 @@ const capabilityOverrides = z.strictObject({
   files: z.boolean(),
   jsonObject: z.boolean(),
   parallelToggle: z.boolean(),
+  customTools: z.boolean(),
+  toolGroups: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
   prefill: z.boolean(),

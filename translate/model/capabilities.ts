@@ -78,6 +78,13 @@ export interface Capabilities {
   readonly jsonObject: boolean;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
+  /** Whether it has tools with free text as input; otherwise they become functions with one field. */
+  readonly customTools: boolean;
+  /**
+   * Responses format only: whether tools may be in groups (`namespace`) and in items
+   * (`additional_tools`); otherwise they become single functions.
+   */
+  readonly toolGroups: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -145,6 +152,8 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: Infinity,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
+      toolGroups: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
@@ -175,6 +184,8 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: 40,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -205,6 +216,8 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: Infinity,
       ...EVERY_FORM,
       parallelToggle: false,
+      customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -235,6 +248,8 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: 64,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: true,
+      toolGroups: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,

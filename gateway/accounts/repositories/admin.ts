@@ -11,16 +11,22 @@ import {
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
+import { allEntries, listLedger } from "./ledger_report.ts";
+import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
 import {
   reportUsage,
-  type UsageLine,
   type UsageQuery,
+  type UsageReport,
 } from "./usage_report.ts";
+
+import {
+  type WebhookRepository,
+  webhookRepository,
+} from "./webhook_repository.ts";
 
 /** The administration's interface. */
 export interface Admin {
@@ -30,8 +36,10 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of webhooks. */
+  readonly webhooks: WebhookRepository;
   /** Sums up usage. */
-  usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
+  usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */
@@ -48,6 +56,7 @@ export function createAdmin(context: RepositoryContext): Admin {
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    webhooks: webhookRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

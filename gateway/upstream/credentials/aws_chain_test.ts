@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { withVariables } from "../../../tests/support/token_endpoints.ts";
 import { chainKeys } from "./aws_chain.ts";
 import { CredentialError } from "./credential.ts";
 
@@ -32,21 +33,6 @@ function source(reply: (seen: Seen, count: number) => Response) {
     url: `http://127.0.0.1:${server.addr.port}`,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
-}
-
-/** The libraries read some variables themselves. */
-async function withVariables(
-  variables: Readonly<Record<string, string>>,
-  run: () => Promise<void>,
-): Promise<void> {
-  try {
-    for (const [name, value] of Object.entries(variables)) {
-      Deno.env.set(name, value);
-    }
-    await run();
-  } finally {
-    for (const name of Object.keys(variables)) Deno.env.delete(name);
-  }
 }
 
 const forbidden: typeof fetch = () =>

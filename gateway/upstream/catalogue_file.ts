@@ -37,6 +37,7 @@ const capabilityOverrides = z.strictObject({
   maxToolCallId: z.int().min(40),
   callIdForm: z.enum(["any", "alnum9"]),
   toolChoiceRequired: z.boolean(),
+  cachedBesidePrompt: z.boolean(),
   strictTools: z.boolean(),
   files: z.boolean(),
   jsonObject: z.boolean(),

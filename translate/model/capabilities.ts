@@ -65,6 +65,11 @@ export interface Capabilities {
   readonly callIdForm: "any" | "alnum9";
   /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
   readonly toolChoiceRequired: boolean;
+  /**
+   * Chat format only: prompt tokens do not include cached ones that are more than they are;
+   * otherwise cached tokens are a part of the prompt's.
+   */
+  readonly cachedBesidePrompt: boolean;
   /** Whether tools may be marked `strict`. */
   readonly strictTools: boolean;
   /** Chat format only: whether it takes file parts. */
@@ -122,6 +127,7 @@ const EVERY_EFFORT: readonly Effort[] = [
 const EVERY_FORM = {
   callIdForm: "any",
   toolChoiceRequired: true,
+  cachedBesidePrompt: false,
   strictTools: true,
   files: true,
   jsonObject: true,

@@ -12,7 +12,7 @@ import {
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
-import { ownUsageReply } from "../gateway/admin/usage.ts";
+import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
   countReply,
@@ -87,7 +87,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Describe one model that the key can call",
     reply: modelReply,
   },
-  getUsage: { summary: "The usage of the key", reply: ownUsageReply },
+  getUsage: {
+    summary: "The usage of the key",
+    query: ownUsageQuery,
+    reply: usageReportReply,
+  },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {
     summary:

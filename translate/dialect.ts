@@ -42,6 +42,8 @@ export interface EncodeContext {
   readonly wantUsage: boolean;
   /** See {@linkcode GenerationRequest.legacyFunctions}. */
   readonly legacyFunctions: boolean;
+  /** Names of the client's tools that take free text; absent: none. */
+  readonly freeTextTools?: ReadonlySet<string>;
   /**
    * Estimated prompt tokens, reported at a stream's start where the upstream reports them only at
    * its end.

@@ -6,7 +6,7 @@
  * @module
  */
 import { exactJson } from "./bytes/exact_json.ts";
-import { isObject } from "./bytes/json.ts";
+import { isObject, type JsonObject } from "./bytes/json.ts";
 import { topLevelOf } from "./bytes/json_splice.ts";
 import type { Dialect, EncodeContext } from "./dialect.ts";
 import { upstreamDialect } from "./dialects.ts";
@@ -18,6 +18,7 @@ import {
   DEFAULT_CAPABILITIES,
 } from "./model/capabilities.ts";
 import { ApiError } from "./model/error.ts";
+import { freeTextNames } from "./model/free_text.ts";
 import type { DialectName, GenerationRequest } from "./model/request.ts";
 import { readRequest } from "./stream/read_request.ts";
 import {
@@ -49,6 +50,8 @@ const CLIENT_FORMATS: Readonly<Record<ClientFormat, Dialect>> = {
 export interface TranslatedRequest extends UpstreamRequest {
   /** The client's request in the neutral vocabulary. */
   readonly request: GenerationRequest;
+  /** The fields that the reply repeats; absent where the client's format repeats none. */
+  readonly echo?: JsonObject;
 }
 
 /**
@@ -93,6 +96,7 @@ export function translateRequest(
       capabilities ?? DEFAULT_CAPABILITIES[to],
     ),
     request,
+    ...(dialect.echoOf === undefined ? {} : { echo: dialect.echoOf(json) }),
   };
 }
 
@@ -146,7 +150,7 @@ export function translateStream(options: ReplyOptions): Relay {
 }
 
 function encodeContext(
-  { request: { request }, idSeed, created }: ReplyOptions,
+  { request: { request, echo }, idSeed, created }: ReplyOptions,
 ): EncodeContext {
   return {
     model: request.model,
@@ -154,6 +158,8 @@ function encodeContext(
     idSeed,
     wantUsage: request.wantUsage,
     legacyFunctions: request.legacyFunctions === true,
+    freeTextTools: freeTextNames(request),
     inputEstimate: 0,
+    ...(echo === undefined ? {} : { echo }),
   };
 }

@@ -204,12 +204,12 @@ const CHAT: readonly Row[] = [
         role: "assistant",
         tool_calls: [{
           id: "a",
-          type: "custom",
-          custom: { name: "c", input: "" },
+          type: "browser",
+          browser: { name: "c", input: "" },
         }],
       }, { role: "tool", tool_call_id: "a", content: "" }],
     },
-    'messages[1].tool_calls[0]: *"custom"*',
+    'messages[1].tool_calls[0]: *"browser"*',
   ],
   [
     "either",
@@ -218,8 +218,8 @@ const CHAT: readonly Row[] = [
   ],
   [
     "either",
-    { messages: [HI], tools: [{ type: "custom", custom: { name: "c" } }] },
-    'tools[0]: *tool of type "custom"*',
+    { messages: [HI], tools: [{ type: "browser", name: "c" }] },
+    'tools[0]: *tool of type "browser"*',
   ],
   ["either", { messages: [HI], n: 2 }, "n: *"],
   ["either", { messages: [HI], modalities: ["audio"] }, "modalities: *"],

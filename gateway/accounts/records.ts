@@ -317,3 +317,11 @@ export const USAGE_SUMS = fields({
   // Cost of the calls.
   microUsd: field(INT),
 });
+
+/** The sums of a row of `usage_days` and `usage_hours`. */
+export const ROLL_UP_SUMS = fields({
+  ...USAGE_SUMS,
+  estimatedMicroUsd: field(INT, {
+    describe: "part of the cost that is an estimate",
+  }),
+});

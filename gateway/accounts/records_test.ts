@@ -7,6 +7,7 @@ import {
   MODEL_BALANCE,
   PLAN,
   RESERVED_CALL,
+  ROLL_UP_SUMS,
   USAGE_SUMS,
 } from "./records.ts";
 import { openStore } from "./store/open_store.ts";
@@ -35,6 +36,8 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
       "model",
       "user_id",
     ]],
+    ["usage_days", ROLL_UP_SUMS, ["day", "account_id", "key_id", "model"]],
+    ["usage_hours", ROLL_UP_SUMS, ["hour", "account_id", "key_id", "model"]],
   ];
 
 Deno.test("a record's fields are the columns of its table", async (t) => {

@@ -13,6 +13,7 @@ import type { EventResult } from "./ledger/events.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
 import { createAuthenticator, type Identity } from "./authenticator.ts";
 import { chargeFor, wholeTokens } from "./ledger/charge.ts";
+import { startBackfill } from "./ledger/backfill.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
@@ -143,6 +144,7 @@ export async function openAccountService(
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
+  const backfill = startBackfill({ store, now, timer });
 
   const accounts: Accounts = {
     authenticate: authenticator.authenticate,
@@ -214,6 +216,7 @@ export async function openAccountService(
     },
     backlog: batcher.backlog,
     async close() {
+      await backfill.stop();
       await batcher.close(CLOSE_MS);
       await lease.release();
       await store.close();

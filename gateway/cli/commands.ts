@@ -163,7 +163,7 @@ export const COMMANDS: readonly Command[] = [
     verb: "report",
     operationId: "reportUsage",
     flags: {
-      by: text("by", "comma-separated: day,account,key,model,user"),
+      by: text("by", "comma-separated: day,hour,account,key,model,user"),
       ...FILTERS,
       model: text("model", "of this model"),
       user: text("user", "of this end user (the client's own id)"),
@@ -178,6 +178,7 @@ export const COMMANDS: readonly Command[] = [
       ...FILTERS,
       kind: text("kind", "charge or top_up"),
       request: text("request_id", "of this request"),
+      order: text("order", "which entry comes first: oldest or newest"),
       ...LIST,
     },
   },

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
+import { freeTextNames } from "../../translate/model/free_text.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { streamRelay } from "../../translate/stream/relay.ts";
@@ -86,6 +87,7 @@ export class ActiveCall {
         idSeed: newIdSeed(),
         wantUsage: request.wantUsage,
         legacyFunctions: request.legacyFunctions === true,
+        freeTextTools: freeTextNames(request),
         inputEstimate: reservation.inputTokens,
         ...(dialect.echoOf === undefined
           ? {}

@@ -41,6 +41,7 @@ const capabilityOverrides = z.strictObject({
   files: z.boolean(),
   jsonObject: z.boolean(),
   parallelToggle: z.boolean(),
+  customTools: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
   prefill: z.boolean(),

@@ -262,7 +262,8 @@ const BAD: readonly (readonly [
   ["GET", "/admin/v1/accounts?limit=0", undefined, 400, "limit"],
   ["GET", "/admin/v1/accounts?limt=5", undefined, 400, "limt"],
   ["GET", "/admin/v1/accounts?limit=5&limit=6", undefined, 400, "limit"],
-  ["GET", "/admin/v1/usage?by=hour", undefined, 400, "by"],
+  ["GET", "/admin/v1/usage?by=week", undefined, 400, "by"],
+  ["GET", "/admin/v1/usage?by=hour,user", undefined, 400, "by"],
   ["GET", "/admin/v1/usage?from=yesterday", undefined, 400, "from"],
   ["GET", "/admin/v1/ledger?after=x", undefined, 400, "after"],
   ["GET", "/admin/v1/ledger/export?format=pdf", undefined, 400, "format"],
@@ -376,6 +377,18 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
       object: "list",
       data: [],
       next: null,
+      totals: {
+        requests: 0,
+        estimated_requests: 0,
+        input_tokens: 0,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 0,
+        reasoning_tokens: 0,
+        micro_usd: 0,
+        estimated_micro_usd: 0,
+      },
+      figures_from: null,
     });
   } finally {
     await server.close();

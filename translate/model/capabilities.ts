@@ -73,6 +73,8 @@ export interface Capabilities {
   readonly jsonObject: boolean;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
+  /** Whether it has tools with free text as input; otherwise they become functions with one field. */
+  readonly customTools: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -139,6 +141,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: Infinity,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
@@ -169,6 +172,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: 40,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -199,6 +203,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: Infinity,
       ...EVERY_FORM,
       parallelToggle: false,
+      customTools: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -229,6 +234,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolCallId: 64,
       ...EVERY_FORM,
       parallelToggle: true,
+      customTools: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,

@@ -103,6 +103,8 @@ export interface ToolCallPart {
   readonly arguments: string;
   /** Absent where the model attached none. */
   readonly signature?: Signature;
+  /** True where the input is free text; `arguments` then has the form of `free_text.ts`. */
+  readonly freeText?: true;
   /**
    * Path of the id in the client's request, such as `messages[1].tool_calls[0].id`; absent for
    * parts that the gateway made.
@@ -213,10 +215,27 @@ export interface FunctionTool {
   readonly parameters?: JsonObject;
   /** True where arguments must match the schema exactly; absent: the upstream's default. */
   readonly strict?: boolean;
+  /**
+   * Present where the client's tool takes free text: for models that have such tools. The other
+   * fields describe it as a function; `free_text.ts` makes both.
+   */
+  readonly freeText?: FreeTextInput;
 }
-/**
- * A tool that only its own dialect has: one that the vendor runs, or one with free text as input.
- */
+/** What a client states about a tool with free text as input. */
+export interface FreeTextInput {
+  /** For the model, without the grammar; absent where the client gave none. */
+  readonly description?: string;
+  /** The grammar that the input must match; absent: any text. */
+  readonly grammar?: Grammar;
+}
+/** The grammar of a free-text input. */
+export interface Grammar {
+  /** Its notation: `lark`, `regex`; empty where the client gave none. */
+  readonly syntax: string;
+  /** The grammar itself. */
+  readonly definition: string;
+}
+/** A tool that only its own dialect has: one that the vendor runs. */
 export interface OpaqueTool {
   /** Discriminator. */
   readonly type: "opaque";

@@ -45,6 +45,21 @@ const CHECKS: readonly (readonly [string, string])[] = [
      FROM accounts a`,
   ],
   [
+    "the usage by day differs from the sum of the ledger",
+    `SELECT id AS place,
+      CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM usage_days WHERE account_id = a.id) AS BIGINT) AS kept,
+      CAST((SELECT 0 - COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = a.id AND kind = 'charge'
+        AND seq > (SELECT next_seq FROM roll_up_backfill)) AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "a day of the ledger has entries outside its bounds",
+    `SELECT CAST(at_ms / 86400000 AS TEXT) AS place, CAST(0 AS BIGINT) AS kept, CAST(COUNT(*) AS BIGINT) AS counted
+     FROM ledger WHERE seq > (SELECT next_seq FROM roll_up_backfill) AND NOT EXISTS (
+       SELECT 1 FROM ledger_days d WHERE d.day = ledger.at_ms / 86400000 AND ledger.seq BETWEEN d.first_seq AND d.last_seq
+     ) GROUP BY 1`,
+  ],
+  [
     "a settled request still has a reservation",
     `SELECT request_id AS place, CAST(1 AS BIGINT) AS kept, CAST(0 AS BIGINT) AS counted
      FROM reservations WHERE request_id IN (SELECT request_id FROM ledger)`,

@@ -32,6 +32,7 @@ import {
   writeAccountStates,
 } from "../store/account_state_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
+import { addLedgerDays } from "../store/ledger_day_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
 
@@ -64,6 +65,8 @@ export async function applyEvents(
     insertReservations(sql, dialect, [...batch.granted.values()]),
     deleteReservations(sql, dialect, batch.endedIds),
     insertEntries(sql, dialect, batch.entries),
+    // After the entries: statements run in this order.
+    addLedgerDays(sql, dialect, batch.entries),
     addUsage(sql, dialect, batch.entries),
     writeAccountStates(sql, dialect, changed),
     updateLastUse(sql, dialect, events, cache.usedAtMs),

@@ -11,15 +11,16 @@ import {
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
+import { allEntries, listLedger } from "./ledger_report.ts";
+import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
 import {
   reportUsage,
-  type UsageLine,
   type UsageQuery,
+  type UsageReport,
 } from "./usage_report.ts";
 
 /** The administration's interface. */
@@ -31,7 +32,7 @@ export interface Admin {
   /** Administration of keys. */
   readonly keys: KeyRepository;
   /** Sums up usage. */
-  usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
+  usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */

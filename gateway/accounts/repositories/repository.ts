@@ -127,7 +127,12 @@ export function readRows(
   return orUnavailable(() => context.store.read(text, values));
 }
 
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs an operation of the store.
+ *
+ * @throws {ApiError} from `work`; `unavailable` if the store does not answer
+ */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -14,6 +14,19 @@ import { intOf, type Sql, type Store } from "./store.ts";
  */
 export type Migration = readonly string[];
 
+const ROLL_UP_COLUMNS = `account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      requests INTEGER NOT NULL,
+      estimated INTEGER NOT NULL,
+      input_tokens INTEGER NOT NULL,
+      cache_read_tokens INTEGER NOT NULL,
+      cache_write_tokens INTEGER NOT NULL,
+      output_tokens INTEGER NOT NULL,
+      reasoning_tokens INTEGER NOT NULL,
+      micro_usd INTEGER NOT NULL,
+      estimated_micro_usd INTEGER NOT NULL`;
+
 /** All migrations, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
   [
@@ -190,6 +203,48 @@ export const MIGRATIONS: readonly Migration[] = [
       account_id TEXT PRIMARY KEY,
       bytes INTEGER NOT NULL
     ) {strict}{rowless}`,
+  ],
+  [
+    // Reports read these tables; they never sum up the ledger. usage_daily, which has a row per
+    // end user, remains for reports by end user.
+    `CREATE TABLE usage_days (
+      day INTEGER NOT NULL,
+      ${ROLL_UP_COLUMNS},
+      PRIMARY KEY (day, account_id, key_id, model)
+    ) {strict}{rowless}`,
+    `CREATE INDEX usage_days_account ON usage_days (account_id, day, key_id, model)`,
+    `CREATE INDEX usage_days_key ON usage_days (key_id, day, account_id, model)`,
+    // Hours count from 1970. Rows older than 35 days are removed.
+    `CREATE TABLE usage_hours (
+      hour INTEGER NOT NULL,
+      ${ROLL_UP_COLUMNS},
+      PRIMARY KEY (hour, account_id, key_id, model)
+    ) {strict}{rowless}`,
+    `CREATE INDEX usage_hours_account ON usage_hours (account_id, hour, key_id, model)`,
+    `CREATE INDEX usage_hours_key ON usage_hours (key_id, hour, account_id, model)`,
+    // The day's entries are within these bounds; entries of neighbouring days may be as well.
+    `CREATE TABLE ledger_days (
+      day INTEGER PRIMARY KEY,
+      first_seq INTEGER NOT NULL,
+      last_seq INTEGER NOT NULL
+    ) {strict}`,
+    // The top-ups among the ledger's entries. An index on the ledger would take longer to make
+    // than a start may take.
+    `CREATE TABLE ledger_top_ups (
+      seq INTEGER PRIMARY KEY,
+      account_id TEXT NOT NULL
+    ) {strict}`,
+    `CREATE INDEX ledger_top_ups_account ON ledger_top_ups (account_id, seq)`,
+    // Entries up to next_seq are missing in the four tables above, so that the sums are complete
+    // only from from_day on. 0: none is missing.
+    `CREATE TABLE roll_up_backfill (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      next_seq INTEGER NOT NULL,
+      from_day INTEGER NOT NULL
+    ) {strict}`,
+    `INSERT INTO roll_up_backfill (id, next_seq, from_day) SELECT 1,
+      COALESCE((SELECT seq FROM ledger ORDER BY seq DESC LIMIT 1), 0),
+      COALESCE((SELECT at_ms / 86400000 + 1 FROM ledger ORDER BY seq DESC LIMIT 1), 0)`,
   ],
 ];
 

@@ -8,6 +8,7 @@
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
+import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { type JsonScan, jsonScan } from "./json_scan.ts";
@@ -34,6 +35,8 @@ export interface CallPiece {
    * for one.
    */
   readonly withoutId?: boolean;
+  /** True if `text` is free text instead of arguments. */
+  readonly freeText?: boolean;
 }
 
 /** Accepts pieces in the order of arrival and returns events in the order of blocks. */
@@ -77,6 +80,8 @@ interface OpenCall {
   name?: string;
   signature?: Signature;
   withoutId: boolean;
+  /** Wraps the input of a free-text call as arguments. */
+  readonly freeText?: FreeTextWriter;
   /** Whether any argument text has arrived. */
   fed: boolean;
 }
@@ -99,6 +104,9 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   };
   const close = (): void => {
     if (open === undefined) return;
+    if (open.kind === "call" && open.freeText !== undefined) {
+      emit(open.freeText.end());
+    }
     events.push({ type: "close" });
     open = undefined;
   };
@@ -123,7 +131,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       });
       if (item.signature !== undefined) sealed(item.signature);
     }
-    for (const text of item.texts) emit(text);
+    for (const text of item.texts) emit(written(item, text));
   };
   /** Opens queued blocks until one has to wait for the open call. With `force`, opens all. */
   const drain = (force: boolean): void => {
@@ -151,7 +159,8 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     call.withoutId ||= piece.withoutId === true;
     if (piece.text !== "") {
       call.fed = true;
-      call.scan.feed(piece.text);
+      // Free text has no end of its own, so the scan of such a call never completes.
+      if (call.freeText === undefined) call.scan.feed(piece.text);
     }
     if (call !== open) {
       // Kept until the call opens. Text for a call that was already closed is ignored, since its
@@ -164,7 +173,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       call.signature = piece.signature;
       if (call.name !== context.formatTool) sealed(piece.signature);
     }
-    emit(piece.text);
+    emit(written(call, piece.text));
   };
   return {
     addText(kind, text) {
@@ -207,6 +216,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
         texts: [],
         withoutId: false,
         fed: false,
+        ...(piece.freeText === true ? { freeText: freeTextWriter() } : {}),
       };
       if (known === undefined) {
         calls.push(call);
@@ -219,9 +229,9 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     extendOpen(text) {
       if (open?.kind === "call") {
         open.fed = true;
-        open.scan.feed(text);
-      }
-      emit(text);
+        if (open.freeText === undefined) open.scan.feed(text);
+        emit(written(open, text));
+      } else emit(text);
       if (queue.length > 0) drain(false);
     },
     finish() {
@@ -236,6 +246,11 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     began: () => started,
     refused: () => sawRefusal,
   };
+}
+
+/** A fragment of a call's arguments or free text, as arguments. */
+function written(call: OpenCall, text: string): string {
+  return call.freeText?.push(text) ?? text;
 }
 
 /**

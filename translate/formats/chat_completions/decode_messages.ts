@@ -5,6 +5,7 @@
  * @module
  */
 import { textIn } from "../../bytes/json.ts";
+import { freeTextArguments } from "../../model/free_text.ts";
 import type {
   OpaquePart,
   Part,
@@ -67,6 +68,7 @@ const CALL_FIELDS: ReadonlySet<string> = new Set([
   "custom",
 ]);
 const CALLED_FIELDS: ReadonlySet<string> = new Set(["name", "arguments"]);
+const CUSTOM_FIELDS: ReadonlySet<string> = new Set(["name", "input"]);
 
 /**
  * Decodes the messages.
@@ -184,7 +186,7 @@ function toolCall(
   unread: UnmappedFields,
 ): ToolCallPart | OpaquePart {
   if (!isKnownCall(call)) return opaque(call.type, path, call);
-  if (call.type === "custom") return opaque("custom", path, call);
+  if (call.type === "custom") return customCall(call, path, unread);
   const signature = readCallSignature(call.extra_content);
   noteUnknown(
     call,
@@ -206,6 +208,28 @@ function toolCall(
     name: call.function.name,
     arguments: call.function.arguments,
     ...(signature === undefined ? {} : { signature }),
+    at: `${path}.id`,
+  };
+}
+
+function customCall(
+  call: ChatToolCall & { readonly type: "custom" },
+  path: string,
+  unread: UnmappedFields,
+): ToolCallPart {
+  noteUnknown(call, CALL_FIELDS, "messages[].tool_calls[].", unread);
+  noteUnknown(
+    call.custom,
+    CUSTOM_FIELDS,
+    "messages[].tool_calls[].custom.",
+    unread,
+  );
+  return {
+    type: "tool_call",
+    id: call.id,
+    name: call.custom.name,
+    arguments: freeTextArguments(call.custom.input),
+    freeText: true,
     at: `${path}.id`,
   };
 }

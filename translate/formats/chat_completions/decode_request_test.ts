@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { ApiError } from "../../model/error.ts";
+import { freeTextTool } from "../../model/free_text.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { withoutPaths } from "../../testing/sample_request.ts";
 import { chatCompletions, chatCompletionsRequest } from "./mod.ts";
@@ -413,7 +414,7 @@ Deno.test("decodeRequest() pairs results of the deprecated form with their calls
   assert.equal(request.fieldNames.tools, "functions");
 });
 
-Deno.test("decodeRequest() keeps schemas by reference and tools of other types unchanged", () => {
+Deno.test("decodeRequest() keeps schemas by reference and tools of unknown types unchanged", () => {
   const parameters = { type: "object", properties: { a: {} }, anyOf: [] };
   const custom = { type: "custom", custom: { name: "sql" } };
   const search = { type: "openrouter:web_search", parameters: {} };
@@ -431,14 +432,7 @@ Deno.test("decodeRequest() keeps schemas by reference and tools of other types u
   const [tool] = request.tools ?? [];
   assert.deepEqual(request.tools, [
     { type: "function", name: "f", description: "d", parameters },
-    {
-      type: "opaque",
-      from: "chat_completions",
-      kind: "custom",
-      name: "sql",
-      path: "tools[1]",
-      value: custom,
-    },
+    freeTextTool("sql", undefined, undefined),
     {
       type: "opaque",
       from: "chat_completions",
@@ -539,9 +533,6 @@ Deno.test("decodeRequest() records fields that only upstreams of this format sup
       "audio",
     ]],
     [{ web_search_options: {} }, ["web_search_options"]],
-    [{ tool_choice: { type: "custom", custom: { name: "sql" } } }, [
-      "tool_choice",
-    ]],
     [{ tool_choice: { type: "newest" } }, ["tool_choice"]],
     [{ tool_choice: { type: "tool" } }, ["tool_choice"]],
     [{ response_format: { type: "grammar", grammar: "x" } }, [

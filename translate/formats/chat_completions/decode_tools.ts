@@ -5,6 +5,7 @@
  */
 import { invalidField } from "../../model/error.ts";
 import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
+import { freeTextTool } from "../../model/free_text.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
 import {
   asJson,
@@ -12,6 +13,7 @@ import {
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
 import {
+  type ChatCustom,
   type ChatFunction,
   type ChatRequest,
   isKnownChoice,
@@ -29,6 +31,12 @@ export interface ToolSet {
 }
 
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["type", "function"]);
+const CUSTOM_TOOL_FIELDS: ReadonlySet<string> = new Set(["type", "custom"]);
+const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "format",
+]);
 const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
   "name",
   "description",
@@ -91,13 +99,16 @@ function decodeTool(
   path: string,
   unread: UnmappedFields,
 ): Tool {
-  if (isKnownTool(tool) && tool.type !== "custom") {
+  if (isKnownTool(tool)) {
+    if (tool.type === "custom") {
+      noteUnknown(tool, CUSTOM_TOOL_FIELDS, "tools[].", unread);
+      return decodeCustom(tool.custom, unread);
+    }
     noteUnknown(tool, TOOL_FIELDS, "tools[].", unread);
     return decodeFunction(tool.function, "tools[].function.", unread);
   }
   const value = asJson(tool);
-  const name = stringIn(objectOr(value["custom"])["name"]) ??
-    stringIn(value["name"]);
+  const name = stringIn(value["name"]);
   return {
     type: "opaque",
     from: "chat_completions",
@@ -122,6 +133,22 @@ function decodeFunction(
     ...(parameters ? { parameters } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),
   };
+}
+
+function decodeCustom(
+  custom: ChatCustom,
+  unread: UnmappedFields,
+): FunctionTool {
+  noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unread);
+  const { definition, syntax } = objectOr(objectOr(custom.format)["grammar"]);
+  const grammar = textIn(definition);
+  return freeTextTool(
+    custom.name,
+    textIn(custom.description),
+    grammar === undefined
+      ? undefined
+      : { syntax: stringIn(syntax) ?? "", definition: grammar },
+  );
 }
 
 /**
@@ -159,7 +186,6 @@ function decodeChoice(
     case "function":
       return { type: "tool", name: choice.function.name };
     case "custom":
-      unread.essential.add("tool_choice");
       return { type: "tool", name: choice.custom.name };
     case "allowed_tools":
       return {

@@ -7,6 +7,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
+import { freeTextInput } from "../../model/free_text.ts";
 import { wireCallId, wireToolName } from "../../model/names.ts";
 import type {
   GenerationRequest,
@@ -230,11 +231,17 @@ function encodeAssistant(
 }
 
 function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
+  const id = wireCallId(call.id, can.maxToolCallId);
+  const name = wireToolName(call.name, can.maxToolName);
+  if (call.freeText === true && can.customTools) {
+    const input = freeTextInput(call.arguments);
+    return { id, type: "custom", custom: { name, input } };
+  }
   return {
-    id: wireCallId(call.id, can.maxToolCallId),
+    id,
     type: "function",
     function: {
-      name: wireToolName(call.name, can.maxToolName),
+      name,
       arguments: call.arguments.trim() === "" ? "{}" : call.arguments,
     },
   };

@@ -11,6 +11,7 @@ import {
   type JsonObject,
   objectOr,
 } from "../../bytes/json.ts";
+import { freeTextInput } from "../../model/free_text.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
   type Block,
@@ -107,8 +108,18 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
         tool_calls: calls.map((call, n) =>
           compact({
             id: call.id ?? generatedCallId("call_", context.idSeed, n),
-            type: "function",
-            function: { name: call.name, arguments: argumentsOf(call.text) },
+            ...(context.freeTextTools?.has(call.name) === true
+              ? {
+                type: "custom",
+                custom: { name: call.name, input: freeTextInput(call.text) },
+              }
+              : {
+                type: "function",
+                function: {
+                  name: call.name,
+                  arguments: argumentsOf(call.text),
+                },
+              }),
             extra_content: writeCallSignature(call.signature),
           })
         ),

@@ -929,7 +929,10 @@ Deno.test("encodeRequest() reverses decodeRequest()", () => {
     stream_options: { include_usage: true },
   };
   const request = chatCompletions.decodeRequest(body);
-  const encoded = chatCompletions.encodeRequest(request, CAN);
+  const encoded = chatCompletions.encodeRequest(request, {
+    ...CAN,
+    customTools: true,
+  });
   assert.deepEqual(encoded.body, body);
   assert.deepEqual(encoded.dropped, []);
 });

@@ -6,6 +6,7 @@
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
+import { type FreeTextReader, freeTextReader } from "../../model/free_text.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
   type BlockKind,
@@ -51,6 +52,8 @@ type OpenBlock =
     started: boolean;
     /** Whether any argument text has been written. */
     fed: boolean;
+    /** Extracts the text from the arguments of a free-text call. */
+    readonly freeText?: FreeTextReader;
   };
 
 type OpenTool = OpenBlock & { readonly kind: "tool" };
@@ -83,6 +86,11 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const toolChunk = (fields: JsonObject): string =>
     chunk(JSON.stringify({ tool_calls: [fields] }));
   const argumentsChunk = (tool: OpenTool, text: string): string => {
+    if (tool.freeText !== undefined) {
+      return text === ""
+        ? ""
+        : toolChunk({ index: tool.index, custom: { input: text } });
+    }
     if (!context.legacyFunctions) {
       return chunk(
         `{"tool_calls":[{"index":${tool.index},"function":{"arguments":${
@@ -109,15 +117,21 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     if (wasStarted) {
       return extra === undefined ? "" : toolChunk({
         index: tool.index,
-        function: { arguments: "" },
+        ...(tool.freeText === undefined
+          ? { function: { arguments: "" } }
+          : { custom: { input: "" } }),
         extra_content: extra,
       });
     }
     return toolChunk(compact({
       index: tool.index,
       id: tool.id,
-      type: "function",
-      function: { name: tool.name, arguments: "" },
+      ...(tool.freeText === undefined
+        ? {
+          type: "function",
+          function: { name: tool.name, arguments: "" },
+        }
+        : { type: "custom", custom: { name: tool.name, input: "" } }),
       extra_content: extra,
     }));
   };
@@ -129,7 +143,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       return chunk(`{"${PROSE_FIELDS[open.kind]}":${JSON.stringify(text)}}`);
     }
     open.fed ||= text.trim() !== "";
-    return startTool(open) + argumentsChunk(open, text);
+    return startTool(open) +
+      argumentsChunk(open, open.freeText?.push(text) ?? text);
   };
   const sign = (signature: Signature): string => {
     if (open?.kind === "tool") return startTool(open, signature);
@@ -141,7 +156,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     const block = open;
     open = undefined;
     if (block?.kind !== "tool") return "";
-    return startTool(block) + (block.fed ? "" : argumentsChunk(block, "{}"));
+    const rest = block.freeText?.end() ?? (block.fed ? "" : "{}");
+    return startTool(block) +
+      (rest === "" ? "" : argumentsChunk(block, rest));
   };
   const begun = (event: ReplyEvent & { readonly type: "open" }): OpenBlock => {
     if (event.kind !== "reasoning") details.began(event.kind);
@@ -153,6 +170,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         return { kind: "reasoning", texts: [] };
       case "tool": {
         const index = tools++;
+        const isFreeText = context.freeTextTools?.has(event.name) === true;
         return {
           kind: "tool",
           index,
@@ -160,6 +178,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           name: event.name,
           started: false,
           fed: false,
+          ...(isFreeText ? { freeText: freeTextReader() } : {}),
         };
       }
     }

@@ -8,6 +8,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DecodeContext } from "../../dialect.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
+import { freeTextNames } from "../../model/free_text.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
@@ -53,14 +54,24 @@ export function encodeTools(
     can.maxToolName,
   );
   const tools = kept.map((tool) =>
-    tool.type === "opaque" ? tool.value : encodeFunction(tool, can)
+    tool.type === "opaque" ? tool.value : encodeTool(tool, can)
   );
+  const freeText = freeTextNames({ tools: can.customTools ? kept : [] });
+  const choiceOf = (choice: ToolChoice): unknown =>
+    encodeChoice(choice, freeText, can);
   const format = request.format;
   if (format?.type === "schema" && !can.structuredOutput) {
     const taken = new Set(names.map((name) => wireName(name, can)));
     const formatTool = freeName(wireName(schemaName(format), can), taken);
     return {
-      fields: addFormatTool(request, format, formatTool, tools, can),
+      fields: addFormatTool(
+        request,
+        format,
+        formatTool,
+        tools,
+        can,
+        choiceOf,
+      ),
       context: { toolNames, formatTool },
     };
   }
@@ -69,18 +80,33 @@ export function encodeTools(
     : encodeFormat(format);
   return {
     fields: compact({
-      ...toolFields(request, tools, can, losses, encodeChoice),
+      ...toolFields(request, tools, can, losses, choiceOf),
       response_format: responseFormat,
     }),
     context: { toolNames },
   };
 }
 
-function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
+function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
+  const name = wireName(tool.name, can);
+  const { freeText } = tool;
+  if (freeText !== undefined && can.customTools) {
+    const { description, grammar } = freeText;
+    return {
+      type: "custom",
+      custom: compact({
+        name,
+        description,
+        format: grammar === undefined
+          ? undefined
+          : { type: "grammar", grammar },
+      }),
+    };
+  }
   return {
     type: "function",
     function: compact({
-      name: wireName(tool.name, can),
+      name,
       description: tool.description,
       parameters: tool.parameters ?? NO_PARAMETERS,
       strict: tool.strict,
@@ -88,20 +114,28 @@ function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
   };
 }
 
-function encodeChoice(choice: ToolChoice, can: Capabilities): unknown {
+function encodeChoice(
+  choice: ToolChoice,
+  freeText: ReadonlySet<string>,
+  can: Capabilities,
+): unknown {
+  const named = (name: string): JsonObject =>
+    freeText.has(name)
+      ? { type: "custom", custom: { name: wireName(name, can) } }
+      : namedFunction(wireName(name, can));
   switch (choice.type) {
     case "auto":
     case "required":
     case "none":
       return choice.type;
     case "tool":
-      return namedFunction(wireName(choice.name, can));
+      return named(choice.name);
     case "allowed":
       return {
         type: "allowed_tools",
         allowed_tools: {
           mode: choice.required ? "required" : "auto",
-          tools: choice.names.map((name) => namedFunction(wireName(name, can))),
+          tools: choice.names.map(named),
         },
       };
   }
@@ -140,6 +174,7 @@ function addFormatTool(
   name: string,
   tools: readonly JsonObject[],
   can: Capabilities,
+  encodedChoice: (choice: ToolChoice) => unknown,
 ): JsonObject {
   const choice = request.toolChoice;
   const alone = tools.length === 0 || choice?.type === "none";
@@ -157,7 +192,7 @@ function addFormatTool(
     tool_choice: alone
       ? namedFunction(name)
       : choice?.type === "tool"
-      ? encodeChoice(choice, can)
+      ? encodedChoice(choice)
       : "required",
     parallel_tool_calls: can.parallelToggle ? false : undefined,
   });

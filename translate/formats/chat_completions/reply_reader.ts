@@ -96,7 +96,9 @@ export function replyReader(
     for (const [place, call] of arrayOr(delta["tool_calls"]).entries()) {
       if (!isObject(call)) continue;
       sawCall = true;
-      const called = objectOr(call["function"] ?? call["custom"]);
+      const isFreeText = !isObject(call["function"]) &&
+        (isObject(call["custom"]) || call["type"] === "custom");
+      const called = objectOr(isFreeText ? call["custom"] : call["function"]);
       // In a whole message each entry is a separate call, even if a vendor repeats an id.
       const index = whole ? place : call["index"];
       const id = textIn(call["id"]);
@@ -106,7 +108,9 @@ export function replyReader(
         ...(typeof index === "number" ? { index } : {}),
         ...(id === undefined ? {} : { id }),
         ...(name === undefined ? {} : { name }),
-        text: argumentsText(called["arguments"] ?? called["input"]),
+        ...(isFreeText
+          ? { text: stringIn(called["input"]) ?? "", freeText: true }
+          : { text: argumentsText(called["arguments"]) }),
         ...(signature === undefined ? {} : { signature }),
       });
     }

@@ -110,6 +110,16 @@ export interface ChatFunction {
   readonly strict?: Maybe<boolean>;
 }
 
+/** A tool with free text as input. */
+export interface ChatCustom {
+  /** Name of the tool. */
+  readonly name: string;
+  /** What the tool does and when to call it. */
+  readonly description?: Maybe<string>;
+  /** `{type: "text"}`, or `{type: "grammar", grammar: {definition, syntax}}`. */
+  readonly format?: unknown;
+}
+
 /** A tool. Without a type it is a function. */
 export type ChatTool =
   | {
@@ -118,11 +128,7 @@ export type ChatTool =
   }
   | {
     readonly type: "custom";
-    readonly custom: {
-      readonly name: string;
-      readonly description?: Maybe<string>;
-      readonly format?: unknown;
-    };
+    readonly custom: ChatCustom;
   };
 
 /** A tool choice that names a tool. Without a type the tool is a function. */

@@ -21,8 +21,9 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
+import { freeTextArguments } from "../../model/free_text.ts";
 import { readSignature } from "./signatures.ts";
-import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
+import type { ToolNames } from "./tool_names.ts";
 import {
   isKnownItem,
   isMessage,
@@ -166,9 +167,10 @@ export function decodeMessages(
       type: "tool_call",
       id: item.call_id,
       name: names.nameOf(item.name, textIn(item.namespace)),
-      arguments: item.type === "function_call"
-        ? item.arguments
-        : JSON.stringify({ [FREE_TEXT_FIELD]: item.input }),
+      ...(item.type === "function_call" ? { arguments: item.arguments } : {
+        arguments: freeTextArguments(item.input),
+        freeText: true,
+      }),
       ...(held === undefined ? {} : { signature: held }),
       at: `${path}.call_id`,
     });

@@ -10,12 +10,18 @@ import {
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
-import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
+import { freeTextTool } from "../../model/free_text.ts";
+import type {
+  FunctionTool,
+  Grammar,
+  Tool,
+  ToolChoice,
+} from "../../model/request.ts";
 import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import { FREE_TEXT_FIELD, type ToolNames } from "./tool_names.ts";
+import type { ToolNames } from "./tool_names.ts";
 import {
   type CustomTool,
   isKnownChoice,
@@ -129,12 +135,7 @@ function decodeFunction(
   const description = textIn(tool.description);
   if (tool.type === "custom") {
     noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unread);
-    return {
-      type: "function",
-      name,
-      description: freeTextDescription(description, objectOr(tool.format)),
-      parameters: FREE_TEXT_PARAMETERS,
-    };
+    return freeTextTool(name, description, grammarOf(objectOr(tool.format)));
   }
   noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unread);
   return {
@@ -146,33 +147,12 @@ function decodeFunction(
   };
 }
 
-const FREE_TEXT_PARAMETERS: JsonObject = {
-  type: "object",
-  properties: {
-    [FREE_TEXT_FIELD]: {
-      type: "string",
-      description: "The whole input of the tool, as plain text",
-    },
-  },
-  required: [FREE_TEXT_FIELD],
-  additionalProperties: false,
-};
-
-/** Adds the grammar to the description, since a function cannot have a grammar. */
-function freeTextDescription(
-  description: string | undefined,
-  format: JsonObject,
-): string {
-  const syntax = stringIn(format["syntax"]) ?? "";
-  const grammar = textIn(format["definition"]);
-  return [
-    ...(description === undefined ? [] : [description]),
-    ...(grammar === undefined ? [] : [
-      `The value of "${FREE_TEXT_FIELD}" must match this ${
-        syntax === "" ? "" : `${syntax} `
-      }grammar:\n${grammar}`,
-    ]),
-  ].join("\n\n");
+/** The grammar of a free-text tool; undefined if any text is allowed. */
+function grammarOf(format: JsonObject): Grammar | undefined {
+  const definition = textIn(format["definition"]);
+  return definition === undefined
+    ? undefined
+    : { syntax: stringIn(format["syntax"]) ?? "", definition };
 }
 
 function decodeChoice(

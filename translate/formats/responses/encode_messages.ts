@@ -9,6 +9,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { dataUrl } from "../../bytes/data_url.ts";
 import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { freeTextInput } from "../../model/free_text.ts";
 import { wireToolName } from "../../model/names.ts";
 import type {
   DocumentPart,
@@ -19,6 +20,7 @@ import type {
   Part,
   ReasoningPart,
   ResultPart,
+  ToolCallPart,
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
@@ -38,6 +40,8 @@ interface Writing {
   readonly can: Capabilities;
   readonly losses: DroppedFields;
   readonly ids: CallIds;
+  /** The ids of the calls so far that are written as free-text calls. */
+  readonly freeText: Set<string>;
 }
 
 /** Filename of a document without a title, since the format requires one. */
@@ -53,7 +57,12 @@ export function encodeMessages(
   can: Capabilities,
   losses: DroppedFields,
 ): EncodedMessages {
-  const writing = { can, losses, ids: callIds(can.maxToolCallId) };
+  const writing = {
+    can,
+    losses,
+    ids: callIds(can.maxToolCallId),
+    freeText: new Set<string>(),
+  };
   const turns = can.systemAnywhere
     ? request.turns
     : systemTurnsAsUser(request.turns);
@@ -185,7 +194,9 @@ function encodeOutput(result: ToolResultPart, writing: Writing): JsonObject {
   const failure = result.failed === true ? ["Error"] : [];
   const isText = texts.length === parts.length;
   return {
-    type: "function_call_output",
+    type: writing.freeText.has(result.id)
+      ? "custom_tool_call_output"
+      : "function_call_output",
     call_id: writing.ids.ofResult(result.id),
     output: isText
       ? [...failure, ...(texts.length === 0 ? [] : [texts.join("\n")])]
@@ -195,7 +206,7 @@ function encodeOutput(result: ToolResultPart, writing: Writing): JsonObject {
 }
 
 function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
-  const { can, losses, ids } = writing;
+  const { losses } = writing;
   const items: JsonObject[] = [];
   let content: JsonObject[] = [];
   const flush = (): void => {
@@ -221,12 +232,7 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
         break;
       case "tool_call":
         flush();
-        items.push({
-          type: "function_call",
-          call_id: ids.ofCall(part.id),
-          name: wireToolName(part.name, can.maxToolName),
-          arguments: part.arguments.trim() === "" ? "{}" : part.arguments,
-        });
+        items.push(encodeCall(part, writing));
         break;
       case "opaque":
         flush();
@@ -246,6 +252,30 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
   // The format refuses a reasoning item that no other item follows.
   while (items.at(-1)?.["type"] === "reasoning") items.pop();
   return items;
+}
+
+function encodeCall(
+  call: ToolCallPart,
+  { can, ids, freeText }: Writing,
+): JsonObject {
+  const common = {
+    call_id: ids.ofCall(call.id),
+    name: wireToolName(call.name, can.maxToolName),
+  };
+  if (call.freeText === true && can.customTools) {
+    freeText.add(call.id);
+    return {
+      type: "custom_tool_call",
+      ...common,
+      input: freeTextInput(call.arguments),
+    };
+  }
+  freeText.delete(call.id);
+  return {
+    type: "function_call",
+    ...common,
+    arguments: call.arguments.trim() === "" ? "{}" : call.arguments,
+  };
 }
 
 /** Encodes reasoning that a model of this format signed. Reasoning of other models is left out. */

@@ -12,6 +12,7 @@ import {
   type JsonObject,
   objectOr,
 } from "../../bytes/json.ts";
+import { freeTextNames } from "../../model/free_text.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
@@ -56,24 +57,43 @@ export function encodeTools(
     can.maxToolName,
   );
   const tools = kept.map((tool) =>
-    tool.type === "opaque" ? tool.value : encodeFunction(tool, can)
+    tool.type === "opaque" ? tool.value : encodeTool(tool, can)
   );
+  const freeText = freeTextNames({ tools: can.customTools ? kept : [] });
   const format = request.format === undefined
     ? undefined
     : encodeFormat(request.format, can);
   return {
     fields: compact({
-      ...toolFields(request, tools, can, losses, encodeChoice),
+      ...toolFields(
+        request,
+        tools,
+        can,
+        losses,
+        (choice) => encodeChoice(choice, freeText, can),
+      ),
       text: format === undefined ? undefined : { format },
     }),
     context: { toolNames },
   };
 }
 
-function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
+function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
+  const name = wireToolName(tool.name, can.maxToolName);
+  const { freeText } = tool;
+  if (freeText !== undefined && can.customTools) {
+    return compact({
+      type: "custom",
+      name,
+      description: freeText.description,
+      format: freeText.grammar === undefined
+        ? undefined
+        : { type: "grammar", ...freeText.grammar },
+    });
+  }
   return compact({
     type: "function",
-    name: wireToolName(tool.name, can.maxToolName),
+    name,
     description: tool.description,
     parameters: tool.parameters ?? NO_PARAMETERS,
     // An absent `strict` means true in this format and false in the format of the caller's
@@ -82,25 +102,29 @@ function encodeFunction(tool: FunctionTool, can: Capabilities): JsonObject {
   });
 }
 
-function encodeChoice(choice: ToolChoice, can: Capabilities): unknown {
+function encodeChoice(
+  choice: ToolChoice,
+  freeText: ReadonlySet<string>,
+  can: Capabilities,
+): unknown {
+  const named = (name: string): JsonObject => ({
+    type: freeText.has(name) ? "custom" : "function",
+    name: wireToolName(name, can.maxToolName),
+  });
   switch (choice.type) {
     case "auto":
     case "required":
     case "none":
       return choice.type;
     case "tool":
-      return namedFunction(choice.name, can);
+      return named(choice.name);
     case "allowed":
       return {
         type: "allowed_tools",
         mode: choice.required ? "required" : "auto",
-        tools: choice.names.map((name) => namedFunction(name, can)),
+        tools: choice.names.map(named),
       };
   }
-}
-
-function namedFunction(name: string, can: Capabilities): JsonObject {
-  return { type: "function", name: wireToolName(name, can.maxToolName) };
 }
 
 function encodeFormat(

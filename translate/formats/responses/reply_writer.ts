@@ -18,7 +18,7 @@ import {
 import type { Signature } from "../../model/request.ts";
 import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
-import { freeTextReader } from "./free_text.ts";
+import { freeTextReader } from "../../model/free_text.ts";
 import { writeSignature } from "./signatures.ts";
 import { encodeIncomplete } from "./stop_reason.ts";
 import { toolNames } from "./tool_names.ts";

@@ -36,9 +36,6 @@ export interface ToolNames {
   tool(name: string): CalledTool | undefined;
 }
 
-/** The one field of the function that represents a free-text tool. */
-export const FREE_TEXT_FIELD = "input";
-
 /** Names the tools of a request: the tools of `tools`, then those in input items. */
 export function toolNames(body: JsonObject): ToolNames {
   const byName = new Map<string, CalledTool>();

@@ -1,13 +1,81 @@
 /**
- * Converts the free-text input of a custom tool call to and from JSON arguments. The gateway and
- * all other formats represent such a call as a call of a function with one string field. The
- * reader extracts the string from arguments that arrive in fragments; the writer wraps fragments
- * of the text as arguments.
+ * Tools whose input is free text ("custom" tools). A format or model without them is offered a
+ * function with one string field, and the gateway itself always holds the input of such a call as
+ * the arguments of that function. The reader extracts the text from arguments that arrive in
+ * fragments; the writer wraps fragments of the text as arguments.
  *
  * @module
  */
-import { isObject, parseJson, stringIn } from "../../bytes/json.ts";
-import { FREE_TEXT_FIELD } from "./tool_names.ts";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+  stringIn,
+} from "../bytes/json.ts";
+import type { FunctionTool, GenerationRequest, Grammar } from "./request.ts";
+
+/** The one field of the function that represents a free-text tool. */
+export const FREE_TEXT_FIELD = "input";
+
+const FREE_TEXT_PARAMETERS: JsonObject = {
+  type: "object",
+  properties: {
+    [FREE_TEXT_FIELD]: {
+      type: "string",
+      description: "The whole input of the tool, as plain text",
+    },
+  },
+  required: [FREE_TEXT_FIELD],
+  additionalProperties: false,
+};
+
+/** The neutral form of a free-text tool. */
+export function freeTextTool(
+  name: string,
+  description: string | undefined,
+  grammar: Grammar | undefined,
+): FunctionTool {
+  return {
+    type: "function",
+    name,
+    description: [
+      ...(description === undefined ? [] : [description]),
+      // A function cannot have a grammar.
+      ...(grammar === undefined ? [] : [
+        `The value of "${FREE_TEXT_FIELD}" must match this ${
+          grammar.syntax === "" ? "" : `${grammar.syntax} `
+        }grammar:\n${grammar.definition}`,
+      ]),
+    ].join("\n\n"),
+    parameters: FREE_TEXT_PARAMETERS,
+    freeText: {
+      ...(description === undefined ? {} : { description }),
+      ...(grammar === undefined ? {} : { grammar }),
+    },
+  };
+}
+
+/** The names of a request's free-text tools. */
+export function freeTextNames(
+  { tools }: Pick<GenerationRequest, "tools">,
+): ReadonlySet<string> {
+  return new Set(
+    (tools ?? []).flatMap((tool) =>
+      tool.type === "function" && tool.freeText !== undefined ? [tool.name] : []
+    ),
+  );
+}
+
+/** The input of a free-text call as JSON arguments. */
+export function freeTextArguments(input: string): string {
+  return JSON.stringify({ [FREE_TEXT_FIELD]: input });
+}
+
+/** The input of a free-text call, from its JSON arguments. */
+export function freeTextInput(text: string): string {
+  const reader = freeTextReader();
+  return reader.push(text) + reader.end();
+}
 
 /** Extracts the text from the arguments of one call. */
 export interface FreeTextReader {

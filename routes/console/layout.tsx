@@ -30,6 +30,7 @@ interface NavItem {
 
 const ACCOUNT_NAV: readonly NavItem[] = [
   { name: "Overview", path: "/console/", key: "o", permission: "look" },
+  { name: "Usage", path: "/console/usage", key: "u", permission: "look" },
   { name: "Keys", path: "/console/keys", key: "k", permission: "see_account" },
   {
     name: "This key",
@@ -39,6 +40,13 @@ const ACCOUNT_NAV: readonly NavItem[] = [
   },
   { name: "Models", path: "/console/models", key: "m", permission: "look" },
   { name: "Connect", path: "/console/connect", key: "n", permission: "look" },
+  { name: "Try", path: "/console/try", key: "t", permission: "look" },
+  {
+    name: "Ledger",
+    path: "/console/ledger",
+    key: "l",
+    permission: "see_account",
+  },
   {
     name: "Access",
     path: "/console/access",

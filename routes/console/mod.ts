@@ -8,10 +8,13 @@ import { ACCESS_ROUTES } from "./access.tsx";
 import { ASSET_ROUTES } from "./assets.ts";
 import { CONNECT_ROUTES } from "./connect.tsx";
 import { KEYS_ROUTES } from "./keys.tsx";
+import { LEDGER_PAGES } from "./ledger.tsx";
 import { MODELS_PAGE } from "./models.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./operator/overview.tsx";
 import { OVERVIEW_ROUTES } from "./overview.tsx";
 import { SIGN_IN_ROUTES } from "./sign_in.tsx";
+import { TRY_PAGE } from "./try.tsx";
+import { USAGE_PAGES } from "./usage.tsx";
 
 /** The routes of the pages. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
@@ -19,8 +22,11 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...SIGN_IN_ROUTES,
   ...OPERATOR_OVERVIEW_ROUTES,
   ...OVERVIEW_ROUTES,
+  ...USAGE_PAGES,
+  ...LEDGER_PAGES,
   ...KEYS_ROUTES,
   MODELS_PAGE,
   ...CONNECT_ROUTES,
+  TRY_PAGE,
   ...ACCESS_ROUTES,
 ];

@@ -18,7 +18,10 @@ import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
 import { modelRegistry } from "./gateway/upstream/model_registry.ts";
-import { openCredentials } from "./gateway/upstream/open_credentials.ts";
+import {
+  type CredentialEvent,
+  openCredentials,
+} from "./gateway/upstream/open_credentials.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
@@ -31,8 +34,8 @@ export interface ComposeOptions {
   readonly vendors?: Config["vendors"];
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
-  /** Receives events of the store that operators should know. */
-  readonly onEvent?: (event: AccountsEvent) => void;
+  /** Receives events of the store and of credentials that operators should know. */
+  readonly onEvent?: (event: AccountsEvent | CredentialEvent) => void;
   /** Shows a first key before it is stored. */
   readonly showKey?: (key: string) => void;
   /** Unix time in milliseconds. */
@@ -95,12 +98,12 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     models: modelRegistry(
       config.catalogue,
       vendors,
-      openCredentials(vendors, {
+      openCredentials(vendors, config.catalogue, {
         files: SYSTEM_FILES,
         fetch,
         now,
-        timers: systemTimers,
-      }),
+        timers: options.timers ?? systemTimers,
+      }, options.onEvent),
     ),
     client,
     timers: options.timers ?? systemTimers,

@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { IssuedKey } from "../accounts/repositories/key_repository.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
-import { KEY, type KeyRecord } from "../accounts/records.ts";
+import { KEY, KEY_CHANGES, type KeyRecord } from "../accounts/records.ts";
 import {
   listJson,
   listOf,
@@ -84,6 +84,15 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
     query: noQuery,
     reply: keyReply,
     run: async (admin, _, id) => keyJson(await admin.keys.get(id)),
+  }),
+  mutation({
+    operationId: "updateKey",
+    summary: "Change a key's name or limits; absent fields stay unchanged",
+    path: "/admin/v1/keys/:id",
+    request: settingsSchema(KEY_CHANGES),
+    reply: keyReply,
+    run: async (admin, body, { id, idempotencyKey }) =>
+      keyJson(await admin.keys.update(id, body, idempotencyKey)),
   }),
   mutation({
     operationId: "rotateKey",

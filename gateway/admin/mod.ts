@@ -12,10 +12,12 @@ import { PLAN_OPERATIONS } from "./plans.ts";
 import { TOKEN_OPERATIONS } from "./tokens.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
 import { USAGE_OPERATIONS } from "./usage.ts";
+import { WEBHOOK_OPERATIONS } from "./webhooks.ts";
 
 /** All operations; a longer path precedes its prefixes. */
 export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOP_UP_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),

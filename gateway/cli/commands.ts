@@ -5,7 +5,7 @@
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
-import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
+import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
 import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
 /** A flag of a command. */
@@ -105,6 +105,34 @@ export const COMMANDS: readonly Command[] = [
     id: "account",
     flags: LIST,
   },
+  {
+    noun: "webhooks",
+    verb: "show",
+    operationId: "getWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "set",
+    operationId: "setWebhook",
+    id: "account",
+    flags: { url: text("url", "https://… that warnings are sent to") },
+  },
+  {
+    noun: "webhooks",
+    verb: "test",
+    operationId: "testWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "remove",
+    operationId: "removeWebhook",
+    id: "account",
+    flags: {},
+  },
   { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
   {
     noun: "plans",
@@ -138,6 +166,13 @@ export const COMMANDS: readonly Command[] = [
     verb: "issue",
     operationId: "issueKey",
     flags: flagsOf(KEY),
+  },
+  {
+    noun: "keys",
+    verb: "update",
+    operationId: "updateKey",
+    id: "key",
+    flags: flagsOf(KEY_CHANGES),
   },
   {
     noun: "keys",

@@ -37,6 +37,7 @@ import {
 } from "./failure.ts";
 import type { ByteSource } from "./byte_source.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
+import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
 
 /**
  * The reply of an attempt: a stream whose first frame has arrived, or a whole reply (as event
@@ -119,7 +120,7 @@ async function attemptOnce(
       ...options,
       url: options.stream ? address.stream : address.whole,
     });
-    const { response } = answered;
+    const response = unwrapped(answered.response, dialect);
     if (response.status < 200 || response.status > 299) {
       const failure = await failedStatus(dialect, response, options.signal);
       return failure.error.details.refused === "credential"
@@ -137,6 +138,23 @@ async function attemptOnce(
     return classify(error);
   }
 }
+
+/** The response with a body of event-stream text, if it is one of binary frames. */
+function unwrapped(
+  response: UpstreamResponse,
+  dialect: UpstreamDialect,
+): UpstreamResponse {
+  const type = response.header("content-type")?.toLowerCase() ?? "";
+  return !type.includes(BINARY_STREAM) ? response : {
+    status: response.status,
+    header: (name) =>
+      name === "content-type" ? "text/event-stream" : response.header(name),
+    headers: () => response.headers(),
+    body: unwrapAwsStream(response.body, dialect),
+  };
+}
+
+const BINARY_STREAM = "application/vnd.amazon.eventstream";
 
 async function failedStatus(
   dialect: UpstreamDialect,

@@ -23,9 +23,9 @@ export interface SignedRequest {
   readonly path: string;
   /** The names that the signature covers. */
   readonly signedNames: readonly string[];
-  /** Of the request, as received. */
+  /** Names are in lower case. */
   readonly headers: Headers;
-  /** As received. */
+  /** Its hash was checked. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

@@ -10,7 +10,7 @@ export interface TokenRequest {
   readonly url: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** Of the request, as received. */
+  /** As received; `fetch` of the endpoints adds one. */
   readonly headers: Headers;
   /** The body's text. */
   readonly body: string;

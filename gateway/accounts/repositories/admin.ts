@@ -32,6 +32,11 @@ import {
   type UsageReport,
 } from "./usage_report.ts";
 
+import {
+  type WebhookRepository,
+  webhookRepository,
+} from "./webhook_repository.ts";
+
 /** The administration's interface. */
 export interface Admin {
   /** Administration of plans. */
@@ -40,6 +45,8 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of webhooks. */
+  readonly webhooks: WebhookRepository;
   /** Administration of account tokens. */
   readonly tokens: TokenRepository;
   /** Codes of sign-in links. */
@@ -64,6 +71,7 @@ export function createAdmin(context: RepositoryContext): Admin {
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    webhooks: webhookRepository(context),
     tokens: tokenRepository(context),
     signInCodes: signInCodeRepository(context),
     sessions: sessionRepository(context),

@@ -55,14 +55,20 @@ const ACCOUNT_NAV: readonly NavItem[] = [
   },
 ];
 
-const OPERATOR_NAV: readonly NavItem[] = [
-  {
-    name: "Overview",
-    path: "/console/operator/",
-    key: "o",
-    permission: "operate",
-  },
-];
+const OPERATOR_NAV: readonly NavItem[] = ([
+  ["Overview", "", "o"],
+  ["Upstreams", "upstreams", "h"],
+  ["Usage", "usage", "u"],
+  ["Accounts", "accounts", "a"],
+  ["Plans", "plans", "p"],
+  ["Keys", "keys", "k"],
+  ["Ledger", "ledger", "l"],
+] as const).map(([name, path, key]) => ({
+  name,
+  path: `/console/operator/${path}`,
+  key,
+  permission: "operate",
+}));
 
 /** What a page puts into the frame. */
 export interface Page {

@@ -19,7 +19,7 @@ import { durationText, Moment } from "./moment.tsx";
 import { Meter } from "./plot.tsx";
 import { seeOther } from "./see_other.ts";
 import { Snippet } from "./snippet.tsx";
-import { dayPlot, keyNames } from "./usage.tsx";
+import { dayPlot, keyNames } from "./day_plot.tsx";
 
 /** What a visitor sees first. */
 export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [

@@ -27,7 +27,7 @@ main{padding:1.6rem clamp(1rem,3vw,2.4rem) 3rem;max-width:76rem;width:100%;min-w
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.1rem 1.2rem;margin-bottom:1.1rem;min-width:0}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13.5rem,100%),1fr));gap:1rem;margin-bottom:1.1rem}.cards .card{margin:0}
 .stat{font-size:1.55rem;font-weight:650;letter-spacing:-.02em;line-height:1.2}.label,.soft{color:var(--soft);font-size:.87rem}.label{display:block;margin-bottom:.15rem}
-.cols{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:1.1rem}
+.cols>.card{margin:0}.cols{margin-bottom:1.1rem;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:1.1rem}
 .note{border-left:3px solid var(--accent);background:var(--tint);padding:.7rem 1rem;border-radius:0 8px 8px 0;margin:0 0 1.1rem}.note.bad{border-color:var(--bad);background:var(--badbg)}.note.warn{border-color:var(--warn);background:var(--warnbg)}
 .scroll{overflow-x:auto;margin:0 -1.2rem;padding:0 1.2rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.48rem .9rem .48rem 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:normal}
@@ -43,7 +43,7 @@ fieldset{border:1px solid var(--line);border-radius:8px;margin:0;padding:.6rem .
 .form{display:grid;gap:.9rem;max-width:32rem}.row{display:flex;flex-wrap:wrap;gap:.7rem;align-items:end}.row label{flex:1 1 9rem}.row button{flex:none}
 .secret{display:flex;gap:.5rem;flex-wrap:wrap}.secret input{font-family:ui-monospace,monospace;flex:1 1 18rem}
 pre{background:var(--bg);border:1px solid var(--line);border-radius:8px;padding:.8rem 1rem;margin:.3rem 0;overflow-x:auto;white-space:pre}
-.meter{height:.5rem;border-radius:9px;background:var(--line);overflow:hidden;margin:.5rem 0 .35rem}.meter svg{display:block;width:100%;height:100%}.plot>svg{display:block;width:100%;height:auto;overflow:visible}.plot text{fill:var(--soft);font-size:11px}.plot .grid{stroke:var(--line)}.plot a:hover rect,.plot a:focus rect{opacity:.72}
+.meter{height:.5rem;border-radius:9px;background:var(--line);overflow:hidden;margin:.5rem 0 .35rem}.meter svg{display:block;width:100%;height:100%}.plot{overflow-x:auto}.plot>svg{min-width:34rem;display:block;width:100%;height:auto;}.plot text{fill:var(--soft);font-size:11px}.plot .grid{stroke:var(--line)}.plot a:hover rect,.plot a:focus rect{opacity:.72}
 .s1{fill:var(--c1)}.s2{fill:var(--c2)}.s3{fill:var(--c3)}.s4{fill:var(--c4)}.s5{fill:var(--c5)}.s6{fill:var(--c6)}.s7{fill:var(--c7)}.full{fill:var(--bad)}.near{fill:var(--warn)}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;margin:.5rem 0 0;font-size:.85rem}.legend svg{width:.7rem;height:.7rem;margin-right:.35rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.2rem;margin:0}dt{color:var(--soft)}dd{margin:0;min-width:0}

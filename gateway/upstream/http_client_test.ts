@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { setImmediate } from "node:timers";
+import { RawSocket } from "../../tests/support/raw_socket.ts";
 import { withTimeout } from "../../tests/support/with_timeout.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
-import { CHECK_AFTER_MS } from "./conn_socket.ts";
+import { CHECK_AFTER_MS } from "./connection_pool.ts";
 import { upstreamClient } from "./http_client.ts";
 
 const SIZE = 4 * 1024 * 1024;
 /** Event loop turns: far more than the client needs to fill its queue and pause the upstream. */
 const MANY_TURNS = 500;
-/** Turns after which undici waits for none; on Deno 2.5 each is a timer, which must not leak. */
+/** Turns after which the client waits for none; on Deno 2.5 each is a timer, which must not leak. */
 const LAST_TURNS = 5;
 
 /** Runs with a large body that has not been read yet. */
@@ -256,34 +258,39 @@ Deno.test("a reply without a length ends with its connection", () =>
   ));
 
 Deno.test("a reply without a length is not complete if its connection is reset", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = Promise.withResolvers<RawSocket>();
+  const server = createServer((socket) =>
+    accepted.resolve(new RawSocket(socket))
+  );
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve())
+  );
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
   const limits = { connectTimeoutMs: 20_000, firstByteTimeoutMs: 20_000 };
   const client = upstreamClient(
     { ...limits, idleTimeoutMs: 20_000 },
     gatewayTimers(),
   );
-  const accepted = listener.accept();
-  const called = client.call({
-    url: `http://127.0.0.1:${listener.addr.port}/`,
-    headers: {},
-    body: new TextEncoder().encode("body"),
-    signal: new AbortController().signal,
-  });
-  const conn = await accepted;
-  await conn.read(new Uint8Array(16));
-  await conn.write(
-    new TextEncoder().encode(
-      "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf",
-    ),
-  );
-  const { body } = await withTimeout(called, "the reply's head");
-  const first = await withTimeout(body.read(), "the reply");
-  assert.equal(new TextDecoder().decode(first), "half");
-  // The system resets a connection that is closed with unread bytes.
-  conn.close();
-  await assert.rejects(withTimeout(body.read(), "the end"), {
-    message: "the connection to the upstream broke",
-  });
-  await client.close();
-  await turns(LAST_TURNS);
+  try {
+    const called = client.call({
+      url: `http://127.0.0.1:${address.port}/`,
+      headers: {},
+      body: new TextEncoder().encode("body"),
+      signal: new AbortController().signal,
+    });
+    const socket = await accepted.promise;
+    await socket.send("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf");
+    const { body } = await withTimeout(called, "the reply's head");
+    const first = await withTimeout(body.read(), "the reply");
+    assert.equal(new TextDecoder().decode(first), "half");
+    socket.reset();
+    await assert.rejects(withTimeout(body.read(), "the end"), {
+      message: "the connection to the upstream broke",
+    });
+  } finally {
+    await client.close();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await turns(LAST_TURNS);
+  }
 });

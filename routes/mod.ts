@@ -4,10 +4,11 @@
  *
  * @module
  */
-import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import { RefusedCall, RefusedKey } from "../gateway/accounts/accounts.ts";
 import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { errorText } from "../gateway/observability/log.ts";
+import { noFacts } from "../gateway/observability/call_facts.ts";
+import { refusalLogEntry } from "../gateway/observability/refusal_log_entry.ts";
 import { rateLimitHeaders } from "../gateway/http/rate_limit_headers.ts";
 import { presentedKeys } from "../gateway/http/presented_keys.ts";
 import { newRequestId } from "../gateway/http/request_id.ts";
@@ -16,6 +17,7 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
+import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { HEALTH_ROUTES } from "./health.ts";
@@ -35,6 +37,7 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...CALLS_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,
   ...ADMIN_ROUTES,
@@ -54,7 +57,7 @@ interface Match {
 /** What is known of a request before it is parsed. */
 type Arrival = Pick<
   RouteContext,
-  "gateway" | "request" | "requestId" | "arrivedMs"
+  "gateway" | "request" | "requestId" | "arrivedMs" | "facts"
 >;
 
 /** Responds to any request; never throws. */
@@ -69,6 +72,7 @@ export async function dispatch(
     request,
     requestId,
     arrivedMs,
+    facts: noFacts(),
   });
   const reply = gateway.unread.prepareReply(request, {
     status,
@@ -130,6 +134,7 @@ async function authenticateAndHandle(
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
   );
+  context.facts.holder = caller;
   return await route.handle(context, caller);
 }
 
@@ -147,23 +152,22 @@ function refusal(
     : new ApiError("internal", "the gateway failed; the error is in its log");
   const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
   if (!(error instanceof Error && gateway.loggedErrors.has(error))) {
-    const trace = traceOf(at.request.headers);
-    const { upstreamStatus, note } = apiError.details;
-    gateway.log({
-      request_id: at.requestId,
-      method: at.request.method,
-      path: at.path,
-      ...(at.endpoint === undefined ? {} : { endpoint: at.endpoint }),
-      status: encoded.status,
-      duration_ms: gateway.now() - at.arrivedMs,
-      ended: "refused",
-      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-      ...(upstreamStatus === undefined
-        ? {}
-        : { upstream_status: upstreamStatus }),
-      error: errorText(error),
-      ...(note === undefined ? {} : { note }),
-    });
+    if (error instanceof RefusedKey) at.facts.holder = error.holder;
+    gateway.log(
+      refusalLogEntry({
+        gateway,
+        error,
+        status: encoded.status,
+        requestId: at.requestId,
+        method: at.request.method,
+        path: at.path,
+        endpoint: at.endpoint,
+        trace: traceOf(at.request.headers),
+        facts: at.facts,
+        durationMs: gateway.now() - at.arrivedMs,
+      }),
+      at.facts,
+    );
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())

@@ -12,6 +12,11 @@ import {
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
+import {
+  callListReply,
+  callReply,
+  ownCallsQuery,
+} from "../gateway/admin/calls.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
@@ -91,6 +96,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The usage of the key",
     query: ownUsageQuery,
     reply: usageReportReply,
+  },
+  listOwnCalls: {
+    summary: "The calls of the key, newest first",
+    query: ownCallsQuery,
+    reply: callListReply,
+  },
+  getOwnCall: {
+    summary: "One call of the key, and how its charge was computed",
+    reply: callReply,
   },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {

@@ -8,8 +8,9 @@
  *
  * @module
  */
+import type { LimitFill } from "../../../translate/model/error.ts";
 import type { Limits } from "../accounts.ts";
-import { consume, waitMs } from "./bucket.ts";
+import { consume, usedUnits, waitMs } from "./bucket.ts";
 import { usdText } from "./money.ts";
 import type { ReservedCall } from "../records.ts";
 import {
@@ -39,6 +40,8 @@ export interface Refusal {
   readonly message: string;
   /** 1 to 60 whole seconds; limits only. */
   readonly retryAfterSeconds?: number;
+  /** How full the limit or the balance was. */
+  readonly fill?: LimitFill;
   /** Whether a retry may succeed. */
   readonly retryable: boolean;
   /** Limits at the time of the refusal; a refusal consumes nothing. */
@@ -69,9 +72,20 @@ export function admit(
   const state = advanceTo(before, nowMs);
   const { account, plan } = state;
   const limits = limitsOf(state);
-  const deny = (code: Refusal["code"], message: string): Admission => ({
+  const deny = (
+    code: Refusal["code"],
+    message: string,
+    fill?: LimitFill,
+  ): Admission => ({
     granted: false,
-    refusal: { kind: "permission", code, message, retryable: false, limits },
+    refusal: {
+      kind: "permission",
+      code,
+      message,
+      retryable: false,
+      limits,
+      ...(fill === undefined ? {} : { fill }),
+    },
   });
   if (account.status === "disabled") {
     return deny("account_disabled", "the account is disabled");
@@ -88,6 +102,11 @@ export function admit(
     return deny(
       "insufficient_balance",
       outOfBalance(payer, call, modelBalance),
+      {
+        limit: payer.balanceMicroUsd,
+        used: payer.reservedMicroUsd,
+        needed: call.reservedMicroUsd,
+      },
     );
   }
   const limited = exceededLimit(state, call, nowMs);
@@ -121,7 +140,7 @@ export function admit(
 
 type ExceededLimit = Pick<
   Refusal,
-  "code" | "message" | "retryAfterSeconds" | "retryable"
+  "code" | "message" | "retryAfterSeconds" | "retryable" | "fill"
 >;
 
 function exceededLimit(
@@ -134,11 +153,13 @@ function exceededLimit(
     code: ExceededLimit["code"],
     what: string,
     ms: number,
+    fill: LimitFill,
   ): ExceededLimit => ({
     code,
     message: `the limit of ${what} is reached`,
     retryAfterSeconds: seconds(ms),
     retryable: true,
+    fill,
   });
   const perMinute = plan.requestsPerMinute;
   if (perMinute !== undefined) {
@@ -148,6 +169,7 @@ function exceededLimit(
         "requests_per_minute",
         `${perMinute} requests per minute`,
         ms,
+        { limit: perMinute, used: usedUnits(state.requests), needed: 1 },
       );
     }
   }
@@ -155,7 +177,11 @@ function exceededLimit(
   if (tokens !== undefined) {
     const ms = waitMs(state.tokens, tokens, call.inputTokens);
     if (ms > 0) {
-      return wait("tokens_per_minute", `${tokens} tokens per minute`, ms);
+      return wait("tokens_per_minute", `${tokens} tokens per minute`, ms, {
+        limit: tokens,
+        used: usedUnits(state.tokens),
+        needed: call.inputTokens,
+      });
     }
   }
   const maximum = plan.concurrentRequests;
@@ -164,6 +190,7 @@ function exceededLimit(
       "concurrent_requests",
       `${maximum} concurrent requests`,
       BUSY_RETRY_SECONDS * 1000,
+      { limit: maximum, used: account.openRequests, needed: 1 },
     );
   }
   const perDay = plan.spendPerDayMicroUsd;
@@ -188,6 +215,11 @@ function exceededLimit(
       ? BUSY_RETRY_SECONDS
       : seconds(untilTomorrowMs),
     retryable: mayPassSoon || untilTomorrowMs <= MAX_RETRY_SECONDS * 1000,
+    fill: {
+      limit: perDay,
+      used: spent + reserved,
+      needed: call.reservedMicroUsd,
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from "./gateway/open_accounts.ts";
 import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
+import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import { callRecorder } from "./gateway/observability/call_recorder.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
@@ -18,7 +19,10 @@ import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
 import { modelRegistry } from "./gateway/upstream/model_registry.ts";
-import { openCredentials } from "./gateway/upstream/open_credentials.ts";
+import {
+  type CredentialEvent,
+  openCredentials,
+} from "./gateway/upstream/open_credentials.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
@@ -31,8 +35,8 @@ export interface ComposeOptions {
   readonly vendors?: Config["vendors"];
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
-  /** Receives events of the store that operators should know. */
-  readonly onEvent?: (event: AccountsEvent) => void;
+  /** Receives events of the store and of credentials that operators should know. */
+  readonly onEvent?: (event: AccountsEvent | CredentialEvent) => void;
   /** Shows a first key before it is stored. */
   readonly showKey?: (key: string) => void;
   /** Unix time in milliseconds. */
@@ -83,15 +87,24 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...(config.adminToken === undefined
       ? {}
       : { adminAuth: adminAuth(config.adminToken, now) }),
+    // Without a kept store the sessions would end with the process.
+    ...(config.console === "off" || accounts.isInMemory ? {} : {
+      console: createConsole({
+        config,
+        accounts: accounts.accounts,
+        admin: accounts.admin,
+        now,
+      }),
+    }),
     models: modelRegistry(
       config.catalogue,
       vendors,
-      openCredentials(vendors, {
+      openCredentials(vendors, config.catalogue, {
         files: SYSTEM_FILES,
         fetch,
         now,
-        timers: systemTimers,
-      }),
+        timers: options.timers ?? systemTimers,
+      }, options.onEvent),
     ),
     client,
     timers: options.timers ?? systemTimers,

@@ -1,37 +1,41 @@
 /**
- * `GET /v1/calls` and `GET /v1/calls/{request_id}`: the calls of a key, for its holder.
+ * `GET /v1/calls` and `GET /v1/calls/{request_id}`: the calls of a key, or with an account token
+ * those of the account.
  *
  * @module
  */
+import { scopeOf } from "../gateway/admin/account_scope.ts";
 import { ownCall, ownCalls } from "../gateway/admin/calls.ts";
 import { queryOf } from "./admin/auth.ts";
-import { jsonReply, type KeyRoute } from "./route.ts";
+import { type AccountRoute, jsonReply } from "./route.ts";
 
-/** The routes of the key holder's calls. */
-export const CALLS_ROUTES: readonly KeyRoute[] = [
+/** The routes of the calls that a credential may see. */
+export const CALLS_ROUTES: readonly AccountRoute[] = [
   {
-    access: "key",
+    access: "account",
+    permission: "look",
     method: "GET",
     path: "/v1/calls/:request_id",
     operation: "getOwnCall",
-    async handle({ gateway, parameters }, { accountId, keyId }) {
+    async handle({ gateway, parameters }, holder) {
       return jsonReply(
         await ownCall(
           gateway.admin,
-          { accountId, keyId },
+          scopeOf(holder),
           parameters["request_id"] ?? "",
         ),
       );
     },
   },
   {
-    access: "key",
+    access: "account",
+    permission: "look",
     method: "GET",
     path: "/v1/calls",
     operation: "listOwnCalls",
-    async handle({ gateway, query }, { accountId, keyId }) {
+    async handle({ gateway, query }, holder) {
       return jsonReply(
-        await ownCalls(gateway.admin, { accountId, keyId }, queryOf(query)),
+        await ownCalls(gateway.admin, scopeOf(holder), queryOf(query)),
       );
     },
   },

@@ -11,6 +11,7 @@ import {
   messagesRequest,
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
+import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
 import {
   callListReply,
@@ -98,12 +99,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     reply: usageReportReply,
   },
   listOwnCalls: {
-    summary: "The calls of the key, newest first",
+    summary: "The calls that the credential may see, newest first",
     query: ownCallsQuery,
     reply: callListReply,
   },
   getOwnCall: {
-    summary: "One call of the key, and how its charge was computed",
+    summary: "One such call, and how its charge was computed",
     reply: callReply,
   },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
@@ -173,6 +174,7 @@ function description(routes: readonly Route[]): JsonObject {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
         bearer: { type: "http", scheme: "bearer" },
         adminToken: { type: "http", scheme: "bearer" },
+        accountToken: { type: "http", scheme: "bearer" },
       },
       schemas: { Error: schemaOf(errorReply) },
     },
@@ -181,7 +183,8 @@ function description(routes: readonly Route[]): JsonObject {
 
 function operationOf(route: Route, id: string): JsonObject {
   const operation: Operation | undefined = OPERATIONS[id] ??
-    ADMIN_DESCRIPTIONS[id];
+    ADMIN_DESCRIPTIONS[id] ??
+    ACCOUNT_OPERATIONS.find(({ operationId }) => operationId === id);
   if (operation === undefined) {
     throw new Error(`operation ${id} has no description`);
   }
@@ -194,7 +197,7 @@ function operationOf(route: Route, id: string): JsonObject {
       schema: { type: "string" },
     })),
     ...(operation.query === undefined ? [] : queryOf(operation.query)),
-    ...(isAdmin && route.method === "POST"
+    ...((isAdmin || route.access === "account") && route.method === "POST"
       ? [{
         name: "idempotency-key",
         in: "header",
@@ -223,6 +226,8 @@ function operationOf(route: Route, id: string): JsonObject {
     summary: operation.summary,
     ...(isAdmin
       ? { security: [{ adminToken: [] }] }
+      : route.access === "account"
+      ? { security: [{ accountToken: [] }, { apiKey: [] }, { bearer: [] }] }
       : route.access === "open"
       ? { security: [] }
       : {}),

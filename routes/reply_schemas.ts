@@ -185,5 +185,10 @@ export const readinessReply: z.ZodType = z.strictObject({
     state: z.enum(["closed", "half_open", "open"]),
     since: z.iso.datetime().nullable(),
     resting_until: z.iso.datetime().nullable(),
+    credential: z.strictObject({
+      usable: z.boolean(),
+      failing_since: z.iso.datetime(),
+      reason: z.string(),
+    }).optional(),
   })).optional(),
 });

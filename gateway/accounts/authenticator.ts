@@ -11,7 +11,13 @@
  */
 import { type Caller, RefusedKey } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
-import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
+import {
+  hashesEqual,
+  invalidKey,
+  isWellFormed,
+  keyHash,
+  tokenInsteadOfKey,
+} from "./key.ts";
 import {
   ACCOUNT_ROW,
   type AccountRow,
@@ -206,6 +212,9 @@ export function createAuthenticator(
         const { caller, refusal } = found;
         if (refusal === undefined) return caller;
         refused ??= new RefusedKey(invalidKey(true), caller, refusal);
+      }
+      if (presented.some((text) => text.startsWith("at-"))) {
+        throw tokenInsteadOfKey();
       }
       throw refused ?? invalidKey(presented.length > 0);
     },

@@ -23,10 +23,12 @@ import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import type { Charge, ReservedCall } from "./records.ts";
+import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
+import { startDeliveries } from "./webhooks/deliveries.ts";
+import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 
 /** Options of {@linkcode openAccountService}. */
 export interface AccountsOptions {
@@ -49,19 +51,28 @@ export interface AccountsOptions {
   readonly heartbeatMs?: number;
   /** How many records of calls are kept, and how long; absent: none. */
   readonly calls?: Pick<CallBookOptions, "maxAgeMs" | "maxRows">;
+  /** Sends a webhook; absent: over HTTP. */
+  readonly postWebhook?: PostWebhook;
   /** Called with events that an operator should know of. */
   readonly onEvent?: (event: AccountsEvent) => void;
 }
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be.
+ * settled, or could not be; a webhook was not accepted at any attempt.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
   | { readonly type: "recovered"; readonly calls: number }
-  | { readonly type: "recovery_failed"; readonly error: unknown };
+  | { readonly type: "recovery_failed"; readonly error: unknown }
+  | {
+    readonly type: "webhook_given_up";
+    readonly account: string;
+    readonly attempts: number;
+    /** Without the address. */
+    readonly reason: string;
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -74,6 +85,8 @@ export interface OpenedAccounts {
    * latest by `close`.
    */
   readonly flush: () => Promise<void>;
+  /** Sends the webhooks that are due now. Not required: they are sent within seconds. */
+  readonly deliverWebhooks: () => Promise<void>;
   /** The first key, if this start created it. It cannot be shown again. */
   readonly freshKey?: string;
   /** The records of calls; closed together with the accounts. Absent where none are kept. */
@@ -168,6 +181,19 @@ export async function openAccountService(
     now,
     timer,
   });
+  const deliveries = startDeliveries({
+    store,
+    now,
+    timer,
+    post: options.postWebhook ?? postWebhook,
+    onGivenUp: ({ accountId, attempts }, reason) =>
+      onEvent?.({
+        type: "webhook_given_up",
+        account: accountId,
+        attempts,
+        reason,
+      }),
+  });
 
   const accounts: Accounts = {
     authenticate: authenticator.authenticate,
@@ -201,6 +227,7 @@ export async function openAccountService(
           inputTokens,
           maxOutputTokens,
         ),
+        reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),
       };
       batcher.assertAvailable();
@@ -241,6 +268,7 @@ export async function openAccountService(
     async close() {
       await backfill.stop();
       await calls?.close();
+      await deliveries.stop();
       await batcher.close(CLOSE_MS);
       await lease.release();
       await store.close();
@@ -256,6 +284,7 @@ export async function openAccountService(
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     flush: batcher.flush,
+    deliverWebhooks: deliveries.deliver,
     ...(freshKey === undefined ? {} : { freshKey }),
   };
 }
@@ -277,11 +306,10 @@ function assertPermitted(caller: Caller, model: string): void {
  * call.
  */
 function cannotBeRefused(
-  { account, plan, hasModelBalances }: Identity,
+  { account, key, plan, hasModelBalances }: Identity,
 ): boolean {
-  const { id: _id, models: _models, createdAtMs: _time, ...limits } = plan;
   return account.billing === "postpaid" && !hasModelBalances &&
-    Object.keys(limits).length === 0;
+    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(

@@ -4,6 +4,7 @@
  * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
+import type { Holder } from "../accounts/credential_kind.ts";
 
 /** The account of a credential, and its key where it is limited to one. */
 export interface AccountScope {
@@ -27,4 +28,9 @@ export function assertOwnKey(
   ) {
     throw invalidField("key", "must be the key that makes the request");
   }
+}
+
+/** What a credential may see: a key itself, a token the whole account. */
+export function scopeOf({ kind, id, accountId }: Holder): AccountScope {
+  return { accountId, ...(kind === "key" ? { keyId: id } : {}) };
 }

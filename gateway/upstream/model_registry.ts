@@ -7,6 +7,7 @@ import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import type { DialectName } from "../../translate/model/request.ts";
+import { withHostErrors } from "../../translate/host_errors.ts";
 import { redactKey } from "../../translate/model/redact_key.ts";
 import type { VendorAccess } from "../config.ts";
 import type { HostRequest } from "../../translate/stream/relay.ts";
@@ -221,10 +222,7 @@ function candidate(
     },
     priority: row.priority,
     weight: row.weight,
-    dialect: redactKey(
-      upstreamDialect(hostDialect.dialect),
-      credential.secrets,
-    ),
+    dialect: redactKey(dialectAt(hostDialect), credential.secrets),
     credential,
     address: callAddress(
       vendorAccess.baseUrl,
@@ -237,4 +235,9 @@ function candidate(
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     health,
   }];
+}
+
+function dialectAt({ dialect, errors }: HostDialect): UpstreamDialect {
+  const plain = upstreamDialect(dialect);
+  return errors === undefined ? plain : withHostErrors(plain, errors);
 }

@@ -3,12 +3,20 @@
  *
  * @module
  */
+import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { AwsEventStream } from "../../translate/stream/aws_event_stream.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 
-/** Wraps a body. An exception, a wrong checksum and a cut inside a frame are failures of the body. */
-export function unwrapAwsStream(source: ByteSource): ByteSource {
-  const stream = new AwsEventStream();
+/**
+ * Wraps a body. An exception, a wrong checksum and a cut inside a frame are failures of the body.
+ *
+ * @param dialect decodes exceptions
+ */
+export function unwrapAwsStream(
+  source: ByteSource,
+  dialect: UpstreamDialect,
+): ByteSource {
+  const stream = new AwsEventStream(dialect.decodeError);
   const read = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
       if (stream.error !== undefined) throw stream.error;

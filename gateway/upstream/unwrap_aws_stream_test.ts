@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { upstreamDialect } from "../../translate/dialects.ts";
 import {
   chunkFrame,
   exceptionFrame,
@@ -37,7 +38,7 @@ async function withBody(
       body: new Uint8Array(),
       signal: new AbortController().signal,
     });
-    await run(unwrapAwsStream(response.body));
+    await run(unwrapAwsStream(response.body, upstreamDialect("messages")));
   } finally {
     await client.close();
     await server.shutdown();

@@ -23,9 +23,9 @@ export interface SignedRequest {
   readonly path: string;
   /** The names that the signature covers. */
   readonly signedNames: readonly string[];
-  /** All headers. */
+  /** Names are in lower case. */
   readonly headers: Headers;
-  /** The body. */
+  /** Its hash was checked. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

@@ -10,7 +10,7 @@ export interface TokenRequest {
   readonly url: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** All headers. */
+  /** As received; `fetch` of the endpoints adds one. */
   readonly headers: Headers;
   /** The body's text. */
   readonly body: string;

@@ -65,6 +65,11 @@ export interface Capabilities {
   readonly callIdForm: "any" | "alnum9";
   /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
   readonly toolChoiceRequired: boolean;
+  /**
+   * Chat format only: prompt tokens do not include cached ones that are more than they are;
+   * otherwise cached tokens are a part of the prompt's.
+   */
+  readonly cachedBesidePrompt: boolean;
   /** Whether tools may be marked `strict`. */
   readonly strictTools: boolean;
   /** Chat format only: whether it takes file parts. */
@@ -75,6 +80,11 @@ export interface Capabilities {
   readonly parallelToggle: boolean;
   /** Whether it has tools with free text as input; otherwise they become functions with one field. */
   readonly customTools: boolean;
+  /**
+   * Responses format only: whether tools may be in groups (`namespace`) and in items
+   * (`additional_tools`); otherwise they become single functions.
+   */
+  readonly toolGroups: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -88,6 +98,11 @@ export interface Capabilities {
   readonly schema: "json_schema" | "openapi" | "strict_subset";
   /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
   readonly structuredOutput: boolean;
+  /**
+   * Messages format only: whether translated requests ask for the prompt to be cached, which costs
+   * more than a prompt that is never repeated. Formats that always cache have no word for it.
+   */
+  readonly promptCaching: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -112,6 +127,7 @@ const EVERY_EFFORT: readonly Effort[] = [
 const EVERY_FORM = {
   callIdForm: "any",
   toolChoiceRequired: true,
+  cachedBesidePrompt: false,
   strictTools: true,
   files: true,
   jsonObject: true,
@@ -142,11 +158,13 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
       schema: "strict_subset",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -173,11 +191,13 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: true,
       encryptedReasoning: false,
@@ -204,11 +224,13 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: false,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -235,11 +257,13 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: true,
+      toolGroups: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: true,

@@ -6,21 +6,22 @@
  */
 import { encodeText, joinPieces } from "../bytes/buffers.ts";
 import { isObject, parseJson } from "../bytes/json.ts";
-import { ApiError, kindOfStatus } from "../model/error.ts";
+import type { UpstreamDialect } from "../dialect.ts";
+import { ApiError } from "../model/error.ts";
 import { type AwsFrame, AwsFrameSplitter, corrupt } from "./aws_frames.ts";
 
 /**
  * Statuses of the exceptions that a stream may end with.
  * docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html, 2026-11-22
  */
-const EXCEPTION_STATUS: Readonly<Record<string, number>> = {
-  internalServerException: 500,
-  modelStreamErrorException: 424,
-  modelTimeoutException: 408,
-  serviceUnavailableException: 503,
-  throttlingException: 429,
-  validationException: 400,
-};
+const EXCEPTION_STATUS: ReadonlyMap<string, number> = new Map([
+  ["InternalServerException", 500],
+  ["ModelStreamErrorException", 424],
+  ["ModelTimeoutException", 408],
+  ["ServiceUnavailableException", 503],
+  ["ThrottlingException", 429],
+  ["ValidationException", 400],
+]);
 
 /** Added to the last event; the client's formats do not have it. */
 const METRICS = "amazon-bedrock-invocationMetrics";
@@ -29,9 +30,14 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 const PREFIX = encodeText("event: ").slice();
 const DATA = encodeText("\ndata: ").slice();
 const END = encodeText("\n\n").slice();
+/** For a text that may be cut in the middle of a character. */
+const UTF8_LOOSE = new TextDecoder();
 /** How the events of models begin. */
 const TYPE_FIRST = '{"type":"';
 const EVENT_NAME = /^[A-Za-z][\w.-]*$/;
+
+/** Decodes an error by the status and headers that it would have as a reply. */
+type DecodeError = UpstreamDialect["decodeError"];
 
 /**
  * Unwraps one stream. A frame that is no event, a wrong checksum and a cut are errors: they must never look like the end of an
@@ -39,7 +45,13 @@ const EVENT_NAME = /^[A-Za-z][\w.-]*$/;
  */
 export class AwsEventStream {
   readonly #splitter = new AwsFrameSplitter();
+  readonly #decodeError: DecodeError;
   #error: ApiError | undefined;
+
+  /** `decodeError` decodes exceptions, as it does the same errors before the status line. */
+  constructor(decodeError: DecodeError) {
+    this.#decodeError = decodeError;
+  }
 
   /** Set when the stream has failed, after the bytes that the same push returned. Later bytes are ignored. */
   get error(): ApiError | undefined {
@@ -55,6 +67,9 @@ export class AwsEventStream {
       for (;;) {
         const frame = this.#splitter.next();
         if (frame === undefined) break;
+        if (frame.headers.get(":message-type") !== "event") {
+          throw this.#frameError(frame);
+        }
         pieces.push(...eventText(frame));
       }
     } catch (error) {
@@ -72,12 +87,29 @@ export class AwsEventStream {
       "the upstream's reply ended in the middle of a frame",
     );
   }
+
+  /** The error of an exception, an error, or a frame of unknown kind. */
+  #frameError({ headers, payload }: AwsFrame): ApiError {
+    const kind = headers.get(":message-type");
+    const type = kind === "exception"
+      ? headers.get(":exception-type")
+      : kind === "error"
+      ? headers.get(":error-code")
+      : undefined;
+    if (type === undefined || !EVENT_NAME.test(type)) return corrupt();
+    const name = type.charAt(0).toUpperCase() + type.slice(1);
+    const text = headers.get(":error-message");
+    return this.#decodeError(
+      EXCEPTION_STATUS.get(name) ?? 500,
+      new Headers({ "x-amzn-errortype": name }),
+      text === undefined
+        ? UTF8_LOOSE.decode(payload)
+        : JSON.stringify({ message: text }),
+    );
+  }
 }
 
 function eventText({ headers, payload }: AwsFrame): readonly Uint8Array[] {
-  if (headers.get(":message-type") !== "event") {
-    throw frameError(headers, payload);
-  }
   const type = headers.get(":event-type") ?? "";
   if (type !== "chunk") return sseFrame(type, payload);
   const json = innerJson(payload);
@@ -116,9 +148,6 @@ function typeOf(json: Uint8Array): string {
   return type;
 }
 
-/** For a text that may be cut in the middle of a character. */
-const UTF8_LOOSE = new TextDecoder();
-
 function withoutMetrics(json: Uint8Array): Uint8Array {
   const event = parsed(json);
   if (!isObject(event) || event[METRICS] === undefined) return json;
@@ -147,46 +176,4 @@ function parsed(json: Uint8Array): unknown {
   } catch {
     throw corrupt();
   }
-}
-
-/** The error of an exception, an error, or a frame of unknown kind. */
-function frameError(
-  headers: ReadonlyMap<string, string>,
-  payload: Uint8Array,
-): ApiError {
-  const kind = headers.get(":message-type");
-  const type = kind === "exception"
-    ? headers.get(":exception-type")
-    : kind === "error"
-    ? headers.get(":error-code")
-    : undefined;
-  if (type === undefined) return corrupt();
-  const name = type.charAt(0).toLowerCase() + type.slice(1);
-  const status = Object.hasOwn(EXCEPTION_STATUS, name)
-    ? EXCEPTION_STATUS[name] ?? 500
-    : 500;
-  const text = headers.get(":error-message") ?? messageIn(payload);
-  return new ApiError(
-    // The model failed: not the client's fault, unlike most statuses of this range.
-    status === 424 ? "upstream" : kindOfStatus(status),
-    text ?? `the upstream's stream ended with ${name}`,
-    { upstreamStatus: status },
-  );
-}
-
-const MAX_MESSAGE = 1_000;
-
-function messageIn(payload: Uint8Array): string | undefined {
-  let body: unknown;
-  try {
-    body = parseJson(UTF8.decode(payload));
-  } catch {
-    return undefined;
-  }
-  const text = isObject(body)
-    ? body["message"] ?? body["Message"] ?? body["originalMessage"]
-    : undefined;
-  return typeof text === "string" && text !== ""
-    ? text.slice(0, MAX_MESSAGE).toWellFormed()
-    : undefined;
 }

@@ -8,7 +8,7 @@ import { joinPieces } from "../bytes/buffers.ts";
 import { crc32 } from "../bytes/crc32.ts";
 import { ApiError } from "../model/error.ts";
 
-/** One frame. */
+/** A frame whose checksums are right. */
 export interface AwsFrame {
   /** Headers of text, such as `:message-type`; those of other types are left out. */
   readonly headers: ReadonlyMap<string, string>;

@@ -56,11 +56,6 @@ export function waitMs(bucket: Bucket, limit: number, units: number): number {
   return Math.max(0, Math.ceil(excess / limit));
 }
 
-/** Consumed units that have not leaked away, rounded up. */
-export function usedUnits(bucket: Bucket): number {
-  return Math.ceil(bucket.level / MINUTE_MS);
-}
-
 /** The bucket's state for rate-limit headers. */
 export function limitState(bucket: Bucket, limit: number): LimitState {
   return {

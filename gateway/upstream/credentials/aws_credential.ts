@@ -5,9 +5,9 @@
  */
 import {
   type AuthHeaders,
-  type Clock,
   type Credential,
   type CredentialCall,
+  type CredentialContext,
   noCredential,
 } from "./credential.ts";
 import type { AwsKeys } from "./credential_plan.ts";
@@ -28,7 +28,7 @@ const MAX_SKEW_MS = 4 * 60_000;
 /** A credential of keys that a source gives, renewed before they expire. */
 export function awsCredential(
   fetch: () => Promise<AwsToken>,
-  clock: Clock,
+  clock: CredentialContext,
 ): Credential {
   const holder = new TokenHolder(fetch, clock);
   /** How far the service's clock is ahead of this machine's. */

@@ -3,7 +3,12 @@
  *
  * @module
  */
-import type { AuthHeaders, Clock, Credential, HostAuth } from "./credential.ts";
+import type {
+  AuthHeaders,
+  Credential,
+  CredentialContext,
+  HostAuth,
+} from "./credential.ts";
 import { type Token, TokenHolder } from "./token_holder.ts";
 
 /** A token; the id is its text. */
@@ -27,7 +32,7 @@ export function bearerToken(text: string, expiresAtMs: number): BearerToken {
  */
 export function bearerCredential(
   fetch: (scope: string) => Promise<BearerToken>,
-  clock: Clock,
+  clock: CredentialContext,
   first?: HostAuth,
 ): Credential {
   const holders = new Map<string, TokenHolder<BearerToken>>();

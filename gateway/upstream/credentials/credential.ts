@@ -86,12 +86,14 @@ export interface Credential {
   close(): void;
 }
 
-/** Clock and timers, passed in so that tests can replace them. */
-export interface Clock {
+/** What sources run in; clock and timers are passed in so that tests can replace them. */
+export interface CredentialContext {
   /** Unix time in milliseconds. */
   readonly now: () => number;
   /** For retries after a failure. */
   readonly timers: Timers;
+  /** Called when a source begins to fail, and when it works again. */
+  readonly onChange?: (state: CredentialState) => void;
 }
 
 /** Why a source gave no token. The message is for operators and contains no secret. */

@@ -3,12 +3,7 @@
  *
  * @module
  */
-import type {
-  AuthHeaders,
-  Credential,
-  CredentialState,
-  HostAuth,
-} from "./credential.ts";
+import type { AuthHeaders, Credential, HostAuth } from "./credential.ts";
 import { KeyFile } from "./key_file.ts";
 
 /** Where a key comes from: a variable's value, which is constant, or a file. */
@@ -62,18 +57,10 @@ export function keyCredential(sources: readonly KeySource[]): Credential {
       return false;
     },
     secrets: () => sources.flatMap(secretsOf),
-    state(): CredentialState {
-      for (const { path, unreadableSinceMs } of files) {
-        if (unreadableSinceMs === undefined) continue;
-        const reason =
-          `no key could be read from ${path}; the last one is in use`;
-        return {
-          usable: true,
-          failure: { sinceMs: unreadableSinceMs, reason },
-        };
-      }
-      return { usable: true };
-    },
+    state: () =>
+      files.map((file) => file.state()).find(({ failure }) =>
+        failure !== undefined
+      ) ?? { usable: true },
     start: () => Promise.resolve(),
     close() {},
   };

@@ -31,8 +31,12 @@ function writtenFile(key: string) {
         : Promise.resolve(state.version);
     },
   };
-  const file = new KeyFile("secrets/key", key, files, clock.now);
-  return { clock, state, file };
+  const changes: boolean[] = [];
+  const file = new KeyFile("secrets/key", key, files, {
+    now: clock.now,
+    onChange: ({ failure }) => changes.push(failure === undefined),
+  });
+  return { clock, state, file, changes };
 }
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -145,7 +149,7 @@ Deno.test("a key file is read at once after a refusal", async () => {
 });
 
 Deno.test("a key file that is empty or gone leaves the last key in use", async () => {
-  const { clock, state, file } = writtenFile("key-1");
+  const { clock, state, file, changes } = writtenFile("key-1");
   const credential = keyCredential([file]);
   for (
     const broken of [
@@ -174,4 +178,5 @@ Deno.test("a key file that is empty or gone leaves the last key in use", async (
   await settle();
   assert.deepEqual(credential.headers(call(AZURE)), { "api-key": "key-3" });
   assert.deepEqual(credential.state(), { usable: true });
+  assert.deepEqual(changes, [false, true], "reported once each");
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CredentialContext, CredentialState } from "./credential.ts";
 import { KEY_TEXT } from "./key_text.ts";
 
 /** Reads files while the gateway runs. */
@@ -21,7 +22,7 @@ export class KeyFile {
   /** For reports. */
   readonly path: string;
   readonly #files: Files;
-  readonly #now: () => number;
+  readonly #context: Pick<CredentialContext, "now" | "onChange">;
   #key: string;
   #previous: string | undefined;
   #lookedAtMs: number;
@@ -30,17 +31,22 @@ export class KeyFile {
   #unreadableSinceMs: number | undefined;
 
   /** `key` is the text at the start. */
-  constructor(path: string, key: string, files: Files, now: () => number) {
+  constructor(
+    path: string,
+    key: string,
+    files: Files,
+    context: Pick<CredentialContext, "now" | "onChange">,
+  ) {
     this.path = path;
     this.#key = key;
     this.#files = files;
-    this.#now = now;
+    this.#context = context;
     this.#lookedAtMs = -Infinity;
   }
 
   /** The last key that could be read. Looks at the file in the background if it is time. */
   key(): string {
-    const nowMs = this.#now();
+    const nowMs = this.#context.now();
     if (nowMs - this.#lookedAtMs >= LOOK_MS && this.#look === undefined) {
       void this.lookAgain(false);
     }
@@ -64,13 +70,21 @@ export class KeyFile {
       : [this.#key, this.#previous];
   }
 
-  /** Since when the file is unreadable or holds no key, as Unix time in milliseconds; the last key stays in use. */
-  get unreadableSinceMs(): number | undefined {
-    return this.#unreadableSinceMs;
+  /** Failing while the file is unreadable or holds no key; the last key stays in use. */
+  state(): CredentialState {
+    const sinceMs = this.#unreadableSinceMs;
+    return sinceMs === undefined ? { usable: true } : {
+      usable: true,
+      failure: {
+        sinceMs,
+        reason:
+          `no key could be read from ${this.path}; the last one is in use`,
+      },
+    };
   }
 
   async #read(readsAnyway: boolean): Promise<void> {
-    this.#lookedAtMs = this.#now();
+    this.#lookedAtMs = this.#context.now();
     try {
       const version = await this.#files.version(this.path);
       if (version === this.#version && !readsAnyway) return;
@@ -78,13 +92,18 @@ export class KeyFile {
       // An empty file is one that is being written: it is read again at the next look.
       if (!KEY_TEXT.test(key)) throw new TypeError("no key");
       this.#version = version;
-      this.#unreadableSinceMs = undefined;
+      if (this.#unreadableSinceMs !== undefined) {
+        this.#unreadableSinceMs = undefined;
+        this.#context.onChange?.(this.state());
+      }
       if (key === this.#key) return;
       this.#previous = this.#key;
       this.#key = key;
     } catch {
       this.#version = undefined;
-      this.#unreadableSinceMs ??= this.#now();
+      if (this.#unreadableSinceMs !== undefined) return;
+      this.#unreadableSinceMs = this.#context.now();
+      this.#context.onChange?.(this.state());
     }
   }
 }

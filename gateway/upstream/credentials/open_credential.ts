@@ -6,7 +6,7 @@
 import { chainKeys } from "./aws_chain.ts";
 import { awsCredential, constantKeys } from "./aws_credential.ts";
 import { bearerCredential } from "./bearer_credential.ts";
-import type { Clock, Credential, HostAuth } from "./credential.ts";
+import type { Credential, CredentialContext, HostAuth } from "./credential.ts";
 import type { CredentialPlan, PlannedKey } from "./credential_plan.ts";
 import { entraToken } from "./entra.ts";
 import { googleToken } from "./google.ts";
@@ -14,7 +14,7 @@ import { keyCredential, NO_AUTH } from "./key_credential.ts";
 import { type Files, KeyFile } from "./key_file.ts";
 
 /** What credentials reach, passed in so that tests can replace it. */
-export interface CredentialSources extends Clock {
+export interface CredentialSources extends CredentialContext {
   /** Reads key and token files. */
   readonly files: Files;
   /** Calls token endpoints and metadata servers. */
@@ -39,7 +39,10 @@ export function openCredential(
     case "aws_keys":
       return awsCredential(constantKeys(plan.keys), sources);
     case "aws_chain":
-      return awsCredential(() => chainKeys(plan.env, sources.fetch), sources);
+      return awsCredential(
+        () => chainKeys(plan.env, sources.files, sources.fetch),
+        sources,
+      );
     case "entra_secret":
     case "entra_federated":
     case "entra_managed":
@@ -59,11 +62,11 @@ const NO_HOST: HostAuth = { schemes: [] };
 
 function keySource(
   planned: PlannedKey,
-  { files, now }: CredentialSources,
+  sources: CredentialSources,
 ): string | KeyFile {
   return "variable" in planned
     ? planned.key
-    : new KeyFile(planned.file, planned.key, files, now);
+    : new KeyFile(planned.file, planned.key, sources.files, sources);
 }
 
 /** The system's files. */

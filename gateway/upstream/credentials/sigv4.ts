@@ -8,7 +8,7 @@ import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import type { AwsKeys } from "./credential_plan.ts";
 import type { AuthHeaders } from "./credential.ts";
 
-/** A call to sign. */
+/** A POST, as it is sent except for the headers of the signature. */
 export interface CallToSign {
   /** As it is sent: the path is percent-encoded once, the signature encodes it again. */
   readonly url: string;

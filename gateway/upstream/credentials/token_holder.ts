@@ -5,7 +5,7 @@
  * @module
  */
 import {
-  type Clock,
+  type CredentialContext,
   credentialReason,
   type CredentialState,
   noCredential,
@@ -28,22 +28,22 @@ const MAX_WAIT_MS = 60_000;
 /** A token that is kept fresh, see {@linkcode TokenHolder.token}. */
 export class TokenHolder<T extends Token> {
   readonly #fetch: () => Promise<T>;
-  readonly #clock: Clock;
+  readonly #context: CredentialContext;
   #token: T | undefined;
   #previous: T | undefined;
   #refreshAtMs = 0;
   #refresh: Promise<T> | undefined;
   #failure: CredentialState["failure"];
   #waitMs = 0;
-  #retry: ReturnType<Clock["timers"]["set"]> | undefined;
+  #retry: ReturnType<CredentialContext["timers"]["set"]> | undefined;
   #refusalWaitMs = 0;
   #refusableAtMs = 0;
   #isClosed = false;
 
   /** `fetch` obtains a token; it has time limits of its own and is never called twice at once. */
-  constructor(fetch: () => Promise<T>, clock: Clock) {
+  constructor(fetch: () => Promise<T>, context: CredentialContext) {
     this.#fetch = fetch;
-    this.#clock = clock;
+    this.#context = context;
   }
 
   /**
@@ -52,7 +52,7 @@ export class TokenHolder<T extends Token> {
    */
   token(): T | Promise<T> {
     const token = this.#token;
-    const nowMs = this.#clock.now();
+    const nowMs = this.#context.now();
     if (token !== undefined && nowMs < this.#refreshAtMs) return token;
     const isValid = token !== undefined && nowMs < token.expiresAtMs;
     if (this.#retry === undefined) {
@@ -71,7 +71,7 @@ export class TokenHolder<T extends Token> {
    */
   async refused(id: string): Promise<boolean> {
     if (this.#token?.id === id) {
-      const nowMs = this.#clock.now();
+      const nowMs = this.#context.now();
       if (nowMs < this.#refusableAtMs) return false;
       const isNew = nowMs - this.#refusableAtMs > MAX_WAIT_MS;
       this.#refusalWaitMs = isNew ? FIRST_WAIT_MS : longer(this.#refusalWaitMs);
@@ -98,7 +98,7 @@ export class TokenHolder<T extends Token> {
     if (failure === undefined) return { usable: true };
     const token = this.#token;
     return {
-      usable: token !== undefined && this.#clock.now() < token.expiresAtMs,
+      usable: token !== undefined && this.#context.now() < token.expiresAtMs,
       failure,
     };
   }
@@ -128,6 +128,7 @@ export class TokenHolder<T extends Token> {
 
   #succeeded(token: T): T {
     this.#refresh = undefined;
+    const hadFailed = this.#failure !== undefined;
     this.#failure = undefined;
     this.#waitMs = 0;
     const current = this.#token;
@@ -135,20 +136,23 @@ export class TokenHolder<T extends Token> {
       this.#previous = current;
     }
     this.#token = token;
-    const leftMs = token.expiresAtMs - this.#clock.now();
+    const leftMs = token.expiresAtMs - this.#context.now();
     this.#refreshAtMs = token.expiresAtMs -
       Math.min(REFRESH_AHEAD_MS, leftMs / 2);
+    if (hadFailed) this.#context.onChange?.(this.state());
     return token;
   }
 
   #failed(error: unknown): never {
     this.#refresh = undefined;
     const reason = credentialReason(error);
-    const sinceMs = this.#failure?.sinceMs ?? this.#clock.now();
+    const before = this.#failure;
+    const sinceMs = before?.sinceMs ?? this.#context.now();
     this.#failure = { sinceMs, reason };
+    if (before === undefined) this.#context.onChange?.(this.state());
     this.#waitMs = longer(this.#waitMs);
     if (!this.#isClosed) {
-      this.#retry = this.#clock.timers.set(() => {
+      this.#retry = this.#context.timers.set(() => {
         this.#stopRetry();
         this.#refreshOnce().catch(() => {});
       }, this.#waitMs);
@@ -157,7 +161,7 @@ export class TokenHolder<T extends Token> {
   }
 
   #stopRetry(): void {
-    if (this.#retry !== undefined) this.#clock.timers.clear(this.#retry);
+    if (this.#retry !== undefined) this.#context.timers.clear(this.#retry);
     this.#retry = undefined;
   }
 }

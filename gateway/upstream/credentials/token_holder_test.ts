@@ -11,16 +11,20 @@ const MINUTE_MS = 60_000;
 function heldSource() {
   const clock = fakeClock();
   const requests: PromiseWithResolvers<Token>[] = [];
+  const changes: (string | undefined)[] = [];
   const holder = new TokenHolder<Token>(() => {
     const request = Promise.withResolvers<Token>();
     requests.push(request);
     return request.promise;
-  }, clock);
+  }, {
+    ...clock,
+    onChange: ({ failure }) => changes.push(failure?.reason),
+  });
   const token = (id: string, lifeMs = HOUR_MS): Token => ({
     id,
     expiresAtMs: clock.now() + lifeMs,
   });
-  return { clock, requests, holder, token };
+  return { changes, clock, requests, holder, token };
 }
 
 async function started() {
@@ -129,16 +133,20 @@ Deno.test("a failed refresh is retried after 1, 2, 4 … 60 s; calls in between 
 });
 
 Deno.test("a holder whose source was out of reach recovers without a call", async () => {
-  const { clock, holder, requests, token } = heldSource();
+  const { changes, clock, holder, requests, token } = heldSource();
   const start = holder.start();
   requests[0]?.reject(new Error("a text that may repeat a token"));
   await start;
   assert.equal(holder.state().usable, false);
   assert.equal(holder.state().failure?.reason, "Error");
   clock.advance(1_000);
-  requests[1]?.resolve(token("one"));
+  requests[1]?.reject(new Error("again"));
+  await settle();
+  clock.advance(2_000);
+  requests[2]?.resolve(token("one"));
   await settle();
   assert.deepEqual(holder.state(), { usable: true });
+  assert.deepEqual(changes, ["Error", undefined], "reported once each");
   assert.ok(!(holder.token() instanceof Promise));
 });
 

@@ -13,5 +13,6 @@ export const OPENAI_COMPATIBLE: Host = {
     dialect: "chat_completions",
     whole: "/chat/completions",
     auth: { schemes: ["bearer", "none"] },
+    errors: "compatible",
   }],
 };

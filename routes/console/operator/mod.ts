@@ -62,8 +62,9 @@ function accountOf(query: URLSearchParams): { readonly accountId?: string } {
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
-  ...ACCOUNTS_PAGES,
+  // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,
+  ...ACCOUNTS_PAGES,
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,

@@ -93,6 +93,8 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/usage",
   "/console/usage?by=key",
   "/console/usage?by=user",
+  "/console/calls",
+  "/console/calls?ended=refused",
   "/console/keys",
   "/console/keys/new",
   "/console/models",
@@ -112,6 +114,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/plans",
   "/console/operator/plans/team",
   "/console/operator/keys",
+  "/console/operator/calls",
   "/console/operator/ledger",
 ];
 

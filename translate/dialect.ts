@@ -22,6 +22,11 @@ export interface DecodeContext {
    * Name of the forced tool that replaces structured output: its arguments are the reply's text.
    */
   readonly formatTool?: string;
+  /**
+   * True where the request was translated although client and upstream have one dialect, so the
+   * reply is too.
+   */
+  readonly isTranslated?: boolean;
 }
 
 /**
@@ -33,6 +38,11 @@ export interface EncodeContext {
   readonly model: string;
   /** Unix time in whole seconds of the request. */
   readonly created: number;
+  /**
+   * The Unix time in whole seconds at the reply's end, called once then, for a dialect whose
+   * replies state it. Absent: not known.
+   */
+  readonly endedAt?: () => number;
   /**
    * 24 or more characters of [0-9A-Za-z], unique per reply; ids that the upstream does not send are
    * made from it.
@@ -206,6 +216,11 @@ export interface Dialect extends UpstreamDialect {
    * @throws {ApiError} `invalid_request` with the field's path
    */
   checkPassable(body: unknown): void;
+  /**
+   * Whether the model takes the request as it is; otherwise it is translated although client and
+   * upstream have one dialect. Absent: every model does.
+   */
+  isPassable?(body: JsonObject, can: Capabilities): boolean;
   /**
    * For pass-through: the request's conversation without what the gateway itself marked in its replies (other dialects' signatures
    * and the thoughts they belong to) and without what the model refuses; undefined where there is nothing to remove, so that

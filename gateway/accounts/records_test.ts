@@ -10,6 +10,7 @@ import {
   ROLL_UP_SUMS,
   USAGE_SUMS,
 } from "./records.ts";
+import { USE_COLUMNS } from "./store/limit_use_rows.ts";
 import { openStore } from "./store/open_store.ts";
 import { textOf } from "./store/store.ts";
 
@@ -18,15 +19,11 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
   [
     ["plans", PLAN, []],
     ["accounts", ACCOUNT_ROW, [
-      "requests_used",
-      "requests_at_ms",
-      "tokens_used",
-      "tokens_at_ms",
-      "day",
-      "day_spent_micro_usd",
+      ...USE_COLUMNS.filter((column) => column !== "open_requests"),
     ]],
     ["purses", MODEL_BALANCE, ["account_id"]],
     ["keys", KEY, ["hash"]],
+    ["key_states", {}, ["key_id", "reserved_micro_usd", ...USE_COLUMNS]],
     ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
     ["ledger", LEDGER_ENTRY, []],
     ["usage_daily", USAGE_SUMS, [

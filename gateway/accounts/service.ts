@@ -18,10 +18,12 @@ import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import type { Charge, ReservedCall } from "./records.ts";
+import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
+import { startDeliveries } from "./webhooks/deliveries.ts";
+import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 
 /** Options of {@linkcode openAccountService}. */
 export interface AccountsOptions {
@@ -42,19 +44,28 @@ export interface AccountsOptions {
   readonly showKey?: (key: string) => void;
   /** Interval between heartbeats, in milliseconds. Each also looks for expired leases. */
   readonly heartbeatMs?: number;
+  /** Sends a webhook; absent: over HTTP. */
+  readonly postWebhook?: PostWebhook;
   /** Called with events that an operator should know of. */
   readonly onEvent?: (event: AccountsEvent) => void;
 }
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be.
+ * settled, or could not be; a webhook was not accepted at any attempt.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
   | { readonly type: "recovered"; readonly calls: number }
-  | { readonly type: "recovery_failed"; readonly error: unknown };
+  | { readonly type: "recovery_failed"; readonly error: unknown }
+  | {
+    readonly type: "webhook_given_up";
+    readonly account: string;
+    readonly attempts: number;
+    /** Without the address. */
+    readonly reason: string;
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -67,6 +78,8 @@ export interface OpenedAccounts {
    * latest by `close`.
    */
   readonly flush: () => Promise<void>;
+  /** Sends the webhooks that are due now. Not required: they are sent within seconds. */
+  readonly deliverWebhooks: () => Promise<void>;
   /** The first key, if this start created it. It cannot be shown again. */
   readonly freshKey?: string;
 }
@@ -145,6 +158,19 @@ export async function openAccountService(
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
   const backfill = startBackfill({ store, now, timer });
+  const deliveries = startDeliveries({
+    store,
+    now,
+    timer,
+    post: options.postWebhook ?? postWebhook,
+    onGivenUp: ({ accountId, attempts }, reason) =>
+      onEvent?.({
+        type: "webhook_given_up",
+        account: accountId,
+        attempts,
+        reason,
+      }),
+  });
 
   const accounts: Accounts = {
     authenticate: authenticator.authenticate,
@@ -178,6 +204,7 @@ export async function openAccountService(
           inputTokens,
           maxOutputTokens,
         ),
+        reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),
       };
       batcher.assertAvailable();
@@ -217,6 +244,7 @@ export async function openAccountService(
     backlog: batcher.backlog,
     async close() {
       await backfill.stop();
+      await deliveries.stop();
       await batcher.close(CLOSE_MS);
       await lease.release();
       await store.close();
@@ -231,6 +259,7 @@ export async function openAccountService(
       knowsModel: (model) => price(model) !== undefined,
     }),
     flush: batcher.flush,
+    deliverWebhooks: deliveries.deliver,
     ...(freshKey === undefined ? {} : { freshKey }),
   };
 }
@@ -252,11 +281,10 @@ function assertPermitted(caller: Caller, model: string): void {
  * call.
  */
 function cannotBeRefused(
-  { account, plan, hasModelBalances }: Identity,
+  { account, key, plan, hasModelBalances }: Identity,
 ): boolean {
-  const { id: _id, models: _models, createdAtMs: _time, ...limits } = plan;
   return account.billing === "postpaid" && !hasModelBalances &&
-    Object.keys(limits).length === 0;
+    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(

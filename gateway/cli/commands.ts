@@ -5,7 +5,8 @@
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
-import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
+import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
+import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
 /** A flag of a command. */
 export interface Flag {
@@ -104,6 +105,34 @@ export const COMMANDS: readonly Command[] = [
     id: "account",
     flags: LIST,
   },
+  {
+    noun: "webhooks",
+    verb: "show",
+    operationId: "getWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "set",
+    operationId: "setWebhook",
+    id: "account",
+    flags: { url: text("url", "https://… that warnings are sent to") },
+  },
+  {
+    noun: "webhooks",
+    verb: "test",
+    operationId: "testWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "remove",
+    operationId: "removeWebhook",
+    id: "account",
+    flags: {},
+  },
   { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
   {
     noun: "plans",
@@ -140,6 +169,13 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     noun: "keys",
+    verb: "update",
+    operationId: "updateKey",
+    id: "key",
+    flags: flagsOf(KEY_CHANGES),
+  },
+  {
+    noun: "keys",
     verb: "rotate",
     operationId: "rotateKey",
     id: "key",
@@ -157,6 +193,34 @@ export const COMMANDS: readonly Command[] = [
     operationId: "revokeKey",
     id: "key",
     flags: {},
+  },
+  {
+    noun: "tokens",
+    verb: "list",
+    operationId: "listTokens",
+    flags: { account: text("account", "of this account"), ...LIST },
+  },
+  {
+    noun: "tokens",
+    verb: "issue",
+    operationId: "issueToken",
+    flags: flagsOf(TOKEN),
+  },
+  {
+    noun: "tokens",
+    verb: "revoke",
+    operationId: "revokeToken",
+    id: "token",
+    flags: {},
+  },
+  {
+    noun: "console",
+    verb: "link",
+    operationId: "createSignInLink",
+    flags: {
+      account: text("account", "account that the link opens"),
+      scope: text("scope", "read (the default) or manage"),
+    },
   },
   {
     noun: "usage",

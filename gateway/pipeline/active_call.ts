@@ -84,6 +84,7 @@ export class ActiveCall {
       encode: {
         model: model.id,
         created: Math.floor(arrivedMs / 1000),
+        endedAt: () => Math.floor(gateway.now() / 1000),
         idSeed: newIdSeed(),
         wantUsage: request.wantUsage,
         legacyFunctions: request.legacyFunctions === true,

@@ -42,6 +42,7 @@ const capabilityOverrides = z.strictObject({
   jsonObject: z.boolean(),
   parallelToggle: z.boolean(),
   customTools: z.boolean(),
+  toolGroups: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
   prefill: z.boolean(),

@@ -250,6 +250,46 @@ const BAD: readonly (readonly [
     400,
     "expires_at",
   ],
+  [
+    "POST",
+    "/admin/v1/keys/none",
+    { requests_per_minute: 1 },
+    404,
+    "key_not_found",
+  ],
+  ["POST", "/admin/v1/keys/none", { models: ["small"] }, 400, "models"],
+  [
+    "POST",
+    "/admin/v1/keys",
+    { account: "default", tokens_per_week: 0 },
+    400,
+    "tokens_per_week",
+  ],
+  [
+    "POST",
+    "/admin/v1/accounts/unknown/webhook",
+    { url: "https://a.example" },
+    404,
+    "account_not_found",
+  ],
+  [
+    "POST",
+    "/admin/v1/accounts/default/webhook/test",
+    {},
+    404,
+    "webhook_not_found",
+  ],
+  ...[
+    "http://a.example",
+    "http://127.0.0.1.a.example",
+    "https://user:word@a.example",
+    "https://a.example/#x",
+    "ftp://127.0.0.1",
+    "a.example",
+    "",
+  ].map((url) =>
+    ["POST", "/admin/v1/accounts/default/webhook", { url }, 400, "url"] as const
+  ),
   ["POST", "/admin/v1/keys/none/rotate", {}, 404, "key_not_found"],
   [
     "POST",
@@ -303,6 +343,50 @@ test("a key issued with an idempotency key is shown the first time only", async 
   const first = await ok(call("POST", "/admin/v1/keys", body, headers));
   const again = await ok(call("POST", "/admin/v1/keys", body, headers));
   assert.deepEqual(again, { ...first, key: null });
+});
+
+test("a webhook's secret is shown the first time only", async ({ call }) => {
+  const headers = { "idempotency-key": "hook-1" };
+  const path = "/admin/v1/accounts/default/webhook";
+  const url = "http://localhost:9/hook";
+  const first = await ok(call("POST", path, { url }, headers));
+  assert.match(String(first["secret"]), /^whsec_/);
+  const again = await ok(call("POST", path, { url }, headers));
+  assert.deepEqual(again, { ...first, secret: null });
+  assert.deepEqual(await ok(call("GET", path)), {
+    object: "webhook",
+    account: "default",
+    url,
+    pending: 0,
+  });
+  await ok(call("POST", `${path}/remove`));
+  assert.equal((await ok(call("GET", path)))["url"], null);
+});
+
+test("the limits of a key are changed one by one", async ({ call }) => {
+  const key = await ok(
+    call("POST", "/admin/v1/keys", {
+      account: "default",
+      requests_per_minute: 5,
+      spend_per_week_micro_usd: 20_000_000,
+    }),
+  );
+  const changed = await ok(
+    call("POST", `/admin/v1/keys/${key["id"]}`, {
+      name: "ci",
+      requests_per_minute: null,
+      tokens_per_month: 1_000_000,
+    }),
+  );
+  assert.deepEqual(
+    [
+      changed["name"],
+      changed["requests_per_minute"],
+      changed["spend_per_week_micro_usd"],
+      changed["tokens_per_month"],
+    ],
+    ["ci", null, 20_000_000, 1_000_000],
+  );
 });
 
 test("the ledger is exported as JSON Lines and as CSV", async ({ call }) => {
@@ -365,13 +449,7 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
         requestId: "req_test",
         arrivedMs: 0,
         parameters: {},
-      }, {
-        accountId: "default",
-        keyId: "key_1",
-        isActive: true,
-        isKey: () => true,
-        allows: () => true,
-      }),
+      }, { kind: "key", accountId: "default", id: "key_1" }),
     );
     assert.deepEqual(await response.json(), {
       object: "list",

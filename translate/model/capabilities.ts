@@ -75,6 +75,11 @@ export interface Capabilities {
   readonly parallelToggle: boolean;
   /** Whether it has tools with free text as input; otherwise they become functions with one field. */
   readonly customTools: boolean;
+  /**
+   * Responses format only: whether tools may be in groups (`namespace`) and in items
+   * (`additional_tools`); otherwise they become single functions.
+   */
+  readonly toolGroups: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -142,6 +147,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
@@ -173,6 +179,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -204,6 +211,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: false,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
@@ -235,6 +243,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       ...EVERY_FORM,
       parallelToggle: true,
       customTools: true,
+      toolGroups: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,

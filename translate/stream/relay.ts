@@ -85,8 +85,12 @@ const DECODER = new TextDecoder();
 const NOTHING = new Uint8Array(0);
 
 /** Whether bytes pass through: client and upstream have the same dialect. */
-function passesThrough(caller: DialectName, upstream: DialectName): boolean {
-  return caller === upstream;
+function passesThrough(
+  caller: DialectName,
+  upstream: DialectName,
+  { isTranslated = false }: Pick<DecodeContext, "isTranslated">,
+): boolean {
+  return caller === upstream && !isTranslated;
 }
 
 /**
@@ -110,7 +114,8 @@ export function upstreamRequest(
   const { edits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
-  if (!passesThrough(caller.dialect.name, upstream.name)) {
+  const isSame = caller.dialect.name === upstream.name;
+  if (!isSame || caller.dialect.isPassable?.(body, can) === false) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);
     const encoded = upstream.encodeRequest({
@@ -132,7 +137,9 @@ export function upstreamRequest(
       ),
       headers: { ...headers, ...plan.headers },
       dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
-      context: encoded.context,
+      context: isSame
+        ? { ...encoded.context, isTranslated: true }
+        : encoded.context,
       passedThrough: false,
     };
   }
@@ -200,7 +207,7 @@ export function streamRelay(
   decode: DecodeContext,
   encode: EncodeContext,
 ): Relay {
-  return passesThrough(caller.name, upstream.name)
+  return passesThrough(caller.name, upstream.name, decode)
     ? passThroughRelay(caller, upstream, decode, encode)
     : translatingRelay(caller, upstream, decode, encode);
 }
@@ -317,7 +324,9 @@ export function wholeReply(
   const events = upstream.decodeReply(reply, decode);
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
-  if (!passesThrough(caller.name, upstream.name) || !isObject(reply)) {
+  if (
+    !passesThrough(caller.name, upstream.name, decode) || !isObject(reply)
+  ) {
     return folded(caller, encode, events, progress);
   }
   const fields = caller.replyFields?.(encode) ?? { model: encode.model };

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { DAY_MS } from "./account_state.ts";
+import { DAY_MS } from "./calendar_window.ts";
 import { addStoredDays } from "../store/ledger_day_rows.ts";
 import { addStoredUsage, HOUR_MS } from "../store/usage_rows.ts";
 import { intOf, type Sql, type Store } from "../store/store.ts";

@@ -14,6 +14,15 @@ import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import { allEntries, listLedger } from "./ledger_report.ts";
 import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
+import {
+  type SessionRepository,
+  sessionRepository,
+} from "./session_repository.ts";
+import {
+  type SignInCodeRepository,
+  signInCodeRepository,
+} from "./sign_in_code_repository.ts";
+import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
@@ -23,6 +32,11 @@ import {
   type UsageReport,
 } from "./usage_report.ts";
 
+import {
+  type WebhookRepository,
+  webhookRepository,
+} from "./webhook_repository.ts";
+
 /** The administration's interface. */
 export interface Admin {
   /** Administration of plans. */
@@ -31,6 +45,14 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of webhooks. */
+  readonly webhooks: WebhookRepository;
+  /** Administration of account tokens. */
+  readonly tokens: TokenRepository;
+  /** Codes of sign-in links. */
+  readonly signInCodes: SignInCodeRepository;
+  /** Sessions of the console. */
+  readonly sessions: SessionRepository;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
@@ -49,6 +71,10 @@ export function createAdmin(context: RepositoryContext): Admin {
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    webhooks: webhookRepository(context),
+    tokens: tokenRepository(context),
+    signInCodes: signInCodeRepository(context),
+    sessions: sessionRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

@@ -4,7 +4,7 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
 import { HOUR_MS } from "../store/usage_rows.ts";
 
 /** The number of a day such as `2026-11-21`; `field` is named in the error. */

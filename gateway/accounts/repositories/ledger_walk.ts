@@ -5,7 +5,7 @@
  * @module
  */
 import { type Coverage, coverage } from "./coverage.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
 import { nextTurn } from "../next_turn.ts";
 import type { LedgerEntry } from "../records.ts";
 import {

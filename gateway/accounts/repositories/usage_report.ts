@@ -8,7 +8,7 @@ import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
 import { firstGroups, type GroupKey } from "./first_groups.ts";
 import { HOURS_DAYS } from "../ledger/backfill.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,

@@ -5,7 +5,7 @@
  * @module
  */
 import type { NewEntry } from "./ledger_rows.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
 import type { Sql, SqlDialect } from "./store.ts";
 
 const WIDEN = `ON CONFLICT (day) DO UPDATE SET

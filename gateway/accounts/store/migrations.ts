@@ -246,6 +246,120 @@ export const MIGRATIONS: readonly Migration[] = [
       COALESCE((SELECT seq FROM ledger ORDER BY seq DESC LIMIT 1), 0),
       COALESCE((SELECT at_ms / 86400000 + 1 FROM ledger ORDER BY seq DESC LIMIT 1), 0)`,
   ],
+  [
+    // Limits of keys, and limits by week and month and of tokens. Adding a column does not
+    // rewrite the table.
+    ...["plans", "keys"].flatMap((table) =>
+      [
+        ...(table === "plans" ? [] : [
+          "requests_per_minute",
+          "tokens_per_minute",
+          "concurrent_requests",
+          "spend_per_day_micro_usd",
+        ]),
+        "spend_per_week_micro_usd",
+        "spend_per_month_micro_usd",
+        "tokens_per_day",
+        "tokens_per_week",
+        "tokens_per_month",
+      ].map((column) => `ALTER TABLE ${table} ADD COLUMN ${column} INTEGER`)
+    ),
+    // The week and the month are those of accounts.day. Their sums begin with this migration.
+    ...[
+      "reserved_tokens",
+      "day_tokens",
+      "week_spent_micro_usd",
+      "week_tokens",
+      "month_spent_micro_usd",
+      "month_tokens",
+      "warned",
+    ].map((column) =>
+      `ALTER TABLE accounts ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0`
+    ),
+    // NULL: reserved by a process that does not count it.
+    `ALTER TABLE reservations ADD COLUMN reserved_tokens INTEGER`,
+    // What is used of the limits of a key, as the columns of accounts; a row per key with limits.
+    `CREATE TABLE key_states (
+      key_id TEXT PRIMARY KEY,
+      reserved_micro_usd INTEGER NOT NULL,
+      requests_used INTEGER NOT NULL,
+      requests_at_ms INTEGER NOT NULL,
+      tokens_used INTEGER NOT NULL,
+      tokens_at_ms INTEGER NOT NULL,
+      open_requests INTEGER NOT NULL,
+      reserved_tokens INTEGER NOT NULL,
+      day INTEGER NOT NULL,
+      day_spent_micro_usd INTEGER NOT NULL,
+      day_tokens INTEGER NOT NULL,
+      week_spent_micro_usd INTEGER NOT NULL,
+      week_tokens INTEGER NOT NULL,
+      month_spent_micro_usd INTEGER NOT NULL,
+      month_tokens INTEGER NOT NULL,
+      warned INTEGER NOT NULL
+    ) {strict}{rowless}`,
+  ],
+  [
+    `ALTER TABLE accounts ADD COLUMN warn_below_micro_usd INTEGER`,
+    // Where an account's warnings are sent, at most one address. The secret signs them, so it
+    // cannot be stored as a hash.
+    `CREATE TABLE webhooks (
+      account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+      url TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      created_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    // Messages that are not delivered yet.
+    `CREATE TABLE webhook_messages (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      body TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      next_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX webhook_messages_due ON webhook_messages (next_at_ms)`,
+    `CREATE INDEX webhook_messages_account ON webhook_messages (account_id)`,
+  ],
+  [
+    // Credentials of the console. Of each only a hash is stored.
+    `CREATE TABLE account_tokens (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      name TEXT NOT NULL,
+      hint TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER
+    ) {strict}`,
+    `CREATE INDEX account_tokens_account ON account_tokens (account_id, id)`,
+    // Codes of sign-in links. Each opens one console session.
+    `CREATE TABLE sign_in_codes (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      used_at_ms INTEGER
+    ) {strict}`,
+    // subject is the id of a key, token or code. proof depends on the cookie's value and on a
+    // credential that is not in the store; '' where the credential is.
+    `CREATE TABLE console_sessions (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL UNIQUE,
+      kind TEXT NOT NULL CHECK (kind IN ('key', 'read', 'manage', 'operator')),
+      subject TEXT NOT NULL,
+      account_id TEXT,
+      proof TEXT NOT NULL,
+      made_at_ms INTEGER NOT NULL,
+      seen_at_ms INTEGER NOT NULL,
+      ends_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX console_sessions_account ON console_sessions (account_id, id)`,
+    `CREATE INDEX console_sessions_end ON console_sessions (ends_at_ms)`,
+  ],
 ];
 
 /**

@@ -6,7 +6,7 @@
  * @module
  */
 import type { NewEntry } from "./ledger_rows.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
+import { DAY_MS, dayOf } from "../ledger/calendar_window.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
 import { columnsOf } from "./record_rows.ts";
 import {
@@ -107,7 +107,7 @@ function merged(
 function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
   const { call, charge } = entry;
   return {
-    day: Math.floor(entry.atMs / DAY_MS),
+    day: dayOf(entry.atMs),
     hour: Math.floor(entry.atMs / HOUR_MS),
     account_id: call.accountId,
     key_id: call.keyId,

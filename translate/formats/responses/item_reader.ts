@@ -218,7 +218,7 @@ export function itemReader(
             complete(item, source, partKey(source, index), whole);
           });
         }
-        sign(item, textIn(raw["encrypted_content"]));
+        sign(item, textIn(raw["encrypted_content"]) ?? item.signature);
         break;
       case "call":
         complete(item, "arguments", "arguments:0", argumentsOf(raw));
@@ -279,6 +279,9 @@ export function itemReader(
     const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
     const item = newItem(index, kind);
     describe(item, raw);
+    if (kind === "reasoning") {
+      item.signature = textIn(raw["encrypted_content"]);
+    }
     // Items of other types, such as the vendor's own tools, emit nothing and must not block later
     // items.
     if (kind === "other") closeItem(item);

@@ -53,6 +53,8 @@ export interface ItemState {
   namespace: string | undefined;
   /** The id that pairs the call with its output. */
   callId: string | undefined;
+  /** The signature in its first frame; the last frame may have another one. */
+  signature: string | undefined;
   /** Wraps the input of a free-text call as arguments. */
   readonly freeText: FreeTextWriter | undefined;
   /** Whether its `done` event was read. */
@@ -103,6 +105,7 @@ export function newItemState(kind: ItemKind): ItemState {
     name: undefined,
     namespace: undefined,
     callId: undefined,
+    signature: undefined,
     freeText: kind === "free call" ? freeTextWriter() : undefined,
     done: false,
     closed: false,

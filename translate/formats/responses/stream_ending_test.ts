@@ -300,3 +300,16 @@ Deno.test("a request that passes through contains no signature of another format
     { role: "assistant", content: "hi" },
   ]);
 });
+
+Deno.test("a request that passes through contains no id that is longer than the format allows", () => {
+  const item = (id: string) => ({
+    type: "message",
+    id,
+    role: "assistant",
+    content: [{ type: "output_text", text: "hi" }],
+  });
+  const longest = "m".repeat(64);
+  const { id: _, ...bare } = item("");
+  const asked = { model: "m", input: [item(longest), item(`${longest}m`)] };
+  assert.deepEqual(JSON.parse(passed(asked)).input, [item(longest), bare]);
+});

@@ -144,6 +144,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   messages: ["strict_schema", "reply_id"],
   chat_completions: [
     "block_writer",
+    "host_forms",
     "include_usage",
     "json_scan",
   ],

@@ -21,6 +21,10 @@ import {
 export interface BodyEdits {
   /** Top-level fields that are left out; they are at another place, such as the path. */
   readonly remove?: readonly string[];
+  /** Top-level fields that have another name there. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Texts of top-level fields that are other words there. */
+  readonly replace?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Absent: the host reads no version. */
   readonly version?: {
     /** Whether the version is a header or the body's field `anthropic_version`. */
@@ -106,7 +110,27 @@ export function planEdits(
   } else if (kept.length > 0) {
     headers[BETA_HEADER] = betaHeader(context.headers[BETA_HEADER], kept);
   }
-  return { set, remove: edits.remove ?? [], headers, dropped };
+  const remove = [...edits.remove ?? []];
+  for (const [name, other] of Object.entries(edits.rename ?? {})) {
+    if (body[name] === undefined) continue;
+    remove.push(name);
+    if (body[other] === undefined) set[other] = body[name];
+  }
+  for (const [name, words] of Object.entries(edits.replace ?? {})) {
+    const word = body[name];
+    const other = typeof word === "string" ? words[word] : undefined;
+    if (other !== undefined) set[name] = other;
+  }
+  const refused =
+    edits.refuses?.filter((key) =>
+      !key.includes(".") && body[key] !== undefined
+    ) ?? [];
+  return {
+    set,
+    remove: [...remove, ...refused],
+    headers,
+    dropped: [...dropped, ...refused],
+  };
 }
 
 /** The betas to send, each once, and the paths of the others. */
@@ -204,6 +228,7 @@ function withoutRefused(
   const text = DECODER.decode(json);
   // An escaped key is not found; the host then refuses the request itself.
   const named = refuses.filter((path) =>
+    path.includes(".") &&
     text.includes(`"${path.slice(path.lastIndexOf(".") + 1)}"`)
   );
   if (named.length === 0) return undefined;

@@ -22,6 +22,8 @@ export interface DecodeContext {
    * Name of the forced tool that replaces structured output: its arguments are the reply's text.
    */
   readonly formatTool?: string;
+  /** See `cachedBesidePrompt` of the capabilities; absent: false. */
+  readonly cachedBesidePrompt?: boolean;
   /**
    * True where the request was translated although client and upstream have one dialect, so the
    * reply is too.

@@ -190,6 +190,8 @@ export class Failover {
       return await attempt({
         ...context,
         client: this.#gateway.client,
+        timers: this.#gateway.timers,
+        firstFrameMs: this.#gateway.config.firstByteTimeoutMs,
         candidate,
         clientDialect: client.dialect,
         upstream,

@@ -23,6 +23,7 @@ import {
 } from "../../translate/stream/relay.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { Trace } from "../http/trace.ts";
+import type { Timers } from "../timers.ts";
 import {
   authenticatedCall,
   type AuthenticatedResponse,
@@ -60,6 +61,10 @@ export interface AttemptOptions {
   readonly candidate: Candidate;
   /** The client's dialect; the reply is written in it. */
   readonly clientDialect: Dialect;
+  /** For the limit to a stream's first frame. */
+  readonly timers: Timers;
+  /** Longest time from a stream's head to its first frame, unless the candidate has a limit of its own for its first byte. */
+  readonly firstFrameMs: number;
   /** The request as written for the candidate. */
   readonly upstream: UpstreamRequest;
   /**
@@ -187,7 +192,12 @@ async function readReply(
   const decode: DecodeContext = options.upstream.context;
   if (isStream && options.stream) {
     const relay = streamRelay(clientDialect, dialect, decode, encode);
-    return await startedStream(relay, response.body);
+    return await startedStream(
+      relay,
+      response.body,
+      options.timers,
+      options.candidate.limits?.firstByteTimeoutMs ?? options.firstFrameMs,
+    );
   }
   const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
   const toReply = isStream
@@ -214,22 +224,61 @@ function isEventStream(
   return wantsStream && !type.includes("json") && !type.includes("html");
 }
 
-/** Waits for a stream's first frame, so that an error in it still becomes an HTTP status. */
+interface LateFrame {
+  /** Rejects at the limit. */
+  readonly promise: Promise<never>;
+  /** Ends the wait. */
+  readonly clear: () => void;
+}
+
+function lateFrame(timers: Timers, limitMs: number): LateFrame {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  const timer = timers.set(
+    () =>
+      reject(
+        new ApiError(
+          "timeout",
+          "the upstream did not begin its answer in time",
+        ),
+      ),
+    limitMs,
+  );
+  return { promise, clear: () => timers.clear(timer) };
+}
+
+/**
+ * Waits for a stream's first frame, so that an error in it still becomes an HTTP status. The wait
+ * has a limit of its own: some hosts send comments for many minutes before they answer.
+ */
 async function startedStream(
   relay: Relay,
   source: ByteSource,
+  timers: Timers,
+  limitMs: number,
 ): Promise<AttemptResult> {
   const first: Uint8Array[] = [];
+  let late: LateFrame | undefined;
   try {
-    while (!relay.progress().started && !relay.done()) {
-      const chunk = await source.read();
+    for (let reads = 0; !relay.progress().started && !relay.done(); reads++) {
+      // Nearly every first read has a frame, and needs no timer.
+      if (reads === 1) late = lateFrame(timers, limitMs);
+      const chunk = await (late === undefined
+        ? source.read()
+        : Promise.race([source.read(), late.promise]));
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
-      if (out.length > 0) first.push(out);
-      if (chunk === undefined) break;
+      if (out.length > 0) {
+        first.push(out);
+      }
+      if (chunk === undefined) {
+        break;
+      }
     }
   } catch (error) {
     source.cancel();
     throw error;
+  } finally {
+    late?.clear();
   }
   const { started, error } = relay.progress();
   if (error !== undefined && !started) {

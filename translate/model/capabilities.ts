@@ -65,6 +65,11 @@ export interface Capabilities {
   readonly callIdForm: "any" | "alnum9";
   /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
   readonly toolChoiceRequired: boolean;
+  /**
+   * Chat format only: prompt tokens do not include cached ones that are more than they are;
+   * otherwise cached tokens are a part of the prompt's.
+   */
+  readonly cachedBesidePrompt: boolean;
   /** Whether tools may be marked `strict`. */
   readonly strictTools: boolean;
   /** Chat format only: whether it takes file parts. */
@@ -93,6 +98,11 @@ export interface Capabilities {
   readonly schema: "json_schema" | "openapi" | "strict_subset";
   /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
   readonly structuredOutput: boolean;
+  /**
+   * Messages format only: whether translated requests ask for the prompt to be cached, which costs
+   * more than a prompt that is never repeated. Formats that always cache have no word for it.
+   */
+  readonly promptCaching: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -117,6 +127,7 @@ const EVERY_EFFORT: readonly Effort[] = [
 const EVERY_FORM = {
   callIdForm: "any",
   toolChoiceRequired: true,
+  cachedBesidePrompt: false,
   strictTools: true,
   files: true,
   jsonObject: true,
@@ -153,6 +164,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "strict_subset",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -185,6 +197,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: true,
       encryptedReasoning: false,
@@ -217,6 +230,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -249,6 +263,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: true,

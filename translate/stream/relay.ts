@@ -137,9 +137,10 @@ export function upstreamRequest(
       ),
       headers: { ...headers, ...plan.headers },
       dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
-      context: isSame
-        ? { ...encoded.context, isTranslated: true }
-        : encoded.context,
+      context: decodeContext(
+        isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
+        can,
+      ),
       passedThrough: false,
     };
   }
@@ -173,12 +174,19 @@ export function upstreamRequest(
       ...plan.dropped,
       ...edited.dropped,
     ],
-    context: { toolNames: new Map() },
+    context: decodeContext({ toolNames: new Map() }, can),
     passedThrough: true,
   };
 }
 
-/** A body that the gateway wrote, changed for its host. Refused keys are left out without being named: the client did not write them. */
+function decodeContext(
+  context: DecodeContext,
+  { cachedBesidePrompt }: Capabilities,
+): DecodeContext {
+  return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
+}
+
+/** A body that the gateway wrote, changed for its host. Refused keys inside it are left out without being named: the client did not write them. */
 function editedBody(
   body: JsonObject,
   plan: PlannedEdits,

@@ -58,6 +58,8 @@ export const AZURE_HOSTS: readonly Host[] = [
       whole: "/models/chat/completions?api-version=2024-05-01-preview",
       auth: { ...KEY_OR_ENTRA, scope: AI_SCOPE },
       errors: "azure",
+      // Its Mistral models know the older name of the limit only (pydantic/pydantic-ai#6593).
+      edits: { rename: { max_completion_tokens: "max_tokens" } },
       // Older versions of this API know no `stream_options`.
       capabilities: { ...CHAT, includeUsage: false },
     }],

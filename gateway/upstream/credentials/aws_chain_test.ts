@@ -173,7 +173,10 @@ Deno.test("chainKeys() reports a refused web identity by name, without the token
   try {
     await assert.rejects(chainKeys(env, SYSTEM_FILES, fetch), (error) => {
       assert.ok(error instanceof CredentialError);
-      assert.match(error.message, /^AWS web identity: InvalidIdentityTokenException$/);
+      assert.match(
+        error.message,
+        /^AWS web identity: InvalidIdentityTokenException$/,
+      );
       assert.doesNotMatch(error.message, /projected-secret/);
       return true;
     });

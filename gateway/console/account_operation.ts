@@ -14,7 +14,7 @@ import {
   requirePermission,
 } from "../accounts/credential_kind.ts";
 import { settingsSchema } from "../accounts/field.ts";
-import { KEY, type KeyRecord } from "../accounts/records.ts";
+import { KEY, KEY_CHANGES, type KeyRecord } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   type IdempotencyKey,
@@ -209,6 +209,20 @@ export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
     async run(admin, holder, _, { id, idempotencyKey }) {
       await ownKey(admin, holder, id);
       return keyJson(await admin.keys.revoke(id, idempotencyKey));
+    },
+  }),
+  operation({
+    operationId: "updateAccountKey",
+    summary:
+      "Change the name or limits of a key of the account; absent fields stay unchanged",
+    permission: "manage",
+    method: "POST",
+    path: "/v1/account/keys/:id",
+    input: settingsSchema(KEY_CHANGES),
+    reply: keyReply,
+    async run(admin, holder, body, { id, idempotencyKey }) {
+      await ownKey(admin, holder, id);
+      return keyJson(await admin.keys.update(id, body, idempotencyKey));
     },
   }),
   operation({

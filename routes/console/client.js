@@ -94,7 +94,93 @@ export function consoleClient() {
     });
   };
 
+  /** Sends a prompt with the pasted key and shows the streamed reply. */
+  const tryPrompt = () => {
+    const form = document.querySelector("form[data-try]");
+    if (!(form instanceof HTMLFormElement)) return;
+    form.hidden = false;
+    const [box, text, state] = [
+      "[data-reply]",
+      "[data-reply-text]",
+      "[data-reply-state]",
+    ]
+      .map((selector) => document.querySelector(selector));
+    const stop = form.querySelector("[data-stop]");
+    if (
+      !(box instanceof HTMLElement) || !text || !state ||
+      !(stop instanceof HTMLButtonElement)
+    ) return;
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const fields = new FormData(form);
+      const abort = new AbortController();
+      stop.disabled = false;
+      stop.onclick = () => abort.abort();
+      box.hidden = false;
+      text.textContent = "";
+      state.textContent = "Sent…";
+      const startedMs = performance.now();
+      let firstMs = 0;
+      let usage = "";
+      try {
+        const reply = await fetch("/v1/messages", {
+          method: "POST",
+          signal: abort.signal,
+          credentials: "omit",
+          headers: {
+            "content-type": "application/json",
+            "x-api-key": String(fields.get("key")),
+          },
+          body: JSON.stringify({
+            model: fields.get("model"),
+            max_tokens: 1000,
+            stream: true,
+            messages: [{ role: "user", content: fields.get("prompt") }],
+          }),
+        });
+        const id = reply.headers.get("request-id") ?? "";
+        if (!reply.ok || reply.body === null) {
+          const { error } = await reply.json();
+          state.textContent = `${reply.status}: ${error?.message} (${id})`;
+          return;
+        }
+        const reader = reply.body.pipeThrough(new TextDecoderStream())
+          .getReader();
+        let rest = "";
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          const lines = (rest + value).split("\n");
+          rest = lines.pop() ?? "";
+          for (const line of lines) {
+            if (!line.startsWith("data: ")) continue;
+            const data = JSON.parse(line.slice(6));
+            const piece = data.delta?.text ?? data.delta?.thinking ?? "";
+            if (piece !== "") firstMs ||= performance.now() - startedMs;
+            text.textContent += piece;
+            if (data.usage) usage = `${data.usage.output_tokens} tokens out, `;
+            if (data.error) usage += `${data.error.message}, `;
+          }
+        }
+        state.textContent = `${usage}first token after ${
+          (firstMs / 1000).toFixed(2)
+        } s, whole ${((performance.now() - startedMs) / 1000).toFixed(2)} s. `;
+        const link = document.createElement("a");
+        link.href = `/console/calls/${encodeURIComponent(id)}`;
+        link.textContent = `What it cost: ${id}`;
+        state.append(link);
+      } catch (error) {
+        state.textContent = abort.signal.aborted
+          ? "Stopped."
+          : `The call failed: ${error}`;
+      } finally {
+        stop.disabled = true;
+      }
+    });
+  };
+
   moveCode();
+  tryPrompt();
   addEventListener("hashchange", moveCode);
   copyButtons();
   localTimes();

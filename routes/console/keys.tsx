@@ -6,23 +6,23 @@
  * @module
  */
 import type { JSX } from "./jsx.d.ts";
-import type { KeyRecord } from "../../gateway/accounts/records.ts";
+import { type KeyRecord, LIMITS } from "../../gateway/accounts/records.ts";
 import { isPermitted } from "../../gateway/accounts/credential_kind.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
-import { ApiError, invalidField } from "../../translate/model/error.ts";
+import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { FormToken, OnceField, page } from "./layout.tsx";
-import { seeOther } from "./see_other.ts";
 import { Distance, Moment } from "./moment.tsx";
 import { NewSecret } from "./new_secret.tsx";
 import { operationInput } from "./operation_input.ts";
 import { runAccountOperation } from "./operations.ts";
+import { recordBody, RecordInputs } from "./record_form.tsx";
 import { Snippet } from "./snippet.tsx";
 
-/** For tokens all keys of the account; for a key itself. */
+/** List, and issue. */
 export const KEYS_ROUTES: readonly AccountPageRoute[] = [
   {
     access: "page",
@@ -47,54 +47,6 @@ export const KEYS_ROUTES: readonly AccountPageRoute[] = [
     method: "POST",
     path: "/console/keys/new",
     handle: issue,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/rotate/:id",
-    handle: rotatePage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/rotate/:id",
-    handle: rotate,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/revoke/:id",
-    handle: revokePage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/revoke/:id",
-    handle: revoke,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "revoke_itself",
-    method: "GET",
-    path: "/console/key",
-    handle: ownKeyPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "revoke_itself",
-    method: "POST",
-    path: "/console/key/revoke",
-    handle: revokeOwn,
   },
 ];
 
@@ -183,6 +135,7 @@ function keyColumns(
           isUsable(key, nowMs)
             ? (
               <span class="acts">
+                <a href={`/console/keys/limits/${key.id}`}>Limits</a>
                 <a href={`/console/keys/rotate/${key.id}`}>Rotate</a>
                 <a href={`/console/keys/revoke/${key.id}`}>Revoke</a>
               </span>
@@ -263,6 +216,12 @@ function newPage(context: RouteContext, visit: AccountVisit): HttpReply {
           </label>
         ))}
       </fieldset>
+      <details>
+        <summary>Limits of this key, beside the plan's</summary>
+        <div class="form">
+          <RecordInputs fields={LIMITS} />
+        </div>
+      </details>
       <div class="acts">
         <button class="main" type="submit">Make the key</button>
         <a class="button" href="/console/keys">Cancel</a>
@@ -294,13 +253,14 @@ async function issue(
           .toISOString(),
       }),
       ...(models.length === 0 ? {} : { models }),
+      ...recordBody(LIMITS, form, { clears: false }),
     }),
   );
-  return shownOnce(context, visit, "New key", reply["key"]);
+  return newKeyPage(context, visit, "New key", reply["key"]);
 }
 
 /** The page with a new key; `text` is null if the form was sent before. */
-function shownOnce(
+export function newKeyPage(
   context: RouteContext,
   visit: AccountVisit,
   title: string,
@@ -335,253 +295,4 @@ function shownOnce(
       </NewSecret>
     </>,
   );
-}
-
-const OVERLAPS: readonly (readonly [seconds: number, name: string])[] = [
-  [86_400, "for 24 hours more"],
-  [3600, "for an hour more"],
-  [604_800, "for 7 days more"],
-  [0, "not at all: it ends at once"],
-];
-
-async function rotatePage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  return page(
-    context,
-    visit,
-    { title: "Rotate a key", nav: "/console/keys" },
-    <form
-      class="card form"
-      method="post"
-      action={`/console/keys/rotate/${key.id}`}
-    >
-      <FormToken visit={visit} />
-      <OnceField />
-      <p>
-        A new key replaces <KeyName item={key} />{" "}
-        with the same models. Both work during the overlap.
-      </p>
-      <label>
-        The old key works
-        <select name="overlap_seconds" autofocus>
-          {OVERLAPS.map(([seconds, name]) => (
-            <option value={String(seconds)}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <div class="acts">
-        <button class="main" type="submit">Rotate</button>
-        <a class="button" href="/console/keys">Cancel</a>
-      </div>
-    </form>,
-  );
-}
-
-async function rotate(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const old = await ownKey(context, visit);
-  const seconds = Number(visit.form.get("overlap_seconds") ?? "0");
-  const reply = await runAccountOperation(
-    context,
-    visit,
-    "rotateAccountKey",
-    operationInput(visit, { overlap_seconds: seconds }, old.id),
-  );
-  const { expiresAtMs } = await ownKey(context, visit);
-  return shownOnce(
-    context,
-    visit,
-    "Rotated",
-    reply["key"],
-    expiresAtMs === undefined ? undefined : (
-      <p class="note" role="status">
-        The old key <code>{old.hint}</code>{" "}
-        {seconds === 0 ? "no longer works." : (
-          <>
-            works until <Moment atMs={expiresAtMs} />.
-          </>
-        )}
-      </p>
-    ),
-  );
-}
-
-async function revokePage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  return page(
-    context,
-    visit,
-    { title: "Revoke a key", nav: "/console/keys" },
-    <RevokeForm
-      item={key}
-      visit={visit}
-      action={`/console/keys/revoke/${key.id}`}
-      back="/console/keys"
-    />,
-  );
-}
-
-async function revoke(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  if (visit.form.get("last_four")?.trim() !== key.hint.slice(-4)) {
-    throw invalidField(
-      "last_four",
-      "must be the last four characters of the key, as the list shows them",
-    );
-  }
-  await runAccountOperation(
-    context,
-    visit,
-    "revokeAccountKey",
-    operationInput(visit, {}, key.id),
-  );
-  return seeOther(`/console/keys?revoked=${key.id}`);
-}
-
-/** Asks for the last four characters: a page, no dialogue. */
-function RevokeForm(
-  { item, visit, action, back }: {
-    readonly item: KeyRecord;
-    readonly visit: AccountVisit;
-    readonly action: string;
-    readonly back: string;
-  },
-): JSX.Element {
-  return (
-    <form class="card form" method="post" action={action}>
-      <FormToken visit={visit} />
-      <OnceField />
-      <p>
-        Calls with <KeyName item={item} />{" "}
-        are refused at once, and for ever. Its usage stays in the books.
-      </p>
-      <label>
-        The key's last four characters
-        <small>
-          To confirm: <code>{item.hint}</code>
-        </small>
-        <input
-          name="last_four"
-          maxLength={4}
-          required
-          autofocus
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
-      <div class="acts">
-        <button class="danger" type="submit">Revoke</button>
-        <a class="button" href={back}>Cancel</a>
-      </div>
-    </form>
-  );
-}
-
-function KeyName({ item }: { readonly item: KeyRecord }): JSX.Element {
-  return (
-    <>
-      <b>
-        <Foreign text={item.name || "the key"} />
-      </b>{" "}
-      (<code>{item.hint}</code>)
-    </>
-  );
-}
-
-/** The account's key of the path; another account's does not exist. */
-async function ownKey(
-  { gateway, parameters }: RouteContext,
-  { holder }: AccountVisit,
-): Promise<KeyRecord> {
-  const id = parameters["id"] ?? "";
-  const key = await gateway.admin.keys.get(id);
-  if (key.accountId === holder.accountId) return key;
-  throw new ApiError("not_found", `there is no key ${id}`, {
-    code: "key_not_found",
-    retryable: false,
-  });
-}
-
-async function ownKeyPage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const { gateway } = context;
-  if (visit.holder.id === "configured") {
-    return page(
-      context,
-      visit,
-      { title: "This key" },
-      <p class="card">
-        This key is the setting GATEWAY_KEY. The gateway's operator changes it
-        there.
-      </p>,
-    );
-  }
-  const key = await gateway.admin.keys.get(visit.holder.id);
-  return page(
-    context,
-    visit,
-    {
-      title: "This key",
-      about:
-        "A key may look at its own usage, and end itself if it has leaked.",
-    },
-    <>
-      <section class="card">
-        <dl>
-          <dt>Name</dt>
-          <dd>
-            <Foreign text={key.name || "(no name)"} />
-          </dd>
-          <dt>Key</dt>
-          <dd>
-            <code>{key.hint}</code>
-          </dd>
-          <dt>Made</dt>
-          <dd>
-            <Moment atMs={key.createdAtMs} />
-          </dd>
-          <dt>State</dt>
-          <dd>
-            <KeyState item={key} nowMs={gateway.now()} />
-          </dd>
-        </dl>
-      </section>
-      <h2>Revoke this key</h2>
-      <RevokeForm
-        item={key}
-        visit={visit}
-        action="/console/key/revoke"
-        back="/console/"
-      />
-    </>,
-  );
-}
-
-async function revokeOwn(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  await runAccountOperation(
-    context,
-    visit,
-    "revokeOwnKey",
-    operationInput(visit, {
-      last_four: visit.form.get("last_four")?.trim() ?? "",
-    }),
-  );
-  // Its session ended with it.
-  return seeOther("/console/sign-in?revoked=1");
 }

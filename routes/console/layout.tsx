@@ -30,6 +30,7 @@ interface NavItem {
 
 const ACCOUNT_NAV: readonly NavItem[] = [
   { name: "Overview", path: "/console/", key: "o", permission: "look" },
+  { name: "Usage", path: "/console/usage", key: "u", permission: "look" },
   { name: "Keys", path: "/console/keys", key: "k", permission: "see_account" },
   {
     name: "This key",
@@ -39,6 +40,13 @@ const ACCOUNT_NAV: readonly NavItem[] = [
   },
   { name: "Models", path: "/console/models", key: "m", permission: "look" },
   { name: "Connect", path: "/console/connect", key: "n", permission: "look" },
+  { name: "Try", path: "/console/try", key: "t", permission: "look" },
+  {
+    name: "Ledger",
+    path: "/console/ledger",
+    key: "l",
+    permission: "see_account",
+  },
   {
     name: "Access",
     path: "/console/access",
@@ -47,14 +55,20 @@ const ACCOUNT_NAV: readonly NavItem[] = [
   },
 ];
 
-const OPERATOR_NAV: readonly NavItem[] = [
-  {
-    name: "Overview",
-    path: "/console/operator/",
-    key: "o",
-    permission: "operate",
-  },
-];
+const OPERATOR_NAV: readonly NavItem[] = ([
+  ["Overview", "", "o"],
+  ["Upstreams", "upstreams", "h"],
+  ["Usage", "usage", "u"],
+  ["Accounts", "accounts", "a"],
+  ["Plans", "plans", "p"],
+  ["Keys", "keys", "k"],
+  ["Ledger", "ledger", "l"],
+] as const).map(([name, path, key]) => ({
+  name,
+  path: `/console/operator/${path}`,
+  key,
+  permission: "operate",
+}));
 
 /** What a page puts into the frame. */
 export interface Page {

@@ -36,9 +36,14 @@ export function Money(
   return (
     <data value={String(microUsd)}>
       {estimated ? "≈ " : ""}
-      {moneyText(microUsd, decimals ?? decimalsOf([microUsd]))}
+      {moneyText(microUsd, decimals ?? ownDecimals(microUsd))}
     </data>
   );
+}
+
+/** Decimals of an amount that stands alone: two where more would be zeros. */
+function ownDecimals(microUsd: number): 2 | 4 {
+  return microUsd !== 0 && microUsd % 10_000 === 0 ? 2 : decimalsOf([microUsd]);
 }
 
 /** A whole number with separators. */

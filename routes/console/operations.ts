@@ -4,28 +4,52 @@
  *
  * @module
  */
-import { ACCOUNT_OPERATIONS } from "../../gateway/console/account_operation.ts";
+import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { OperationInput } from "../../gateway/admin/operation.ts";
-import type { AccountVisit } from "../../gateway/console/visit.ts";
+import { ACCOUNT_OPERATIONS } from "../../gateway/console/account_operation.ts";
+import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { RouteContext } from "../route.ts";
+
+function operationOf<T extends { readonly operationId: string }>(
+  operations: readonly T[],
+  operationId: string,
+): T {
+  const operation = operations.find((one) => one.operationId === operationId);
+  if (operation === undefined) {
+    throw new Error(`there is no operation ${operationId}`);
+  }
+  return operation;
+}
 
 /**
  * Runs an operation of the account as the visitor.
  *
  * @throws {ApiError} from the operation
  */
-export async function runAccountOperation(
+export function runAccountOperation(
   { gateway }: RouteContext,
   { holder }: AccountVisit,
   operationId: string,
   input: OperationInput = {},
 ): Promise<JsonObject> {
-  const operation = ACCOUNT_OPERATIONS.find((one) =>
-    one.operationId === operationId
-  );
-  if (operation === undefined) {
-    throw new Error(`there is no operation ${operationId}`);
+  return operationOf(ACCOUNT_OPERATIONS, operationId)
+    .run(gateway.admin, holder, input);
+}
+
+/**
+ * Runs an operation of the admin API.
+ *
+ * @throws {ApiError} from the operation
+ */
+export function runAdminOperation(
+  { gateway }: RouteContext,
+  visit: Visit,
+  operationId: string,
+  input: OperationInput = {},
+): Promise<JsonObject> {
+  if (visit.session.kind !== "operator") {
+    throw new Error("an admin operation needs an operator's session");
   }
-  return await operation.run(gateway.admin, holder, input);
+  return operationOf(ADMIN_OPERATIONS, operationId).run(gateway.admin, input);
 }

@@ -35,6 +35,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /v1/account/keys/self/revoke": KEY,
   "GET /v1/account/keys": TOKEN,
   "POST /v1/account/keys": MANAGE,
+  "POST /v1/account/keys/:id": MANAGE,
   "POST /v1/account/keys/:id/rotate": MANAGE,
   "POST /v1/account/keys/:id/revoke": MANAGE,
   "GET /v1/account/tokens": TOKEN,
@@ -53,14 +54,18 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /console/operator/sign-in": ALL,
   "POST /console/theme": ALL,
   "POST /console/sign-out": LOOK,
-  "POST /console/operator/sign-out": OPERATOR,
-  "GET /console/operator/": OPERATOR,
   "GET /console/operator": OPERATOR,
   "GET /console/": LOOK,
   "GET /console": LOOK,
+  "GET /console/usage": LOOK,
+  "GET /console/usage.csv": LOOK,
+  "GET /console/ledger": TOKEN,
+  "GET /console/ledger.csv": TOKEN,
   "GET /console/keys": TOKEN,
   "GET /console/keys/new": MANAGE,
   "POST /console/keys/new": MANAGE,
+  "GET /console/keys/limits/:id": MANAGE,
+  "POST /console/keys/limits/:id": MANAGE,
   "GET /console/keys/rotate/:id": MANAGE,
   "POST /console/keys/rotate/:id": MANAGE,
   "GET /console/keys/revoke/:id": MANAGE,
@@ -70,6 +75,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/models": LOOK,
   "GET /console/connect": LOOK,
   "GET /console/connect/:program": LOOK,
+  "GET /console/try": LOOK,
   "GET /console/access": TOKEN,
   "POST /console/access/tokens": MANAGE,
   "POST /console/access/tokens/revoke": MANAGE,
@@ -84,7 +90,10 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
   try {
     for (const route of ROUTES) {
       const name = `${route.method} ${route.path}`;
-      const permitted = route.path.startsWith("/admin/") ? OPERATOR : WHO[name];
+      const isOperators = route.path.startsWith("/admin/") ||
+        (route.path.startsWith("/console/operator/") &&
+          route.path !== "/console/operator/sign-in");
+      const permitted = isOperators ? OPERATOR : WHO[name];
       assert.ok(permitted !== undefined, `${name} is not in the table`);
       const path = route.path.replaceAll(
         /:\w+/g,

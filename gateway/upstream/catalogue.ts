@@ -8,6 +8,7 @@ import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
 } from "../../translate/model/capabilities.ts";
+import type { ModelPrice } from "../accounts/ledger/money.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type {
   CandidateOverride,
@@ -127,12 +128,9 @@ function merged(
   override: ModelOverride,
   kindOf: (vendor: string) => string,
 ): ModelRow {
-  const price = override.price === undefined ? row?.price : {
-    input: override.price.input,
-    output: override.price.output,
-    cacheRead: override.price.cache_read,
-    cacheWrite: override.price.cache_write,
-  };
+  const price = override.price === undefined
+    ? row?.price
+    : priceOf(override.price);
   const first = override.candidates?.[0];
   return {
     id,
@@ -143,7 +141,8 @@ function merged(
     upstreamModel: override.upstream_model ?? row?.upstreamModel ??
       first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
-    price: price ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    price: price ?? FREE,
+    ...(price === undefined ? { unpriced: "free" as const } : {}),
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,
@@ -152,6 +151,17 @@ function merged(
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),
+  };
+}
+
+const FREE: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function priceOf(price: NonNullable<ModelOverride["price"]>): ModelPrice {
+  return {
+    input: price.input,
+    output: price.output,
+    cacheRead: price.cache_read,
+    cacheWrite: price.cache_write,
   };
 }
 

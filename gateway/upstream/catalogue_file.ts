@@ -79,6 +79,8 @@ const candidateOverride = z.strictObject({
   timeouts: callTimeouts.optional(),
 });
 
+const FREE = { input: 0, output: 0, cache_read: 0, cache_write: 0 };
+
 const modelOverride = z.strictObject({
   display_name: z.string().min(1),
   created: z.int().nonnegative(),
@@ -86,12 +88,15 @@ const modelOverride = z.strictObject({
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
-  price: z.strictObject({
-    input: z.int().nonnegative(),
-    output: z.int().nonnegative(),
-    cache_read: z.int().nonnegative(),
-    cache_write: z.int().nonnegative(),
-  }),
+  price: z.preprocess(
+    (value) => value === "free" ? FREE : value,
+    z.strictObject({
+      input: z.int().nonnegative(),
+      output: z.int().nonnegative(),
+      cache_read: z.int().nonnegative(),
+      cache_write: z.int().nonnegative(),
+    }),
+  ),
   capabilities: capabilityOverrides,
   candidates: z.array(candidateOverride).min(1),
   timeouts: callTimeouts.extend({ total_seconds: timeLimit }).partial(),

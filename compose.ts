@@ -12,6 +12,7 @@ import {
 } from "./gateway/open_accounts.ts";
 import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
+import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
@@ -109,6 +110,15 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...(config.adminToken === undefined
       ? {}
       : { adminAuth: adminAuth(config.adminToken, now) }),
+    // Without a kept store the sessions would end with the process.
+    ...(config.console === "off" || accounts.isInMemory ? {} : {
+      console: createConsole({
+        config,
+        accounts: accounts.accounts,
+        admin: accounts.admin,
+        now,
+      }),
+    }),
     models: modelsOf(config),
     client,
     timers: options.timers ?? systemTimers,

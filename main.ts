@@ -8,7 +8,13 @@ import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
 import { startReplay } from "./replay/mod.ts";
 import { banner } from "./gateway/banner.ts";
-import { type Config, ConfigError, readConfig } from "./gateway/config.ts";
+import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
+import {
+  type Config,
+  ConfigError,
+  isLoopback,
+  readConfig,
+} from "./gateway/config.ts";
 import { denoDefects } from "./gateway/observability/deno_defects.ts";
 import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
 import { fileVersion, FileWatch, LOOK_MS } from "./gateway/file_watch.ts";
@@ -182,12 +188,23 @@ if (config.configFile !== undefined) {
 
 handle = (request) => dispatch(gateway, request);
 opened.resolve(gateway);
+/** One click from the first start to the console; not where others could read the terminal's log. */
+const signInCode = accounts.freshKey !== undefined &&
+    gateway.console !== undefined && config.listen !== undefined &&
+    isLoopback(config.listen.hostname)
+  ? (await accounts.admin.signInCodes.create({
+    accountId: DEFAULT_ACCOUNT,
+    scope: "manage",
+  })).text
+  : undefined;
 address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   show(banner({
     config,
     baseUrl: `http://${host}:${port}`,
     ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
+    ...(signInCode === undefined ? {} : { signInCode }),
+    hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
     models: gateway.models.models.map((model) => model.id),
   }));

@@ -25,7 +25,7 @@ async function modules(folder: URL): Promise<URL[]> {
       !["data", "dist", "cov"].includes(entry.name)
     ) {
       found.push(...await modules(new URL(`${entry.name}/`, folder)));
-    } else if (entry.name.endsWith(".ts")) {
+    } else if (/\.tsx?$/.test(entry.name)) {
       found.push(new URL(entry.name, folder));
     }
   }

@@ -75,6 +75,13 @@ export interface Config {
   readonly gatewayKey?: string;
   /** Bearer token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
+  /**
+   * The areas of the console; `off` also where its sessions would not be kept: on a platform
+   * without a shared store.
+   */
+  readonly console: "all" | "account" | "off";
+  /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
+  readonly publicUrl?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
   /**
@@ -194,6 +201,14 @@ const ENVIRONMENT = z.object({
     /^[\x21-\x7e]{16,}$/,
     "must have 16 or more characters and no blanks",
   ).optional(),
+  GATEWAY_CONSOLE: z.enum(
+    ["all", "account", "off"],
+    "must be all, account or off",
+  ).default("all"),
+  GATEWAY_PUBLIC_URL: z.string().regex(
+    /^https?:\/\/[^/\s?#@]+\/?$/,
+    "must be an address such as https://models.example.com, without a path",
+  ).transform((text) => text.replace(/\/$/, "")).optional(),
   DATABASE_URL: z.string().regex(
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
@@ -347,6 +362,12 @@ export function readConfig(sources: ConfigSources): Config {
     ...(values.GATEWAY_ADMIN_TOKEN === undefined
       ? {}
       : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
+    console: onPlatform && values.DATABASE_URL === undefined
+      ? "off"
+      : values.GATEWAY_CONSOLE,
+    ...(values.GATEWAY_PUBLIC_URL === undefined
+      ? {}
+      : { publicUrl: values.GATEWAY_PUBLIC_URL }),
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),

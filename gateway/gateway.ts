@@ -10,6 +10,7 @@ import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AdminAuth } from "./admin/auth.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
+import type { Console } from "./console/console.ts";
 import type { RequestLog } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import type { Timers } from "./timers.ts";
@@ -33,6 +34,8 @@ export interface GatewayParts {
   readonly admin: Admin;
   /** Verifies the admin token; absent if none is configured: then there is no admin API. */
   readonly adminAuth?: AdminAuth;
+  /** The console's sessions; absent where there is no console. */
+  readonly console?: Console;
   /** The replies that later requests can refer to; absent where none are stored. */
   readonly replies?: StoredReplies;
   /** The offered models; replaced together with the settings. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import { requirePermission } from "../gateway/accounts/credential_kind.ts";
 import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { errorText } from "../gateway/observability/log.ts";
@@ -15,9 +16,13 @@ import { traceOf } from "../gateway/http/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
+import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
+import { errorPage } from "./console/error_page.tsx";
+import { PAGE_ROUTES } from "./console/mod.ts";
+import { isConsolePath, servePage } from "./console/page_access.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
@@ -35,6 +40,7 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,
   ...ADMIN_ROUTES,
@@ -44,6 +50,7 @@ const API_ROUTES: readonly Route[] = [
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...openapiRoutes(API_ROUTES),
+  ...PAGE_ROUTES,
 ];
 
 interface Match {
@@ -64,19 +71,18 @@ export async function dispatch(
 ): Promise<Response> {
   const arrivedMs = gateway.now();
   const requestId = newRequestId(arrivedMs);
-  const { status, headers, body } = await respond({
-    gateway,
-    request,
-    requestId,
-    arrivedMs,
-  });
+  const arrival = { gateway, request, requestId, arrivedMs };
+  const { status, headers, body } = await respond(arrival);
   const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
       ...headers,
       "request-id": requestId,
       "x-request-id": requestId,
-      ...corsHeaders(gateway, request),
+      // No page of another origin reads the console, whatever is configured.
+      ...(headers["content-security-policy"] === undefined
+        ? corsHeaders(gateway, request)
+        : {}),
     },
     body: request.method === "HEAD" ? null : body,
   });
@@ -87,18 +93,20 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
   const { gateway, request } = arrival;
   // For the text and the log entry of a refusal; set as soon as known.
   let path = "";
+  let query = new URLSearchParams();
   let endpoint: string | undefined;
   let dialect: Dialect = messages;
   try {
     const target = targetOf(request);
-    path = target.path;
+    ({ path, query } = target);
     const matches = matching(path);
     if (matches.length === 0) {
+      if (isConsolePath(path)) throw noSuchPage();
       const wrong = wrongAddress(path);
       dialect = wrong.dialect;
       throw wrong.error;
     }
-    if (request.method === "OPTIONS") {
+    if (request.method === "OPTIONS" && !isConsolePath(path)) {
       return preflight(gateway, request, allowed(matches));
     }
     const effectiveMethod = request.method === "HEAD" ? "GET" : request.method;
@@ -118,7 +126,12 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       parameters,
     });
   } catch (error) {
-    return refusal(gateway, dialect, error, { ...arrival, path, endpoint });
+    return refusal(gateway, dialect, error, {
+      ...arrival,
+      path,
+      query,
+      endpoint,
+    });
   }
 }
 
@@ -126,7 +139,19 @@ async function authenticateAndHandle(
   route: Route,
   context: RouteContext,
 ): Promise<HttpReply> {
-  if (route.access === "open") return await route.handle(context);
+  switch (route.access) {
+    case "open":
+      return await route.handle(context);
+    case "page":
+      return await servePage(route, context);
+    case "account": {
+      const holder = await presentedHolder(context);
+      requirePermission(holder.kind, route.permission);
+      return await route.handle(context, holder);
+    }
+    case "key":
+      break;
+  }
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
   );
@@ -139,6 +164,7 @@ function refusal(
   error: unknown,
   at: Arrival & {
     readonly path: string;
+    readonly query: URLSearchParams;
     readonly endpoint: string | undefined;
   },
 ): HttpReply {
@@ -164,6 +190,9 @@ function refusal(
       error: errorText(error),
       ...(note === undefined ? {} : { note }),
     });
+  }
+  if (isConsolePath(at.path)) {
+    return errorPage(at, apiError, encoded);
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
@@ -258,6 +287,12 @@ function allowed(matches: readonly Match[]): readonly string[] {
   const methods = new Set(matches.map(({ route }) => route.method as string));
   if (methods.has("GET")) methods.add("HEAD");
   return [...methods, "OPTIONS"];
+}
+
+function noSuchPage(): ApiError {
+  return new ApiError("not_found", "there is no such page", {
+    retryable: false,
+  });
 }
 
 function wrongMethod(method: string, allow: readonly string[]): ApiError {

@@ -11,6 +11,7 @@ import {
   messagesRequest,
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
+import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
@@ -159,6 +160,7 @@ function description(routes: readonly Route[]): JsonObject {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
         bearer: { type: "http", scheme: "bearer" },
         adminToken: { type: "http", scheme: "bearer" },
+        accountToken: { type: "http", scheme: "bearer" },
       },
       schemas: { Error: schemaOf(errorReply) },
     },
@@ -167,7 +169,8 @@ function description(routes: readonly Route[]): JsonObject {
 
 function operationOf(route: Route, id: string): JsonObject {
   const operation: Operation | undefined = OPERATIONS[id] ??
-    ADMIN_DESCRIPTIONS[id];
+    ADMIN_DESCRIPTIONS[id] ??
+    ACCOUNT_OPERATIONS.find(({ operationId }) => operationId === id);
   if (operation === undefined) {
     throw new Error(`operation ${id} has no description`);
   }
@@ -180,7 +183,7 @@ function operationOf(route: Route, id: string): JsonObject {
       schema: { type: "string" },
     })),
     ...(operation.query === undefined ? [] : queryOf(operation.query)),
-    ...(isAdmin && route.method === "POST"
+    ...((isAdmin || route.access === "account") && route.method === "POST"
       ? [{
         name: "idempotency-key",
         in: "header",
@@ -209,6 +212,8 @@ function operationOf(route: Route, id: string): JsonObject {
     summary: operation.summary,
     ...(isAdmin
       ? { security: [{ adminToken: [] }] }
+      : route.access === "account"
+      ? { security: [{ accountToken: [] }, { apiKey: [] }, { bearer: [] }] }
       : route.access === "open"
       ? { security: [] }
       : {}),

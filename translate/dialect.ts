@@ -126,10 +126,9 @@ export interface StreamEncoder {
 
 /** Makes a stream that passes through end exactly once, as its format demands. One per stream. */
 export interface StreamEnding {
-  /**
-   * The bytes to send for one frame: usually the frame with its model id replaced. `events` is the
-   * decoded frame.
-   */
+  /** True where `keep` replaces the model id; otherwise its frames already have the client's. */
+  readonly setsModel?: boolean;
+  /** The bytes to send for one frame, usually its own. `events` is the decoded frame. */
   keep(
     bytes: Uint8Array,
     frames: readonly Frame[],

@@ -11,7 +11,13 @@
  */
 import type { Caller } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
-import { hashesEqual, invalidKey, isWellFormed, keyHash } from "./key.ts";
+import {
+  hashesEqual,
+  invalidKey,
+  isWellFormed,
+  keyHash,
+  tokenInsteadOfKey,
+} from "./key.ts";
 import {
   ACCOUNT_ROW,
   type AccountRow,
@@ -195,6 +201,9 @@ export function createAuthenticator(
           throw unavailable(1000, error);
         }
         if (caller !== undefined) return caller;
+      }
+      if (presented.some((text) => text.startsWith("at-"))) {
+        throw tokenInsteadOfKey();
       }
       throw invalidKey(presented.length > 0);
     },

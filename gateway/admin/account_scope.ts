@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Holder } from "../accounts/credential_kind.ts";
 
 /** The account of a credential, and its key where it is limited to one. */
 export interface AccountScope {
@@ -10,4 +11,9 @@ export interface AccountScope {
   readonly accountId: string;
   /** Only data of this key; absent: of every key of the account. */
   readonly keyId?: string;
+}
+
+/** What a credential may see: a key itself, a token the whole account. */
+export function scopeOf({ kind, id, accountId }: Holder): AccountScope {
+  return { accountId, ...(kind === "key" ? { keyId: id } : {}) };
 }

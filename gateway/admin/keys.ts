@@ -31,15 +31,23 @@ export const issuedKeyReply: z.ZodType = z.object({
   ),
 });
 
-function keyJson(key: KeyRecord): JsonObject {
+/** Metadata as the API replies with it; never the text. */
+export function keyJson(key: KeyRecord): JsonObject {
   return { object: "key", ...recordJson(KEY, key) };
 }
 
-function issuedJson(issued: IssuedKey): JsonObject {
+/** A new key as JSON. */
+export function issuedJson(issued: IssuedKey): JsonObject {
   return { ...keyJson(issued.record), key: issued.text ?? null };
 }
 
 const MAX_OVERLAP_SECONDS = 365 * 24 * 60 * 60;
+
+/** Body of a rotation. */
+export const rotateBody: z.ZodType<{ readonly overlap_seconds: number }> = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
+  });
 
 export const KEY_OPERATIONS: readonly AdminOperation[] = [
   query({
@@ -91,9 +99,7 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
     summary:
       "Issue a key that replaces another; the old one expires after overlap_seconds",
     path: "/admin/v1/keys/:id/rotate",
-    request: z.strictObject({
-      overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
-    }),
+    request: rotateBody,
     reply: issuedKeyReply,
     run: async (admin, body, { id, idempotencyKey }) =>
       issuedJson(

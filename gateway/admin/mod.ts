@@ -9,6 +9,7 @@ import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
 import { PLAN_OPERATIONS } from "./plans.ts";
+import { TOKEN_OPERATIONS } from "./tokens.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
 import { USAGE_OPERATIONS } from "./usage.ts";
 import { WEBHOOK_OPERATIONS } from "./webhooks.ts";
@@ -20,6 +21,7 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...ACCOUNT_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),
+  ...TOKEN_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
 ];

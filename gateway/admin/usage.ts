@@ -81,7 +81,8 @@ const usageQuery = z.strictObject({
 export const ownUsageQuery: z.ZodObject<typeof OWN_FIELDS, z.core.$strict> = z
   .strictObject(OWN_FIELDS);
 
-function usageJson(line: UsageLine): JsonObject {
+/** A line of a report as the API replies with it. */
+export function usageJson(line: UsageLine): JsonObject {
   return {
     ...(line.day === undefined ? {} : { day: line.day }),
     ...(line.hour === undefined ? {} : { hour: line.hour }),

@@ -23,7 +23,7 @@ function webhookJson({ accountId, url, pending }: Webhook): JsonObject {
   return { object: "webhook", account: accountId, url: url ?? null, pending };
 }
 
-/** All operations on webhooks. */
+/** Show, set, test and remove; a longer path precedes its prefixes. */
 export const WEBHOOK_OPERATIONS: readonly AdminOperation[] = [
   mutation({
     operationId: "removeWebhook",

@@ -23,6 +23,8 @@ export interface CliContext {
   readonly admin: () => Promise<Admin>;
   /** Current Unix time in milliseconds, for flags with a duration. */
   readonly now: () => number;
+  /** The gateway's address as people reach it, without a slash at the end. */
+  readonly baseUrl: string;
   /** Writes output: whole lines. */
   readonly print: (text: string) => void;
   /** Writes an error message. */
@@ -78,7 +80,7 @@ async function execute(
   id: string | undefined,
   fields: Readonly<Record<string, unknown>>,
   isJson: boolean,
-  { admin: open, print, printError }: CliContext,
+  { admin: open, baseUrl, print, printError }: CliContext,
 ): Promise<number> {
   const admin = await open();
   if (command.operationId === "audit") {
@@ -104,7 +106,10 @@ async function execute(
     ...(id === undefined ? {} : { id }),
     ...(operation.method === "GET" ? { query: fields } : { body: fields }),
   });
-  print(isJson ? JSON.stringify(answer) : textTable(answer));
+  const shown = operation.operationId === "createSignInLink"
+    ? { ...answer, link: `${baseUrl}${answer["path"]}` }
+    : answer;
+  print(isJson ? JSON.stringify(shown) : textTable(shown));
   return 0;
 }
 
@@ -213,6 +218,8 @@ async function main(): Promise<number> {
     const ids = new Set(config.catalogue.models.map(({ id }) => id));
     return await runCli(Deno.args, {
       now: Date.now,
+      baseUrl: config.publicUrl ??
+        `http://127.0.0.1:${config.listen?.port ?? 8787}`,
       printError,
       // deno-lint-ignore no-console
       print: (text) => console.log(text),

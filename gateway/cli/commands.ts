@@ -6,6 +6,7 @@
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
 import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
+import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
 /** A flag of a command. */
 export interface Flag {
@@ -192,6 +193,34 @@ export const COMMANDS: readonly Command[] = [
     operationId: "revokeKey",
     id: "key",
     flags: {},
+  },
+  {
+    noun: "tokens",
+    verb: "list",
+    operationId: "listTokens",
+    flags: { account: text("account", "of this account"), ...LIST },
+  },
+  {
+    noun: "tokens",
+    verb: "issue",
+    operationId: "issueToken",
+    flags: flagsOf(TOKEN),
+  },
+  {
+    noun: "tokens",
+    verb: "revoke",
+    operationId: "revokeToken",
+    id: "token",
+    flags: {},
+  },
+  {
+    noun: "console",
+    verb: "link",
+    operationId: "createSignInLink",
+    flags: {
+      account: text("account", "account that the link opens"),
+      scope: text("scope", "read (the default) or manage"),
+    },
   },
   {
     noun: "usage",

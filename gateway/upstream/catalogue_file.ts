@@ -49,6 +49,7 @@ const capabilityOverrides = z.strictObject({
   prefill: z.boolean(),
   schema: z.enum(["json_schema", "openapi", "strict_subset"]),
   structuredOutput: z.boolean(),
+  promptCaching: z.boolean(),
   callIds: z.boolean(),
   includeUsage: z.boolean(),
   encryptedReasoning: z.boolean(),

@@ -7,6 +7,7 @@
  */
 import { EventEmitter } from "node:events";
 import type { Conn } from "./dial.ts";
+import type { SystemEvents } from "./system_events.ts";
 
 /**
  * Consecutive reads fill a slab, and the reader receives views of it: no copy, and no buffer for
@@ -22,11 +23,33 @@ const MIN_ROOM_BYTES = 1024;
 /** Pieces up to this total size are written together. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
+/**
+ * A connection without a write for this long is checked before the next one. Below it, the check
+ * would cost a busy connection more than the race that is left.
+ */
+export const CHECK_AFTER_MS = 20;
+
 const ENCODER = new TextEncoder();
+
+/**
+ * The end of a connection. By this code undici recognizes an end that concerns only the running
+ * request; a request that still waits is then sent on another connection instead of failing.
+ */
+class ConnectionError extends Error {
+  readonly code = "UND_ERR_SOCKET";
+}
+
+/** The connection ended before any byte of the running request was written to it. */
+export class NothingSentError extends ConnectionError {
+  constructor() {
+    super("the connection was closed while idle");
+  }
+}
 
 /** A socket, which owns its connection. */
 export class ConnSocket extends EventEmitter {
   readonly #conn: Conn;
+  readonly #events: SystemEvents;
   #slab = new Uint8Array(SMALL_SLAB_BYTES);
   #slabUsed = 0;
   #unread: Uint8Array | undefined;
@@ -34,12 +57,17 @@ export class ConnSocket extends EventEmitter {
   #unwritten: Uint8Array[] = [];
   #isWriting = false;
   #corks = 0;
+  /** Start of the last write, on the monotonic clock. */
+  #writtenMs = performance.now();
+  /** A request waits for the check of the connection; see {@linkcode ConnSocket.#check}. */
+  #isChecking = false;
   #destroyed = false;
 
   /** Takes over a connection. */
-  constructor(conn: Conn) {
+  constructor(conn: Conn, events: SystemEvents) {
     super();
     this.#conn = conn;
+    this.#events = events;
     // Reads before undici asks, to notice the end of an idle connection.
     this.#readMore();
   }
@@ -92,13 +120,18 @@ export class ConnSocket extends EventEmitter {
   };
 
   readonly #hasFailed = (error: unknown): void => {
-    this.destroy(error instanceof Error ? error : new Error(String(error)));
+    this.destroy(
+      new ConnectionError(error instanceof Error ? error.message : "unknown"),
+    );
   };
 
-  /** Writes bytes or Latin-1 text. undici writes whole bodies and ignores the result. */
+  /**
+   * Writes bytes or Latin-1 text. undici writes a whole request at once, corked, and ignores the
+   * result.
+   */
   write(piece: string | Uint8Array): boolean {
     this.#unwritten.push(typeof piece === "string" ? latin1(piece) : piece);
-    if (this.#corks === 0) this.#writeMore();
+    if (this.#corks === 0) this.#startWriting();
     return true;
   }
 
@@ -109,7 +142,29 @@ export class ConnSocket extends EventEmitter {
 
   /** Writes the buffered pieces together. */
   uncork(): void {
-    if (--this.#corks === 0) this.#writeMore();
+    if (--this.#corks === 0) this.#startWriting();
+  }
+
+  #startWriting(): void {
+    if (this.#isWriting || this.#isChecking) return;
+    const nowMs = performance.now();
+    if (nowMs - this.#writtenMs >= CHECK_AFTER_MS) return this.#check();
+    this.#writtenMs = nowMs;
+    this.#writeMore();
+  }
+
+  /**
+   * Lets the pending read notice the end of an idle connection before a request is written. undici
+   * waits for one turn of the event loop, which does not suffice; see {@linkcode SystemEvents}.
+   */
+  #check(): void {
+    this.#isChecking = true;
+    this.#events.after(() => {
+      if (this.#destroyed) return;
+      this.#isChecking = false;
+      this.#writtenMs = performance.now();
+      this.#writeMore();
+    });
   }
 
   #writeMore(): void {
@@ -138,7 +193,9 @@ export class ConnSocket extends EventEmitter {
     }
     // Deferred: undici destroys the socket inside its parser, and frees the parser at `close`.
     queueMicrotask(() => {
-      if (error !== undefined) this.emit("error", error);
+      if (error !== undefined) {
+        this.emit("error", this.#isChecking ? new NothingSentError() : error);
+      }
       this.emit("close");
     });
     return this;

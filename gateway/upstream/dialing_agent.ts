@@ -7,6 +7,7 @@
 import { Agent, Client, type Dispatcher, Pool } from "undici";
 import { ConnSocket } from "./conn_socket.ts";
 import { type Dial, dialer, type Resolve } from "./dial.ts";
+import { SystemEvents } from "./system_events.ts";
 
 /**
  * Dispatch options with a way to abort the connection attempt. (The handler cannot carry it: undici
@@ -23,6 +24,7 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 /** Creates an agent that keeps idle connections for `keepAliveMs`. */
 export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
   const dial = dialer(resolve);
+  const events = new SystemEvents();
   return new Agent({
     // undici's own time limits are off: their resolution is one second, and their clock outlives
     // the calls.
@@ -33,7 +35,8 @@ export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
     factory: (origin, options) =>
       new Pool(origin, {
         ...options,
-        factory: (origin, options) => new DialingClient(origin, options, dial),
+        factory: (origin, options) =>
+          new DialingClient(origin, options, dial, events),
       }),
   });
 }
@@ -48,6 +51,7 @@ class DialingClient extends Client {
     origin: URL,
     options: Client.Options,
     dial: Dial,
+    events: SystemEvents,
   ) {
     const current: { onDialing?: OnDialing | undefined } = {};
     super(origin, {
@@ -64,7 +68,7 @@ class DialingClient extends Client {
           (conn) => {
             current.onDialing = undefined;
             // undici accepts any duplex, but its types name only its own sockets.
-            done(null, new ConnSocket(conn) as never);
+            done(null, new ConnSocket(conn, events) as never);
           },
           (error) => {
             current.onDialing = undefined;

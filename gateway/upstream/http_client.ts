@@ -1,6 +1,6 @@
 /**
  * One HTTP call to an upstream, with time limits. Follows no redirect (which could send the key to
- * another host) and retries nothing.
+ * another host). A request is repeated only if no byte of it was sent.
  *
  * Uses undici's dispatcher instead of `fetch`: reading a stream through `fetch` costs three times
  * as much processor time, and `fetch` has no time limits of its own.
@@ -12,6 +12,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { certificateFault } from "./certificate_fault.ts";
+import { NothingSentError } from "./conn_socket.ts";
 import { decompress } from "./decompress.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import type { Resolve } from "./dial.ts";
@@ -93,13 +94,10 @@ function dispatch(
       call.signal,
       limits,
       timers,
+      () => void agent.dispatch(options, handler),
       resolve,
       reject,
     );
-    if (call.signal.aborted) {
-      handler.onResponseError(undefined, call.signal.reason);
-      return;
-    }
     const options: DialingOptions = {
       origin,
       path,
@@ -108,7 +106,7 @@ function dispatch(
       body: call.body,
       onDialing: (attempt) => handler.dialing(attempt),
     };
-    agent.dispatch(options, handler);
+    handler.start();
   });
 }
 
@@ -137,6 +135,7 @@ function addressOf(text: string): ParsedUrl {
 /** The undici callbacks of one call, and the queue between them and the reader. */
 class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #signal: AbortSignal;
+  #send: () => void;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
@@ -161,10 +160,12 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     signal: AbortSignal,
     limits: CallLimits,
     timers: Timers,
+    send: () => void,
     resolve: (response: UpstreamResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#signal = signal;
+    this.#send = send;
     this.#resolve = resolve;
     this.#reject = reject;
     signal.addEventListener("abort", this.#onAbort);
@@ -176,6 +177,14 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
       () => this.#controller?.paused === true,
       (error) => this.#abort(error),
     );
+  }
+
+  /** Sends the request, unless the call has ended. */
+  start(): void {
+    if (this.#signal.aborted) {
+      this.#finish({ error: abortReason(this.#signal) });
+    }
+    if (!this.#ended) this.#send();
   }
 
   /** A connection attempt has begun for this call, and ends with it. */
@@ -200,6 +209,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     // 1xx responses precede the real one.
     if (status < 200) return;
     this.#timer.enter("idle");
+    this.#send = SENT;
     const head = new ResponseHead(headers);
     this.#resolve({
       status,
@@ -239,6 +249,13 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     _controller: Dispatcher.DispatchController | undefined,
     error: unknown,
   ): void {
+    if (error instanceof NothingSentError && !this.#ended) {
+      this.#controller = undefined;
+      this.#timer.enter("connect");
+      // Deferred: undici has not finished with the closed connection.
+      queueMicrotask(() => this.start());
+      return;
+    }
     this.#finish({
       error: this.#signal.aborted
         ? abortReason(this.#signal)
@@ -306,6 +323,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   #finish(failure: { readonly error: unknown } | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#send = SENT;
     this.#failure = failure;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#timer.stop();
@@ -321,6 +339,9 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     }
   }
 }
+
+/** Replaces the function that sends a request, which holds its body. */
+const SENT = (): void => {};
 
 /**
  * The error that undici receives for a call that has ended. One for all calls: an error references

@@ -449,13 +449,7 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
         requestId: "req_test",
         arrivedMs: 0,
         parameters: {},
-      }, {
-        accountId: "default",
-        keyId: "key_1",
-        isActive: true,
-        isKey: () => true,
-        allows: () => true,
-      }),
+      }, { kind: "key", accountId: "default", id: "key_1" }),
     );
     assert.deepEqual(await response.json(), {
       object: "list",

@@ -5,6 +5,7 @@
  * @module
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { withTimeout } from "./with_timeout.ts";
 
 /** The ways in which it treats a call. */
 export const FATES = [
@@ -41,8 +42,8 @@ export interface FaultUpstream {
   /** Settles once the connection that brought that call is closed. */
   gone(nonce: string): Promise<void>;
   /**
-   * Ends the connections that are open, and resolves once the other side has closed them, too, or
-   * has not in 3 s, so that no request is sent on them. For times without a running call.
+   * Ends the connections that are open, and resolves once the other side has closed them, too, so
+   * that no request is sent on them. For times without a running call.
    */
   closeIdle(): Promise<void>;
   /** Closes everything. */
@@ -96,14 +97,11 @@ function whole(status: string, body: string, length = body.length): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
 }
 
-/** Deno 2.5 cannot reset a socket, so there it is only closed and needs no front. */
-const CAN_RESET = !Deno.version.deno.startsWith("2.5.");
+/** Whether sockets can be reset. Deno 2.5 cannot, so there they are only closed and need no front. */
+export const CAN_RESET: boolean = !Deno.version.deno.startsWith("2.5.");
 
 /** A front's event: it received bytes to forward. */
 const FORWARDED = "forwarded";
-
-/** How long the other side may take to close an idle connection. */
-const MAX_CLOSE_MS = 3_000;
 
 interface Waits {
   readonly arrived: PromiseWithResolvers<void>;
@@ -178,12 +176,10 @@ export async function startFaultUpstream(): Promise<FaultUpstream> {
   const closeIdle = async (): Promise<void> => {
     const idle = [...open];
     for (const [conn] of idle) void conn.closeWrite().catch(() => {});
-    // On Deno 2.9.6 a connection was once not closed by the other side; the cause is unknown.
-    const late = setTimeout(() => {
-      for (const [conn] of idle) closeQuietly(conn);
-    }, MAX_CLOSE_MS);
-    await Promise.all(idle.map(([, ended]) => ended));
-    clearTimeout(late);
+    await withTimeout(
+      Promise.all(idle.map(([, ended]) => ended)),
+      "the gateway to close idle connections",
+    );
   };
   return {
     plain: { port: plain.addr.port, resetPort: await front(plain.addr.port) },

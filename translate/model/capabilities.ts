@@ -98,6 +98,11 @@ export interface Capabilities {
   readonly schema: "json_schema" | "openapi" | "strict_subset";
   /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
   readonly structuredOutput: boolean;
+  /**
+   * Messages format only: whether translated requests ask for the prompt to be cached, which costs
+   * more than a prompt that is never repeated. Formats that always cache have no word for it.
+   */
+  readonly promptCaching: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -159,6 +164,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "strict_subset",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -191,6 +197,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: true,
       encryptedReasoning: false,
@@ -223,6 +230,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -255,6 +263,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: true,

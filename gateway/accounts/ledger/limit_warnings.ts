@@ -34,9 +34,9 @@ export interface Warned {
 const NONE: readonly Warning[] = [];
 
 /**
- * The warnings that are due. `refusedBy`: the limit of which a call was refused until the
- * window ends, by its index: from the first percentage on it counts as reached, although the
- * last call did not fill it.
+ * The warnings that are due. `refusedBy`: index of a limit that has refused a call until its
+ * window ends. From the first percentage on it counts as reached, although no call has
+ * filled it.
  */
 export function warn(
   use: LimitUse,

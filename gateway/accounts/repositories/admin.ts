@@ -14,6 +14,15 @@ import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import { allEntries, listLedger } from "./ledger_report.ts";
 import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
+import {
+  type SessionRepository,
+  sessionRepository,
+} from "./session_repository.ts";
+import {
+  type SignInCodeRepository,
+  signInCodeRepository,
+} from "./sign_in_code_repository.ts";
+import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
@@ -38,6 +47,12 @@ export interface Admin {
   readonly keys: KeyRepository;
   /** Administration of webhooks. */
   readonly webhooks: WebhookRepository;
+  /** Administration of account tokens. */
+  readonly tokens: TokenRepository;
+  /** Codes of sign-in links. */
+  readonly signInCodes: SignInCodeRepository;
+  /** Sessions of the console. */
+  readonly sessions: SessionRepository;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
@@ -57,6 +72,9 @@ export function createAdmin(context: RepositoryContext): Admin {
     accounts: accountRepository(context),
     keys: keyRepository(context),
     webhooks: webhookRepository(context),
+    tokens: tokenRepository(context),
+    signInCodes: signInCodeRepository(context),
+    sessions: sessionRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

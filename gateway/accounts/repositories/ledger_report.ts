@@ -94,7 +94,7 @@ export function csvLines(entries: readonly LedgerEntry[]): string {
  * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
  * `user`: a quote in front prevents that.
  */
-function csvCell(value: unknown): string {
+export function csvCell(value: unknown): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -319,6 +319,47 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX webhook_messages_due ON webhook_messages (next_at_ms)`,
     `CREATE INDEX webhook_messages_account ON webhook_messages (account_id)`,
   ],
+  [
+    // Credentials of the console. Of each only a hash is stored.
+    `CREATE TABLE account_tokens (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      name TEXT NOT NULL,
+      hint TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER
+    ) {strict}`,
+    `CREATE INDEX account_tokens_account ON account_tokens (account_id, id)`,
+    // Codes of sign-in links. Each opens one console session.
+    `CREATE TABLE sign_in_codes (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      used_at_ms INTEGER
+    ) {strict}`,
+    // subject is the id of a key, token or code. proof depends on the cookie's value and on a
+    // credential that is not in the store; '' where the credential is.
+    `CREATE TABLE console_sessions (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL UNIQUE,
+      kind TEXT NOT NULL CHECK (kind IN ('key', 'read', 'manage', 'operator')),
+      subject TEXT NOT NULL,
+      account_id TEXT,
+      proof TEXT NOT NULL,
+      made_at_ms INTEGER NOT NULL,
+      seen_at_ms INTEGER NOT NULL,
+      ends_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX console_sessions_account ON console_sessions (account_id, id)`,
+    `CREATE INDEX console_sessions_end ON console_sessions (ends_at_ms)`,
+  ],
 ];
 
 /**

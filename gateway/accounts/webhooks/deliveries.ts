@@ -41,7 +41,7 @@ export interface Deliveries {
 
 const INTERVAL_MS = 5000;
 
-/** Pauses after the attempts; a message is given up after the last one. */
+/** Pauses between the attempts; a message is given up after the attempt that follows the last one. */
 export const RETRY_PAUSES_MS: readonly number[] = [
   30_000,
   120_000,
@@ -51,7 +51,7 @@ export const RETRY_PAUSES_MS: readonly number[] = [
   12 * 3_600_000,
 ];
 
-/** Starts delivering. */
+/** Looks for due messages every five seconds until it is stopped. */
 export function startDeliveries(options: DeliveryOptions): Deliveries {
   const { store, now, timer, post } = options;
   const stopping = new AbortController();
@@ -66,7 +66,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
       stopping.signal,
     );
     if (stopping.signal.aborted && reason !== undefined) return;
-    const isLast = message.attempts >= RETRY_PAUSES_MS.length;
+    const isLast = message.attempts > RETRY_PAUSES_MS.length;
     if (reason !== undefined && !isLast) return;
     await deleteMessage(store, id);
     if (reason !== undefined) options.onGivenUp(message, reason);

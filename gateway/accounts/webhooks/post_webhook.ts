@@ -17,21 +17,21 @@ export interface WebhookTarget {
   readonly secret: string;
 }
 
-/**
- * Sends a message. Resolves to the reason why it was not accepted, for operators; undefined
- * if it was. The reason contains neither the address nor the secret.
- */
-export type PostWebhook = (
-  message: UnsignedWebhook,
-  target: WebhookTarget,
-  signal: AbortSignal,
-) => Promise<string | undefined>;
+/** {@linkcode postWebhook}; other functions replace it in tests. */
+export type PostWebhook = typeof postWebhook;
 
 /** The longest wait for the reply's status. */
 const TIMEOUT_MS = 10_000;
 
-/** Sends a message over HTTP. */
-export const postWebhook: PostWebhook = async (message, target, signal) => {
+/**
+ * Sends a message. Resolves to the reason why it was not accepted, for operators; undefined
+ * if it was. The reason contains neither the address nor the secret.
+ */
+export async function postWebhook(
+  message: UnsignedWebhook,
+  target: WebhookTarget,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(target.url, {
@@ -55,4 +55,4 @@ export const postWebhook: PostWebhook = async (message, target, signal) => {
       ? "the process may not connect to the address"
       : "the address could not be reached";
   }
-};
+}

@@ -4,9 +4,11 @@
  *
  * @module
  */
-import type { fromTokenFile } from "@aws-sdk/credential-providers";
+import type { fromWebToken } from "@aws-sdk/credential-providers";
 import type { AwsToken } from "./aws_credential.ts";
+import { containerKeys, instanceKeys } from "./aws_metadata.ts";
 import { CredentialError } from "./credential.ts";
+import type { Files } from "./key_file.ts";
 
 /** A result of the library's sources. */
 interface LibraryKeys {
@@ -16,8 +18,6 @@ interface LibraryKeys {
   readonly expiration?: Date;
 }
 
-/** A source answers from the same machine, or not at all. */
-const SOURCE_TIMEOUT_MS = 1_000;
 /** Longest call of the token service. */
 const STS_TIMEOUT_MS = 10_000;
 
@@ -38,6 +38,7 @@ const SILENT = {
  */
 export async function chainKeys(
   env: Readonly<Record<string, string>>,
+  files: Files,
   httpFetch: typeof fetch,
 ): Promise<AwsToken> {
   const {
@@ -56,74 +57,57 @@ export async function chainKeys(
     env["AWS_WEB_IDENTITY_TOKEN_FILE"] !== undefined &&
     env["AWS_ROLE_ARN"] !== undefined
   ) {
-    return await from(
-      "web identity (AWS_WEB_IDENTITY_TOKEN_FILE)",
-      webIdentityKeys(env, httpFetch),
-    );
+    return await webIdentityKeys(env, files, httpFetch);
   }
   if (
     env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] !== undefined ||
     env["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] !== undefined
-  ) return await from("container endpoint", containerKeys(env));
+  ) return await containerKeys(env, files, httpFetch);
   const isDisabled = env["AWS_EC2_METADATA_DISABLED"]?.toLowerCase() === "true";
   if (isDisabled) {
     throw new CredentialError(
       "AWS: no source is configured, and AWS_EC2_METADATA_DISABLED is set",
     );
   }
-  return await from("instance metadata", instanceKeys());
+  return await instanceKeys(env, httpFetch);
 }
 
 async function webIdentityKeys(
   env: Readonly<Record<string, string>>,
+  files: Files,
   httpFetch: typeof fetch,
-): Promise<LibraryKeys> {
+): Promise<AwsToken> {
+  const source = "AWS web identity";
+  let webIdentityToken: string;
+  try {
+    webIdentityToken =
+      (await files.text(env["AWS_WEB_IDENTITY_TOKEN_FILE"] ?? "")).trim();
+  } catch {
+    throw new CredentialError(
+      `${source}: could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE; it must be in --allow-read`,
+    );
+  }
   const library = await import("@aws-sdk/credential-providers");
   const endpoint = env["AWS_ENDPOINT_URL_STS"];
-  return await library.fromTokenFile({
-    clientConfig: {
-      region: env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1",
-      requestHandler: requestHandler(httpFetch),
-      // The default one reads the operating system's release, which needs a permission.
-      defaultUserAgentProvider: () => Promise.resolve([["model-gateway"]]),
-      maxAttempts: 1,
-      logger: SILENT,
-      ...(endpoint === undefined ? {} : { endpoint }),
-    },
-  })();
-}
-
-async function containerKeys(
-  env: Readonly<Record<string, string>>,
-): Promise<LibraryKeys> {
-  const library = await import("@aws-sdk/credential-providers");
-  const file = env["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"];
-  return await library.fromHttp({
-    timeout: SOURCE_TIMEOUT_MS,
-    maxRetries: 0,
-    logger: SILENT,
-    ...(file === undefined ? {} : { awsContainerAuthorizationTokenFile: file }),
-  })();
-}
-
-async function instanceKeys(): Promise<LibraryKeys> {
-  const library = await import("@aws-sdk/credential-providers");
-  return await library.fromInstanceMetadata({
-    timeout: SOURCE_TIMEOUT_MS,
-    maxRetries: 0,
-    ec2MetadataV1Disabled: true,
-    logger: SILENT,
-  })();
-}
-
-async function from(
-  source: string,
-  keys: Promise<LibraryKeys>,
-): Promise<AwsToken> {
   try {
-    return tokenOf(await keys);
+    return tokenOf(
+      await library.fromWebToken({
+        webIdentityToken,
+        roleArn: env["AWS_ROLE_ARN"] ?? "",
+        roleSessionName: env["AWS_ROLE_SESSION_NAME"] ?? "model-gateway",
+        clientConfig: {
+          region: env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1",
+          requestHandler: requestHandler(httpFetch),
+          // The default one reads the operating system's release, which needs a permission.
+          defaultUserAgentProvider: () => Promise.resolve([["model-gateway"]]),
+          maxAttempts: 1,
+          logger: SILENT,
+          ...(endpoint === undefined ? {} : { endpoint }),
+        },
+      })(),
+    );
   } catch (error) {
-    throw new CredentialError(`AWS ${source}: ${causeOf(error)}`);
+    throw new CredentialError(`${source}: ${causeOf(error)}`);
   }
 }
 
@@ -153,7 +137,7 @@ function tokenOf(keys: LibraryKeys): AwsToken {
 }
 
 type RequestHandler = NonNullable<
-  NonNullable<Parameters<typeof fromTokenFile>[0]>["clientConfig"]
+  NonNullable<Parameters<typeof fromWebToken>[0]>["clientConfig"]
 >["requestHandler"];
 
 /** A call of the token service: always without a query. */

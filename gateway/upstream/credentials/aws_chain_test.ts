@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { withVariables } from "../../../tests/support/token_endpoints.ts";
 import { chainKeys } from "./aws_chain.ts";
 import { CredentialError } from "./credential.ts";
+import { SYSTEM_FILES } from "./open_credential.ts";
 
 const EXPIRATION = "2027-01-15T09:00:00Z";
 
@@ -39,12 +39,16 @@ const forbidden: typeof fetch = () =>
   Promise.reject(new Error("no token service is called"));
 
 Deno.test("chainKeys() takes the variables first", async () => {
-  const token = await chainKeys({
-    AWS_ACCESS_KEY_ID: "AKID",
-    AWS_SECRET_ACCESS_KEY: "secret",
-    AWS_SESSION_TOKEN: "session",
-    AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://127.0.0.1:1/none",
-  }, forbidden);
+  const token = await chainKeys(
+    {
+      AWS_ACCESS_KEY_ID: "AKID",
+      AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_SESSION_TOKEN: "session",
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://127.0.0.1:1/none",
+    },
+    SYSTEM_FILES,
+    forbidden,
+  );
   assert.deepEqual(token, {
     id: "AKID",
     keys: {
@@ -71,21 +75,19 @@ Deno.test("chainKeys() asks the container endpoint with the token of its file, r
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file,
   };
   try {
-    await withVariables(env, async () => {
-      await Deno.writeTextFile(file, "pod-token-1");
-      const token = await chainKeys(env, forbidden);
-      assert.deepEqual(token, {
-        id: "ASIACONTAINER",
-        keys: {
-          accessKeyId: "ASIACONTAINER",
-          secretAccessKey: "container-secret",
-          sessionToken: "container-session",
-        },
-        expiresAtMs: Date.parse(EXPIRATION),
-      });
-      await Deno.writeTextFile(file, "pod-token-2");
-      await chainKeys(env, forbidden);
+    await Deno.writeTextFile(file, "pod-token-1");
+    const token = await chainKeys(env, SYSTEM_FILES, fetch);
+    assert.deepEqual(token, {
+      id: "ASIACONTAINER",
+      keys: {
+        accessKeyId: "ASIACONTAINER",
+        secretAccessKey: "container-secret",
+        sessionToken: "container-session",
+      },
+      expiresAtMs: Date.parse(EXPIRATION),
     });
+    await Deno.writeTextFile(file, "pod-token-2");
+    await chainKeys(env, SYSTEM_FILES, fetch);
     assert.deepEqual(
       page.seen.map(({ path, headers }) => [
         path,
@@ -125,21 +127,19 @@ Deno.test("chainKeys() exchanges a web identity, unsigned, with the token of its
     AWS_ENDPOINT_URL_STS: page.url,
   };
   try {
-    await withVariables(env, async () => {
-      await Deno.writeTextFile(file, "projected-1");
-      const token = await chainKeys(env, fetch);
-      assert.deepEqual(token, {
-        id: "ASIASTS",
-        keys: {
-          accessKeyId: "ASIASTS",
-          secretAccessKey: "sts-secret",
-          sessionToken: "sts-session",
-        },
-        expiresAtMs: Date.parse(EXPIRATION),
-      });
-      await Deno.writeTextFile(file, "projected-2");
-      await chainKeys(env, fetch);
+    await Deno.writeTextFile(file, "projected-1");
+    const token = await chainKeys(env, SYSTEM_FILES, fetch);
+    assert.deepEqual(token, {
+      id: "ASIASTS",
+      keys: {
+        accessKeyId: "ASIASTS",
+        secretAccessKey: "sts-secret",
+        sessionToken: "sts-session",
+      },
+      expiresAtMs: Date.parse(EXPIRATION),
     });
+    await Deno.writeTextFile(file, "projected-2");
+    await chainKeys(env, SYSTEM_FILES, fetch);
     const forms = page.seen.map(({ body }) => new URLSearchParams(body));
     assert.deepEqual(forms.map((form) => form.get("WebIdentityToken")), [
       "projected-1",
@@ -171,13 +171,14 @@ Deno.test("chainKeys() reports a refused web identity by name, without the token
     AWS_ENDPOINT_URL_STS: page.url,
   };
   try {
-    await withVariables(env, async () => {
-      await assert.rejects(chainKeys(env, fetch), (error) => {
-        assert.ok(error instanceof CredentialError);
-        assert.match(error.message, /^AWS web identity .*InvalidIdentityToken/);
-        assert.doesNotMatch(error.message, /projected-secret/);
-        return true;
-      });
+    await assert.rejects(chainKeys(env, SYSTEM_FILES, fetch), (error) => {
+      assert.ok(error instanceof CredentialError);
+      assert.match(
+        error.message,
+        /^AWS web identity: InvalidIdentityTokenException$/,
+      );
+      assert.doesNotMatch(error.message, /projected-secret/);
+      return true;
     });
   } finally {
     await page[Symbol.asyncDispose]();
@@ -208,15 +209,14 @@ Deno.test("chainKeys() asks the instance's metadata with a token of version 2", 
       : new Response("", { status: 404 })
   );
   try {
-    await withVariables(
+    const token = await chainKeys(
       { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
-      async () => {
-        const token = await chainKeys({}, forbidden);
-        assert.equal(token.id, "ASIAINSTANCE");
-        assert.equal(token.keys.sessionToken, "instance-session");
-        assert.equal(token.expiresAtMs, Date.parse(EXPIRATION));
-      },
+      SYSTEM_FILES,
+      fetch,
     );
+    assert.equal(token.id, "ASIAINSTANCE");
+    assert.equal(token.keys.sessionToken, "instance-session");
+    assert.equal(token.expiresAtMs, Date.parse(EXPIRATION));
     assert.deepEqual(page.seen.map(({ method }) => method), [
       "PUT",
       "GET",
@@ -234,14 +234,13 @@ Deno.test("chainKeys() does not use version 1 of the instance's metadata", async
       : Response.json(INSTANCE_KEYS)
   );
   try {
-    await withVariables(
-      { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
-      async () => {
-        await assert.rejects(
-          chainKeys({}, forbidden),
-          /^CredentialError: AWS instance metadata: /,
-        );
-      },
+    await assert.rejects(
+      chainKeys(
+        { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
+        SYSTEM_FILES,
+        fetch,
+      ),
+      /^CredentialError: AWS instance metadata: /,
     );
     assert.deepEqual(page.seen.map(({ method }) => method), ["PUT"]);
   } finally {
@@ -256,15 +255,17 @@ Deno.test("chainKeys() waits for a silent metadata server for about a second", a
     for await (const conn of listener) open.push(conn);
   })();
   try {
-    await withVariables({
-      AWS_EC2_METADATA_SERVICE_ENDPOINT:
-        `http://127.0.0.1:${listener.addr.port}`,
-    }, async () => {
-      await assert.rejects(
-        chainKeys({}, forbidden),
-        /^CredentialError: AWS instance metadata: /,
-      );
-    });
+    await assert.rejects(
+      chainKeys(
+        {
+          AWS_EC2_METADATA_SERVICE_ENDPOINT:
+            `http://127.0.0.1:${listener.addr.port}`,
+        },
+        SYSTEM_FILES,
+        fetch,
+      ),
+      /^CredentialError: AWS instance metadata: /,
+    );
     assert.equal(open.length, 1, "asked once");
   } finally {
     listener.close();
@@ -275,7 +276,58 @@ Deno.test("chainKeys() waits for a silent metadata server for about a second", a
 
 Deno.test("chainKeys() without a source, and with the metadata switched off, fails at once", async () => {
   await assert.rejects(
-    chainKeys({ AWS_EC2_METADATA_DISABLED: "true" }, forbidden),
+    chainKeys({ AWS_EC2_METADATA_DISABLED: "true" }, SYSTEM_FILES, forbidden),
     /AWS: no source is configured/,
   );
+});
+
+Deno.test("chainKeys() sends the container's token to no other machine", async () => {
+  for (
+    const url of [
+      "http://models.example/keys",
+      "http://169.254.170.2.evil/",
+      "",
+    ]
+  ) {
+    await assert.rejects(
+      chainKeys(
+        { AWS_CONTAINER_CREDENTIALS_FULL_URI: url },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /AWS container endpoint: its address must be https, or this machine's/,
+      url,
+    );
+  }
+});
+
+Deno.test("chainKeys() reports a token file that cannot be read, and a reply without keys", async () => {
+  const page = source(() =>
+    Response.json({ Code: "AssumeRoleUnauthorizedAccess" })
+  );
+  const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: page.url };
+  try {
+    await assert.rejects(
+      chainKeys(
+        { ...env, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: "no/such/file" },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /could not read the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE; it must be in --allow-read/,
+    );
+    await assert.rejects(
+      chainKeys(env, SYSTEM_FILES, fetch),
+      /AWS container endpoint: a reply without keys/,
+    );
+    await assert.rejects(
+      chainKeys(
+        { AWS_WEB_IDENTITY_TOKEN_FILE: "no/such/file", AWS_ROLE_ARN: "arn" },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE/,
+    );
+  } finally {
+    await page[Symbol.asyncDispose]();
+  }
 });

@@ -39,7 +39,10 @@ export function openCredential(
     case "aws_keys":
       return awsCredential(constantKeys(plan.keys), sources);
     case "aws_chain":
-      return awsCredential(() => chainKeys(plan.env, sources.fetch), sources);
+      return awsCredential(
+        () => chainKeys(plan.env, sources.files, sources.fetch),
+        sources,
+      );
     case "entra_secret":
     case "entra_federated":
     case "entra_managed":

@@ -5,6 +5,7 @@
  * @module
  */
 import { upstreamJson } from "../../bytes/exact_json.ts";
+import type { TextBuffer } from "../../bytes/text_buffer.ts";
 import {
   countIn,
   isObject,
@@ -41,7 +42,9 @@ export interface ItemState {
    */
   part: string;
   /** The text read so far for each part, by part key. */
-  readonly partTexts: Map<string, string>;
+  readonly parts: Map<string, TextBuffer>;
+  /** The text of the part that was read last. */
+  lastPart: TextBuffer | undefined;
   /**
    * Which parts of a reasoning item are used: summaries or the reasoning itself, whichever
    * arrives first.
@@ -100,7 +103,8 @@ export function newItemState(kind: ItemKind): ItemState {
     waiting: [],
     open: false,
     part: "",
-    partTexts: new Map(),
+    parts: new Map(),
+    lastPart: undefined,
     source: undefined,
     name: undefined,
     namespace: undefined,

@@ -79,6 +79,7 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
   const fileCapabilities = (id: string): Partial<Capabilities> =>
     defined(overrides.models?.[id]?.capabilities ?? {});
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
+    if (override?.alias !== undefined) continue;
     if (override === null) rows.delete(id);
     else rows.set(id, merged(id, rows.get(id), override, kindOf));
   }
@@ -108,7 +109,22 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
       }],
     };
   });
-  return { models, vendors };
+  return { models: [...models, ...aliases(models, overrides)], vendors };
+}
+
+/** Models of the file that are others under another id. */
+function aliases(
+  models: readonly Model[],
+  overrides: CatalogueOverrides,
+): readonly Model[] {
+  return Object.entries(overrides.models ?? {}).flatMap(([id, override]) => {
+    const target = models.find((model) => model.id === override?.alias);
+    return target === undefined ? [] : [{
+      ...target,
+      id,
+      displayName: override?.display_name ?? target.displayName,
+    }];
+  });
 }
 
 function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
@@ -130,6 +146,8 @@ function merged(
 ): ModelRow {
   const price = override.price === undefined
     ? row?.price
+    : override.price === null
+    ? undefined
     : priceOf(override.price);
   const first = override.candidates?.[0];
   return {
@@ -142,7 +160,9 @@ function merged(
       first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
     price: price ?? FREE,
-    ...(price === undefined ? { unpriced: "free" as const } : {}),
+    ...(price !== undefined
+      ? {}
+      : { unpriced: override.price === null ? "refused" : "free" }),
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,

@@ -38,7 +38,7 @@ async function modules(folder: URL): Promise<URL[]> {
     }
     const url = new URL(isDirectory ? `${name}/` : name, folder);
     if (isDirectory) found.push(...await modules(url));
-    else if (name.endsWith(".ts")) found.push(url);
+    else if (/\.tsx?$/.test(name)) found.push(url);
   }
   return found;
 }

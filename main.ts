@@ -8,13 +8,25 @@ import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
 import { startReplay } from "./replay/mod.ts";
 import { banner } from "./gateway/banner.ts";
-import { ConfigError, readConfig } from "./gateway/config.ts";
+import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
+import {
+  type Config,
+  ConfigError,
+  isLoopback,
+  readConfig,
+} from "./gateway/config.ts";
 import { denoDefects } from "./gateway/observability/deno_defects.ts";
 import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
+import { fileVersion, FileWatch, LOOK_MS } from "./gateway/file_watch.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import {
+  type ConfigurationEvent,
+  loadedEvent,
+  reload,
+} from "./gateway/reload.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 
@@ -53,12 +65,12 @@ if (Deno.args.includes("--version")) {
   show(VERSION);
   Deno.exit(0);
 }
-const config = await exitOnConfigError(() =>
+const readSettings = (): Config =>
   readConfig({
     env: Deno.env.toObject(),
     readFile: (path) => readFileSync(path, "utf8"),
-  })
-);
+  });
+const config = await exitOnConfigError(readSettings);
 /** Requests that arrive before the gateway is assembled wait for it. */
 const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
@@ -84,7 +96,7 @@ addEventListener("unload", lines.flush);
 const print = config.traces ? write : lines.line;
 const replay = config.replay ? await startReplay() : undefined;
 const now = () => Date.now();
-const { gateway, accounts } = await exitOnConfigError(() =>
+const { gateway, accounts, configure } = await exitOnConfigError(() =>
   compose({
     config,
     ...(replay === undefined ? {} : { replayUrl: replay.url }),
@@ -127,6 +139,7 @@ async function shutDown(): Promise<void> {
   await Promise.race([server.shutdown(), graceEnded]);
   for (const timer of timers) clearTimeout(timer);
   await gateway.accounts.close();
+  gateway.models.close();
   // Not awaited: on some versions of Deno an aborted connection never reports its end.
   void gateway.client.close();
   await replay?.close();
@@ -139,8 +152,8 @@ watchFaults({
     exitCode = 1;
     void stop();
   },
-  secrets: [
-    ...Object.values(config.vendors).map(({ apiKey }) => apiKey),
+  secrets: () => [
+    ...gateway.models.secrets(),
     config.gatewayKey ?? "",
     config.adminToken ?? "",
     ...passwordsIn(config.databaseUrl),
@@ -153,14 +166,45 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.addSignalListener(signal, stop);
 }
 
+const onConfigurationEvent = (event: ConfigurationEvent): void =>
+  print(eventLine(event));
+const reloadSettings = (): void =>
+  reload({
+    read: readSettings,
+    current: () => gateway.config,
+    configure,
+    onEvent: onConfigurationEvent,
+  });
+if (config.configFile !== undefined) {
+  const { configFile } = config;
+  onConfigurationEvent(loadedEvent(config));
+  const watch = new FileWatch(() => fileVersion(configFile), reloadSettings);
+  void watch.look();
+  Deno.unrefTimer(setInterval(() => void watch.look(), LOOK_MS));
+  if (Deno.build.os !== "windows") {
+    Deno.addSignalListener("SIGHUP", reloadSettings);
+  }
+}
+
 handle = (request) => dispatch(gateway, request);
 opened.resolve(gateway);
+/** One click from the first start to the console; not where others could read the terminal's log. */
+const signInCode = accounts.freshKey !== undefined &&
+    gateway.console !== undefined && config.listen !== undefined &&
+    isLoopback(config.listen.hostname)
+  ? (await accounts.admin.signInCodes.create({
+    accountId: DEFAULT_ACCOUNT,
+    scope: "manage",
+  })).text
+  : undefined;
 address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   show(banner({
     config,
     baseUrl: `http://${host}:${port}`,
     ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
+    ...(signInCode === undefined ? {} : { signInCode }),
+    hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
     models: gateway.models.models.map((model) => model.id),
   }));

@@ -25,7 +25,7 @@ async function modules(folder: URL): Promise<URL[]> {
       !["data", "dist", "cov"].includes(entry.name)
     ) {
       found.push(...await modules(new URL(`${entry.name}/`, folder)));
-    } else if (entry.name.endsWith(".ts")) {
+    } else if (/\.tsx?$/.test(entry.name)) {
       found.push(new URL(entry.name, folder));
     }
   }
@@ -141,9 +141,11 @@ const FORMAT_FILES: readonly string[] = [
   "check_passable clean_request stream_ending sample_models",
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
+  converse: [],
   messages: ["strict_schema", "reply_id"],
   chat_completions: [
     "block_writer",
+    "host_forms",
     "include_usage",
     "json_scan",
   ],

@@ -28,14 +28,14 @@ async function files(folder: URL): Promise<URL[]> {
     }
     const url = new URL(isDirectory ? `${name}/` : name, folder);
     if (isDirectory) found.push(...await files(url));
-    else if (/\.(?:ts|md)$/.test(name)) found.push(url);
+    else if (/\.(?:tsx?|md)$/.test(name)) found.push(url);
   }
   return found;
 }
 
 /** The prose of a file: comments of code, and pages without code, links and quotations. */
 function prose(path: string, text: string): string {
-  if (path.endsWith(".ts")) {
+  if (/\.tsx?$/.test(path)) {
     return [
       ...text.matchAll(/(?:^|[ \t({])\/\*\*?[^]*?\*\/|(?<![:"'`/\w])\/\/ .*/gm),
     ]

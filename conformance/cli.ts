@@ -12,10 +12,14 @@ import { readSettings, UsageError } from "./run/settings.ts";
 export async function main(
   args: readonly string[],
   environmentKey: string | undefined,
+  environmentOtherKey?: string,
 ): Promise<number> {
   const screen = standardScreen();
   try {
-    return await run(readSettings(args, environmentKey), screen);
+    return await run(
+      readSettings(args, environmentKey, environmentOtherKey),
+      screen,
+    );
   } catch (error) {
     if (error instanceof UsageError) {
       screen.line(`Cannot run: ${error.message}`);
@@ -32,5 +36,11 @@ export async function main(
 }
 
 if (import.meta.main) {
-  Deno.exit(await main(Deno.args, env["CONFORMANCE_API_KEY"]));
+  Deno.exit(
+    await main(
+      Deno.args,
+      env["CONFORMANCE_API_KEY"],
+      env["CONFORMANCE_OTHER_KEY"],
+    ),
+  );
 }

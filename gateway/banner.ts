@@ -16,6 +16,10 @@ export interface BannerOptions {
   readonly baseUrl: string;
   /** A key created at this start, for the commands; already shown. */
   readonly firstKey?: string;
+  /** Code of a sign-in link for the default account, made at this start. */
+  readonly signInCode?: string;
+  /** False if there is no console. */
+  readonly hasConsole: boolean;
   /** True if usage and balances are kept in memory only. */
   readonly isInMemory: boolean;
   /**
@@ -27,8 +31,9 @@ export interface BannerOptions {
 
 /** The banner's text. */
 export function banner(
-  { config, baseUrl, firstKey, isInMemory, models }: BannerOptions,
+  options: BannerOptions,
 ): string {
+  const { config, baseUrl, firstKey, isInMemory, models, signInCode } = options;
   const key = firstKey ?? "$GATEWAY_KEY";
   const model = models[0] ?? "MODEL";
   const other = models.at(-1) ?? model;
@@ -62,6 +67,17 @@ export function banner(
       "",
     );
   }
+  const consoleUrl = `${config.publicUrl ?? baseUrl}/console`;
+  lines.push(
+    signInCode !== undefined
+      ? `Console, signed in with this link (it works once, for 15 minutes): ${consoleUrl}/sign-in#${signInCode}`
+      : options.hasConsole
+      ? `Console: ${consoleUrl}/ (sign in with a key, or with a link: deno task admin console link --account default)`
+      : config.console === "off"
+      ? "Console: off (GATEWAY_CONSOLE, or a platform without DATABASE_URL)"
+      : "Console: off, because no store is kept",
+    "",
+  );
   if (firstKey === undefined && config.gatewayKey === undefined) {
     lines.push(
       "Key: shown at the first start. If it is lost, `deno task admin keys issue --account default` creates another.",

@@ -6,10 +6,18 @@
  */
 import { z } from "zod";
 import type { DialectName } from "../translate/model/request.ts";
-import { readOverrides } from "./overrides_file.ts";
+import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
+import { namedVariables } from "./upstream/credentials/auth_settings.ts";
+import {
+  type CredentialPlan,
+  planCredential,
+} from "./upstream/credentials/credential_plan.ts";
+import { isLoopback } from "./loopback.ts";
 import { VENDORS } from "./upstream/vendors.ts";
+
+export { isLoopback };
 
 /** The store if `DATABASE_URL` is not set. */
 export const DEFAULT_DATABASE_URL: string = "sqlite:./data/gateway.sqlite3";
@@ -27,10 +35,12 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Key and address of a vendor that can be called. */
+/** Credential and address of a vendor that can be called. */
 export interface VendorAccess {
-  /** Sent to this vendor only. */
-  readonly apiKey: string;
+  /** A constant key, sent to this vendor only; absent: see `credential`. */
+  readonly apiKey?: string;
+  /** The sources of its credential; absent: `apiKey`. */
+  readonly credential?: CredentialPlan;
   /** Without a slash at the end; paths of the vendor's dialects are appended. */
   readonly baseUrl: string;
   /** The only dialects that are spoken there; absent: all that the vendor speaks. */
@@ -52,6 +62,10 @@ export interface Config {
   }[];
   /** True if the embedded replay upstream replies for every vendor. */
   readonly replay: boolean;
+  /** `GATEWAY_CONFIG`; absent if it is not set. */
+  readonly configFile?: string;
+  /** Identifies the version of the configuration file; absent without one. */
+  readonly configHash?: string;
   /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
   /**
@@ -61,6 +75,13 @@ export interface Config {
   readonly gatewayKey?: string;
   /** Bearer token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
+  /**
+   * The areas of the console; `off` also where its sessions would not be kept: on a platform
+   * without a shared store.
+   */
+  readonly console: "all" | "account" | "off";
+  /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
+  readonly publicUrl?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
   /**
@@ -72,6 +93,8 @@ export interface Config {
   readonly responsesAgeMs: number;
   /** Most bytes of the stored replies of one account; the oldest go first. */
   readonly responsesBytes: number;
+  /** How long the record of a call is kept, in milliseconds; absent: no records are made. */
+  readonly callsAgeMs?: number;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
   /** Largest request body in bytes, after decompression. */
@@ -180,6 +203,14 @@ const ENVIRONMENT = z.object({
     /^[\x21-\x7e]{16,}$/,
     "must have 16 or more characters and no blanks",
   ).optional(),
+  GATEWAY_CONSOLE: z.enum(
+    ["all", "account", "off"],
+    "must be all, account or off",
+  ).default("all"),
+  GATEWAY_PUBLIC_URL: z.string().regex(
+    /^https?:\/\/[^/\s?#@]+\/?$/,
+    "must be an address such as https://models.example.com, without a path",
+  ).transform((text) => text.replace(/\/$/, "")).optional(),
   DATABASE_URL: z.string().regex(
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
@@ -189,6 +220,7 @@ const ENVIRONMENT = z.object({
   ),
   GATEWAY_RESPONSES_DAYS: count(30, 1, 3650),
   GATEWAY_RESPONSES_BYTES: count(64 * 1024 * 1024, 1024, 2 ** 40),
+  GATEWAY_CALLS_DAYS: count(30, 0, 3650),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -235,12 +267,10 @@ export function readConfig(sources: ConfigSources): Config {
     Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
   const file = env["GATEWAY_CONFIG"];
-  const overrides = file === undefined
-    ? {}
+  const { overrides, hash: configHash }: OverridesFile = file === undefined
+    ? { overrides: {} }
     : readOverrides(file, sources.readFile, problems);
-  const named = Object.values(overrides.vendors ?? {}).flatMap((vendor) =>
-    vendor.api_key_env ?? []
-  );
+  const named = Object.values(overrides.vendors ?? {}).flatMap(namedVariables);
   problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
   const parsed = ENVIRONMENT.safeParse(env);
   if (!parsed.success) {
@@ -261,28 +291,35 @@ export function readConfig(sources: ConfigSources): Config {
       };
     }
   }
+  const models = catalogue(overrides);
   const vendorsWithoutKey: { name: string; keySetting: string }[] = [];
   for (const [name, added] of Object.entries(overrides.vendors ?? {})) {
-    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
-    if (kindRow === undefined || added.api_key_env === undefined) continue;
-    const at = `GATEWAY_CONFIG: vendors.${name}.api_key_env`;
-    if (isOtherSetting(added.api_key_env)) {
+    const vendor = models.vendors.find((one) => one.name === name);
+    if (vendor === undefined || VENDORS.some((one) => one.name === name)) {
+      continue;
+    }
+    const at = `GATEWAY_CONFIG: vendors.${name}`;
+    if (namedVariables(added).some(isOtherSetting)) {
       problems.push(
-        `${at}: must not be a setting of the gateway other than a vendor's key`,
+        `${at}.${
+          added.api_key_env === undefined ? "auth" : "api_key_env"
+        }: must not be a setting of the gateway other than a vendor's key`,
       );
       continue;
     }
-    const key = apiKey.safeParse(env[added.api_key_env]);
-    if (!key.success) {
+    const result = planCredential(added, { env, readFile: sources.readFile });
+    if (result.type === "problem") {
       problems.push(
-        `${added.api_key_env}: must be a key without blanks or line breaks`,
+        /^(?:auth|api_key_file): /.test(result.problem)
+          ? `${at}.${result.problem}`
+          : result.problem,
       );
-    } else if (key.data === undefined) {
-      vendorsWithoutKey.push({ name, keySetting: added.api_key_env });
+    } else if (result.type === "missing") {
+      vendorsWithoutKey.push({ name, keySetting: result.setting });
     } else {
       vendors[name] = {
-        apiKey: key.data,
-        baseUrl: added.base_url ?? kindRow.baseUrl,
+        ...plannedAccess(result.plan),
+        baseUrl: vendor.baseUrl,
       };
     }
   }
@@ -319,13 +356,21 @@ export function readConfig(sources: ConfigSources): Config {
     vendors,
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
-    catalogue: catalogue(overrides),
+    catalogue: models,
+    ...(file === undefined ? {} : { configFile: file }),
+    ...(configHash === undefined ? {} : { configHash }),
     ...(values.GATEWAY_KEY === undefined
       ? {}
       : { gatewayKey: values.GATEWAY_KEY }),
     ...(values.GATEWAY_ADMIN_TOKEN === undefined
       ? {}
       : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
+    console: onPlatform && values.DATABASE_URL === undefined
+      ? "off"
+      : values.GATEWAY_CONSOLE,
+    ...(values.GATEWAY_PUBLIC_URL === undefined
+      ? {}
+      : { publicUrl: values.GATEWAY_PUBLIC_URL }),
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
@@ -334,6 +379,9 @@ export function readConfig(sources: ConfigSources): Config {
       !(onPlatform && values.DATABASE_URL === undefined),
     responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
     responsesBytes: values.GATEWAY_RESPONSES_BYTES,
+    ...(values.GATEWAY_CALLS_DAYS === 0
+      ? {}
+      : { callsAgeMs: values.GATEWAY_CALLS_DAYS * DAY_MS }),
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,
@@ -364,8 +412,12 @@ function isOtherSetting(name: string): boolean {
       !VENDORS.some(({ keySetting }) => keySetting === name));
 }
 
-/** Whether an address is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" ||
-    /^127(\.\d{1,3}){3}$/.test(host);
+/** A single key of a variable is constant; everything else has a plan. */
+function plannedAccess(
+  plan: CredentialPlan,
+): Pick<VendorAccess, "apiKey" | "credential"> {
+  const [first, ...others] = plan.type === "keys" ? plan.keys : [];
+  return first !== undefined && "variable" in first && others.length === 0
+    ? { apiKey: first.key }
+    : { credential: plan };
 }

@@ -7,6 +7,7 @@
 import { candidateReports } from "../gateway/upstream/candidate_report.ts";
 import { VERSION } from "../gateway/version.ts";
 import { requireMetricsAccess } from "./admin/auth.ts";
+import { seeOther } from "./console/see_other.ts";
 import { jsonReply, type OpenRoute } from "./route.ts";
 
 /** The routes that need no key. */
@@ -28,7 +29,12 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
       let more = {};
       if (query.has("verbose")) {
         requireMetricsAccess(context);
+        const { config, configuredAtMs } = gateway;
         more = {
+          configuration: {
+            hash: config.configHash ?? null,
+            loaded_at: new Date(configuredAtMs).toISOString(),
+          },
           upstreams: candidateReports(
             gateway.models.allCandidates,
             gateway.now(),
@@ -50,12 +56,16 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
     access: "open",
     method: "GET",
     path: "/",
-    handle: () =>
-      jsonReply({
-        service: "model gateway",
-        description: "/openapi.json",
-        models: "/v1/models",
-      }),
+    handle: ({ gateway, request }) =>
+      // A browser is led to the console; programs ask for JSON, or for anything.
+      gateway.console !== undefined &&
+        request.headers.get("accept")?.includes("text/html") === true
+        ? seeOther("/console/")
+        : jsonReply({
+          service: "model gateway",
+          description: "/openapi.json",
+          models: "/v1/models",
+        }),
   },
   // Called by a coding agent before its first call, to check that the server is reachable.
   {

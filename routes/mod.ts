@@ -4,10 +4,12 @@
  *
  * @module
  */
-import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import { RefusedCall, RefusedKey } from "../gateway/accounts/accounts.ts";
+import { requirePermission } from "../gateway/accounts/credential_kind.ts";
 import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { errorText } from "../gateway/observability/log.ts";
+import { noFacts } from "../gateway/observability/call_facts.ts";
+import { refusalLogEntry } from "../gateway/observability/refusal_log_entry.ts";
 import { rateLimitHeaders } from "../gateway/http/rate_limit_headers.ts";
 import { presentedKeys } from "../gateway/http/presented_keys.ts";
 import { newRequestId } from "../gateway/http/request_id.ts";
@@ -15,9 +17,14 @@ import { traceOf } from "../gateway/http/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
+import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
+import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
+import { errorPage } from "./console/error_page.tsx";
+import { PAGE_ROUTES } from "./console/mod.ts";
+import { isConsolePath, servePage } from "./console/page_access.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
@@ -35,6 +42,8 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...CALLS_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,
   ...ADMIN_ROUTES,
@@ -44,6 +53,7 @@ const API_ROUTES: readonly Route[] = [
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...openapiRoutes(API_ROUTES),
+  ...PAGE_ROUTES,
 ];
 
 interface Match {
@@ -54,7 +64,7 @@ interface Match {
 /** What is known of a request before it is parsed. */
 type Arrival = Pick<
   RouteContext,
-  "gateway" | "request" | "requestId" | "arrivedMs"
+  "gateway" | "request" | "requestId" | "arrivedMs" | "facts"
 >;
 
 /** Responds to any request; never throws. */
@@ -64,19 +74,24 @@ export async function dispatch(
 ): Promise<Response> {
   const arrivedMs = gateway.now();
   const requestId = newRequestId(arrivedMs);
-  const { status, headers, body } = await respond({
+  const arrival = {
     gateway,
     request,
     requestId,
     arrivedMs,
-  });
+    facts: noFacts(),
+  };
+  const { status, headers, body } = await respond(arrival);
   const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
       ...headers,
       "request-id": requestId,
       "x-request-id": requestId,
-      ...corsHeaders(gateway, request),
+      // No page of another origin reads the console, whatever is configured.
+      ...(headers["content-security-policy"] === undefined
+        ? corsHeaders(gateway, request)
+        : {}),
     },
     body: request.method === "HEAD" ? null : body,
   });
@@ -87,18 +102,20 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
   const { gateway, request } = arrival;
   // For the text and the log entry of a refusal; set as soon as known.
   let path = "";
+  let query = new URLSearchParams();
   let endpoint: string | undefined;
   let dialect: Dialect = messages;
   try {
     const target = targetOf(request);
-    path = target.path;
+    ({ path, query } = target);
     const matches = matching(path);
     if (matches.length === 0) {
+      if (isConsolePath(path)) throw noSuchPage();
       const wrong = wrongAddress(path);
       dialect = wrong.dialect;
       throw wrong.error;
     }
-    if (request.method === "OPTIONS") {
+    if (request.method === "OPTIONS" && !isConsolePath(path)) {
       return preflight(gateway, request, allowed(matches));
     }
     const effectiveMethod = request.method === "HEAD" ? "GET" : request.method;
@@ -118,7 +135,12 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       parameters,
     });
   } catch (error) {
-    return refusal(gateway, dialect, error, { ...arrival, path, endpoint });
+    return refusal(gateway, dialect, error, {
+      ...arrival,
+      path,
+      query,
+      endpoint,
+    });
   }
 }
 
@@ -126,10 +148,23 @@ async function authenticateAndHandle(
   route: Route,
   context: RouteContext,
 ): Promise<HttpReply> {
-  if (route.access === "open") return await route.handle(context);
+  switch (route.access) {
+    case "open":
+      return await route.handle(context);
+    case "page":
+      return await servePage(route, context);
+    case "account": {
+      const holder = await presentedHolder(context);
+      requirePermission(holder.kind, route.permission);
+      return await route.handle(context, holder);
+    }
+    case "key":
+      break;
+  }
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
   );
+  context.facts.holder = caller;
   return await route.handle(context, caller);
 }
 
@@ -139,6 +174,7 @@ function refusal(
   error: unknown,
   at: Arrival & {
     readonly path: string;
+    readonly query: URLSearchParams;
     readonly endpoint: string | undefined;
   },
 ): HttpReply {
@@ -147,23 +183,25 @@ function refusal(
     : new ApiError("internal", "the gateway failed; the error is in its log");
   const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
   if (!(error instanceof Error && gateway.loggedErrors.has(error))) {
-    const trace = traceOf(at.request.headers);
-    const { upstreamStatus, note } = apiError.details;
-    gateway.log({
-      request_id: at.requestId,
-      method: at.request.method,
-      path: at.path,
-      ...(at.endpoint === undefined ? {} : { endpoint: at.endpoint }),
-      status: encoded.status,
-      duration_ms: gateway.now() - at.arrivedMs,
-      ended: "refused",
-      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-      ...(upstreamStatus === undefined
-        ? {}
-        : { upstream_status: upstreamStatus }),
-      error: errorText(error),
-      ...(note === undefined ? {} : { note }),
-    });
+    if (error instanceof RefusedKey) at.facts.holder = error.holder;
+    gateway.log(
+      refusalLogEntry({
+        gateway,
+        error,
+        status: encoded.status,
+        requestId: at.requestId,
+        method: at.request.method,
+        path: at.path,
+        endpoint: at.endpoint,
+        trace: traceOf(at.request.headers),
+        facts: at.facts,
+        durationMs: gateway.now() - at.arrivedMs,
+      }),
+      at.facts,
+    );
+  }
+  if (isConsolePath(at.path)) {
+    return errorPage(at, apiError, encoded);
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
@@ -258,6 +296,12 @@ function allowed(matches: readonly Match[]): readonly string[] {
   const methods = new Set(matches.map(({ route }) => route.method as string));
   if (methods.has("GET")) methods.add("HEAD");
   return [...methods, "OPTIONS"];
+}
+
+function noSuchPage(): ApiError {
+  return new ApiError("not_found", "there is no such page", {
+    retryable: false,
+  });
 }
 
 function wrongMethod(method: string, allow: readonly string[]): ApiError {

@@ -144,6 +144,7 @@ Deno.test("the banner lists the models that are not offered, and the settings th
     const text = banner({
       config,
       baseUrl: gateway.url,
+      hasConsole: true,
       isInMemory: false,
       models: registry.models.map(({ id }) => id),
     });

@@ -11,8 +11,14 @@ import {
   messagesRequest,
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
+import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
-import { ownUsageReply } from "../gateway/admin/usage.ts";
+import {
+  callListReply,
+  callReply,
+  ownCallsQuery,
+} from "../gateway/admin/calls.ts";
+import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
   countReply,
@@ -87,7 +93,20 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Describe one model that the key can call",
     reply: modelReply,
   },
-  getUsage: { summary: "The usage of the key", reply: ownUsageReply },
+  getUsage: {
+    summary: "The usage of the key",
+    query: ownUsageQuery,
+    reply: usageReportReply,
+  },
+  listOwnCalls: {
+    summary: "The calls that the credential may see, newest first",
+    query: ownCallsQuery,
+    reply: callListReply,
+  },
+  getOwnCall: {
+    summary: "One such call, and how its charge was computed",
+    reply: callReply,
+  },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {
     summary:
@@ -155,6 +174,7 @@ function description(routes: readonly Route[]): JsonObject {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
         bearer: { type: "http", scheme: "bearer" },
         adminToken: { type: "http", scheme: "bearer" },
+        accountToken: { type: "http", scheme: "bearer" },
       },
       schemas: { Error: schemaOf(errorReply) },
     },
@@ -163,7 +183,8 @@ function description(routes: readonly Route[]): JsonObject {
 
 function operationOf(route: Route, id: string): JsonObject {
   const operation: Operation | undefined = OPERATIONS[id] ??
-    ADMIN_DESCRIPTIONS[id];
+    ADMIN_DESCRIPTIONS[id] ??
+    ACCOUNT_OPERATIONS.find(({ operationId }) => operationId === id);
   if (operation === undefined) {
     throw new Error(`operation ${id} has no description`);
   }
@@ -176,7 +197,7 @@ function operationOf(route: Route, id: string): JsonObject {
       schema: { type: "string" },
     })),
     ...(operation.query === undefined ? [] : queryOf(operation.query)),
-    ...(isAdmin && route.method === "POST"
+    ...((isAdmin || route.access === "account") && route.method === "POST"
       ? [{
         name: "idempotency-key",
         in: "header",
@@ -205,6 +226,8 @@ function operationOf(route: Route, id: string): JsonObject {
     summary: operation.summary,
     ...(isAdmin
       ? { security: [{ adminToken: [] }] }
+      : route.access === "account"
+      ? { security: [{ accountToken: [] }, { apiKey: [] }, { bearer: [] }] }
       : route.access === "open"
       ? { security: [] }
       : {}),

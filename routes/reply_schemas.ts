@@ -176,14 +176,23 @@ export const statusReply: z.ZodType = z.strictObject({
   version: z.string(),
 });
 
-/** The reply to a readiness probe; `upstreams` only with `?verbose`. */
+/** The reply to a readiness probe; `configuration` and `upstreams` only with `?verbose`. */
 export const readinessReply: z.ZodType = z.strictObject({
   status: z.string(),
+  configuration: z.strictObject({
+    hash: z.string().nullable(),
+    loaded_at: z.iso.datetime(),
+  }).optional(),
   upstreams: z.array(z.strictObject({
     model: z.string(),
     upstream: z.string(),
     state: z.enum(["closed", "half_open", "open"]),
     since: z.iso.datetime().nullable(),
     resting_until: z.iso.datetime().nullable(),
+    credential: z.strictObject({
+      usable: z.boolean(),
+      failing_since: z.iso.datetime(),
+      reason: z.string(),
+    }).optional(),
   })).optional(),
 });

@@ -4,7 +4,13 @@
  * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
+import type {
+  Holder,
+  Permission,
+} from "../gateway/accounts/credential_kind.ts";
+import type { AccountVisit, Visit } from "../gateway/console/visit.ts";
 import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
+import type { CallFacts } from "../gateway/observability/call_facts.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Dialect } from "../translate/dialect.ts";
 
@@ -22,9 +28,17 @@ export interface RouteContext {
   readonly requestId: string;
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;
+  /** Completed while the request is handled, for the record of the call. */
+  readonly facts: CallFacts;
   /** The variable parts of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }
+
+/** What a page that shows an error knows of its request. */
+export type PageRequest = Pick<
+  RouteContext,
+  "gateway" | "request" | "path" | "query" | "requestId"
+>;
 
 /** A route that needs no key. */
 export interface OpenRoute {
@@ -63,8 +77,86 @@ export interface KeyRoute {
   handle(context: RouteContext, caller: Caller): Promise<HttpReply> | HttpReply;
 }
 
-/** A route of either kind. */
-export type Route = OpenRoute | KeyRoute;
+/** A route for API keys and account tokens. */
+export interface AccountRoute {
+  /** The handler is called only with a valid credential of a kind that is permitted. */
+  readonly access: "account";
+  /** What the credential must permit. */
+  readonly permission: Permission;
+  /** HEAD is served like GET, without a body. */
+  readonly method: "GET" | "POST";
+  /** See {@linkcode OpenRoute.path}. */
+  readonly path: string;
+  /** See {@linkcode OpenRoute.accepts}. */
+  accepts?(parameters: Readonly<Record<string, string>>): boolean;
+  /** See {@linkcode OpenRoute.operation}. */
+  readonly operation?: string;
+  /** Handles a request. A thrown error is encoded in the messages dialect. */
+  handle(
+    context: RouteContext,
+    holder: Holder,
+  ): Promise<HttpReply> | HttpReply;
+}
+
+interface AnyPageRoute {
+  /** The reply is a page, also if it is an error; no API credential opens it. */
+  readonly access: "page";
+  /** HEAD is served like GET, without a body. */
+  readonly method: "GET" | "POST";
+  /** See {@linkcode OpenRoute.path}. */
+  readonly path: string;
+  /** See {@linkcode OpenRoute.accepts}. */
+  accepts?(parameters: Readonly<Record<string, string>>): boolean;
+  /** Pages are not part of the API description. */
+  readonly operation?: never;
+}
+
+/** A page that needs no session. */
+export interface PublicPageRoute extends AnyPageRoute {
+  /** Without a session: the sign-in page, the style sheet and the script. */
+  readonly area: "public";
+  /** Handles a request. A thrown error becomes a page. */
+  handle(context: RouteContext): Promise<HttpReply> | HttpReply;
+}
+
+/** The operators' sign-in page. */
+export interface OperatorDoorRoute extends AnyPageRoute {
+  /** Without a session, where there is an operator's area. */
+  readonly area: "operator_door";
+  /** Handles a request. */
+  handle(context: RouteContext): Promise<HttpReply> | HttpReply;
+}
+
+/** Shows what belongs to the visitor's account. */
+export interface AccountPageRoute extends AnyPageRoute {
+  /** Needs a session of a key, token or sign-in link. */
+  readonly area: "account";
+  /** What the session must permit. */
+  readonly permission: Permission;
+  /** Handles a request. */
+  handle(
+    context: RouteContext,
+    visit: AccountVisit,
+  ): Promise<HttpReply> | HttpReply;
+}
+
+/** Shows what belongs to all accounts, or to the process. */
+export interface OperatorPageRoute extends AnyPageRoute {
+  /** Needs a session of the operator. */
+  readonly area: "operator";
+  /** Handles a request. */
+  handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
+}
+
+/** A page. One without an area does not compile. */
+export type PageRoute =
+  | PublicPageRoute
+  | OperatorDoorRoute
+  | AccountPageRoute
+  | OperatorPageRoute;
+
+/** A route of any kind. */
+export type Route = OpenRoute | KeyRoute | AccountRoute | PageRoute;
 
 /** A JSON reply; status 200 by default. */
 export function jsonReply(

@@ -22,6 +22,13 @@ export interface DecodeContext {
    * Name of the forced tool that replaces structured output: its arguments are the reply's text.
    */
   readonly formatTool?: string;
+  /** See `cachedBesidePrompt` of the capabilities; absent: false. */
+  readonly cachedBesidePrompt?: boolean;
+  /**
+   * True where the request was translated although client and upstream have one dialect, so the
+   * reply is too.
+   */
+  readonly isTranslated?: boolean;
 }
 
 /**
@@ -33,6 +40,11 @@ export interface EncodeContext {
   readonly model: string;
   /** Unix time in whole seconds of the request. */
   readonly created: number;
+  /**
+   * The Unix time in whole seconds at the reply's end, called once then, for a dialect whose
+   * replies state it. Absent: not known.
+   */
+  readonly endedAt?: () => number;
   /**
    * 24 or more characters of [0-9A-Za-z], unique per reply; ids that the upstream does not send are
    * made from it.
@@ -114,10 +126,9 @@ export interface StreamEncoder {
 
 /** Makes a stream that passes through end exactly once, as its format demands. One per stream. */
 export interface StreamEnding {
-  /**
-   * The bytes to send for one frame: usually the frame with its model id replaced. `events` is the
-   * decoded frame.
-   */
+  /** True where `keep` replaces the model id; otherwise its frames already have the client's. */
+  readonly setsModel?: boolean;
+  /** The bytes to send for one frame, usually its own. `events` is the decoded frame. */
   keep(
     bytes: Uint8Array,
     frames: readonly Frame[],
@@ -206,6 +217,11 @@ export interface Dialect extends UpstreamDialect {
    * @throws {ApiError} `invalid_request` with the field's path
    */
   checkPassable(body: unknown): void;
+  /**
+   * Whether the model takes the request as it is; otherwise it is translated although client and
+   * upstream have one dialect. Absent: every model does.
+   */
+  isPassable?(body: JsonObject, can: Capabilities): boolean;
   /**
    * For pass-through: the request's conversation without what the gateway itself marked in its replies (other dialects' signatures
    * and the thoughts they belong to) and without what the model refuses; undefined where there is nothing to remove, so that

@@ -11,6 +11,8 @@ import { arrayOr, type JsonObject, objectOr } from "./bytes/json.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { echoOf } from "./formats/responses/tool_names.ts";
 import { responses } from "./formats/responses/mod.ts";
+import { translateReply, translateRequest, translateStream } from "./mod.ts";
+import { sseParser } from "./stream/sse.ts";
 
 const LONG = "list_every_single_thing_that_is_stored_in_the_remote_place";
 
@@ -200,5 +202,132 @@ Deno.test("a call has the names that its client declared, from models of every f
     assert.deepEqual(JSON.parse(replayed[1]?.arguments ?? ""), {
       input: "text 1",
     });
+  }
+});
+
+/** A request with every kind of tool, and its calls so far. */
+const AGENT: JsonObject = {
+  ...BODY,
+  stream: true,
+  store: false,
+  input: [
+    ...arrayOr(BODY["input"]),
+    ...CALLS.map((call, n) => ({
+      ...call,
+      call_id: `c${n}`,
+      ...(call["type"] === "function_call"
+        ? { arguments: "{}" }
+        : { input: "text" }),
+    })),
+    ...CALLS.map(({ type }, n) => ({
+      type: `${type}_output`,
+      call_id: `c${n}`,
+      output: "ok",
+    })),
+  ],
+  tools: arrayOr(BODY["tools"]).slice(0, -1),
+};
+
+Deno.test("a Responses upstream with functions alone gets functions, and its calls return as declared", () => {
+  const request = translateRequest({
+    body: new TextEncoder().encode(JSON.stringify(AGENT)),
+    from: "responses",
+    to: "responses",
+    model: "u",
+    capabilities: {
+      ...DEFAULT_CAPABILITIES.responses,
+      toolGroups: false,
+      customTools: false,
+    },
+  });
+  assert.equal(request.passedThrough, false);
+  assert.deepEqual(request.dropped, []);
+  const body = objectOr(JSON.parse(new TextDecoder().decode(request.bytes)));
+  const tools = arrayOr(body["tools"]).map(objectOr);
+  assert.deepEqual(
+    new Set(tools.map(({ type }) => type)),
+    new Set(["function"]),
+  );
+  const names = tools.map(({ name }) => name);
+  assert.equal(new Set(names).size, CALLS.length);
+  const items = arrayOr(body["input"]).map(objectOr);
+  assert.deepEqual(
+    items.filter(({ type }) => type === "function_call").map(({ name }) => name)
+      .sort(),
+    [...names].sort(),
+  );
+  assert.ok(!JSON.stringify(body).includes("additional_tools"));
+  assert.ok(!JSON.stringify(body).includes("custom_tool_call"));
+
+  const items0 = names.map((name, n) => ({
+    type: "function_call",
+    call_id: `d${n}`,
+    name,
+    arguments: '{"input":"text"}',
+  }));
+  const whole = { id: "resp_up", status: "completed", output: items0 };
+  const stream = [
+    ...items0.map((item, n) => ({
+      type: "response.output_item.done",
+      output_index: n,
+      item,
+    })),
+    { type: "response.completed", response: whole },
+  ].map((data) => `data: ${JSON.stringify(data)}\n\n`).join("");
+  const options = {
+    from: "responses",
+    to: "responses",
+    request,
+    idSeed: ENCODE.idSeed,
+    created: ENCODE.created,
+  } as const;
+  const encoder = new TextEncoder();
+  const relay = translateStream(options);
+  const parser = sseParser();
+  const last = [
+    ...parser.push(relay.push(encoder.encode(stream))),
+    ...parser.push(relay.end()),
+  ].at(-1);
+  const replies = [
+    objectOr(JSON.parse(last?.data ?? ""))["response"],
+    JSON.parse(new TextDecoder().decode(
+      translateReply(options, encoder.encode(JSON.stringify(whole))),
+    )),
+  ].map(objectOr);
+  for (const reply of replies) {
+    assert.match(String(reply["id"]), /^resp_0123/);
+    const returned = arrayOr(reply["output"]).map(objectOr)
+      .map(({ type, name, namespace, input }) => ({
+        type,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(input === undefined ? {} : { input }),
+      }));
+    const expected = CALLS.map((call) =>
+      call["type"] === "custom_tool_call" ? { ...call, input: "text" } : call
+    );
+    const sorted = (calls: readonly object[]): string[] =>
+      calls.map((call) => JSON.stringify(call)).sort();
+    assert.deepEqual(sorted(returned), sorted(expected));
+  }
+});
+
+Deno.test("a Responses upstream gets a request with functions alone as it is", () => {
+  const plain = {
+    model: "m",
+    input: [{ role: "user", content: "go" }],
+    tools: [{ type: "function", name: "add" }, { type: "web_search" }],
+  };
+  for (const [body, passes] of [[plain, true], [AGENT, false]] as const) {
+    for (const toolGroups of [true, false]) {
+      const { passedThrough } = translateRequest({
+        body: new TextEncoder().encode(JSON.stringify(body)),
+        from: "responses",
+        to: "responses",
+        model: "u",
+        capabilities: { ...DEFAULT_CAPABILITIES.responses, toolGroups },
+      });
+      assert.equal(passedThrough, toolGroups || passes);
+    }
   }
 });

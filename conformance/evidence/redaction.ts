@@ -20,9 +20,9 @@ export class Redaction {
   /**
    * Hides a text, variants of it in other letter case, and its end. The end identifies a key even
    * when a foreign character after its first few is encoded in any way. `fill` fills the mask: a
-   * different one shows that a text derived from the key was there.
+   * different one shows that a text derived from the key (`~`) or the other key (`+`) was there.
    */
-  hide(secret: string, fill: "*" | "~" = "*"): void {
+  hide(secret: string, fill: "*" | "~" | "+" = "*"): void {
     if (secret.length < 8) return;
     const tail = secret.length < 2 * TAIL_FROM + 4
       ? []

@@ -130,7 +130,8 @@ function partsOf(
   }
 }
 
-function callOf(
+/** The call of a request. */
+export function callOf(
   request: ModelRequest,
   via: DialectName,
   base: string,

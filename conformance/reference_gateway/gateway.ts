@@ -3,8 +3,6 @@
  * check against it, and plants faults through its hooks to prove that every check can fail.
  */
 import { createServer, type Socket } from "node:net";
-import { listAt, textAt } from "../evidence/json_path.ts";
-import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   isObject,
   type JsonObject,
@@ -17,6 +15,8 @@ import { fold } from "./fold.ts";
 import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
 import { dialectOf, modelList } from "./models.ts";
 import { type ModelRequest, type Part, type Problem, Refused } from "./part.ts";
+import { droppedHeaders, refuseLosses } from "./dropped_fields.ts";
+import { isPassed, passThrough } from "./pass_through.ts";
 import { problemOf } from "./problems.ts";
 import { readChat } from "./read_chat.ts";
 import { readMessages } from "./read_messages.ts";
@@ -37,8 +37,10 @@ export interface ReferenceGateway {
 
 /** How to start one. */
 export interface ReferenceGatewayOptions {
-  /** The one valid key. */
+  /** The valid key. */
   readonly key: string;
+  /** A second valid key; absent: there is only one. */
+  readonly otherKey?: string;
   /** Address of the replay server. */
   readonly upstreamUrl: string;
   /** The changes of a mutant. */
@@ -46,6 +48,9 @@ export interface ReferenceGatewayOptions {
 }
 
 const CLOSE_GRACE_MS = 200;
+
+/** Silence in a stream of the Responses endpoint after which a keep-alive frame follows. */
+export const KEEP_ALIVE_MS = 300;
 const encoder = new TextEncoder();
 
 /** Starts a reference gateway on a free port of the loopback address. */
@@ -113,7 +118,11 @@ async function handle(
       }
     }
     if (x.path.startsWith("/v1/responses/")) {
-      const body = options.stored.answer(request.method, x.path);
+      const body = options.stored.answer(
+        request.method,
+        x.path,
+        ownerOf(options, x),
+      );
       return writeJson(writer, hooks, x, { status: 200, headers: {}, body });
     }
     const method = x.endpoint === "models" ? "GET" : "POST";
@@ -167,16 +176,31 @@ function admit(
   hooks: Hooks,
   x: Context,
 ): void {
-  const { headers } = x.request;
-  const bearer = /^bearer +(.*)$/i.exec(headers["authorization"] ?? "")?.[1];
-  const shown = headers["x-api-key"] ?? bearer;
+  const shown = shownKey(x);
   const key = hooks.key === undefined ? shown : hooks.key(shown, x);
-  const found = key === options.key ? undefined : problemOf(
+  const isValid = key !== undefined &&
+    [options.key, options.otherKey].includes(key);
+  const found = isValid ? undefined : problemOf(
     401,
     key === undefined ? "A key is missing" : "The key is wrong",
   );
   const problem = hooks.admit === undefined ? found : hooks.admit(found, x);
   if (problem !== undefined) throw new Refused(problem);
+}
+
+/** The key that a request presents. */
+function shownKey({ request: { headers } }: Context): string | undefined {
+  const bearer = /^bearer +(.*)$/i.exec(headers["authorization"] ?? "")?.[1];
+  return headers["x-api-key"] ?? bearer;
+}
+
+/** The key that stored replies of a request belong to. */
+function ownerOf(
+  { hooks, key: first }: ReferenceGatewayOptions,
+  x: Context,
+): string {
+  const key = shownKey(x) ?? "";
+  return hooks?.owner?.(key, first, x) ?? key;
 }
 
 type Generates = "messages" | "chat" | "responses";
@@ -200,9 +224,27 @@ async function generate(
       }),
     );
   }
+  if (hooks.strictMode?.(x) !== false) {
+    refuseLosses(modelRequest, via, x.request);
+  }
   const gone = hooks.hangUpCancels?.(x) === false
     ? new AbortController().signal
     : left;
+  const id = crypto.randomUUID().replaceAll("-", "");
+  const keep = (reply: JsonObject): void =>
+    options.stored.keep(modelRequest.asked ?? {}, reply, ownerOf(options, x));
+  if (isPassed(modelRequest, via)) {
+    return await passThrough({
+      modelRequest,
+      id,
+      upstreamUrl: options.upstreamUrl,
+      signal: gone,
+      writer,
+      hooks,
+      x,
+      keep,
+    });
+  }
   const raw = await callUpstream(
     modelRequest,
     via,
@@ -212,9 +254,6 @@ async function generate(
     x,
   );
   const parts = hooked(raw, hooks, x);
-  const id = crypto.randomUUID().replaceAll("-", "");
-  const keep = (reply: JsonObject): void =>
-    options.stored.keep(modelRequest.asked ?? {}, reply);
   if (modelRequest.stream) {
     return await relay(
       parts,
@@ -235,21 +274,6 @@ async function generate(
   if (endpoint === "responses") keep(body);
   const headers = droppedHeaders(modelRequest, via);
   writeJson(writer, hooks, x, { status: 200, headers, body });
-}
-
-/** Names the tools that only another vendor could run. */
-function droppedHeaders(
-  { asked }: ModelRequest,
-  via: DialectName | undefined,
-): Readonly<Record<string, string>> {
-  const dropped = via === "responses"
-    ? []
-    : listAt(asked, "tools").flatMap((tool, index) =>
-      ["function", "custom", "namespace"].includes(textAt(tool, "type"))
-        ? []
-        : [`tools[${index}]`]
-    );
-  return dropped.length === 0 ? {} : { "x-gateway-dropped": dropped.join() };
 }
 
 function wholeBody(
@@ -281,14 +305,16 @@ async function* hooked(
 function understand(
   x: Context,
   endpoint: Generates,
-  { hooks = {}, stored }: Running,
+  options: Running,
 ): ModelRequest {
+  const { hooks = {}, stored } = options;
   const parsed = parseJson(x.request.body);
   const body: JsonObject = isObject(parsed) ? parsed : {};
   const read = {
     messages: readMessages,
     chat: readChat,
-    responses: (body: JsonObject) => readResponses(stored.expand(body)),
+    responses: (body: JsonObject) =>
+      readResponses(stored.expand(body, ownerOf(options, x))),
   }[endpoint];
   let modelRequest: ModelRequest | undefined;
   let found: Problem | undefined;
@@ -349,9 +375,22 @@ async function relay(
       }
     }
   };
-  for await (const part of parts) {
-    write(stream.part(part));
-    if (part.type === "failed") return writer.end();
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  const listen = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      if (stream instanceof ResponsesStream) write(stream.keepAlive());
+      listen();
+    }, KEEP_ALIVE_MS);
+  };
+  try {
+    for await (const part of parts) {
+      write(stream.part(part));
+      if (part.type === "failed") return writer.end();
+      listen();
+    }
+  } finally {
+    clearTimeout(silence);
   }
   const last = stream.end();
   if (stream instanceof ResponsesStream) keep(stream.reply);

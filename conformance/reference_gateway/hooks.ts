@@ -74,6 +74,8 @@ export interface Hooks {
     problem: Problem | undefined,
     x: Context,
   ) => Problem | undefined;
+  /** Changes the key that the stored replies of a request belong to; `first` is the first key. */
+  readonly owner?: (key: string, first: string, x: Context) => string;
   /**
    * Changes the result of the body's validation; undefined accepts, and then `modelRequest` must be able to
    * use the body.
@@ -111,6 +113,8 @@ export interface Hooks {
   readonly wire?: (text: string, x: Context) => string;
   /** Changes the writer of the response. */
   readonly writer?: (writer: Writer, x: Context) => Writer;
+  /** False: the request for strictness is ignored. */
+  readonly strictMode?: (x: Context) => boolean;
   /** False: the upstream call continues when the client disconnects. */
   readonly hangUpCancels?: (x: Context) => boolean;
 }

@@ -70,6 +70,8 @@ export interface Tool {
   readonly about: string | undefined;
   /** JSON schema of its arguments. */
   readonly schema: Json;
+  /** Whether arguments must keep to the schema exactly; absent: the upstream's default. */
+  readonly strict?: boolean;
 }
 
 /** A request, as the reference gateway understood it. */

@@ -77,6 +77,7 @@ function namedTools(tool: JsonObject, namespace?: string): NamedTool[] {
     ...(namespace === undefined ? {} : { namespace }),
     freeText,
     about: about.length === 0 ? undefined : about.join("\n"),
+    ...(typeof tool["strict"] === "boolean" ? { strict: tool["strict"] } : {}),
     schema: freeText
       ? {
         type: "object",

@@ -10,6 +10,8 @@ import { invalid, Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
 
 interface Stored {
+  /** The key that received the reply; no other key finds it. */
+  readonly owner: string;
   readonly reply: JsonObject;
   /** The whole conversation before the reply. */
   readonly input: readonly Json[];
@@ -30,12 +32,12 @@ export class StoredResponses {
    * The body with the items of the earlier replies that it refers to.
    * @throws {Refused} when a reply or an item is unknown
    */
-  expand(body: JsonObject): JsonObject {
+  expand(body: JsonObject, owner: string): JsonObject {
     const previous = textAt(body, "previous_response_id");
     if (previous !== "" && body["conversation"]) {
       throw invalid("conversation", "excludes previous_response_id");
     }
-    const found = this.#stored.get(previous);
+    const found = this.#find(previous, owner);
     if (previous !== "" && found === undefined) {
       throw new Refused(problemOf(400, `There is no response ${previous}`, {
         code: "previous_response_not_found",
@@ -43,10 +45,11 @@ export class StoredResponses {
       }));
     }
     if (!Array.isArray(body["input"]) && found === undefined) return body;
-    const known = [...this.#stored.values()].flatMap(({ reply, input }) => [
-      ...input,
-      ...arrayOf(reply["output"]),
-    ]);
+    const known = [...this.#stored.values()].flatMap((stored) =>
+      stored.owner === owner
+        ? [...stored.input, ...arrayOf(stored.reply["output"])]
+        : []
+    );
     const items = StoredResponses.itemsOf(body["input"]).map((item, index) => {
       if (textAt(item, "type") !== "item_reference") return item;
       const wanted = known.find((each) =>
@@ -62,24 +65,29 @@ export class StoredResponses {
   }
 
   /** Keeps a reply to an expanded body. */
-  keep(asked: JsonObject, reply: JsonObject): void {
+  keep(asked: JsonObject, reply: JsonObject, owner: string): void {
     if (reply["store"] === false) return;
     const input = StoredResponses.itemsOf(asked["input"]).map((item, index) =>
       textAt(item, "id") === ""
         ? { ...objectOf(item), id: `in_${textAt(reply, "id")}${index}` }
         : item
     );
-    this.#stored.set(textAt(reply, "id"), { reply, input });
+    this.#stored.set(textAt(reply, "id"), { owner, reply, input });
+  }
+
+  #find(id: string, owner: string): Stored | undefined {
+    const found = this.#stored.get(id);
+    return found?.owner === owner ? found : undefined;
   }
 
   /**
    * Answers `GET` and `DELETE` of a path below `/v1/responses/`.
    * @throws {Refused} 404 for an unknown reply
    */
-  answer(method: string, path: string): JsonObject {
+  answer(method: string, path: string, owner: string): JsonObject {
     const [, id = "", below] =
       /^\/v1\/responses\/([^/]+)(\/input_items)?$/.exec(path) ?? [];
-    const found = this.#stored.get(id);
+    const found = this.#find(id, owner);
     if (found === undefined) {
       throw new Refused(problemOf(404, `There is no response ${id}`));
     }

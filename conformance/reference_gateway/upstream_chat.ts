@@ -33,9 +33,9 @@ export function chatBody(request: ModelRequest): JsonObject {
     ...(request.stops.length === 0 ? {} : { stop: request.stops }),
     ...(request.user === undefined ? {} : { user: request.user }),
     ...(request.tools.length === 0 ? {} : {
-      tools: request.tools.map(({ name, about, schema }) => ({
+      tools: request.tools.map(({ name, about, schema, strict }) => ({
         type: "function",
-        function: { name, description: about, parameters: schema },
+        function: { name, description: about, parameters: schema, strict },
       })),
     }),
     ...(request.choice === undefined

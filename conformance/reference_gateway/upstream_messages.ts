@@ -35,10 +35,11 @@ export function messagesBody(request: ModelRequest): JsonObject {
       ? {}
       : { metadata: { user_id: request.user } }),
     ...(request.tools.length === 0 ? {} : {
-      tools: request.tools.map(({ name, about, schema }) => ({
+      tools: request.tools.map(({ name, about, schema, strict }) => ({
         name,
         description: about,
         input_schema: schema,
+        strict: strict === true ? strict : undefined,
       })),
     }),
     ...(request.choice === undefined && request.parallel ? {} : {

@@ -109,6 +109,11 @@ export class ResponsesStream {
     }
   }
 
+  /** A sign of life; none before the first frame. */
+  keepAlive(): OutFrame[] {
+    return this.#started ? [this.#frame("keepalive", {})] : [];
+  }
+
   /** The frames of a proper end. */
   end(): OutFrame[] {
     const held = this.#held;

@@ -5,7 +5,7 @@
 import { type Check, judgedIn, type Level } from "../suite/check.ts";
 import { type Cost, sumOf, usdOf } from "../suite/budget.ts";
 import type { Scenario } from "../suite/scenario.ts";
-import type { TargetProfile } from "../suite/route.ts";
+import type { Feature, TargetProfile } from "../suite/route.ts";
 
 /** The checks that a run judges. */
 export function chooseChecks(
@@ -30,10 +30,10 @@ export function withoutLacking(
 ): { readonly checks: readonly Check[]; readonly lines: readonly string[] } {
   const missing = [...lacks].filter(([feature]) =>
     !(responses === true && feature === "responses") &&
-    checks.some(({ needs }) => needs === feature)
+    checks.some(({ needs }) => baseOf(needs, lacks) === feature)
   );
   const lines = missing.map(([feature, reply]) => {
-    const lost = checks.filter(({ needs }) => needs === feature);
+    const lost = checks.filter(({ needs }) => baseOf(needs, lacks) === feature);
     return `without   ${feature.replaceAll("-", " ")}: ${
       counted(lost.length, "check")
     } left out (${reply})`;
@@ -41,10 +41,26 @@ export function withoutLacking(
   const left = new Set(missing.map(([feature]) => feature));
   return {
     checks: checks.filter(({ needs }) =>
-      needs === undefined || !left.has(needs)
+      needs === undefined || !left.has(baseOf(needs, lacks) ?? needs)
     ),
     lines,
   };
+}
+
+/** The feature that a feature is a part of. */
+const PART_OF: Readonly<Partial<Record<Feature, Feature>>> = {
+  "second-key": "stored-responses",
+  "signs-of-life": "responses",
+};
+
+/** The widest feature that the target lacks among one and those that it is a part of. */
+function baseOf(
+  feature: Feature | undefined,
+  lacks: TargetProfile["lacks"],
+): Feature | undefined {
+  if (feature === undefined) return undefined;
+  const whole = PART_OF[feature];
+  return whole !== undefined && lacks.has(whole) ? whole : feature;
 }
 
 /**

@@ -27,6 +27,12 @@ export interface DiscoveryOptions {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
+  /** A second valid key of the same account; absent where none is given. */
+  readonly otherKey?: string;
+  /**
+   * Silence upstream after which the target sends a sign of life; absent where it is not known.
+   */
+  readonly keepAliveMs?: number;
   /** Headers that every request carries, as given on the command line. */
   readonly headers?: readonly Header[];
   /**
@@ -100,7 +106,7 @@ export async function discover(
       responses: route(first),
       lacks: unknown.asksResponses === false || first === undefined
         ? new Map()
-        : lacksOf([await tryModel(session, "responses", first)]),
+        : lacksOf([await tryModel(session, "responses", first)], unknown),
     };
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
@@ -121,15 +127,25 @@ export async function discover(
   const tried: Exchange[] = [];
   const ids = candidates(chatModel);
   const responses = await routesOf(session, "responses", ids, tried);
-  return { models, messages, chat, responses, lacks: lacksOf(tried) };
+  const lacks = lacksOf(tried, unknown);
+  return { models, messages, chat, responses, lacks };
 }
 
 /** Statuses with which a target without an endpoint answers. */
 const NO_ENDPOINT: readonly unknown[] = [404, 405, 501];
 
 /** The optional features that no reply of the Responses endpoint shows. */
-function lacksOf(tried: readonly Exchange[]): TargetProfile["lacks"] {
+function lacksOf(
+  tried: readonly Exchange[],
+  { otherKey, keepAliveMs }: DiscoveryOptions,
+): Map<Feature, string> {
   const lacks = new Map<Feature, string>();
+  if (otherKey === undefined) {
+    lacks.set("second-key", "CONFORMANCE_OTHER_KEY or --other-key gives one");
+  }
+  if (keepAliveMs === undefined) {
+    lacks.set("signs-of-life", "--keep-alive gives their interval");
+  }
   const last = tried.at(-1);
   if (last === undefined) return lacks;
   if (tried.every(({ head }) => NO_ENDPOINT.includes(head?.status))) {

@@ -102,12 +102,15 @@ export function curlOf({ request }: Exchange, baseUrl: string): string {
   }
   const headers = request.headers.map(([name, value]) => {
     const text = `${name}: ${value}`;
-    const masked = /\{\{KEY\**\}\}/;
+    const masked = /\{\{KEY[*+]*\}\}/;
     return masked.test(text)
       ? `-H "${
         text.replaceAll(/["\\$`]/g, "\\$&").replace(
           masked,
-          () => "$CONFORMANCE_API_KEY",
+          (mask) =>
+            mask.includes("+")
+              ? "$CONFORMANCE_OTHER_KEY"
+              : "$CONFORMANCE_API_KEY",
         )
       }"`
       : `-H ${quoted(text)}`;

@@ -33,7 +33,10 @@ async function words(command: string): Promise<string[]> {
   const script = command.replace(/^curl /, "printf '%s\\0' ");
   const { stdout } = await new Deno.Command("bash", {
     args: ["-c", script],
-    env: { CONFORMANCE_API_KEY: "sk-right-key" },
+    env: {
+      CONFORMANCE_API_KEY: "sk-right-key",
+      CONFORMANCE_OTHER_KEY: "sk-other-key",
+    },
   }).output();
   return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
@@ -57,6 +60,15 @@ Deno.test("curlOf() quotes for a shell what was sent, with the key from the envi
       "--data-binary",
       `{"it's":"$HOME \`id\`"}`,
     ],
+  );
+});
+
+Deno.test("curlOf() takes the other key from its own variable", async () => {
+  const sent = exchange([["authorization", "Bearer {{KEY++++++}}"]]);
+  assert.ok(
+    (await words(curlOf(sent, "http://127.0.0.1:1"))).includes(
+      "authorization: Bearer sk-other-key",
+    ),
   );
 });
 

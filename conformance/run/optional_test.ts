@@ -8,6 +8,7 @@ import { run } from "./run.ts";
 import { readSettings, UsageError } from "./settings.ts";
 
 const KEY = "sk-optional-7f3a9c51d2e84b";
+const OTHER_KEY = "sk-optional-other-2b8e61f07d9a";
 const CHECKS = "--filter=responses.status,responses.read,models.object";
 
 /** A gateway without the endpoint. */
@@ -26,6 +27,7 @@ async function runAgainst(
   const replay = await startReplay();
   const gateway = await startReferenceGateway({
     key: KEY,
+    otherKey: OTHER_KEY,
     upstreamUrl: replay.url,
     hooks,
   });
@@ -63,6 +65,31 @@ for (
       [],
       0,
       /^without {3}stored responses: 1 check [^]*^plan {6}2 checks /m,
+    ],
+    [
+      "a run without a second key leaves out what needs one",
+      {},
+      ["--filter=responses.other", "--profile=contract"],
+      0,
+      /^without {3}second key: 2 checks left out \(CONFORMANCE_OTHER_KEY /m,
+    ],
+    [
+      "a run with a second key judges what one key hides from another",
+      {},
+      [
+        "--filter=responses.other",
+        "--profile=contract",
+        `--other-key=${OTHER_KEY}`,
+      ],
+      0,
+      /^plan {6}5 checks /m,
+    ],
+    [
+      "a target without the endpoint needs no second key",
+      WITHOUT,
+      ["--filter=responses.other", "--profile=contract"],
+      0,
+      /^without {3}stored responses: 3 checks [^]*^plan {6}1 check /m,
     ],
     [
       "a target without an endpoint that --endpoints names fails",

@@ -21,6 +21,12 @@ export interface PlayOptions {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
+  /** A second valid key of the same account; absent where none is given. */
+  readonly otherKey?: string;
+  /**
+   * Silence upstream after which the target sends a sign of life; absent where it is not known.
+   */
+  readonly keepAliveMs?: number;
   /** Headers that every request carries, as given on the command line. */
   readonly headers?: readonly Header[];
   /** What is known of the target. */

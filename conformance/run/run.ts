@@ -102,6 +102,11 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     const redaction = new Redaction();
     const key = gateway?.key ?? settings.apiKey ?? "";
     redaction.hide(key);
+    const otherKey = gateway === undefined
+      ? settings.otherKey
+      : gateway.otherKey;
+    const keepAliveMs = gateway?.keepAliveMs ?? settings.keepAliveMs;
+    if (otherKey !== undefined) redaction.hide(otherKey, "+");
     redaction.hide(UPSTREAM_CANARY);
     for (const [name, value] of settings.headers) {
       if (/auth|key|token|secret|cookie/.test(name)) redaction.hide(value);
@@ -111,6 +116,8 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       mode,
       baseUrl: gateway?.url ?? settings.baseUrl ?? "",
       key,
+      ...(otherKey === undefined ? {} : { otherKey }),
+      ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
       redaction,
       budget,
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
@@ -257,7 +264,7 @@ async function explainAll(
 }
 
 function commandOf(settings: Settings): string {
-  const { replay, seed, timeoutMs } = settings;
+  const { replay, seed, timeoutMs, keepAliveMs } = settings;
   const flags: readonly (readonly [string, string | number | undefined])[] = [
     ["base-url", settings.baseUrl],
     ["replay", replay === undefined ? replay : `${replay.host}:${replay.port}`],
@@ -267,6 +274,7 @@ function commandOf(settings: Settings): string {
     ["chat-model", settings.chatModel],
     ["profile", settings.profile],
     ["timeout", timeoutMs === undefined ? undefined : timeoutMs / 1000],
+    ["keep-alive", keepAliveMs === undefined ? undefined : keepAliveMs / 1000],
     ["seed", seed],
   ];
   return [

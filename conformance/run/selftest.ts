@@ -6,7 +6,10 @@
 import { SCENARIOS } from "../areas/scenarios.ts";
 import { CHECKS } from "../areas/checks.ts";
 import { UPSTREAM_KEY } from "../reference_gateway/call_upstream.ts";
-import { startReferenceGateway } from "../reference_gateway/gateway.ts";
+import {
+  KEEP_ALIVE_MS,
+  startReferenceGateway,
+} from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import { type ReplayServer, startReplay } from "@model-gateway/replay";
@@ -66,6 +69,7 @@ export interface SelftestOutcome {
 }
 
 const KEY = "sk-selftest-7f3a9c51d2e84b60";
+const OTHER_KEY = "sk-selftest-other-2b8e61f07d9a";
 
 /** Time limit of a request to a mutant, which may leave a request hanging. */
 const MUTANT_TIMEOUT_MS = 4000;
@@ -174,17 +178,21 @@ async function runOn(
 ): Promise<{ results: readonly Result[]; profile: TargetProfile }> {
   const gateway = await startReferenceGateway({
     key: KEY,
+    otherKey: OTHER_KEY,
     upstreamUrl: upstream.url,
     hooks,
   });
   try {
     const redaction = new Redaction();
     redaction.hide(KEY);
+    redaction.hide(OTHER_KEY, "+");
     redaction.hide(UPSTREAM_KEY);
     const stage = {
       mode,
       baseUrl: gateway.url,
       key: KEY,
+      otherKey: OTHER_KEY,
+      keepAliveMs: KEEP_ALIVE_MS,
       ...(mode === "replay" ? { replay: upstream } : {}),
       redaction,
       budget: new Budget({}),

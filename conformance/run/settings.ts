@@ -11,6 +11,8 @@ export interface Settings {
   readonly baseUrl: string | undefined;
   /** The valid key. */
   readonly apiKey: string | undefined;
+  /** A second valid key of the same account; undefined leaves out what needs it. */
+  readonly otherKey: string | undefined;
   /** The address at which the suite's replay server listens for the target. */
   readonly replay: { readonly host: string; readonly port: number } | undefined;
   /** Headers that every request carries. */
@@ -48,6 +50,8 @@ export interface Settings {
   readonly maxUsd: number | undefined;
   /** Time limit of a request, in milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** Silence after which the target sends a sign of life; undefined leaves out what needs it. */
+  readonly keepAliveMs: number | undefined;
   /** Seed of nonces. */
   readonly seed: number;
 }
@@ -60,6 +64,8 @@ const FLAGS: Readonly<Record<string, string>> = {
     "=URL        the gateway to judge, without /v1; without it this project's gateway is started",
   "api-key":
     "=KEY         a valid key of it; better in the environment as CONFORMANCE_API_KEY",
+  "other-key":
+    "=KEY       a second valid key of the same account, for the checks of what one key hides from another; better in the environment as CONFORMANCE_OTHER_KEY",
   "replay":
     "=HOST:PORT    listen here as the upstream (0.0.0.0 for a target on another host), to which the target's upstream addresses point",
   "header":
@@ -84,6 +90,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   "max-usd":
     "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2.5)",
   "timeout": "=SECONDS     time limit of a request (live: 60, replay: 10)",
+  "keep-alive":
+    "=SECONDS  silence in a stream after which the target sends a sign of life, for the checks of these",
   "seed": "=N              makes markers differ between runs",
   "help": "                this text",
 };
@@ -118,6 +126,7 @@ export function helpText(): string {
 export function readSettings(
   args: readonly string[],
   environmentKey: string | undefined,
+  environmentOtherKey?: string,
 ): Settings {
   const given = new Map<string, string>();
   const headers: Header[] = [];
@@ -155,6 +164,7 @@ export function readSettings(
   return {
     baseUrl,
     apiKey: given.get("api-key") ?? environmentKey,
+    otherKey: given.get("other-key") ?? environmentOtherKey,
     replay: replay === undefined ? undefined : addressOf(replay),
     headers,
     list: given.has("list"),
@@ -172,6 +182,7 @@ export function readSettings(
     maxOutputTokens: numberIn(given, "max-output-tokens"),
     maxUsd: numberIn(given, "max-usd"),
     timeoutMs: secondsIn(given, "timeout"),
+    keepAliveMs: secondsIn(given, "keep-alive"),
     seed: numberIn(given, "seed") ?? Date.now() % 1_000_000,
   };
 }

@@ -36,6 +36,14 @@ Deno.test("readSettings() refuses unknown flags and wrong values", () => {
   }
 });
 
+Deno.test("readSettings() reads the other key from its flag, else from the environment", () => {
+  const key = (...args: string[]) =>
+    readSettings(args, undefined, "sk-from-environment").otherKey;
+  assert.equal(key(), "sk-from-environment");
+  assert.equal(key("--other-key=sk-from-flag"), "sk-from-flag");
+  assert.equal(readSettings([], undefined).otherKey, undefined);
+});
+
 Deno.test("readSettings() judges contracts only on this project's gateway, unless the profile is given", () => {
   assert.ok(readSettings([], undefined).levels.has("contract"));
   const foreign = readSettings(["--base-url=http://x"], "k");

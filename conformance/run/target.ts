@@ -5,9 +5,13 @@
 import { UsageError } from "./settings.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url);
+const CLI = new URL("../../gateway/cli/cli.ts", import.meta.url);
 
 /** The key that the upstream receives; a client must never see it. */
 export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
+
+/** The default of `GATEWAY_PING_SECONDS`. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Time limit of the gateway's start. */
 const START_TIMEOUT_MS = 30_000;
@@ -17,6 +21,10 @@ export interface OwnGateway {
   /** Base address. */
   readonly url: string;
   readonly key: string;
+  /** A second key of the same account. */
+  readonly otherKey: string;
+  /** Silence in a stream after which it sends a sign of life. */
+  readonly keepAliveMs: number;
   /** Stops the process and returns its standard error output. */
   stop(): Promise<string>;
 }
@@ -53,6 +61,7 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
     [`VENDOR${letter}_BASE_URL`, replayUrl + suffix],
   ]);
   await Deno.writeTextFile(`${data}/models.json`, JSON.stringify({ models }));
+  const databaseUrl = `sqlite:${data}/gateway.sqlite3`;
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", MAIN.href],
     env: {
@@ -61,7 +70,7 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
       HOST: "127.0.0.1",
       GATEWAY_KEY: key,
       GATEWAY_CONFIG: `${data}/models.json`,
-      DATABASE_URL: `sqlite:${data}/gateway.sqlite3`,
+      DATABASE_URL: databaseUrl,
     },
     stdout: "piped",
     stderr: "piped",
@@ -78,8 +87,30 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
     return await errors;
   };
   const url = await addressIn(child.stdout);
-  if (url !== undefined) return { url, key, stop };
+  if (url !== undefined) {
+    const otherKey = await issueKey(databaseUrl);
+    return { url, key, otherKey, keepAliveMs: KEEP_ALIVE_MS, stop };
+  }
   throw new Error(`The gateway did not start: ${await stop()}`);
+}
+
+/** Issues a key of the account that the gateway's first start created. */
+async function issueKey(databaseUrl: string): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      CLI.href,
+      ...["keys", "issue", "--account", "default", "--name", "other", "--json"],
+    ],
+    env: { DATABASE_URL: databaseUrl },
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  const [key] = /sk-[\w-]{16,}/.exec(text) ?? [];
+  if (key !== undefined) return key;
+  throw new Error(
+    `Cannot issue a second key: ${text}${new TextDecoder().decode(stderr)}`,
+  );
 }
 
 async function addressIn(

@@ -20,7 +20,11 @@ export type Feature =
   /** `POST /v1/responses`. */
   | "responses"
   /** Responses that the target keeps, so that later requests can refer to them. */
-  | "stored-responses";
+  | "stored-responses"
+  /** A second key of the target's account, given to the run. */
+  | "second-key"
+  /** Signs of life in streams of the Responses endpoint, whose interval is given to the run. */
+  | "signs-of-life";
 
 /** The profile of a target before any request. */
 export const UNKNOWN_TARGET: TargetProfile = {

@@ -19,6 +19,7 @@ import {
   methodOf,
   pathOf,
   rawHeadOf,
+  type Signature,
   type TestRequest,
 } from "./test_request.ts";
 import type { Budget } from "./budget.ts";
@@ -37,6 +38,12 @@ export interface SessionOptions {
   readonly baseUrl: string;
   /** The valid key. */
   readonly key: string;
+  /** A second valid key of the same account; absent where none is given. */
+  readonly otherKey?: string;
+  /**
+   * Silence upstream after which the target sends a sign of life; absent where it is not known.
+   */
+  readonly keepAliveMs?: number;
   /** Headers that every request carries, as given on the command line. */
   readonly headers?: readonly Header[];
   /** What is known of the target. */
@@ -103,6 +110,11 @@ export class Session {
   /** The valid key; a text derived from it must go through `variant()`. */
   get key(): string {
     return this.#options.key;
+  }
+
+  /** Silence upstream after which the target sends a sign of life; 0 where it is not known. */
+  get keepAliveMs(): number {
+    return this.#options.keepAliveMs ?? 0;
   }
 
   /**
@@ -256,6 +268,16 @@ export class Session {
     };
   }
 
+  #signature({ by }: TestRequest): Signature {
+    const { key, otherKey, headers } = this.#options;
+    const given = headers === undefined ? {} : { headers };
+    if (by === undefined) return { key, ...given };
+    if (otherKey === undefined) {
+      throw new Error("Cannot sign with the other key: none is given");
+    }
+    return { key: otherKey, ...given };
+  }
+
   #open(
     request: TestRequest,
     billed: boolean = true,
@@ -270,12 +292,12 @@ export class Session {
     const method = methodOf(request);
     const url = new URL(baseUrl + pathOf(request));
     if (request.rawLines === undefined) {
-      const headers = headersOf(request, this.#options);
+      const headers = headersOf(request, this.#signature(request));
       return sendFetch({ url: url.href, method, headers, body, timeoutMs });
     }
     return sendRaw({
       origin: url,
-      head: rawHeadOf(request, url, body, this.#options),
+      head: rawHeadOf(request, url, body, this.#signature(request)),
       body: body ?? new Uint8Array(),
       timeoutMs,
       ...(kept === undefined ? {} : { kept }),
@@ -283,7 +305,8 @@ export class Session {
   }
 
   async #record(request: TestRequest, ongoing: Ongoing): Promise<Exchange> {
-    const { scenario, redaction, baseUrl, replay, key } = this.#options;
+    const { scenario, redaction, baseUrl, replay } = this.#options;
+    const { key } = this.#signature(request);
     const body = bodyOf(request);
     const path = pathOf(request);
     const received = await ongoing.received;

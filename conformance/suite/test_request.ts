@@ -17,6 +17,8 @@ export interface TestRequest {
   readonly path?: string;
   /** How the key is sent; absent: as the specification documents for the endpoint. */
   readonly auth?: "x-api-key" | "bearer" | "none";
+  /** The key that signs it; absent: the first one. */
+  readonly by?: "other";
   /** Additional headers; they replace the usual ones of the same name. */
   readonly headers?: readonly Header[];
   /** The body: `json` is serialised, `text` and `bytes` are sent unchanged. */

@@ -31,19 +31,31 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** A new key: `sk-`, 40 random letters and digits, 6 characters of checksum. */
-export function newKey(): string {
+/** The first characters of a credential: API key, account token, sign-in code. */
+export type CredentialPrefix = "sk" | "at" | "code";
+
+/** A new credential: prefix, dash, 40 random letters and digits, 6 characters of checksum. */
+export function newCredential(prefix: CredentialPrefix): string {
   const secret = randomText(SECRET_CHARS);
-  return `sk-${secret}${checksum(secret)}`;
+  return `${prefix}-${secret}${checksum(secret)}`;
+}
+
+/** A new API key. */
+export function newKey(): string {
+  return newCredential("sk");
 }
 
 /**
- * Whether a text has the form and checksum of a key made by {@linkcode newKey}: mistyped
- * keys are detected without a look-up.
+ * Whether a text has the form and checksum of a credential made by {@linkcode newCredential}:
+ * mistyped ones are detected without a look-up.
  */
-export function isWellFormed(key: string): boolean {
-  const match = /^sk-([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(key);
-  return match !== null && checksum(match[1] ?? "") === match[2];
+export function isWellFormed(
+  text: string,
+  prefix: CredentialPrefix = "sk",
+): boolean {
+  const match = /^([a-z]+)-([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(text);
+  return match !== null && match[1] === prefix &&
+    checksum(match[2] ?? "") === match[3];
 }
 
 function checksum(secret: string): string {
@@ -77,6 +89,15 @@ export function keyHint(key: string): string {
 /** The one-shot `hash()`: creating a hash object costs more than the hashing. */
 function sha256(text: string): string {
   return hash("sha256", text, "hex");
+}
+
+/** The error for an account token where an API key is needed. */
+export function tokenInsteadOfKey(): ApiError {
+  return new ApiError(
+    "authentication",
+    "this is an account token (at-…): it manages an account's keys and cannot call models; send an API key (sk-…)",
+    { retryable: false },
+  );
 }
 
 /** The error for a missing or wrong key; it reveals nothing about the store. */

@@ -4,7 +4,7 @@ import { isWellFormed, keyHash, keyHint, newKey } from "./key.ts";
 Deno.test("newKey() returns well-formed, distinct keys", () => {
   const keys = Array.from({ length: 100 }, newKey);
   assert.equal(new Set(keys).size, 100);
-  assert.ok(keys.every(isWellFormed));
+  assert.ok(keys.every((key) => isWellFormed(key)));
 });
 
 Deno.test("isWellFormed() detects a changed letter", () => {

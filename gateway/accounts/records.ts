@@ -32,18 +32,20 @@ import {
   priceText,
   type Tokens,
 } from "./ledger/money.ts";
+import type { WindowName } from "./ledger/calendar_window.ts";
 import { textOf } from "./store/store.ts";
 import {
   chosenId,
   displayName,
   limit,
+  microUsd,
   modelList,
   reference,
   timestamp,
 } from "./values.ts";
 
-/** A limit of a plan; absent: no limit. */
-function planLimit(
+/** A limit; absent: no limit. */
+function limitField(
   name: string,
   help: string,
 ): Setting<number | undefined, number | null | undefined> {
@@ -51,6 +53,63 @@ function planLimit(
     set: limit.nullish().describe("null: no limit"),
     flag: { name, help: `${help}, or none` },
   });
+}
+
+/** A limit of money in a calendar window. */
+function spendField(
+  window: WindowName,
+): Setting<number | undefined, number | null | undefined> {
+  return field(optional(INT), {
+    set: z.int().min(0).max(1e15).nullish().describe(
+      `per ${window} in UTC; null: no limit`,
+    ),
+    flag: {
+      name: `usd-per-${window}`,
+      kind: "usd",
+      help: `dollars per ${window} (UTC), or none`,
+    },
+  });
+}
+
+/** A limit of tokens in a calendar window. */
+function tokensField(
+  window: WindowName,
+): Setting<number | undefined, number | null | undefined> {
+  return field(optional(INT), {
+    set: limit.nullish().describe(`per ${window} in UTC; null: no limit`),
+    flag: {
+      name: `tokens-per-${window}`,
+      help: `tokens per ${window} (UTC), or none`,
+    },
+  });
+}
+
+/** The limits that a plan and a key may have: the fields of {@linkcode LimitSettings}. */
+export const LIMITS = fields({
+  requestsPerMinute: limitField("rpm", "requests per minute"),
+  tokensPerMinute: limitField("tpm", "tokens per minute"),
+  concurrentRequests: limitField("concurrent", "concurrent requests"),
+  spendPerDayMicroUsd: spendField("day"),
+  spendPerWeekMicroUsd: spendField("week"),
+  spendPerMonthMicroUsd: spendField("month"),
+  tokensPerDay: tokensField("day"),
+  tokensPerWeek: tokensField("week"),
+  tokensPerMonth: tokensField("month"),
+});
+
+/** Limits of the calls of an account or a key. An absent limit means no limit. */
+export interface LimitSettings extends RecordOf<typeof LIMITS> {}
+
+/** Names of the limits. */
+// The definition has exactly these keys.
+export const LIMIT_NAMES = Object.keys(
+  LIMITS,
+) as readonly (keyof typeof LIMITS)[];
+
+/** Whether any limit is set. */
+export function hasLimits(settings: LimitSettings): boolean {
+  for (const name of LIMIT_NAMES) if (name in settings) return true;
+  return false;
 }
 
 /** The fields of {@linkcode Plan}. */
@@ -67,19 +126,7 @@ export const PLAN = fields({
       .describe("null: all models"),
     flag: { help: "a,b,c, or none for all" },
   }),
-  requestsPerMinute: planLimit("rpm", "requests per minute"),
-  tokensPerMinute: planLimit("tpm", "tokens per minute"),
-  concurrentRequests: planLimit("concurrent", "concurrent requests"),
-  spendPerDayMicroUsd: field(optional(INT), {
-    set: z.int().min(0).max(1e15).nullish().describe(
-      "per day in UTC; null: no limit",
-    ),
-    flag: {
-      name: "usd-per-day",
-      kind: "usd",
-      help: "dollars per day (UTC), or none",
-    },
-  }),
+  ...LIMITS,
   createdAtMs: field(TIME),
 });
 
@@ -134,6 +181,17 @@ export const ACCOUNT = fields({
     set: BILLING.reply.describe(BILLING_MEANING).optional(),
     flag: { help: "prepaid or postpaid" },
   }),
+  warnBelowMicroUsd: field(optional(INT), {
+    describe: "a webhook is sent when the balance falls below it",
+    set: microUsd.nullish().describe(
+      "a webhook is sent when the balance falls below it; null: none",
+    ),
+    flag: {
+      name: "warn-below",
+      kind: "usd",
+      help: "dollars: send a webhook when the balance falls below, or none",
+    },
+  }),
   // Sum of the account's ledger entries, without those of model balances. May be negative
   // if postpaid.
   balanceMicroUsd: field(INT),
@@ -182,6 +240,8 @@ export const KEY = fields({
     ),
     flag: { help: "a,b,c: subset of the plan's models" },
   }),
+  // Apply beside the plan's.
+  ...LIMITS,
   createdAtMs: field(TIME),
   // The key is refused from this time on; absent: it does not expire.
   expiresAtMs: field(optional(TIME), {
@@ -193,6 +253,12 @@ export const KEY = fields({
   // Id of the key that this one replaces.
   replaces: field(optional(TEXT)),
 });
+
+/** The fields of a key that can be changed. */
+export const KEY_CHANGES: Pick<typeof KEY, "name" | keyof typeof LIMITS> = {
+  name: KEY.name,
+  ...LIMITS,
+};
 
 /** A key's metadata; the key itself is never stored. */
 export interface KeyRecord extends RecordOf<typeof KEY> {}
@@ -228,6 +294,9 @@ export const RESERVED_CALL = fields({
   price: field(PRICE),
   // The worst-case cost.
   reservedMicroUsd: field(INT),
+  // The worst-case number of tokens. Absent: reserved by a process of version 0.9, which
+  // counts neither tokens nor the key's limits.
+  reservedTokens: field(optional(INT)),
   atMs: field(TIME),
 });
 
@@ -316,4 +385,12 @@ export const USAGE_SUMS = fields({
   ...TOKEN_COUNTS,
   // Cost of the calls.
   microUsd: field(INT),
+});
+
+/** The sums of a row of `usage_days` and `usage_hours`. */
+export const ROLL_UP_SUMS = fields({
+  ...USAGE_SUMS,
+  estimatedMicroUsd: field(INT, {
+    describe: "part of the cost that is an estimate",
+  }),
 });

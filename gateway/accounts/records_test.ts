@@ -7,8 +7,10 @@ import {
   MODEL_BALANCE,
   PLAN,
   RESERVED_CALL,
+  ROLL_UP_SUMS,
   USAGE_SUMS,
 } from "./records.ts";
+import { USE_COLUMNS } from "./store/limit_use_rows.ts";
 import { openStore } from "./store/open_store.ts";
 import { textOf } from "./store/store.ts";
 
@@ -17,15 +19,11 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
   [
     ["plans", PLAN, []],
     ["accounts", ACCOUNT_ROW, [
-      "requests_used",
-      "requests_at_ms",
-      "tokens_used",
-      "tokens_at_ms",
-      "day",
-      "day_spent_micro_usd",
+      ...USE_COLUMNS.filter((column) => column !== "open_requests"),
     ]],
     ["purses", MODEL_BALANCE, ["account_id"]],
     ["keys", KEY, ["hash"]],
+    ["key_states", {}, ["key_id", "reserved_micro_usd", ...USE_COLUMNS]],
     ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
     ["ledger", LEDGER_ENTRY, []],
     ["usage_daily", USAGE_SUMS, [
@@ -35,6 +33,8 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
       "model",
       "user_id",
     ]],
+    ["usage_days", ROLL_UP_SUMS, ["day", "account_id", "key_id", "model"]],
+    ["usage_hours", ROLL_UP_SUMS, ["hour", "account_id", "key_id", "model"]],
   ];
 
 Deno.test("a record's fields are the columns of its table", async (t) => {

@@ -8,19 +8,27 @@ import { ApiError } from "../../translate/model/error.ts";
 import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";
 import { type Admin, createAdmin } from "./repositories/admin.ts";
 import { notInPlan } from "./ledger/admission.ts";
+import {
+  type CallBook,
+  type CallBookOptions,
+  openCallBook,
+} from "./calls/call_book.ts";
 import { applyEvents } from "./ledger/transaction.ts";
 import type { EventResult } from "./ledger/events.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
 import { createAuthenticator, type Identity } from "./authenticator.ts";
 import { chargeFor, wholeTokens } from "./ledger/charge.ts";
+import { startBackfill } from "./ledger/backfill.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import type { Charge, ReservedCall } from "./records.ts";
+import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
+import { startDeliveries } from "./webhooks/deliveries.ts";
+import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 
 /** Options of {@linkcode openAccountService}. */
 export interface AccountsOptions {
@@ -41,19 +49,30 @@ export interface AccountsOptions {
   readonly showKey?: (key: string) => void;
   /** Interval between heartbeats, in milliseconds. Each also looks for expired leases. */
   readonly heartbeatMs?: number;
+  /** How many records of calls are kept, and how long; absent: none. */
+  readonly calls?: Pick<CallBookOptions, "maxAgeMs" | "maxRows">;
+  /** Sends a webhook; absent: over HTTP. */
+  readonly postWebhook?: PostWebhook;
   /** Called with events that an operator should know of. */
   readonly onEvent?: (event: AccountsEvent) => void;
 }
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be.
+ * settled, or could not be; a webhook was not accepted at any attempt.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
   | { readonly type: "recovered"; readonly calls: number }
-  | { readonly type: "recovery_failed"; readonly error: unknown };
+  | { readonly type: "recovery_failed"; readonly error: unknown }
+  | {
+    readonly type: "webhook_given_up";
+    readonly account: string;
+    readonly attempts: number;
+    /** Without the address. */
+    readonly reason: string;
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -66,8 +85,12 @@ export interface OpenedAccounts {
    * latest by `close`.
    */
   readonly flush: () => Promise<void>;
+  /** Sends the webhooks that are due now. Not required: they are sent within seconds. */
+  readonly deliverWebhooks: () => Promise<void>;
   /** The first key, if this start created it. It cannot be shown again. */
   readonly freshKey?: string;
+  /** The records of calls; closed together with the accounts. Absent where none are kept. */
+  readonly calls?: CallBook;
 }
 
 const HEARTBEAT_MS = 2500;
@@ -143,6 +166,34 @@ export async function openAccountService(
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
+  const backfill = startBackfill({ store, now, timer });
+  const calls = options.calls === undefined ? undefined : openCallBook({
+    ...options.calls,
+    dialect: store.dialect,
+    async write(work) {
+      const { value } = await store.commit((sql, cacheIsValid) => {
+        if (!cacheIsValid) cache.clear();
+        return work(sql);
+        // Records of calls are no part of the ledger's cache.
+      }, cache);
+      return value;
+    },
+    now,
+    timer,
+  });
+  const deliveries = startDeliveries({
+    store,
+    now,
+    timer,
+    post: options.postWebhook ?? postWebhook,
+    onGivenUp: ({ accountId, attempts }, reason) =>
+      onEvent?.({
+        type: "webhook_given_up",
+        account: accountId,
+        attempts,
+        reason,
+      }),
+  });
 
   const accounts: Accounts = {
     authenticate: authenticator.authenticate,
@@ -176,6 +227,7 @@ export async function openAccountService(
           inputTokens,
           maxOutputTokens,
         ),
+        reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),
       };
       batcher.assertAvailable();
@@ -214,6 +266,9 @@ export async function openAccountService(
     },
     backlog: batcher.backlog,
     async close() {
+      await backfill.stop();
+      await calls?.close();
+      await deliveries.stop();
       await batcher.close(CLOSE_MS);
       await lease.release();
       await store.close();
@@ -226,8 +281,10 @@ export async function openAccountService(
       now,
       onChange: authenticator.revisionChanged,
       knowsModel: (model) => price(model) !== undefined,
-    }),
+    }, calls?.flush),
+    ...(calls === undefined ? {} : { calls }),
     flush: batcher.flush,
+    deliverWebhooks: deliveries.deliver,
     ...(freshKey === undefined ? {} : { freshKey }),
   };
 }
@@ -249,11 +306,10 @@ function assertPermitted(caller: Caller, model: string): void {
  * call.
  */
 function cannotBeRefused(
-  { account, plan, hasModelBalances }: Identity,
+  { account, key, plan, hasModelBalances }: Identity,
 ): boolean {
-  const { id: _id, models: _models, createdAtMs: _time, ...limits } = plan;
   return account.billing === "postpaid" && !hasModelBalances &&
-    Object.keys(limits).length === 0;
+    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(
@@ -264,12 +320,20 @@ function grantedLimits(
     case "granted":
       return result.limits;
     case "refused": {
-      const { kind, message, limits, code, retryable, retryAfterSeconds } =
-        result.refusal;
+      const {
+        kind,
+        message,
+        limits,
+        code,
+        retryable,
+        retryAfterSeconds,
+        fill,
+      } = result.refusal;
       throw new RefusedCall(kind, message, {
         code,
         retryable,
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        ...(fill === undefined ? {} : { fill }),
       }, limits);
     }
     case "entered":

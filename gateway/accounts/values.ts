@@ -41,3 +41,16 @@ export const timestamp: z.ZodType<string> = z.iso.datetime({
 export const timestampOrDay: z.ZodType<string> = z.union(
   [timestamp, z.iso.date("a day such as 2026-12-31")],
 );
+
+/** The address of a webhook. */
+export const webhookUrl: z.ZodType<string> = z.string().max(2000).refine(
+  (text) => {
+    if (!URL.canParse(text)) return false;
+    const { protocol, hostname, username, password, hash } = new URL(text);
+    const isLoopback = hostname === "localhost" || hostname === "[::1]" ||
+      /^127(\.\d{1,3}){3}$/.test(hostname);
+    return (protocol === "https:" || (protocol === "http:" && isLoopback)) &&
+      username === "" && password === "" && hash === "";
+  },
+  "expected an https:// address without user name, password and fragment; http:// only for this machine (localhost)",
+);

@@ -5,13 +5,8 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
-import {
-  type Bucket,
-  consume,
-  leak,
-  waitMs,
-} from "../accounts/ledger/bucket.ts";
 import { hashesEqual, keyHash } from "../accounts/key.ts";
+import { wrongAttempts } from "../console/wrong_attempts.ts";
 
 /** Verifies the admin token. */
 export interface AdminAuth {
@@ -23,35 +18,19 @@ export interface AdminAuth {
   verify(presented: string | undefined): void;
 }
 
-/** Wrong tokens per minute that get 401; further ones get 429. */
-const WRONG_PER_MINUTE = 10;
-
 /**
- * Creates the check. The right token always passes: if the limit applied to it too, an
- * attacker could lock the operators out. The minimum token length, checked with the
- * settings, makes guessing hopeless.
+ * Creates the check. The minimum token length, checked with the settings, makes guessing
+ * hopeless.
  */
 export function adminAuth(token: string, now: () => number): AdminAuth {
   const hash = keyHash(token);
-  let wrong: Bucket = { level: 0, atMs: now() };
+  const wrong = wrongAttempts("admin token", now);
   return {
     verify(presented) {
       if (presented !== undefined && hashesEqual(keyHash(presented), hash)) {
         return;
       }
-      wrong = leak(wrong, WRONG_PER_MINUTE, now());
-      const ms = waitMs(wrong, WRONG_PER_MINUTE, 1);
-      if (ms > 0) {
-        throw new ApiError(
-          "rate_limit",
-          "too many requests with a wrong admin token; try again later",
-          {
-            code: "rate_limit_exceeded",
-            retryAfterSeconds: Math.ceil(ms / 1000),
-          },
-        );
-      }
-      wrong = consume(wrong, 1);
+      wrong.count();
       throw new ApiError(
         "authentication",
         presented === undefined

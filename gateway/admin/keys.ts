@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { IssuedKey } from "../accounts/repositories/key_repository.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
-import { KEY, type KeyRecord } from "../accounts/records.ts";
+import { KEY, KEY_CHANGES, type KeyRecord } from "../accounts/records.ts";
 import {
   listJson,
   listOf,
@@ -31,15 +31,23 @@ export const issuedKeyReply: z.ZodType = z.object({
   ),
 });
 
-function keyJson(key: KeyRecord): JsonObject {
+/** Metadata as the API replies with it; never the text. */
+export function keyJson(key: KeyRecord): JsonObject {
   return { object: "key", ...recordJson(KEY, key) };
 }
 
-function issuedJson(issued: IssuedKey): JsonObject {
+/** A new key as JSON. */
+export function issuedJson(issued: IssuedKey): JsonObject {
   return { ...keyJson(issued.record), key: issued.text ?? null };
 }
 
 const MAX_OVERLAP_SECONDS = 365 * 24 * 60 * 60;
+
+/** Body of a rotation. */
+export const rotateBody: z.ZodType<{ readonly overlap_seconds: number }> = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
+  });
 
 export const KEY_OPERATIONS: readonly AdminOperation[] = [
   query({
@@ -78,13 +86,20 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
     run: async (admin, _, id) => keyJson(await admin.keys.get(id)),
   }),
   mutation({
+    operationId: "updateKey",
+    summary: "Change a key's name or limits; absent fields stay unchanged",
+    path: "/admin/v1/keys/:id",
+    request: settingsSchema(KEY_CHANGES),
+    reply: keyReply,
+    run: async (admin, body, { id, idempotencyKey }) =>
+      keyJson(await admin.keys.update(id, body, idempotencyKey)),
+  }),
+  mutation({
     operationId: "rotateKey",
     summary:
       "Issue a key that replaces another; the old one expires after overlap_seconds",
     path: "/admin/v1/keys/:id/rotate",
-    request: z.strictObject({
-      overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
-    }),
+    request: rotateBody,
     reply: issuedKeyReply,
     run: async (admin, body, { id, idempotencyKey }) =>
       issuedJson(

@@ -12,8 +12,8 @@ import {
   csvLines,
   entryJson,
   jsonLines,
-  type LedgerQuery,
 } from "../accounts/repositories/ledger_report.ts";
+import type { LedgerQuery } from "../accounts/repositories/ledger_walk.ts";
 import { replyShape } from "../accounts/field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
 import { timestampOrDay } from "../accounts/values.ts";
@@ -33,7 +33,13 @@ const FILTERS = {
   to: timestampOrDay.optional().describe("entries before this time"),
 };
 
-const ledgerQuery = z.strictObject({ ...PAGE_FIELDS, ...FILTERS });
+const ledgerQuery = z.strictObject({
+  ...PAGE_FIELDS,
+  ...FILTERS,
+  order: z.enum(["oldest", "newest"]).default("oldest").describe(
+    "which entry comes first",
+  ),
+});
 
 export const exportQuery: z.ZodType<
   { readonly format: "jsonl" | "csv" } & z.infer<z.ZodObject<typeof FILTERS>>
@@ -64,13 +70,17 @@ export function listLedgerJson(page: ListPage<LedgerEntry>): JsonObject {
 export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
   query({
     operationId: "listLedger",
-    summary: "List the ledger, oldest entry first",
+    summary: "List the ledger",
     path: "/admin/v1/ledger",
     query: ledgerQuery,
     reply: listOf(ledgerEntryReply),
     run: async (admin, query) =>
       listLedgerJson(
-        await admin.ledger({ ...filtersOf(query), ...pageOf(query) }),
+        await admin.ledger({
+          ...filtersOf(query),
+          ...pageOf(query),
+          newestFirst: query.order === "newest",
+        }),
       ),
   }),
 ];

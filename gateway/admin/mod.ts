@@ -5,19 +5,25 @@
  * @module
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
+import { CALL_OPERATIONS } from "./calls.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
 import { PLAN_OPERATIONS } from "./plans.ts";
+import { TOKEN_OPERATIONS } from "./tokens.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
 import { USAGE_OPERATIONS } from "./usage.ts";
+import { WEBHOOK_OPERATIONS } from "./webhooks.ts";
 
 /** All operations; a longer path precedes its prefixes. */
 export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOP_UP_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),
+  ...TOKEN_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
+  ...CALL_OPERATIONS,
 ];

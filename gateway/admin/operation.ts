@@ -92,7 +92,12 @@ export function query<Q>(
   };
 }
 
-function idempotencyKeyOf(
+/**
+ * The idempotency key of a request, with the fingerprint of its content.
+ *
+ * @throws {ApiError} `invalid_request` for a key that is no visible ASCII text
+ */
+export function idempotencyKeyOf(
   operation: string,
   input: OperationInput,
 ): IdempotencyKey | undefined {

@@ -42,14 +42,18 @@ export function pageOf(
   };
 }
 
-/** JSON form of a list. */
-export function listOf(item: z.ZodType): z.ZodType {
+/** JSON form of a list, with further fields beside its items. */
+export function listOf(
+  item: z.ZodType,
+  fields: Readonly<Record<string, z.ZodType>> = {},
+): z.ZodType {
   return z.object({
     object: z.literal("list"),
     data: z.array(item),
     next: z.string().nullable().describe(
       "cursor of the next page, for the query field after; null on the last page",
     ),
+    ...fields,
   });
 }
 

@@ -6,64 +6,105 @@
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
-import { USAGE_SUMS } from "../accounts/records.ts";
+import { ROLL_UP_SUMS, USAGE_SUMS } from "../accounts/records.ts";
 import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
   UsageGroup,
   UsageLine,
   UsageQuery,
+  UsageReport,
+  UsageTotals,
 } from "../accounts/repositories/usage_report.ts";
+import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
 const GROUPS: readonly UsageGroup[] = [
   "day",
+  "hour",
   "account",
   "key",
   "model",
   "user",
 ];
 
+const SUMS_SHAPE = {
+  ...replyShape(ROLL_UP_SUMS),
+  estimated_micro_usd: z.int().nullable().describe(
+    "part of the cost that is an estimate; null in a report by end user",
+  ),
+};
+
 /** JSON form of a line of a report. */
 export const usageLineReply: z.ZodType = z.object({
   day: z.string().optional(),
+  hour: z.string().optional().describe("start of the hour, in UTC"),
   account: z.string().optional(),
   key: z.string().optional(),
   model: z.string().optional(),
   user: z.string().optional().describe("the client's own id of its end user"),
-  ...replyShape(USAGE_SUMS),
-}).describe("of the first five fields only those named in `by` are present");
+  ...SUMS_SHAPE,
+}).describe("of the first six fields only those named in `by` are present");
+
+/** JSON form of a report. */
+export const usageReportReply: z.ZodType = listOf(usageLineReply, {
+  totals: z.object(SUMS_SHAPE).describe(
+    "sums of the whole query, whatever its page",
+  ),
+  figures_from: z.string().nullable().describe(
+    "the figures hold from this day on, because those of earlier days are not summed up yet (after an upgrade) or no longer kept (by hour: 35 days); null: all of them hold",
+  ),
+});
 
 const day = z.iso.date("expected a day such as 2026-12-31");
 
 const OWN_FIELDS = {
   ...PAGE_FIELDS,
   by: z.string().regex(
-    /^(day|account|key|model|user)(,(day|account|key|model|user))*$/,
+    /^(day|hour|account|key|model|user)(,(day|hour|account|key|model|user))*$/,
     `expected a comma-separated list of ${GROUPS.join(", ")}`,
   ).default("day").describe("fields to group by, comma-separated"),
   from: day.optional().describe("first day, in UTC"),
   to: day.optional().describe("last day, in UTC"),
   model: z.string().max(200).optional(),
   user: z.string().max(512).optional(),
+  key: z.string().max(64).optional(),
 };
 
 const usageQuery = z.strictObject({
   ...OWN_FIELDS,
   account: z.string().max(64).optional(),
-  key: z.string().max(64).optional(),
 });
-const ownUsageQuery = z.strictObject(OWN_FIELDS);
+/** Query of {@linkcode ownUsage}. */
+export const ownUsageQuery: z.ZodObject<typeof OWN_FIELDS, z.core.$strict> = z
+  .strictObject(OWN_FIELDS);
 
-function usageJson(line: UsageLine): JsonObject {
+/** A line of a report as the API replies with it. */
+export function usageJson(line: UsageLine): JsonObject {
   return {
     ...(line.day === undefined ? {} : { day: line.day }),
+    ...(line.hour === undefined ? {} : { hour: line.hour }),
     ...(line.accountId === undefined ? {} : { account: line.accountId }),
     ...(line.keyId === undefined ? {} : { key: line.keyId }),
     ...(line.model === undefined ? {} : { model: line.model }),
     ...(line.user === undefined ? {} : { user: line.user }),
-    ...recordJson(USAGE_SUMS, line),
+    ...sumsJson(line),
+  };
+}
+
+function sumsJson(sums: UsageTotals): JsonObject {
+  return {
+    ...recordJson(USAGE_SUMS, sums),
+    estimated_micro_usd: sums.estimatedMicroUsd ?? null,
+  };
+}
+
+function reportJson(report: UsageReport): JsonObject {
+  return {
+    ...listJson(report, usageJson),
+    totals: sumsJson(report.totals),
+    figures_from: report.figuresFromDay ?? null,
   };
 }
 
@@ -74,6 +115,7 @@ function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
     by: GROUPS.filter((group) => groups.includes(group)),
     ...(query.from === undefined ? {} : { fromDay: query.from }),
     ...(query.to === undefined ? {} : { toDay: query.to }),
+    ...(query.key === undefined ? {} : { keyId: query.key }),
     ...(query.model === undefined ? {} : { model: query.model }),
     ...(query.user === undefined ? {} : { user: query.user }),
   };
@@ -82,42 +124,37 @@ function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
 export const USAGE_OPERATIONS: readonly AdminOperation[] = [
   query({
     operationId: "reportUsage",
-    summary: "Sum up usage by day, account, key, model or end user",
+    summary: "Sum up usage by day, hour, account, key, model or end user",
     path: "/admin/v1/usage",
     query: usageQuery,
-    reply: listOf(usageLineReply),
+    reply: usageReportReply,
     run: async (admin, query) =>
-      listJson(
+      reportJson(
         await admin.usage({
           ...queryOf(query),
           ...(query.account === undefined ? {} : { accountId: query.account }),
-          ...(query.key === undefined ? {} : { keyId: query.key }),
         }),
-        usageJson,
       ),
   }),
 ];
 
-/** JSON form of the reply of {@linkcode ownUsage}. */
-export const ownUsageReply: z.ZodType = listOf(usageLineReply);
-
 /**
- * The usage of one key, for its holder.
+ * The usage that a credential may see.
  *
  * @throws {ApiError} `invalid_request` naming the field of the query; `unavailable`
  */
 export async function ownUsage(
   admin: Admin,
-  holder: { readonly accountId: string; readonly keyId: string },
+  scope: AccountScope,
   query: JsonObject,
 ): Promise<JsonObject> {
   const filters = queryOf(checked(ownUsageQuery, query));
-  return listJson(
+  assertOwnKey(scope, filters.keyId);
+  return reportJson(
     await admin.usage({
       ...filters,
-      accountId: holder.accountId,
-      keyId: holder.keyId,
+      accountId: scope.accountId,
+      ...(scope.keyId === undefined ? {} : { keyId: scope.keyId }),
     }),
-    usageJson,
   );
 }

@@ -22,6 +22,7 @@ function test(name: string, body: (bench: Bench) => Promise<void>): void {
       const code = await runCli(words, {
         admin: () => openAdmin(store, (model) => model === "small", now),
         now,
+        baseUrl: "http://127.0.0.1:8787",
         print: (text) => out.push(text),
         printError: (text) => err.push(text),
       });

@@ -5,7 +5,8 @@
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
-import { ACCOUNT, KEY, PLAN } from "../accounts/records.ts";
+import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
+import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
 /** A flag of a command. */
 export interface Flag {
@@ -23,7 +24,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit` and `exportLedger` are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger` and `discoverModels` are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -65,6 +66,18 @@ const FILTERS: Readonly<Record<string, Flag>> = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
+  {
+    noun: "models",
+    verb: "discover",
+    operationId: "discoverModels",
+    flags: {
+      vendor: text("vendor", "a vendor of the configuration file; required"),
+      write: text(
+        "write",
+        "the configuration file to add the rows to; absent: they are printed",
+      ),
+    },
+  },
   { noun: "accounts", verb: "list", operationId: "listAccounts", flags: LIST },
   {
     noun: "accounts",
@@ -104,6 +117,34 @@ export const COMMANDS: readonly Command[] = [
     id: "account",
     flags: LIST,
   },
+  {
+    noun: "webhooks",
+    verb: "show",
+    operationId: "getWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "set",
+    operationId: "setWebhook",
+    id: "account",
+    flags: { url: text("url", "https://… that warnings are sent to") },
+  },
+  {
+    noun: "webhooks",
+    verb: "test",
+    operationId: "testWebhook",
+    id: "account",
+    flags: {},
+  },
+  {
+    noun: "webhooks",
+    verb: "remove",
+    operationId: "removeWebhook",
+    id: "account",
+    flags: {},
+  },
   { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
   {
     noun: "plans",
@@ -140,6 +181,13 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     noun: "keys",
+    verb: "update",
+    operationId: "updateKey",
+    id: "key",
+    flags: flagsOf(KEY_CHANGES),
+  },
+  {
+    noun: "keys",
     verb: "rotate",
     operationId: "rotateKey",
     id: "key",
@@ -159,11 +207,39 @@ export const COMMANDS: readonly Command[] = [
     flags: {},
   },
   {
+    noun: "tokens",
+    verb: "list",
+    operationId: "listTokens",
+    flags: { account: text("account", "of this account"), ...LIST },
+  },
+  {
+    noun: "tokens",
+    verb: "issue",
+    operationId: "issueToken",
+    flags: flagsOf(TOKEN),
+  },
+  {
+    noun: "tokens",
+    verb: "revoke",
+    operationId: "revokeToken",
+    id: "token",
+    flags: {},
+  },
+  {
+    noun: "console",
+    verb: "link",
+    operationId: "createSignInLink",
+    flags: {
+      account: text("account", "account that the link opens"),
+      scope: text("scope", "read (the default) or manage"),
+    },
+  },
+  {
     noun: "usage",
     verb: "report",
     operationId: "reportUsage",
     flags: {
-      by: text("by", "comma-separated: day,account,key,model,user"),
+      by: text("by", "comma-separated: day,hour,account,key,model,user"),
       ...FILTERS,
       model: text("model", "of this model"),
       user: text("user", "of this end user (the client's own id)"),
@@ -178,6 +254,7 @@ export const COMMANDS: readonly Command[] = [
       ...FILTERS,
       kind: text("kind", "charge or top_up"),
       request: text("request_id", "of this request"),
+      order: text("order", "which entry comes first: oldest or newest"),
       ...LIST,
     },
   },
@@ -190,6 +267,38 @@ export const COMMANDS: readonly Command[] = [
       ...FILTERS,
       kind: text("kind", "charge or top_up"),
     },
+  },
+  {
+    noun: "calls",
+    verb: "list",
+    operationId: "listCalls",
+    flags: {
+      ...FILTERS,
+      to: text("to", "before this day or time"),
+      model: text("model", "of this model"),
+      status: text("status", "with this status, such as 429"),
+      ended: text(
+        "ended",
+        "complete, caller_left, failed, refused or lost",
+      ),
+      code: text("code", "with this reason, such as requests_per_minute"),
+      user: text("user", "of this end user (the client's own id)"),
+      "min-usd": {
+        field: "min_micro_usd",
+        kind: "usd",
+        help: "that cost at least these dollars",
+      },
+      "min-ms": text("min_ms", "that took at least this many milliseconds"),
+      limit: text("limit", "page length, 1 to 200"),
+      after: text("after", "cursor printed by the previous page"),
+    },
+  },
+  {
+    noun: "calls",
+    verb: "show",
+    operationId: "getCall",
+    id: "request-id",
+    flags: {},
   },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
 ];

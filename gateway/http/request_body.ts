@@ -112,7 +112,12 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
   return { json, top };
 }
 
-async function readBytes(
+/**
+ * Reads a body's bytes.
+ *
+ * @throws {ApiError} `unsupported_media`, `too_large`, `request_timeout`, `invalid_request`
+ */
+export async function readBytes(
   request: Request,
   limits: BodyLimits,
   timers: Timers,

@@ -21,7 +21,7 @@ export interface FaultOptions {
   /**
    * Secrets that a message could contain and a log must not: keys, tokens, passwords of addresses.
    */
-  readonly secrets: readonly string[];
+  readonly secrets: () => readonly string[];
   /** Unix time in milliseconds. */
   readonly now: () => number;
 }
@@ -35,9 +35,6 @@ const REMOVED = "[removed]";
 /** Handles uncaught exceptions, for which the platform would end the process at once. */
 export function watchFaults(options: FaultOptions): void {
   const { target = globalThis, print, count, stop, now } = options;
-  const secrets = options.secrets.filter((secret) =>
-    secret.length >= MIN_SECRET_CHARS
-  );
   const report = (
     event: { preventDefault(): void },
     source: string,
@@ -50,7 +47,7 @@ export function watchFaults(options: FaultOptions): void {
       ts: new Date(now()).toISOString(),
       type: "fault",
       source,
-      error: withoutSecrets(faultText(thrown), secrets),
+      error: withoutSecrets(faultText(thrown), options.secrets()),
     }));
     stop();
   };
@@ -87,7 +84,10 @@ function faultText(thrown: unknown): string {
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) clean = clean.replaceAll(secret, REMOVED);
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_CHARS) continue;
+    clean = clean.replaceAll(secret, REMOVED);
+  }
   return clean;
 }
 

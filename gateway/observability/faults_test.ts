@@ -20,7 +20,7 @@ function startWatcher(secrets: readonly string[] = []): Watcher {
     print: (line) => watcher.lines.push(JSON.parse(line)),
     count: () => watcher.counted++,
     stop: () => watcher.stops++,
-    secrets,
+    secrets: () => secrets,
     now: () => 0,
   });
   return watcher;

@@ -16,7 +16,6 @@ import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { newIdSeed } from "../http/request_id.ts";
 import { traceOf } from "../http/trace.ts";
-import { versionHeaders } from "../http/version_headers.ts";
 import type { CallSpan } from "../observability/call_span.ts";
 import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
 import type { TimerId } from "../timers.ts";
@@ -34,7 +33,7 @@ import { pump } from "./stream_pump.ts";
  */
 type CallSummary = Pick<
   GenerationCall,
-  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "slot"
+  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "facts" | "slot"
 >;
 
 /** A call with a reservation; settled exactly once. */
@@ -56,8 +55,11 @@ export class ActiveCall {
   /** True if the gateway, not the upstream, caused the failure. */
   #causedByGateway = false;
   #firstByteMs: number | undefined;
+  #firstTokenMs: number | undefined;
   #totalTimer: TimerId | undefined;
   #settled = false;
+  /** Whether the response began before there was a reply. */
+  #isDeferred = false;
   readonly #keeper: ReplyKeeper | undefined;
   /** Whether the reply was stored; undefined where it was not to be, or did not end. */
   #isStored: boolean | undefined;
@@ -72,9 +74,9 @@ export class ActiveCall {
     conversation?: Conversation,
   ) {
     const { model } = failover;
-    const { dialect, caller, requestId, path, arrivedMs, slot } = call;
+    const { dialect, caller, requestId, path, arrivedMs, facts, slot } = call;
     this.#gateway = gateway;
-    this.#call = { dialect, caller, requestId, path, arrivedMs, slot };
+    this.#call = { dialect, caller, requestId, path, arrivedMs, facts, slot };
     this.#signal = call.signal;
     this.#isStream = request.stream;
     this.#failover = failover;
@@ -85,6 +87,7 @@ export class ActiveCall {
       encode: {
         model: model.id,
         created: Math.floor(arrivedMs / 1000),
+        endedAt: () => Math.floor(gateway.now() / 1000),
         idSeed: newIdSeed(),
         wantUsage: request.wantUsage,
         legacyFunctions: request.legacyFunctions === true,
@@ -95,9 +98,6 @@ export class ActiveCall {
           : { echo: dialect.echoOf(call.body), opened: { frames: 0 } }),
         ...(conversation === undefined ? {} : { stored: conversation.stored }),
       },
-      dialectHeaders: dialect.name === "messages"
-        ? versionHeaders(call.headers)
-        : {},
       trace: this.#span?.trace ?? traceOf(call.headers),
       signal: this.#abort.signal,
     };
@@ -158,7 +158,8 @@ export class ActiveCall {
     } finally {
       signal.removeEventListener("abort", onDisconnect);
     }
-    this.#firstByteMs = gateway.now();
+    // A deferred stream begins with a ping.
+    if (!this.#isDeferred) this.#firstByteMs = gateway.now();
     return result.type === "stream"
       ? this.#stream(result)
       : await this.#whole(result);
@@ -195,6 +196,8 @@ export class ActiveCall {
    */
   #defer(attempts: Promise<AttemptResult>): AttemptResult & { type: "stream" } {
     this.#failover.stopRetrying();
+    this.#isDeferred = true;
+    attempts.then(() => this.#firstByteMs = this.#gateway.now(), () => {});
     const { candidate, upstream } = this.#failover;
     return deferredStream({
       attempts,
@@ -226,6 +229,9 @@ export class ActiveCall {
     { reply }: AttemptResult & { type: "whole" },
   ): Promise<HttpReply> {
     this.#failover.recordEnd("complete");
+    if (reply.progress.generatedChars > 0) {
+      this.#firstTokenMs = this.#firstByteMs;
+    }
     const keeper = this.#keeper;
     const end = keeper?.endOf(reply.body, this.#isStream);
     const isKept = end === undefined || await keeper?.keep(end) === true;
@@ -250,6 +256,7 @@ export class ActiveCall {
       pingMs: this.#gateway.config.pingMs,
       slowReaderMs: this.#gateway.config.slowReaderMs,
       timers: this.#gateway.timers,
+      onToken: () => this.#firstTokenMs = this.#gateway.now(),
       onEnd: (how) => this.#streamEnded(how, relay.progress()),
     });
     this.#fail = streamPump.fail;
@@ -301,6 +308,7 @@ export class ActiveCall {
       ended,
     };
     const charge = this.#reservation.settle(outcome);
+    this.#call.facts.charge = charge;
     this.#call.slot.release();
     if (error instanceof Error) this.#gateway.loggedErrors.add(error);
     const entry = callLogEntry({
@@ -315,9 +323,10 @@ export class ActiveCall {
       causedByGateway: this.#causedByGateway,
       isStored: this.#isStored,
       firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
       nowMs: this.#gateway.now(),
     });
-    this.#gateway.log(entry);
+    this.#gateway.log(entry, this.#call.facts);
     this.#span?.end(entry);
   }
 }

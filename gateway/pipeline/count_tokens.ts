@@ -6,13 +6,8 @@
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import {
-  isObject,
-  type JsonObject,
-  parseJson,
-} from "../../translate/bytes/json.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { TopLevel } from "../../translate/bytes/json_splice.ts";
-import { upstreamRequest } from "../../translate/stream/relay.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import { inputTokens } from "./estimate.ts";
@@ -20,7 +15,8 @@ import type { Gateway } from "../gateway.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Trace } from "../http/trace.ts";
 import { readUpTo } from "../upstream/attempt.ts";
-import { callHeaders } from "../upstream/call_headers.ts";
+import { countOf, countRequest } from "../upstream/count_request.ts";
+import { authenticatedCall } from "../upstream/authenticated_call.ts";
 
 /** A request whose tokens are counted. */
 export interface CountTokensCall {
@@ -61,27 +57,26 @@ export async function countTokens(
   const own = gateway.models.candidates(model, call.dialect.name).filter((
     { dialect },
   ) => dialect.name === call.dialect.name);
-  const candidate = own.find(({ vendorDialect }) =>
-    vendorDialect.countPath !== undefined
-  );
-  const path = candidate?.vendorDialect.countPath;
-  if (candidate === undefined || path === undefined) {
+  const candidate = own.find(({ address }) => address.count !== undefined);
+  const url = candidate?.address.count;
+  const wrap = candidate?.hostDialect.count?.wrap;
+  if (candidate === undefined || url === undefined || wrap === undefined) {
     const { refusal } = call.request;
     if (refusal !== undefined && own.length === 0) throw refusal;
     return inputTokens(call.request);
   }
   const { dialect } = candidate;
-  const upstream = upstreamRequest(
+  const upstream = countRequest(
     {
       dialect: call.dialect,
       bytes: call.bytes,
       body: call.body,
       top: call.top,
       request: call.request,
+      headers: call.headers,
     },
-    dialect,
-    candidate.upstreamModel,
-    candidate.capabilities,
+    candidate,
+    wrap,
   );
   const { signal, dispose } = withTimeout(
     call.signal,
@@ -89,26 +84,31 @@ export async function countTokens(
     model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
   try {
-    const response = await gateway.client.call({
-      url: `${candidate.access.baseUrl}${path}`,
-      headers: callHeaders({
-        candidate,
-        upstream,
-        stream: false,
-        dialectHeaders: call.headers,
-        trace: call.trace,
-      }),
-      body: upstream.bytes,
+    const { response } = await authenticatedCall({
+      client: gateway.client,
+      candidate,
+      url,
+      upstream,
+      stream: false,
+      trace: call.trace,
       signal,
-      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
     });
     const text = new TextDecoder().decode(
       await readUpTo(response.body, MAX_RESPONSE_BYTES, "cut"),
     );
+    // This host counts no inference profiles and no server tools.
+    if (wrap === "bedrock" && response.status === 400) {
+      return inputTokens(call.request);
+    }
     if (response.status !== 200) {
       throw dialect.decodeError(response.status, response.headers(), text);
     }
-    return countIn(text);
+    const count = countOf(text);
+    if (count !== undefined) return count;
+    throw new ApiError(
+      "upstream",
+      "could not read the upstream's count of tokens",
+    );
   } finally {
     dispose();
   }
@@ -141,19 +141,4 @@ function withTimeout(
       client.removeEventListener("abort", onAbort);
     },
   };
-}
-
-/** The count in a vendor's response, checked to be a safe integer that is not negative. */
-function countIn(text: string): number {
-  const response = parseJson(text);
-  const count = isObject(response) ? response["input_tokens"] : undefined;
-  if (
-    typeof count !== "number" || !Number.isSafeInteger(count) || count < 0
-  ) {
-    throw new ApiError(
-      "upstream",
-      "could not read the upstream's count of tokens",
-    );
-  }
-  return count;
 }

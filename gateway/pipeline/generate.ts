@@ -9,6 +9,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { HttpReply } from "../http/http_reply.ts";
+import { versionHeaders } from "../http/version_headers.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
@@ -58,6 +59,9 @@ async function run(
     call.dialect.decodeRequest,
     call.dialect.checkPassable,
   );
+  call.facts.model = request.model;
+  call.facts.stream = request.stream;
+  call.facts.user = request.user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
   const isStrict =
@@ -68,6 +72,9 @@ async function run(
     body: call.body,
     top: call.top,
     request,
+    headers: call.dialect.name === "messages"
+      ? versionHeaders(call.headers)
+      : {},
   };
   const failover = new Failover(gateway, model, client, isStrict);
   const reservation = await gateway.accounts.reserve(call.caller, {

@@ -23,7 +23,11 @@ import {
 } from "../../translate/stream/relay.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { Trace } from "../http/trace.ts";
-import { callHeaders } from "./call_headers.ts";
+import type { Timers } from "../timers.ts";
+import {
+  authenticatedCall,
+  type AuthenticatedResponse,
+} from "./authenticated_call.ts";
 import type { Candidate } from "./model_registry.ts";
 import {
   type AttemptFailure,
@@ -34,6 +38,7 @@ import {
 } from "./failure.ts";
 import type { ByteSource } from "./byte_source.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
+import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
 
 /**
  * The reply of an attempt: a stream whose first frame has arrived, or a whole reply (as event
@@ -56,6 +61,10 @@ export interface AttemptOptions {
   readonly candidate: Candidate;
   /** The client's dialect; the reply is written in it. */
   readonly clientDialect: Dialect;
+  /** For the limit to a stream's first frame. */
+  readonly timers: Timers;
+  /** Longest time from a stream's head to its first frame, unless the candidate has a limit of its own for its first byte. */
+  readonly firstFrameMs: number;
   /** The request as written for the candidate. */
   readonly upstream: UpstreamRequest;
   /**
@@ -65,8 +74,6 @@ export interface AttemptOptions {
   readonly stream: boolean;
   /** Settings of the reply's encoder that depend on the client's request. */
   readonly encode: EncodeContext;
-  /** The client's headers of its dialect, for pass-through. */
-  readonly dialectHeaders: Readonly<Record<string, string>>;
   /** The client's trace, forwarded to the upstream. */
   readonly trace: Trace | undefined;
   /** Aborts the attempt in any phase; its reason is thrown. */
@@ -76,7 +83,7 @@ export interface AttemptOptions {
 /** The part that all attempts of one call share. */
 export type AttemptContext = Pick<
   AttemptOptions,
-  "encode" | "dialectHeaders" | "trace" | "signal"
+  "encode" | "trace" | "signal"
 >;
 
 /** The largest whole reply that is read, in bytes. */
@@ -91,21 +98,39 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export async function attempt(
   options: AttemptOptions,
 ): Promise<AttemptResult | AttemptFailure> {
+  const first = await attemptOnce(options);
+  if (!("refused" in first)) return first;
+  const { response, sent } = first.refused;
+  const { credential } = options.candidate;
+  // The credential may have another key, or a token may have expired early.
+  if (!await credential.refused(sent, response)) return first.failure;
+  const second = await attemptOnce(options);
+  return "refused" in second ? second.failure : second;
+}
+
+/** A failure because the upstream refused the credential. */
+interface CredentialRefused {
+  readonly refused: AuthenticatedResponse;
+  readonly failure: AttemptFailure;
+}
+
+async function attemptOnce(
+  options: AttemptOptions,
+): Promise<AttemptResult | AttemptFailure | CredentialRefused> {
   const { candidate } = options;
-  const { dialect } = candidate;
+  const { dialect, address } = candidate;
   let classify = noResponseFailure;
   try {
-    const response = await options.client.call({
-      url: `${candidate.access.baseUrl}${
-        candidate.vendorDialect.path(candidate.upstreamModel, options.stream)
-      }`,
-      headers: callHeaders(options),
-      body: options.upstream.bytes,
-      signal: options.signal,
-      ...(candidate.limits === undefined ? {} : { limits: candidate.limits }),
+    const answered = await authenticatedCall({
+      ...options,
+      url: options.stream ? address.stream : address.whole,
     });
+    const response = unwrapped(answered.response, dialect);
     if (response.status < 200 || response.status > 299) {
-      return await failedStatus(dialect, response, options.signal);
+      const failure = await failedStatus(dialect, response, options.signal);
+      return failure.error.details.refused === "credential"
+        ? { refused: answered, failure }
+        : failure;
     }
     const isStream = isEventStream(response, options.stream);
     classify = isStream && options.stream
@@ -118,6 +143,23 @@ export async function attempt(
     return classify(error);
   }
 }
+
+/** The response with a body of event-stream text, if it is one of binary frames. */
+function unwrapped(
+  response: UpstreamResponse,
+  dialect: UpstreamDialect,
+): UpstreamResponse {
+  const type = response.header("content-type")?.toLowerCase() ?? "";
+  return !type.includes(BINARY_STREAM) ? response : {
+    status: response.status,
+    header: (name) =>
+      name === "content-type" ? "text/event-stream" : response.header(name),
+    headers: () => response.headers(),
+    body: unwrapAwsStream(response.body, dialect),
+  };
+}
+
+const BINARY_STREAM = "application/vnd.amazon.eventstream";
 
 async function failedStatus(
   dialect: UpstreamDialect,
@@ -150,7 +192,12 @@ async function readReply(
   const decode: DecodeContext = options.upstream.context;
   if (isStream && options.stream) {
     const relay = streamRelay(clientDialect, dialect, decode, encode);
-    return await startedStream(relay, response.body);
+    return await startedStream(
+      relay,
+      response.body,
+      options.timers,
+      options.candidate.limits?.firstByteTimeoutMs ?? options.firstFrameMs,
+    );
   }
   const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
   const toReply = isStream
@@ -177,22 +224,61 @@ function isEventStream(
   return wantsStream && !type.includes("json") && !type.includes("html");
 }
 
-/** Waits for a stream's first frame, so that an error in it still becomes an HTTP status. */
+interface LateFrame {
+  /** Rejects at the limit. */
+  readonly promise: Promise<never>;
+  /** Ends the wait. */
+  readonly clear: () => void;
+}
+
+function lateFrame(timers: Timers, limitMs: number): LateFrame {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  const timer = timers.set(
+    () =>
+      reject(
+        new ApiError(
+          "timeout",
+          "the upstream did not begin its answer in time",
+        ),
+      ),
+    limitMs,
+  );
+  return { promise, clear: () => timers.clear(timer) };
+}
+
+/**
+ * Waits for a stream's first frame, so that an error in it still becomes an HTTP status. The wait
+ * has a limit of its own: some hosts send comments for many minutes before they answer.
+ */
 async function startedStream(
   relay: Relay,
   source: ByteSource,
+  timers: Timers,
+  limitMs: number,
 ): Promise<AttemptResult> {
   const first: Uint8Array[] = [];
+  let late: LateFrame | undefined;
   try {
-    while (!relay.progress().started && !relay.done()) {
-      const chunk = await source.read();
+    for (let reads = 0; !relay.progress().started && !relay.done(); reads++) {
+      // Nearly every first read has a frame, and needs no timer.
+      if (reads === 1) late = lateFrame(timers, limitMs);
+      const chunk = await (late === undefined
+        ? source.read()
+        : Promise.race([source.read(), late.promise]));
       const out = chunk === undefined ? relay.end() : relay.push(chunk);
-      if (out.length > 0) first.push(out);
-      if (chunk === undefined) break;
+      if (out.length > 0) {
+        first.push(out);
+      }
+      if (chunk === undefined) {
+        break;
+      }
     }
   } catch (error) {
     source.cancel();
     throw error;
+  } finally {
+    late?.clear();
   }
   const { started, error } = relay.progress();
   if (error !== undefined && !started) {

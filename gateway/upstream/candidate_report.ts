@@ -19,6 +19,15 @@ export interface CandidateReport {
   readonly since: string | null;
   /** End of the cooldown that the upstream asked for, in ISO 8601; null if there is none. */
   readonly resting_until: string | null;
+  /** The vendor's credential fails; absent while its source works. */
+  readonly credential?: {
+    /** False: no call can be made; true: an earlier key or token is still valid. */
+    readonly usable: boolean;
+    /** First failure in a row, in ISO 8601. */
+    readonly failing_since: string;
+    /** Contains no secret. */
+    readonly reason: string;
+  };
 }
 
 /** Reports on candidates at a Unix time in milliseconds. */
@@ -26,7 +35,8 @@ export function candidateReports(
   candidates: readonly Candidate[],
   nowMs: number,
 ): readonly CandidateReport[] {
-  return candidates.map(({ model, name, health }) => {
+  return candidates.map(({ model, name, health, credential }) => {
+    const { usable, failure } = credential.state();
     const sinceMs = health.sinceMs(nowMs);
     const coolingDownUntilMs = health.coolingDownUntilMs(nowMs);
     return {
@@ -37,6 +47,13 @@ export function candidateReports(
       resting_until: coolingDownUntilMs === undefined
         ? null
         : new Date(coolingDownUntilMs).toISOString(),
+      ...(failure === undefined ? {} : {
+        credential: {
+          usable,
+          failing_since: new Date(failure.sinceMs).toISOString(),
+          reason: failure.reason,
+        },
+      }),
     };
   });
 }

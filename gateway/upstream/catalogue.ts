@@ -8,6 +8,7 @@ import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
 } from "../../translate/model/capabilities.ts";
+import type { ModelPrice } from "../accounts/ledger/money.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type {
   CandidateOverride,
@@ -15,7 +16,9 @@ import type {
   ModelOverride,
 } from "./catalogue_file.ts";
 import type { CallLimits } from "./phase_timer.ts";
+import type { HostDialect } from "./hosts/host.ts";
 import { type ModelRow, MODELS, type ToolReasoningDialect } from "./models.ts";
+import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
 
 /** A vendor and the id under which it serves the model. */
@@ -35,8 +38,12 @@ export interface CandidateRow {
   readonly weight: number;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** Differences from the dialect's defaults. */
+  /** The name of the paths to call, where the host has several; absent: its usual ones. */
+  readonly route?: string;
+  /** Differences from the dialect's defaults, as the built-in rows know the model. */
   readonly capabilities: Partial<Capabilities>;
+  /** Capabilities from the configuration file; they take precedence over the host's. */
+  readonly overrides: Partial<Capabilities>;
   /** See {@linkcode ToolReasoningDialect}; ignored if `dialect` is given. */
   readonly toolReasoning?: ToolReasoningDialect;
   /** Time limits that replace the model's; absent: none. */
@@ -65,9 +72,14 @@ export interface Catalogue {
 export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
   const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
-  const kindOf = (name: string): string =>
-    vendors.find((vendor) => vendor.name === name)?.kind ?? name;
+  const kindOf = (name: string): string => {
+    const vendor = vendors.find((one) => one.name === name);
+    return vendor?.serves ?? vendor?.name ?? name;
+  };
+  const fileCapabilities = (id: string): Partial<Capabilities> =>
+    defined(overrides.models?.[id]?.capabilities ?? {});
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
+    if (override?.alias !== undefined) continue;
     if (override === null) rows.delete(id);
     else rows.set(id, merged(id, rows.get(id), override, kindOf));
   }
@@ -79,23 +91,51 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
       ...limitsOf(override.timeouts),
       ...(total === undefined ? {} : { totalTimeoutMs: total * 1000 }),
       candidates: override.candidates?.map((candidate) =>
-        candidateRow(candidate, row, [...rows.values()], kindOf)
-      ) ?? [{ ...row, priority: 1, weight: 1 }],
+        candidateRow(
+          candidate,
+          row,
+          [...rows.values()],
+          kindOf,
+          fileCapabilities,
+          vendors.find(({ name }) => name === candidate.vendor)?.serves ===
+            undefined,
+        )
+      ) ?? [{
+        ...row,
+        capabilities: builtInCapabilities(row),
+        overrides: fileCapabilities(row.id),
+        priority: 1,
+        weight: 1,
+      }],
     };
   });
-  return { models, vendors };
+  return { models: [...models, ...aliases(models, overrides)], vendors };
+}
+
+/** Models of the file that are others under another id. */
+function aliases(
+  models: readonly Model[],
+  overrides: CatalogueOverrides,
+): readonly Model[] {
+  return Object.entries(overrides.models ?? {}).flatMap(([id, override]) => {
+    const target = models.find((model) => model.id === override?.alias);
+    return target === undefined ? [] : [{
+      ...target,
+      id,
+      displayName: override?.display_name ?? target.displayName,
+    }];
+  });
 }
 
 function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
-  return Object.entries(vendors).flatMap(([name, added]) => {
-    const kindRow = VENDORS.find((vendor) => vendor.name === added.kind);
-    return kindRow === undefined ? [] : [{
-      name,
-      kind: kindRow.kind,
-      baseUrl: added.base_url ?? kindRow.baseUrl,
-      dialects: kindRow.dialects,
-    }];
-  });
+  return Object.entries(vendors).flatMap(([name, row]) =>
+    addedVendor(name, row) ?? []
+  );
+}
+
+/** The capabilities of a model's built-in row; none if it has none. */
+function builtInCapabilities(row: ModelRow): Partial<Capabilities> {
+  return MODELS.find(({ id }) => id === row.id)?.capabilities ?? {};
 }
 
 function merged(
@@ -104,12 +144,11 @@ function merged(
   override: ModelOverride,
   kindOf: (vendor: string) => string,
 ): ModelRow {
-  const price = override.price === undefined ? row?.price : {
-    input: override.price.input,
-    output: override.price.output,
-    cacheRead: override.price.cache_read,
-    cacheWrite: override.price.cache_write,
-  };
+  const price = override.price === undefined
+    ? row?.price
+    : override.price === null
+    ? undefined
+    : priceOf(override.price);
   const first = override.candidates?.[0];
   return {
     id,
@@ -120,7 +159,10 @@ function merged(
     upstreamModel: override.upstream_model ?? row?.upstreamModel ??
       first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
-    price: price ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    price: price ?? FREE,
+    ...(price !== undefined
+      ? {}
+      : { unpriced: override.price === null ? "refused" : "free" }),
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,
@@ -129,6 +171,17 @@ function merged(
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),
+  };
+}
+
+const FREE: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function priceOf(price: NonNullable<ModelOverride["price"]>): ModelPrice {
+  return {
+    input: price.input,
+    output: price.output,
+    cacheRead: price.cache_read,
+    cacheWrite: price.cache_write,
   };
 }
 
@@ -141,6 +194,8 @@ function candidateRow(
   model: ModelRow,
   rows: readonly ModelRow[],
   kindOf: (vendor: string) => string,
+  fileCapabilities: (id: string) => Partial<Capabilities>,
+  servesAny: boolean,
 ): CandidateRow {
   const kind = kindOf(candidate.vendor);
   const isSameKind = (row: ModelRow): boolean => kindOf(row.vendor) === kind;
@@ -154,9 +209,13 @@ function candidateRow(
     ...(candidate.dialect === undefined ? {} : { dialect: candidate.dialect }),
     priority: candidate.priority ?? 1,
     weight: candidate.weight ?? 1,
+    ...(candidate.route === undefined ? {} : { route: candidate.route }),
     betas: candidate.betas ?? known?.betas ?? [],
-    capabilities: {
-      ...known?.capabilities,
+    capabilities: known === undefined ? {} : builtInCapabilities(known),
+    overrides: {
+      ...(known === undefined
+        ? servesAny ? fileCapabilities(model.id) : {}
+        : fileCapabilities(known.id)),
       ...defined(candidate.capabilities ?? {}),
     },
     ...(known?.toolReasoning === undefined
@@ -192,10 +251,18 @@ function defined(
   );
 }
 
-/** The capabilities of a model at a candidate, in one of the vendor's dialects. */
+/**
+ * The capabilities of a model at a candidate, in one of the vendor's dialects: the configuration file takes precedence over the host,
+ * the host over the model, the model over the dialect.
+ */
 export function capabilitiesOf(
   row: CandidateRow,
-  dialect: DialectName,
+  { dialect, capabilities }: HostDialect,
 ): Capabilities {
-  return { ...DEFAULT_CAPABILITIES[dialect], ...row.capabilities };
+  return {
+    ...DEFAULT_CAPABILITIES[dialect],
+    ...row.capabilities,
+    ...capabilities,
+    ...row.overrides,
+  };
 }

@@ -5,7 +5,14 @@
  * @module
  */
 import { z } from "zod";
+import { MODELS } from "./models.ts";
+import type { Vendor } from "./vendors.ts";
 import { VENDORS } from "./vendors.ts";
+import {
+  addedVendor,
+  vendorProblems,
+  vendorSettings,
+} from "./vendor_settings.ts";
 
 const capabilityOverrides = z.strictObject({
   maxOutputTokens: z.int().positive(),
@@ -29,13 +36,21 @@ const capabilityOverrides = z.strictObject({
   takesReasoning: z.boolean(),
   maxToolName: z.int().min(16),
   maxToolCallId: z.int().min(40),
+  callIdForm: z.enum(["any", "alnum9"]),
+  toolChoiceRequired: z.boolean(),
+  cachedBesidePrompt: z.boolean(),
+  strictTools: z.boolean(),
+  files: z.boolean(),
+  jsonObject: z.boolean(),
   parallelToggle: z.boolean(),
   customTools: z.boolean(),
+  toolGroups: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
   prefill: z.boolean(),
   schema: z.enum(["json_schema", "openapi", "strict_subset"]),
   structuredOutput: z.boolean(),
+  promptCaching: z.boolean(),
   callIds: z.boolean(),
   includeUsage: z.boolean(),
   encryptedReasoning: z.boolean(),
@@ -60,10 +75,13 @@ const candidateOverride = z.strictObject({
   ]).optional(),
   priority: z.int().nonnegative().optional(),
   weight: z.number().positive().max(1_000_000).optional(),
+  route: z.string().min(1).optional(),
   betas: z.array(z.string().min(1)).optional(),
   capabilities: capabilityOverrides.optional(),
   timeouts: callTimeouts.optional(),
 });
+
+const FREE = { input: 0, output: 0, cache_read: 0, cache_write: 0 };
 
 const modelOverride = z.strictObject({
   display_name: z.string().min(1),
@@ -72,26 +90,19 @@ const modelOverride = z.strictObject({
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
-  price: z.strictObject({
-    input: z.int().nonnegative(),
-    output: z.int().nonnegative(),
-    cache_read: z.int().nonnegative(),
-    cache_write: z.int().nonnegative(),
-  }),
+  price: z.preprocess(
+    (value) => value === "free" ? FREE : value,
+    z.strictObject({
+      input: z.int().nonnegative(),
+      output: z.int().nonnegative(),
+      cache_read: z.int().nonnegative(),
+      cache_write: z.int().nonnegative(),
+    }).nullable(),
+  ),
+  alias: z.string().min(1),
   capabilities: capabilityOverrides,
   candidates: z.array(candidateOverride).min(1),
   timeouts: callTimeouts.extend({ total_seconds: timeLimit }).partial(),
-}).partial();
-
-const vendorOverride = z.strictObject({
-  base_url: z.url({ protocol: /^https?$/ }).transform((text) =>
-    text.replace(/\/+$/, "")
-  ),
-  kind: z.enum(["vendora", "vendorb", "vendorc", "vendord"]),
-  api_key_env: z.string().regex(
-    /^[A-Za-z_][A-Za-z0-9_]*$/,
-    "must be the name of an environment variable",
-  ),
 }).partial();
 
 const catalogueFile = z.strictObject({
@@ -100,7 +111,7 @@ const catalogueFile = z.strictObject({
       /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
       "must be a name of letters, digits, dots, dashes and underscores",
     ),
-    vendorOverride,
+    vendorSettings,
   ),
   models: z.record(z.string().min(1), modelOverride.nullable()),
 }).partial();
@@ -150,44 +161,70 @@ export function parseCatalogueFile(text: string): CatalogueFile {
 /** Checks across rows: vendors exist, and rows are consistent with each other. */
 function inconsistencies(file: CatalogueOverrides): readonly string[] {
   const problems: string[] = [];
-  const kinds = new Map<string, string>(
-    VENDORS.map(({ name, kind }) => [name, kind]),
+  const vendors = new Map<string, Vendor>(
+    VENDORS.map((vendor) => [vendor.name, vendor]),
   );
-  for (const [name, vendor] of Object.entries(file.vendors ?? {})) {
-    const at = `vendors.${name}`;
-    if (kinds.has(name)) {
-      if (vendor.kind !== undefined || vendor.api_key_env !== undefined) {
-        problems.push(
-          `${at}: a built-in vendor takes neither kind nor api_key_env; add a vendor with another name`,
-        );
-      }
-      continue;
-    }
-    if (vendor.kind === undefined || vendor.api_key_env === undefined) {
-      problems.push(
-        `${at}: needs kind (the built-in vendor whose API it has) and api_key_env (the variable that holds its key)`,
-      );
-    } else kinds.set(name, vendor.kind);
+  /** Vendors whose rows have a problem of their own, so that their models are not checked. */
+  const invalid = new Set<string>();
+  for (const [name, row] of Object.entries(file.vendors ?? {})) {
+    problems.push(...vendorProblems(name, row));
+    const vendor = addedVendor(name, row);
+    if (vendor !== undefined) vendors.set(name, vendor);
+    else if (!vendors.has(name)) invalid.add(name);
   }
   for (const [id, model] of Object.entries(file.models ?? {})) {
-    if (model?.vendor !== undefined && !kinds.has(model.vendor)) {
+    const exists = (name: string): boolean =>
+      vendors.has(name) || invalid.has(name);
+    if (id.includes("*")) {
+      problems.push(
+        `models.${id}: a model is one row; deno task admin models discover writes a row for each model of a host`,
+      );
+    }
+    if (model?.alias !== undefined) {
+      const target = file.models?.[model.alias];
+      if (
+        target === null || target?.alias !== undefined ||
+        (target === undefined && !MODELS.some((row) => row.id === model.alias))
+      ) {
+        problems.push(`models.${id}.alias: there is no model ${model.alias}`);
+      }
+      const others = Object.keys(model).filter((key) =>
+        key !== "alias" && key !== "display_name"
+      );
+      if (others.length > 0) {
+        problems.push(
+          `models.${id}: an alias has everything but display_name from its model: ${
+            others.join(", ")
+          }`,
+        );
+      }
+    }
+    if (model?.vendor !== undefined && !exists(model.vendor)) {
       problems.push(`models.${id}.vendor: no such vendor`);
     }
     const seen = new Set<string>();
     for (const [i, candidate] of (model?.candidates ?? []).entries()) {
       const at = `models.${id}.candidates.${i}`;
-      const kind = kinds.get(candidate.vendor);
+      const { dialect, route } = candidate;
+      const dialects = vendors.get(candidate.vendor)?.dialects;
       const name = `${candidate.vendor}/${candidate.upstream_model}`;
-      if (kind === undefined) problems.push(`${at}.vendor: no such vendor`);
-      else if (
-        candidate.dialect !== undefined &&
-        !VENDORS.some((vendor) =>
-          vendor.name === kind &&
-          vendor.dialects.some(({ dialect }) => dialect === candidate.dialect)
-        )
+      if (!exists(candidate.vendor)) {
+        problems.push(`${at}.vendor: no such vendor`);
+      } else if (
+        dialect !== undefined &&
+        dialects?.some((one) => one.dialect === dialect) === false
       ) {
         problems.push(
           `${at}.dialect: the vendor does not support this dialect`,
+        );
+      } else if (
+        route !== undefined &&
+        dialects?.some(({ routes }) => routes?.[route] !== undefined) === false
+      ) {
+        problems.push(
+          `${at}.route: the vendor has no such route; it has ${
+            routeNames(dialects)
+          }`,
         );
       }
       if (seen.has(name)) {
@@ -199,4 +236,9 @@ function inconsistencies(file: CatalogueOverrides): readonly string[] {
     }
   }
   return problems;
+}
+
+function routeNames(dialects: Vendor["dialects"]): string {
+  return dialects.flatMap(({ routes }) => Object.keys(routes ?? {}))
+    .join(", ") || "none";
 }

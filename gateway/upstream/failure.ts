@@ -1,7 +1,8 @@
 /**
  * Classifies a failed attempt: whether and where the request may be retried, and what the failure
- * means for the candidate's health. A request that an upstream refused as invalid is never retried,
- * nor is a refusal of the gateway's own key.
+ * means for the candidate's health. A request that an upstream refused as invalid is never retried.
+ * A refusal of what belongs to the operator (credential, account, set-up) is the candidate's fault:
+ * others are called.
  *
  * @module
  */
@@ -28,6 +29,14 @@ const REQUEST_ERRORS: ReadonlySet<ErrorKind> = new Set([
   "method_not_allowed",
 ]);
 
+/** Kinds of a failure that may pass, whatever its status is: a host may send 400 or 424 for one. */
+const TEMPORARY_ERRORS: ReadonlySet<ErrorKind> = new Set([
+  "rate_limit",
+  "upstream",
+  "unavailable",
+  "overloaded",
+]);
+
 /**
  * No response head arrived. After a timeout, the same candidate is not retried: it may still be
  * working on the request.
@@ -42,7 +51,11 @@ export function noResponseFailure(error: ApiError): AttemptFailure {
 
 /** The upstream responded with an error status. */
 export function statusFailure(status: number, error: ApiError): AttemptFailure {
-  const isTemporary = status === 408 || status === 429 || status >= 500;
+  if (error.details.refused !== undefined) {
+    return { type: "failed", error, retryAt: "others" };
+  }
+  const isTemporary = status === 408 || status === 429 || status >= 500 ||
+    (status >= 400 && TEMPORARY_ERRORS.has(error.kind));
   // A dialect may classify a status differently: a key can be refused with 400, and an exhausted
   // account with 429.
   return {
@@ -58,12 +71,10 @@ export function statusFailure(status: number, error: ApiError): AttemptFailure {
 
 /** The upstream sent an error instead of the first frame, or the stream failed there. */
 export function firstFrameFailure(error: ApiError): AttemptFailure {
-  const isKeyRefused = error.kind === "upstream" &&
-    error.details.retryable === false;
   return {
     type: "failed",
     error,
-    retryAt: isKeyRefused || REQUEST_ERRORS.has(error.kind)
+    retryAt: REQUEST_ERRORS.has(error.kind)
       ? "none"
       : error.details.retryable === false || error.kind === "timeout"
       ? "others"
@@ -75,7 +86,8 @@ export function firstFrameFailure(error: ApiError): AttemptFailure {
  * A whole reply arrived but is unreadable. It was generated, and a retry would be charged again.
  */
 export function wholeReplyFailure(error: ApiError): AttemptFailure {
-  return error.kind === "upstream" || error.kind === "timeout"
+  return error.details.refused === undefined &&
+      (error.kind === "upstream" || error.kind === "timeout")
     ? { type: "failed", error, retryAt: "none" }
     : firstFrameFailure(error);
 }

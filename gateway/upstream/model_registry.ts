@@ -7,9 +7,15 @@ import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import type { DialectName } from "../../translate/model/request.ts";
+import { withHostErrors } from "../../translate/host_errors.ts";
 import { redactKey } from "../../translate/model/redact_key.ts";
 import type { VendorAccess } from "../config.ts";
+import type { HostRequest } from "../../translate/stream/relay.ts";
 import { Breaker } from "./breaker.ts";
+import type { Credential } from "./credentials/credential.ts";
+import { keyCredential } from "./credentials/key_credential.ts";
+import { type CallAddress, callAddress } from "./hosts/hosts.ts";
+import type { HostDialect } from "./hosts/host.ts";
 import {
   type CandidateRow,
   capabilitiesOf,
@@ -19,7 +25,6 @@ import {
 import type { ToolReasoning } from "./models.ts";
 import type { CallLimits } from "./phase_timer.ts";
 import { RetryBudget } from "./retry_budget.ts";
-import type { VendorDialect } from "./vendors.ts";
 
 /** A model at a vendor, with everything that a call needs. */
 export interface Candidate {
@@ -29,18 +34,20 @@ export interface Candidate {
   readonly name: string;
   /** The vendor's own id of the model. */
   readonly upstreamModel: string;
-  /** Betas to enable on every call (messages dialect). */
-  readonly betas: readonly string[];
+  /** How requests are changed for the host. */
+  readonly host: HostRequest;
   /** Candidates with lower values are called first. */
   readonly priority: number;
   /** Share of the calls among candidates of the same priority; more than 0. */
   readonly weight: number;
   /** The dialect of the upstream. It removes the vendor's key from texts for clients. */
   readonly dialect: UpstreamDialect;
-  /** The vendor's key and address, or those of the replay upstream. */
-  readonly access: VendorAccess;
-  /** Paths and headers of the dialect at this vendor. */
-  readonly vendorDialect: VendorDialect;
+  /** Authenticates its calls; shared by all candidates of a vendor. */
+  readonly credential: Credential;
+  /** Where it is called. */
+  readonly address: CallAddress;
+  /** The dialect as the vendor's host serves it. */
+  readonly hostDialect: HostDialect;
   /** The dialect's defaults, overridden by the rows of the model and the candidate. */
   readonly capabilities: Capabilities;
   /** Time limits that replace the HTTP client's own; absent: none. */
@@ -68,6 +75,10 @@ export interface ModelRegistry {
   budget(model: Model): RetryBudget;
   /** One candidate per row of each offered model, for reports. */
   readonly allCandidates: readonly Candidate[];
+  /** Every text of the credentials that must not appear outside of calls. */
+  secrets(): readonly string[];
+  /** Closes the credentials. */
+  close(): void;
 }
 
 /** State of an offered model. */
@@ -80,10 +91,21 @@ interface OfferedModel {
 
 type ByCaller = Readonly<Record<DialectName, readonly Candidate[]>>;
 
-/** Joins the catalogue with the vendors that can be called. */
+/** Credentials by the names of their vendors. */
+export type Credentials = Readonly<Record<string, Credential>>;
+
+/**
+ * Joins the catalogue with the vendors that can be called.
+ *
+ * @param credentials of the vendors in `access`; absent: their keys
+ * @param previous the registry that this one replaces: candidates whose vendor has not changed keep
+ * their health
+ */
 export function modelRegistry(
   catalogue: Catalogue,
   access: Readonly<Record<string, VendorAccess>>,
+  credentials: Credentials = keysOf(access),
+  previous?: ModelRegistry,
 ): ModelRegistry {
   const byId = new Map<string, Model>();
   const byModel = new Map<Model, OfferedModel>();
@@ -91,14 +113,23 @@ export function modelRegistry(
     const rows = model.candidates
       .filter((row) => access[row.vendor] !== undefined)
       .toSorted((a, b) => a.priority - b.priority)
-      .map((row) => ({ row, health: new Breaker() }));
-    if (rows.length === 0) continue;
+      .map((row) => ({
+        row,
+        health: previous?.allCandidates.find((one) =>
+          one.model.id === model.id && one.name === nameOf(row) &&
+          one.credential === credentials[row.vendor] &&
+          one.address.whole.startsWith(access[row.vendor]?.baseUrl ?? "")
+        )?.health ?? new Breaker(),
+      }));
+    if (rows.length === 0) {
+      continue;
+    }
     const candidatesFor = (
       caller: DialectName,
       toolReasoning: ToolReasoning | undefined,
     ): readonly Candidate[] =>
       rows.flatMap(({ row, health }) =>
-        candidate(catalogue, access, model, row, health, [
+        candidate(catalogue, access, credentials, model, row, health, [
           ...preferred(row, toolReasoning),
           caller,
         ])
@@ -108,6 +139,7 @@ export function modelRegistry(
       chat_completions: candidatesFor("chat_completions", toolReasoning),
       generate_content: candidatesFor("generate_content", toolReasoning),
       responses: candidatesFor("responses", toolReasoning),
+      converse: candidatesFor("converse", toolReasoning),
     });
     byId.set(model.id, model);
     byModel.set(model, {
@@ -137,7 +169,21 @@ export function modelRegistry(
     allCandidates: [...byModel.values()].flatMap(({ candidates }) =>
       candidates.messages
     ),
+    secrets: () =>
+      Object.values(credentials).flatMap((one) => [...one.secrets()]),
+    close() {
+      for (const one of Object.values(credentials)) one.close();
+    },
   };
+}
+
+function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
+  return Object.fromEntries(
+    Object.entries(access).map(([name, { apiKey }]) => [
+      name,
+      keyCredential(apiKey === undefined ? [] : [apiKey]),
+    ]),
+  );
 }
 
 /** The dialect that the row asks for, if it asks for one. */
@@ -152,43 +198,63 @@ function preferred(
     : [];
 }
 
+function nameOf(row: CandidateRow): string {
+  return `${row.vendor}/${row.upstreamModel}`;
+}
+
 function candidate(
   catalogue: Catalogue,
   access: Readonly<Record<string, VendorAccess>>,
+  credentials: Credentials,
   model: Model,
   row: CandidateRow,
   health: Breaker,
   wanted: readonly DialectName[],
 ): readonly Candidate[] {
   const vendorAccess = access[row.vendor];
+  const credential = credentials[row.vendor];
   const vendor = catalogue.vendors.find(({ name }) => name === row.vendor);
   const dialects =
     vendor?.dialects.filter(({ dialect }) =>
       (row.dialect === undefined || dialect === row.dialect) &&
       vendorAccess?.dialects?.includes(dialect) !== false
     ) ?? [];
-  let vendorDialect: VendorDialect | undefined;
+  let hostDialect: HostDialect | undefined;
   for (const one of wanted) {
-    vendorDialect ??= dialects.find(({ dialect }) => dialect === one);
+    hostDialect ??= dialects.find(({ dialect }) => dialect === one);
   }
-  vendorDialect ??= dialects[0];
-  if (vendorAccess === undefined || vendorDialect === undefined) return [];
+  hostDialect ??= dialects[0];
+  if (
+    vendorAccess === undefined || hostDialect === undefined ||
+    credential === undefined
+  ) return [];
   const limits = { ...model.limits, ...row.limits };
   return [{
     model,
-    name: `${row.vendor}/${row.upstreamModel}`,
+    name: nameOf(row),
     upstreamModel: row.upstreamModel,
-    betas: row.betas,
+    host: {
+      betas: row.betas,
+      ...(hostDialect.edits === undefined ? {} : { edits: hostDialect.edits }),
+    },
     priority: row.priority,
     weight: row.weight,
-    dialect: redactKey(
-      upstreamDialect(vendorDialect.dialect),
-      vendorAccess.apiKey,
+    dialect: redactKey(dialectAt(hostDialect), credential.secrets),
+    credential,
+    address: callAddress(
+      vendorAccess.baseUrl,
+      hostDialect,
+      { ...vendor?.values, model: row.upstreamModel },
+      row.route,
     ),
-    access: vendorAccess,
-    vendorDialect,
-    capabilities: capabilitiesOf(row, vendorDialect.dialect),
+    hostDialect,
+    capabilities: capabilitiesOf(row, hostDialect),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     health,
   }];
+}
+
+function dialectAt({ dialect, errors }: HostDialect): UpstreamDialect {
+  const plain = upstreamDialect(dialect);
+  return errors === undefined ? plain : withHostErrors(plain, errors);
 }

@@ -39,6 +39,8 @@ export function prepareRequest(
     candidate.dialect,
     candidate.upstreamModel,
     candidate.capabilities,
+    "sent",
+    candidate.host,
   );
   const first = upstream.dropped[0];
   if (first === undefined || !isStrict) return { candidate, upstream };
@@ -73,5 +75,6 @@ export function withoutProofs(
       candidate.upstreamModel,
       candidate.capabilities,
       "left out",
+      candidate.host,
     );
 }

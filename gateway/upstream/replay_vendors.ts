@@ -5,14 +5,21 @@
  */
 import type { DialectName } from "../../translate/model/request.ts";
 import type { VendorAccess } from "../config.ts";
-import { type Vendor, type VendorName, VENDORS } from "./vendors.ts";
+import type { HostKind, VendorName } from "./hosts/host.ts";
+import { type Vendor, VENDORS } from "./vendors.ts";
 
-/** The path of each vendor's base address. */
+/** The path of each built-in vendor's base address. */
 const PATHS: Readonly<Record<VendorName, string>> = {
   vendora: "",
   vendorb: "/v1",
   vendorc: "",
   vendord: "",
+};
+
+/** The path of the base address of the hosts whose paths the replay server has. */
+const HOST_PATHS: Readonly<Partial<Record<HostKind, string>>> = {
+  ...PATHS,
+  openai_compatible: "/v1",
 };
 
 /** Formats of the replay server. */
@@ -23,20 +30,20 @@ const DIALECTS: readonly DialectName[] = [
 ];
 
 /**
- * Access to every vendor at a replay server, with base addresses that end like each vendor's own.
+ * Access to the vendors at a replay server, with base addresses that end like each vendor's own.
  */
 export function replayVendors(
   url: string,
   vendors: readonly Vendor[] = VENDORS,
 ): Readonly<Record<string, VendorAccess>> {
   return Object.fromEntries(
-    vendors.map(({ name, kind }) => [
-      name,
-      {
+    vendors.flatMap(({ name, kind }) => {
+      const path = HOST_PATHS[kind];
+      return path === undefined ? [] : [[name, {
         apiKey: "replay",
-        baseUrl: `${url}${PATHS[kind]}`,
+        baseUrl: `${url}${path}`,
         dialects: DIALECTS,
-      },
-    ]),
+      }]];
+    }),
   );
 }

@@ -1,36 +1,27 @@
 /**
- * The vendors: address, dialects and authentication, one row each. The dialects themselves are in
- * `translate/`.
+ * The vendors: places that are called with a credential of their own. The built-in ones have
+ * settings; others are in the configuration file. How a place is called is in the host table.
  *
  * @module
  */
-import type { DialectName } from "../../translate/model/request.ts";
+import { fillHeader, type TemplateValues } from "./hosts/address.ts";
+import { BUILT_IN_HOSTS } from "./hosts/built_in.ts";
+import type { Host, HostDialect, HostKind, VendorName } from "./hosts/host.ts";
 
-/** The neutral names of the built-in vendors. */
-export type VendorName = "vendora" | "vendorb" | "vendorc" | "vendord";
-
-/** A dialect as one vendor serves it. */
-export interface VendorDialect {
-  /** Unique within a vendor. */
-  readonly dialect: DialectName;
-  /** Path of a call, relative to the base address. */
-  path(model: string, stream: boolean): string;
-  /** Path of the token count, relative to the base address; absent if the vendor has none. */
-  readonly countPath?: string;
-  /** The headers that carry the key, and those that the vendor requires on every call. */
-  headers(apiKey: string): Readonly<Record<string, string>>;
-}
-
-/** A vendor: a built-in row, or one from the overrides file. */
+/** A vendor: a built-in row, or one from the configuration file. */
 export interface Vendor {
-  /** The name that models and the overrides file use. */
+  /** The name that models and the configuration file use. */
   readonly name: string;
-  /** The built-in vendor whose API it has; for a built-in vendor, itself. */
-  readonly kind: VendorName;
-  /** As the vendor's own client libraries take it. */
+  /** Its row in the host table. */
+  readonly kind: HostKind;
+  /** The built-in vendor whose models it serves; absent: any models. */
+  readonly serves?: VendorName;
+  /** Without a slash at the end; paths of the dialects are appended. */
   readonly baseUrl: string;
-  /** Preferred first, for clients whose dialect the vendor does not support. */
-  readonly dialects: readonly VendorDialect[];
+  /** Preferred first, for clients whose dialect the vendor does not support. Headers are filled. */
+  readonly dialects: readonly HostDialect[];
+  /** Values for the templates of paths. */
+  readonly values: TemplateValues;
 }
 
 /** A vendor whose key and address have their own settings. */
@@ -38,93 +29,58 @@ export interface BuiltInVendor extends Vendor {
   /** Equals its kind. */
   readonly name: VendorName;
   /** The setting that holds its key. If no vendor has a key, the replay offers its models. */
-  readonly keySetting:
-    | "VENDORA_API_KEY"
-    | "VENDORB_API_KEY"
-    | "VENDORC_API_KEY"
-    | "VENDORD_API_KEY";
-  /** The setting that replaces its address; takes precedence over the overrides file. */
-  readonly baseUrlSetting:
-    | "VENDORA_BASE_URL"
-    | "VENDORB_BASE_URL"
-    | "VENDORC_BASE_URL"
-    | "VENDORD_BASE_URL";
+  readonly keySetting: `${Uppercase<VendorName>}_API_KEY`;
+  /** The setting that replaces its address; takes precedence over the configuration file. */
+  readonly baseUrlSetting: `${Uppercase<VendorName>}_BASE_URL`;
 }
 
-const bearer = (apiKey: string): Readonly<Record<string, string>> => ({
-  authorization: `Bearer ${apiKey}`,
-});
+const SETTING_PREFIX: Readonly<Record<VendorName, Uppercase<VendorName>>> = {
+  vendora: "VENDORA",
+  vendorb: "VENDORB",
+  vendorc: "VENDORC",
+  vendord: "VENDORD",
+};
 
 /** Every built-in vendor, with its public address. */
-export const VENDORS: readonly BuiltInVendor[] = [
-  {
-    name: "vendora",
-    kind: "vendora",
-    keySetting: "VENDORA_API_KEY",
-    baseUrlSetting: "VENDORA_BASE_URL",
-    baseUrl: "https://api.anthropic.com",
-    dialects: [{
-      dialect: "messages",
-      path: () => "/v1/messages",
-      countPath: "/v1/messages/count_tokens",
-      headers: (apiKey) => ({
-        "x-api-key": apiKey,
-        "anthropic-version": "2023-06-01",
-      }),
-    }],
-  },
-  {
-    name: "vendorb",
-    kind: "vendorb",
-    keySetting: "VENDORB_API_KEY",
-    baseUrlSetting: "VENDORB_BASE_URL",
-    baseUrl: "https://api.openai.com/v1",
-    dialects: [
-      {
-        dialect: "chat_completions",
-        path: () => "/chat/completions",
-        headers: bearer,
-      },
-      { dialect: "responses", path: () => "/responses", headers: bearer },
-    ],
-  },
-  {
-    name: "vendorc",
-    kind: "vendorc",
-    keySetting: "VENDORC_API_KEY",
-    baseUrlSetting: "VENDORC_BASE_URL",
-    baseUrl: "https://generativelanguage.googleapis.com",
-    dialects: [{
-      dialect: "generate_content",
-      path: (model, stream) =>
-        `/v1beta/models/${encodeURIComponent(model)}:${
-          stream ? "streamGenerateContent?alt=sse" : "generateContent"
-        }`,
-      // Not as `?key=`, because URLs end up in logs and traces.
-      headers: (apiKey) => ({ "x-goog-api-key": apiKey }),
-    }],
-  },
-  {
-    name: "vendord",
-    kind: "vendord",
-    keySetting: "VENDORD_API_KEY",
-    baseUrlSetting: "VENDORD_BASE_URL",
-    baseUrl: "https://api.minimax.io",
-    dialects: [
-      {
-        dialect: "messages",
-        path: () => "/anthropic/v1/messages",
-        headers: (apiKey) => ({
-          ...bearer(apiKey),
-          "x-api-key": apiKey,
-          "anthropic-version": "2023-06-01",
-        }),
-      },
-      {
-        dialect: "chat_completions",
-        path: () => "/v1/chat/completions",
-        headers: bearer,
-      },
-    ],
-  },
-];
+export const VENDORS: readonly BuiltInVendor[] = BUILT_IN_HOSTS.map((host) => ({
+  ...vendorOf(host.kind, host, host.base, {}),
+  name: host.kind,
+  keySetting: `${SETTING_PREFIX[host.kind]}_API_KEY`,
+  baseUrlSetting: `${SETTING_PREFIX[host.kind]}_BASE_URL`,
+}));
+
+/** A host with the values of one vendor. */
+export function vendorOf(
+  name: string,
+  host: Host,
+  baseUrl: string,
+  values: TemplateValues,
+): Vendor {
+  return {
+    name,
+    kind: host.kind,
+    ...(host.serves === undefined ? {} : { serves: host.serves }),
+    baseUrl,
+    dialects: host.dialects.map((dialect) => withValues(dialect, values)),
+    values,
+  };
+}
+
+function withValues(
+  dialect: HostDialect,
+  values: TemplateValues,
+): HostDialect {
+  const { region } = values;
+  return {
+    ...dialect,
+    ...(region === undefined ? {} : { auth: { ...dialect.auth, region } }),
+    ...(dialect.headers === undefined ? {} : {
+      headers: Object.fromEntries(
+        Object.entries(dialect.headers).map(([header, template]) => [
+          header,
+          fillHeader(template, values),
+        ]),
+      ),
+    }),
+  };
+}

@@ -3,13 +3,16 @@ import {
   type Admin,
   openAdmin,
 } from "../../gateway/accounts/repositories/admin.ts";
+import { insertCalls } from "../../gateway/accounts/store/call_rows.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import type { Store } from "../../gateway/accounts/store/store.ts";
 import { adminAuth } from "../../gateway/admin/auth.ts";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { OpenRoute } from "../route.ts";
+import { noFacts } from "../../gateway/observability/call_facts.ts";
 import { startTestGateway } from "../../tests/support/test_gateway.ts";
 import { USAGE_ROUTES } from "../usage.ts";
 import { ADMIN_DESCRIPTIONS } from "./descriptions.ts";
@@ -25,6 +28,7 @@ type Call = (
 ) => Promise<Response>;
 
 interface TestContext {
+  readonly store: Store;
   readonly call: Call;
   readonly admin: Admin;
 }
@@ -50,6 +54,7 @@ function test(
     try {
       await run({
         admin,
+        store,
         async call(method, path, body, headers = {}) {
           const url = new URL(path, "http://gateway");
           const { route, id } = findRoute(ADMIN_ROUTES, method, url.pathname);
@@ -69,6 +74,7 @@ function test(
               query: url.searchParams,
               requestId: "req_test",
               arrivedMs: 0,
+              facts: noFacts(),
               parameters: id === undefined ? {} : { id },
             }),
           );
@@ -168,7 +174,24 @@ test("a change keeps omitted fields, and null removes a limit", async ({ call })
   assert.equal(plan["tokens_per_minute"], null);
 });
 
-test("every reply matches its schema", async ({ call }) => {
+test("every reply matches its schema", async ({ call, store }) => {
+  const callId = "req_0mi9w0000abc";
+  await store.write((sql) =>
+    insertCalls(sql, store.dialect, [{
+      requestId: callId,
+      accountId: "acme",
+      keyId: "key_1",
+      endpoint: "/v1/messages",
+      status: 429,
+      ended: "refused",
+      code: "requests_per_minute",
+      why: { limit: 1, used: 1, needed: 1, retry_after_seconds: 1 },
+      attempts: [{ upstream: "a/b", after_ms: 1, duration_ms: 2 }],
+      estimated: false,
+      microUsd: 0,
+      more: 2,
+    }])
+  );
   await ok(call("POST", "/admin/v1/accounts", { id: "acme" }));
   await ok(
     call("POST", "/admin/v1/accounts/acme/top-ups", {
@@ -181,6 +204,7 @@ test("every reply matches its schema", async ({ call }) => {
     accounts: "acme",
     plans: "unlimited",
     keys: String(key["id"]),
+    calls: callId,
   };
   for (const { method, path, reply } of ADMIN_OPERATIONS) {
     if (method !== "GET") continue;
@@ -250,6 +274,46 @@ const BAD: readonly (readonly [
     400,
     "expires_at",
   ],
+  [
+    "POST",
+    "/admin/v1/keys/none",
+    { requests_per_minute: 1 },
+    404,
+    "key_not_found",
+  ],
+  ["POST", "/admin/v1/keys/none", { models: ["small"] }, 400, "models"],
+  [
+    "POST",
+    "/admin/v1/keys",
+    { account: "default", tokens_per_week: 0 },
+    400,
+    "tokens_per_week",
+  ],
+  [
+    "POST",
+    "/admin/v1/accounts/unknown/webhook",
+    { url: "https://a.example" },
+    404,
+    "account_not_found",
+  ],
+  [
+    "POST",
+    "/admin/v1/accounts/default/webhook/test",
+    {},
+    404,
+    "webhook_not_found",
+  ],
+  ...[
+    "http://a.example",
+    "http://127.0.0.1.a.example",
+    "https://user:word@a.example",
+    "https://a.example/#x",
+    "ftp://127.0.0.1",
+    "a.example",
+    "",
+  ].map((url) =>
+    ["POST", "/admin/v1/accounts/default/webhook", { url }, 400, "url"] as const
+  ),
   ["POST", "/admin/v1/keys/none/rotate", {}, 404, "key_not_found"],
   [
     "POST",
@@ -262,7 +326,8 @@ const BAD: readonly (readonly [
   ["GET", "/admin/v1/accounts?limit=0", undefined, 400, "limit"],
   ["GET", "/admin/v1/accounts?limt=5", undefined, 400, "limt"],
   ["GET", "/admin/v1/accounts?limit=5&limit=6", undefined, 400, "limit"],
-  ["GET", "/admin/v1/usage?by=hour", undefined, 400, "by"],
+  ["GET", "/admin/v1/usage?by=week", undefined, 400, "by"],
+  ["GET", "/admin/v1/usage?by=hour,user", undefined, 400, "by"],
   ["GET", "/admin/v1/usage?from=yesterday", undefined, 400, "from"],
   ["GET", "/admin/v1/ledger?after=x", undefined, 400, "after"],
   ["GET", "/admin/v1/ledger/export?format=pdf", undefined, 400, "format"],
@@ -302,6 +367,50 @@ test("a key issued with an idempotency key is shown the first time only", async 
   const first = await ok(call("POST", "/admin/v1/keys", body, headers));
   const again = await ok(call("POST", "/admin/v1/keys", body, headers));
   assert.deepEqual(again, { ...first, key: null });
+});
+
+test("a webhook's secret is shown the first time only", async ({ call }) => {
+  const headers = { "idempotency-key": "hook-1" };
+  const path = "/admin/v1/accounts/default/webhook";
+  const url = "http://localhost:9/hook";
+  const first = await ok(call("POST", path, { url }, headers));
+  assert.match(String(first["secret"]), /^whsec_/);
+  const again = await ok(call("POST", path, { url }, headers));
+  assert.deepEqual(again, { ...first, secret: null });
+  assert.deepEqual(await ok(call("GET", path)), {
+    object: "webhook",
+    account: "default",
+    url,
+    pending: 0,
+  });
+  await ok(call("POST", `${path}/remove`));
+  assert.equal((await ok(call("GET", path)))["url"], null);
+});
+
+test("the limits of a key are changed one by one", async ({ call }) => {
+  const key = await ok(
+    call("POST", "/admin/v1/keys", {
+      account: "default",
+      requests_per_minute: 5,
+      spend_per_week_micro_usd: 20_000_000,
+    }),
+  );
+  const changed = await ok(
+    call("POST", `/admin/v1/keys/${key["id"]}`, {
+      name: "ci",
+      requests_per_minute: null,
+      tokens_per_month: 1_000_000,
+    }),
+  );
+  assert.deepEqual(
+    [
+      changed["name"],
+      changed["requests_per_minute"],
+      changed["spend_per_week_micro_usd"],
+      changed["tokens_per_month"],
+    ],
+    ["ci", null, 20_000_000, 1_000_000],
+  );
 });
 
 test("the ledger is exported as JSON Lines and as CSV", async ({ call }) => {
@@ -363,19 +472,26 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
         query: url.searchParams,
         requestId: "req_test",
         arrivedMs: 0,
+        facts: noFacts(),
         parameters: {},
-      }, {
-        accountId: "default",
-        keyId: "key_1",
-        isActive: true,
-        isKey: () => true,
-        allows: () => true,
-      }),
+      }, { kind: "key", accountId: "default", id: "key_1" }),
     );
     assert.deepEqual(await response.json(), {
       object: "list",
       data: [],
       next: null,
+      totals: {
+        requests: 0,
+        estimated_requests: 0,
+        input_tokens: 0,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 0,
+        reasoning_tokens: 0,
+        micro_usd: 0,
+        estimated_micro_usd: 0,
+      },
+      figures_from: null,
     });
   } finally {
     await server.close();

@@ -6,9 +6,8 @@
  */
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";
-import type { JsonObject } from "../../translate/bytes/json.ts";
-import { readBody } from "../generation.ts";
-import { jsonReply, type OpenRoute, type RouteContext } from "../route.ts";
+import { optionalBody } from "../optional_body.ts";
+import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
 
@@ -39,11 +38,4 @@ function routeOf(operation: AdminOperation): OpenRoute {
       );
     },
   };
-}
-
-/** The body, or an empty object if there is none: some changes need no body. */
-async function optionalBody(context: RouteContext): Promise<JsonObject> {
-  const { body, headers } = context.request;
-  if (body === null || headers.get("content-length") === "0") return {};
-  return (await readBody(context)).json;
 }

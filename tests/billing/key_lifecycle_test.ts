@@ -206,8 +206,16 @@ test("GET /v1/usage reports the cost of the key that asks, and nothing of other 
     reasoning_tokens: 0,
     micro_usd: sum((entry) => -entry.microUsd),
   };
-  assert.deepEqual(await usage("?by=user"), [{ user: "ann", ...expected }]);
-  assert.deepEqual(await usage("?by=key"), [{ key: mine.id, ...expected }]);
+  assert.deepEqual(await usage("?by=user"), [{
+    user: "ann",
+    ...expected,
+    estimated_micro_usd: null,
+  }]);
+  assert.deepEqual(await usage(`?by=key&key=${mine.id}`), [{
+    key: mine.id,
+    ...expected,
+    estimated_micro_usd: 0,
+  }]);
   const models = await usage("?by=model");
   assert.deepEqual(
     models.map((line) => line["model"]),

@@ -290,3 +290,68 @@ test("a request beyond the concurrency limit is a 429 until another request ends
     await ledgerEntryOf(gateway, requestIdOf(next));
   }
 });
+
+for (
+  const { path, body } of [
+    {
+      path: "/v1/messages",
+      body: {
+        max_tokens: 1000,
+        messages: [{ role: "user", content: "[[fx:text]]" }],
+      },
+    },
+    {
+      path: "/v1/chat/completions",
+      body: {
+        max_tokens: 1000,
+        messages: [{ role: "user", content: "[[fx:text]]" }],
+      },
+    },
+    {
+      path: "/v1/responses",
+      body: { max_output_tokens: 1000, input: "[[fx:text]]", store: false },
+    },
+  ] as const
+) {
+  test(`${path} names the window of a key's limit and when it opens`, async (gateway) => {
+    const { admin } = gateway.accounts;
+    const { id, key } = await account(gateway, { spendPerMonthMicroUsd: 1e9 });
+    const { data: [record] } = await admin.keys.list({ accountId: id });
+    assert.ok(record !== undefined);
+    const call = (stream: boolean): Promise<Response> =>
+      gateway.post(path, { model: MODEL, stream, ...body }, {
+        "x-api-key": key,
+      });
+    const paid = await call(false);
+    assert.equal(paid.status, 200, await paid.text());
+    const entry = await ledgerEntryOf(gateway, requestIdOf(paid));
+    const refusal = async (
+      spendPerWeekMicroUsd: number,
+      stream: boolean,
+    ): Promise<string> => {
+      await admin.keys.update(record.id, { spendPerWeekMicroUsd });
+      const response = await call(stream);
+      assert.equal(response.status, 429);
+      assert.equal(response.headers.get("x-should-retry"), "false");
+      assert.match(
+        response.headers.get("retry-after") ?? "",
+        /^([1-9]|[1-5]\d|60)$/,
+      );
+      const error = await errorOf(response);
+      assert.equal(error["code"], "key_spending_per_week");
+      return String(error["message"]);
+    };
+    for (const stream of [false, true]) {
+      const tooSmall = await refusal(1 - entry.microUsd, stream);
+      const [, worst] =
+        /a week is too small for this request .* up to \$(\d+\.\d+)\): lower max_tokens$/
+          .exec(tooSmall) ?? assert.fail(tooSmall);
+      // Together with what is spent, the call is above this limit.
+      const reached = await refusal(Math.round(Number(worst) * 1e6), stream);
+      assert.match(
+        reached,
+        /^this key's limit of \$\d+\.\d+ a week is reached; it opens on Monday \d{4}-\d\d-\d\d 00:00 UTC \(/,
+      );
+    }
+  });
+}

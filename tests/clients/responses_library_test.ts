@@ -57,6 +57,11 @@ Deno.test("a whole response", (t) =>
     const { usage } = response;
     assert.ok(usage !== undefined && usage.input_tokens > 0);
     assert.equal(usage.total_tokens, usage.input_tokens + usage.output_tokens);
+    const { completed_at: completedAt } = response;
+    assert.ok(Number.isInteger(completedAt));
+    assert.ok(Number(completedAt) >= response.created_at);
+    const stored = await client(url).responses.retrieve(response.id);
+    assert.equal(stored.completed_at, completedAt);
   }));
 
 Deno.test("a streamed response follows the grammar and adds up to the whole one", (t) =>

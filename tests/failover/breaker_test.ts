@@ -201,10 +201,11 @@ Deno.test("a rejected vendor key counts: later calls go to another candidate", (
   withClock(async (candidates, clock) => {
     candidates.a.play([], { status: 401 });
     await times(CONSECUTIVE_FAILURES, candidates);
-    assert.equal(candidates.b.calls.length, 0);
+    assert.equal(candidates.a.calls.length, CONSECUTIVE_FAILURES);
     assert.equal(stateOf(candidates, clock), "open");
     await times(1, candidates);
-    assert.equal(candidates.b.calls.length, 1);
+    assert.equal(candidates.a.calls.length, CONSECUTIVE_FAILURES);
+    assert.equal(candidates.b.calls.length, CONSECUTIVE_FAILURES + 1);
   }));
 
 Deno.test("a rate-limited candidate is skipped for its retry-after, and its breaker stays closed", () =>

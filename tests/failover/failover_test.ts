@@ -92,9 +92,6 @@ Deno.test("an upstream that refuses connections is skipped", () =>
 Deno.test("an error that a retry cannot change is returned to the client at once", async (t) => {
   const rows: readonly (readonly [number, number])[] = [
     [400, 400],
-    [401, 502],
-    [402, 502],
-    [403, 502],
     [404, 404],
     [409, 409],
     [413, 413],
@@ -131,7 +128,6 @@ Deno.test("an error in the stream's first frame that a retry cannot change is re
   for (
     const type of [
       "invalid_request_error",
-      "authentication_error",
       "not_found_error",
     ]
   ) {
@@ -145,6 +141,41 @@ Deno.test("an error in the stream's first frame that a retry cannot change is re
         }
         assert.equal(b.calls.length, 0);
       }));
+  }
+});
+
+Deno.test("a refusal of the gateway's own credential or account goes to the next candidate; alone it is a 502", async (t) => {
+  const refusals: readonly (readonly [string, Action])[] = [
+    ["401", { status: 401 }],
+    ["402", { status: 402 }],
+    ["403", { status: 403 }],
+    ["in a reply with status 200", { inBand: "authentication_error" }],
+  ];
+  for (const [name, action] of refusals) {
+    for (const stream of [false, true]) {
+      await t.step(`${name}, ${stream ? "streamed" : "whole"}`, async () => {
+        await withCandidates({}, async ({ a, b, ask, entryOf }) => {
+          a.play([action]);
+          const response = await ask({ stream });
+          assert.match(await response.text(), /from b/);
+          assert.equal(response.status, 200);
+          const entry = await entryOf(response);
+          assert.equal(entry.attempts, 2);
+          assert.equal(entry.upstream, "b/model-b");
+          assert.deepEqual([a.calls.length, b.calls.length], [1, 1]);
+        });
+        await withCandidates({ b: null }, async ({ a, ask, entryOf }) => {
+          a.play([action]);
+          const response = await ask({ stream });
+          const text = await response.text();
+          assert.equal(response.status, 502);
+          assert.match(text, /the operator must look into it/);
+          const entry = await entryOf(response);
+          assert.equal(entry.attempts, 1);
+          assert.equal(entry.cost_micro_usd, 0);
+        });
+      });
+    }
   }
 });
 

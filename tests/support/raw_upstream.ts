@@ -7,7 +7,7 @@
 import { createServer, type Socket } from "node:net";
 import type { VendorAccess } from "../../gateway/config.ts";
 import { replayVendors } from "../../gateway/upstream/replay_vendors.ts";
-import type { VendorName } from "../../gateway/upstream/vendors.ts";
+import type { VendorName } from "../../gateway/upstream/hosts/host.ts";
 import { RawSocket } from "./raw_socket.ts";
 
 /** One request from the gateway; the test answers it in bytes. */

@@ -10,7 +10,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { LogEntry } from "../../gateway/observability/log.ts";
 import type { Timers } from "../../gateway/timers.ts";
 import type { ConfiguredAccounts } from "../../gateway/open_accounts.ts";
-import { compose } from "../../compose.ts";
+import { compose, type ComposeOptions } from "../../compose.ts";
 import { dispatch } from "../../routes/mod.ts";
 
 /** The key that a test gateway accepts. */
@@ -30,6 +30,10 @@ export interface TestGateway {
   readonly logged: readonly LogEntry[];
   /** Resolves with the first log entry, past or future, that `wanted` accepts. */
   logEntry(wanted: (entry: LogEntry) => boolean): Promise<LogEntry>;
+  /** Events of the store and of credentials so far. */
+  readonly events: readonly GatewayEvent[];
+  /** Resolves with the first event, past or future, that `wanted` accepts. */
+  event(wanted: (event: GatewayEvent) => boolean): Promise<GatewayEvent>;
   /**
    * Sends a POST with {@linkcode TEST_KEY}; a string body is sent verbatim, anything else as JSON.
    */
@@ -39,9 +43,16 @@ export interface TestGateway {
     headers?: Readonly<Record<string, string>>,
     signal?: AbortSignal,
   ): Promise<Response>;
+  /** Makes another content of the configuration file take effect, as a reload does. */
+  configure(configFile: string): void;
   /** Aborts running calls and closes every socket on both sides. */
   close(): Promise<void>;
 }
+
+/** What operators see of the store and of credentials. */
+export type GatewayEvent = Parameters<
+  NonNullable<ComposeOptions["onEvent"]>
+>[0];
 
 /** Differences from a gateway with nothing configured. */
 export interface TestGatewayOptions {
@@ -77,29 +88,27 @@ export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const replay = await startReplay();
-  const config = readConfig({
-    env: {
-      GATEWAY_KEY: TEST_KEY,
-      DATABASE_URL: "sqlite::memory:",
-      ...options.env,
-    },
-    readFile: () => options.configFile ?? "{}",
-  });
-  const logged: LogEntry[] = [];
-  const waiting = new Set<(entry: LogEntry) => void>();
-  const vendors = options.access ??
-    (options.realVendors === true ? config.vendors : undefined);
-  const { gateway, accounts: books } = await compose({
+  const settings = (file: string): Config =>
+    readConfig({
+      env: {
+        GATEWAY_KEY: TEST_KEY,
+        DATABASE_URL: "sqlite::memory:",
+        ...options.env,
+      },
+      readFile: () => file,
+    });
+  const config = settings(options.configFile ?? "{}");
+  const log = awaited<LogEntry>();
+  const events = awaited<GatewayEvent>();
+  const { gateway, accounts: books, configure } = await compose({
     config,
-    replayUrl: replay.url,
-    ...(vendors === undefined ? {} : { vendors }),
+    ...(options.realVendors === true ? {} : { replayUrl: replay.url }),
+    ...(options.access === undefined ? {} : { vendors: options.access }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.random === undefined ? {} : { random: options.random }),
-    log(entry) {
-      logged.push(entry);
-      for (const check of [...waiting]) check(entry);
-    },
+    log: log.add,
+    onEvent: events.add,
   });
   const server = Deno.serve({
     port: 0,
@@ -112,18 +121,10 @@ export async function startTestGateway(
     gateway,
     accounts: books,
     replay,
-    logged,
-    logEntry: (wanted) =>
-      new Promise((resolve) => {
-        const past = logged.find(wanted);
-        if (past !== undefined) return resolve(past);
-        const check = (entry: LogEntry): void => {
-          if (!wanted(entry)) return;
-          waiting.delete(check);
-          resolve(entry);
-        };
-        waiting.add(check);
-      }),
+    logged: log.all,
+    logEntry: log.first,
+    events: events.all,
+    event: events.first,
     post: (path, body, headers = {}, signal) =>
       fetch(`${url}${path}`, {
         method: "POST",
@@ -135,12 +136,42 @@ export async function startTestGateway(
         body: typeof body === "string" ? body : JSON.stringify(body),
         signal: signal ?? null,
       }),
+    configure: (file) => configure(settings(file)),
     async close() {
       gateway.abortAll();
       await server.shutdown();
+      gateway.models.close();
       await gateway.client.close();
       await gateway.accounts.close();
       await replay.close();
     },
+  };
+}
+
+/** A list whose next items can be awaited. */
+function awaited<T>(): {
+  readonly all: readonly T[];
+  readonly add: (item: T) => void;
+  readonly first: (wanted: (item: T) => boolean) => Promise<T>;
+} {
+  const all: T[] = [];
+  const waiting = new Set<(item: T) => void>();
+  return {
+    all,
+    add(item) {
+      all.push(item);
+      for (const check of [...waiting]) check(item);
+    },
+    first: (wanted) =>
+      new Promise((resolve) => {
+        const past = all.find(wanted);
+        if (past !== undefined) return resolve(past);
+        const check = (item: T): void => {
+          if (!wanted(item)) return;
+          waiting.delete(check);
+          resolve(item);
+        };
+        waiting.add(check);
+      }),
   };
 }

@@ -10,6 +10,8 @@ import { encodeText, joinPieces } from "./buffers.ts";
 /** Byte positions of a top-level field. */
 interface FieldSpan {
   readonly key: string;
+  /** Of the key's opening quote. */
+  readonly keyStart: number;
   readonly valueStart: number;
   readonly valueEnd: number;
 }
@@ -40,10 +42,12 @@ const DECODER = new TextDecoder();
 const BYTE_BY_BYTE = new TextDecoder("windows-1252");
 
 /**
- * The object with top-level fields set: the value of each occurrence is replaced, or the field is
- * added at the end if it is absent. Returns the same array if `fields` is empty.
+ * The object with top-level fields set and others left out: the value of each occurrence is
+ * replaced, or the field is added at the end if it is absent. Returns the same array if nothing
+ * changes.
  *
  * @param top the result of {@linkcode topLevelOf} for the same bytes, if it is known already
+ * @param remove keys to leave out, every occurrence; must not be in `fields`
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -56,12 +60,24 @@ export function spliceFields(
   json: Uint8Array,
   fields: Readonly<Record<string, unknown>>,
   top: TopLevel = topLevelOf(json),
+  remove: readonly string[] = [],
 ): Uint8Array {
   const missing = new Set(Object.keys(fields));
-  if (missing.size === 0) return json;
+  const isLeftOut = ({ key }: FieldSpan): boolean => remove.includes(key);
+  if (missing.size === 0 && !top.fields.some(isLeftOut)) return json;
   const pieces: Uint8Array[] = [];
   let done = 0;
-  for (const { key, valueStart, valueEnd } of top.fields) {
+  let kept = 0;
+  for (const [i, field] of top.fields.entries()) {
+    const { key, keyStart, valueStart, valueEnd } = field;
+    if (isLeftOut(field)) {
+      // With the comma before it, or after it where no kept field precedes it.
+      const last = top.fields[i - 1]?.valueEnd ?? keyStart;
+      pieces.push(json.subarray(done, kept > 0 ? last : keyStart));
+      done = kept > 0 ? valueEnd : top.fields[i + 1]?.keyStart ?? valueEnd;
+      continue;
+    }
+    kept++;
     if (!Object.hasOwn(fields, key)) continue;
     missing.delete(key);
     pieces.push(
@@ -73,7 +89,7 @@ export function spliceFields(
   if (missing.size > 0) {
     pieces.push(json.subarray(done, top.closing));
     done = top.closing;
-    let comma = top.fields.length > 0;
+    let comma = kept > 0;
     for (const key of missing) {
       pieces.push(
         encodeText(
@@ -112,11 +128,13 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
   let depth = 0;
   let deepest = 0;
   let key: string | undefined;
+  let keyStart = 0;
   let valueStart = 0;
   const endValue = (at: number): void => {
     if (key === undefined) return;
     fields.push({
       key,
+      keyStart,
       valueStart: skipBlank(chars, valueStart),
       valueEnd: trimmedEnd(chars, at),
     });
@@ -128,6 +146,7 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
           key = keyText(json, chars, i + 1, end - 1);
+          keyStart = i;
           i = chars.indexOf(":", end);
           valueStart = i + 1;
         } else i = end - 1;

@@ -95,3 +95,25 @@ Deno.test("spliceFields() equals assignment for any object", () => {
     ),
   );
 });
+
+Deno.test("spliceFields() leaves fields out with one comma each", async (t) => {
+  const rows:
+    readonly (readonly [string, readonly string[], object, string])[] = [
+      ['{"a": 1, "b": 2, "c": 3}', ["a"], {}, '{"b": 2, "c": 3}'],
+      ['{"a": 1, "b": 2, "c": 3}', ["b"], {}, '{"a": 1, "c": 3}'],
+      ['{"a": 1, "b": 2, "c": 3}', ["c"], {}, '{"a": 1, "b": 2}'],
+      ['{"a": 1, "b": 2, "c": 3}', ["a", "b"], {}, '{"c": 3}'],
+      ['{"a": 1, "b": 2, "c": 3 }', ["b", "c"], {}, '{"a": 1 }'],
+      ['{ "a" : 1 }', ["a"], {}, "{  }"],
+      ['{"a": 1, "b": 2}', ["a", "b"], { z: 0 }, '{"z":0}'],
+      ['{"a":1,"a":2,"b":3}', ["a"], { b: 4 }, '{"b":4}'],
+      ['{"a":1.0,"b":"x"}', ["c"], {}, '{"a":1.0,"b":"x"}'],
+    ];
+  for (const [before, remove, fields, after] of rows) {
+    await t.step(`${before} without ${remove}`, () => {
+      const bytes = new TextEncoder().encode(before);
+      const out = spliceFields(bytes, { ...fields }, undefined, remove);
+      assert.equal(new TextDecoder().decode(out), after);
+    });
+  }
+});

@@ -61,10 +61,30 @@ export interface Capabilities {
   readonly maxToolName: number;
   /** Longest tool call id; longer ones are hashed, the call's and its result's alike. */
   readonly maxToolCallId: number;
+  /** Chat format only: the form of tool call ids; `alnum9`: exactly nine letters and digits. */
+  readonly callIdForm: "any" | "alnum9";
+  /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
+  readonly toolChoiceRequired: boolean;
+  /**
+   * Chat format only: prompt tokens do not include cached ones that are more than they are;
+   * otherwise cached tokens are a part of the prompt's.
+   */
+  readonly cachedBesidePrompt: boolean;
+  /** Whether tools may be marked `strict`. */
+  readonly strictTools: boolean;
+  /** Chat format only: whether it takes file parts. */
+  readonly files: boolean;
+  /** Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any object is sent. */
+  readonly jsonObject: boolean;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
   /** Whether it has tools with free text as input; otherwise they become functions with one field. */
   readonly customTools: boolean;
+  /**
+   * Responses format only: whether tools may be in groups (`namespace`) and in items
+   * (`additional_tools`); otherwise they become single functions.
+   */
+  readonly toolGroups: boolean;
   /** Whether a tool result may contain images; otherwise they follow in a user turn. */
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
@@ -78,6 +98,11 @@ export interface Capabilities {
   readonly schema: "json_schema" | "openapi" | "strict_subset";
   /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
   readonly structuredOutput: boolean;
+  /**
+   * Messages format only: whether translated requests ask for the prompt to be cached, which costs
+   * more than a prompt that is never repeated. Formats that always cache have no word for it.
+   */
+  readonly promptCaching: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -97,6 +122,16 @@ const EVERY_EFFORT: readonly Effort[] = [
   "xhigh",
   "max",
 ];
+
+/** What nearly every host supports. */
+const EVERY_FORM = {
+  callIdForm: "any",
+  toolChoiceRequired: true,
+  cachedBesidePrompt: false,
+  strictTools: true,
+  files: true,
+  jsonObject: true,
+} as const;
 
 /** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */
 export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
@@ -120,13 +155,16 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 128,
       maxToolCallId: Infinity,
+      ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
       schema: "strict_subset",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -150,13 +188,16 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: 40,
+      ...EVERY_FORM,
       parallelToggle: true,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: true,
       encryptedReasoning: false,
@@ -180,13 +221,16 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: Infinity,
+      ...EVERY_FORM,
       parallelToggle: false,
       customTools: false,
+      toolGroups: false,
       imagesInToolResult: false,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,
@@ -210,15 +254,51 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       takesReasoning: true,
       maxToolName: 64,
       maxToolCallId: 64,
+      ...EVERY_FORM,
       parallelToggle: true,
       customTools: true,
+      toolGroups: true,
       imagesInToolResult: true,
       mediaUrls: true,
       prefill: true,
       schema: "json_schema",
       structuredOutput: true,
+      promptCaching: false,
       callIds: true,
       includeUsage: false,
       encryptedReasoning: true,
+    },
+    converse: {
+      minOutputTokens: 1,
+      defaultMaxTokens: 8192,
+      maxTokensField: "max_tokens",
+      sampling: "all",
+      maxTemperature: 1,
+      topK: false,
+      seed: false,
+      penalties: false,
+      maxStops: 4,
+      systemAnywhere: false,
+      reasoning: "none",
+      efforts: [],
+      maxReasoningBudget: 32000,
+      reasoningOff: false,
+      replayReasoning: false,
+      takesReasoning: true,
+      maxToolName: 64,
+      maxToolCallId: 64,
+      ...EVERY_FORM,
+      parallelToggle: false,
+      customTools: false,
+      toolGroups: false,
+      imagesInToolResult: true,
+      mediaUrls: false,
+      prefill: false,
+      schema: "json_schema",
+      structuredOutput: false,
+      promptCaching: false,
+      callIds: true,
+      includeUsage: false,
+      encryptedReasoning: false,
     },
   };

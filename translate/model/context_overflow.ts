@@ -37,6 +37,7 @@ const CODES: ReadonlySet<string> = new Set([
   "context_length_exceeded",
   "model_max_prompt_tokens_exceeded",
   "exceed_context_size_error",
+  "too_many_prompt_tokens",
 ]);
 
 /** Whether an error reports a prompt that is too long. */

@@ -58,6 +58,11 @@ export interface ErrorDetails {
   readonly retryable?: boolean;
   /** Methods that the path supports, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /**
+   * What belongs to the operator and was refused by the upstream: the credential, the account (no credit), or the set-up (a
+   * deployment that does not exist). Absent: the request itself, or nothing. Never sent to clients.
+   */
+  readonly refused?: "credential" | "account" | "setup";
   /** What the operator can do about it. For logs, never sent to clients. */
   readonly note?: string;
   /**
@@ -65,6 +70,18 @@ export interface ErrorDetails {
    * gateway's own.
    */
   readonly upstreamStatus?: number;
+  /** How full the limit was that refused the request. For logs, never sent to clients. */
+  readonly fill?: LimitFill;
+}
+
+/** A limit and how much of it was used when it refused a request, in the limit's own unit. */
+export interface LimitFill {
+  /** The limit; for a balance, the balance. */
+  readonly limit: number;
+  /** What was used or reserved. */
+  readonly used: number;
+  /** What the request needed. */
+  readonly needed: number;
 }
 
 /**

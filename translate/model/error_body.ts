@@ -191,10 +191,15 @@ function opaqueFailure(
   const retryAfterSeconds = retryAfter(headers);
   return new ApiError(kind, message, {
     upstreamStatus: status,
-    ...(aboutUs ? { retryable: false } : {
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      ...advisedRetry(headers),
-    }),
+    ...(aboutUs
+      ? {
+        retryable: false,
+        refused: status === 402 ? "account" as const : "credential" as const,
+      }
+      : {
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        ...advisedRetry(headers),
+      }),
   });
 }
 

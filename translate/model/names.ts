@@ -41,7 +41,14 @@ export function changedToolNames(
  * A tool call id of at most `max` characters out of [0-9A-Za-z_-]: the id itself where it fits,
  * else a hash of it.
  */
-export function wireCallId(id: string, max: number): string {
+export function wireCallId(
+  id: string,
+  max: number,
+  form: "any" | "alnum9" = "any",
+): string {
+  if (form === "alnum9") {
+    return /^[0-9A-Za-z]{9}$/.test(id) ? id : sha256(id).slice(0, 9);
+  }
   if (id.length <= max && /^[0-9A-Za-z_-]+$/.test(id)) return id;
   return `call_${sha256(id).slice(0, 32)}`;
 }

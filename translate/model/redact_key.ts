@@ -17,19 +17,32 @@ const REMOVED = "[removed]";
 const MIN_CUT_CHARS = 8;
 
 /**
- * The dialect, with the secret removed from every error that it decodes: by status, in a whole
- * reply, inside a stream.
+ * The dialect, with secrets removed from every error that it decodes: by status, in a whole reply,
+ * inside a stream.
+ *
+ * @param secret one secret, or a function that returns the present ones
  */
 export function redactKey(
   dialect: UpstreamDialect,
-  secret: string,
+  secret: string | (() => readonly string[]),
 ): UpstreamDialect {
   if (secret === "") return dialect;
+  const secrets = typeof secret === "string" ? () => [secret] : secret;
+  const cleanText = (text: string): string =>
+    secrets().reduce(withoutSecret, text);
+  const cleanError = (error: ApiError): ApiError => {
+    const { code, param } = error.details;
+    return new ApiError(error.kind, cleanText(error.message), {
+      ...error.details,
+      ...(code === undefined ? {} : { code: cleanText(code) }),
+      ...(param === undefined ? {} : { param: cleanText(param) }),
+    });
+  };
   const clean = (events: readonly ReplyEvent[]): readonly ReplyEvent[] =>
     events.at(-1)?.type === "error"
       ? events.map((event) =>
         event.type === "error"
-          ? { type: "error", error: cleanError(event.error, secret) }
+          ? { type: "error", error: cleanError(event.error) }
           : event
       )
       : events;
@@ -45,24 +58,13 @@ export function redactKey(
       };
     },
     decodeError: (status, headers, body) =>
-      cleanError(
-        dialect.decodeError(status, headers, cleanText(body, secret)),
-        secret,
-      ),
+      cleanError(dialect.decodeError(status, headers, cleanText(body))),
   };
 }
 
-function cleanError(error: ApiError, secret: string): ApiError {
-  const { code, param } = error.details;
-  return new ApiError(error.kind, cleanText(error.message, secret), {
-    ...error.details,
-    ...(code === undefined ? {} : { code: cleanText(code, secret) }),
-    ...(param === undefined ? {} : { param: cleanText(param, secret) }),
-  });
-}
-
 /** Messages are cut to a length, so one may end in the middle of the secret. */
-function cleanText(text: string, secret: string): string {
+function withoutSecret(text: string, secret: string): string {
+  if (secret === "") return text;
   const whole = text.replaceAll(secret, REMOVED);
   for (let length = secret.length - 1; length >= MIN_CUT_CHARS; length--) {
     if (whole.endsWith(secret.slice(0, length))) {

@@ -97,6 +97,15 @@ export function frameReader(
     misses++;
     template = frameTemplate(bytes, text, varying, model);
   };
+  const matched = (
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    like: FrameTemplate,
+  ): void => {
+    misses = 0;
+    handler.onMatched(bytes, start, end, like);
+  };
   const readAll = (frames: readonly Frame[]): void => {
     for (const frame of frames) {
       if (!handler.isDone()) handler.onFrame(NOTHING, [frame]);
@@ -106,11 +115,11 @@ export function frameReader(
     push(chunk) {
       if (varying === undefined) return readAll(reader.push(chunk));
       for (let at = 0; at < chunk.length && !handler.isDone();) {
-        if (template !== undefined && splitter.atEdge()) {
+        const isCut = !splitter.atEdge();
+        if (template !== undefined && !isCut) {
           const end = template.matchEnd(chunk, at);
           if (end >= 0) {
-            misses = 0;
-            handler.onMatched(chunk, at, end, template);
+            matched(chunk, at, end, template);
             at = end;
             continue;
           }
@@ -118,7 +127,10 @@ export function frameReader(
         const bytes = splitter.cut(chunk, at);
         if (bytes === undefined) return;
         at = splitter.cutEnd();
-        read(bytes, reader.push(bytes));
+        // A frame that two chunks share may match as well.
+        if (isCut && template?.matchEnd(bytes, 0) === bytes.length) {
+          matched(bytes, 0, bytes.length, template);
+        } else read(bytes, reader.push(bytes));
       }
     },
     end() {

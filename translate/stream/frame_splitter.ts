@@ -38,20 +38,34 @@ export function frameSplitter(): FrameSplitter {
   let afterCr = false;
   // Blank lines before the first field belong to the frame that follows.
   let hasContent = false;
+  // The next CR of the chunk in which it was searched: most streams have none, and the search for
+  // it would read the rest of the chunk for every frame.
+  let searched: Uint8Array | undefined;
+  let cr = -1;
   return {
     cut(chunk, at) {
+      let lf = -1;
+      if (chunk !== searched) {
+        searched = chunk;
+        cr = -1;
+      }
       for (let i = at; i < chunk.length; i++) {
+        if (lf < i) lf = positionOf(LF, chunk, i);
+        if (cr < i) cr = positionOf(CR, chunk, i);
+        const lineEnd = Math.min(lf, cr);
+        if (lineEnd > i) {
+          afterCr = false;
+          lineEmpty = false;
+          hasContent = true;
+          if (lineEnd === chunk.length) break;
+          i = lineEnd;
+        }
         const byte = chunk[i];
         if (byte === LF && afterCr) {
           afterCr = false;
           continue;
         }
         afterCr = byte === CR;
-        if (byte !== LF && byte !== CR) {
-          lineEmpty = false;
-          hasContent = true;
-          continue;
-        }
         if (!lineEmpty) {
           lineEmpty = true;
           continue;
@@ -68,6 +82,7 @@ export function frameSplitter(): FrameSplitter {
         hasContent = false;
         return frame;
       }
+      searched = undefined;
       if (at < chunk.length) {
         pending.push(chunk.subarray(at));
         pendingBytes += chunk.length - at;
@@ -88,4 +103,10 @@ export function frameSplitter(): FrameSplitter {
       return left;
     },
   };
+}
+
+/** The position of the next such byte; the chunk's length where there is none. */
+function positionOf(byte: number, chunk: Uint8Array, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at < 0 ? chunk.length : at;
 }

@@ -106,6 +106,21 @@ Deno.test("matchEnd() matches a frame with other counts, and gives them", () => 
   const counts: [string, number][] = [];
   like.eachCount((key, count) => counts.push([key, count]));
   assert.deepEqual(counts, [["part", 0], ["sum", 123456789012345]]);
+  assert.equal(like.count("sum"), 123456789012345);
+  assert.equal(like.count("n"), undefined);
+});
+
+Deno.test("text() decodes texts of every length, plain, escaped and beyond ASCII", () => {
+  const like = frameTemplate(bytes(messages('"Hi"')), "Hi", VARYING);
+  assert.ok(like !== undefined);
+  for (let length = 0; length < 100; length++) {
+    for (const end of ["", "é", "😀", "\\", "\n", "\u0001"]) {
+      const expected = "abcdefghij".repeat(10).slice(0, length) + end;
+      const frame = bytes(messages(JSON.stringify(expected)));
+      assert.equal(like.matchEnd(frame, 0), frame.length);
+      assert.equal(like.text(), expected);
+    }
+  }
 });
 
 Deno.test("matchEnd() matches no frame with an invalid count", async (t) => {

@@ -76,7 +76,8 @@ export function passThroughRelay(
         if (
           !frames.some((frame) => dialect.isUnrequestedFrame(frame, encode))
         ) {
-          const renamed = frames.some((frame) => frame.data.includes('"model"'))
+          const renamed = ending.setsModel !== true &&
+              frames.some((frame) => frame.data.includes('"model"'))
             ? withModel(bytes, model)
             : bytes;
           for (const piece of ending.keep(renamed, frames, events)) {

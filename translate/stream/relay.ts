@@ -4,6 +4,13 @@
  *
  * @module
  */
+import {
+  type BodyEdits,
+  editBytes,
+  planEdits,
+  type PlannedEdits,
+  withoutKeys,
+} from "../body_edits.ts";
 import { pairedTurns } from "../model/call_pairs.ts";
 import type { Capabilities } from "../model/capabilities.ts";
 import type {
@@ -37,18 +44,25 @@ import type { Relay } from "./relay_interface.ts";
 export interface UpstreamRequest {
   /** The body: the client's with fields spliced in, or a new one. */
   readonly bytes: Uint8Array;
-  /** Headers beside the vendor's own; none for a body that passes through. */
+  /** Headers beside the host's own, version and betas included. */
   readonly headers: Readonly<Record<string, string>>;
   /** Dropped fields: paths in the client's format. */
   readonly dropped: readonly string[];
   /** For the decoder of the reply. */
   readonly context: DecodeContext;
-  /**
-   * True where the client's own bytes are sent, so that the client's headers of this dialect are
-   * sent with them.
-   */
+  /** True where the client's own bytes are sent. */
   readonly passedThrough: boolean;
 }
+
+/** How a request is changed for the host that serves the upstream's dialect. */
+export interface HostRequest {
+  /** Absent: the host takes the dialect as it is. */
+  readonly edits?: BodyEdits;
+  /** Betas to enable on every call (messages dialect). */
+  readonly betas: readonly string[];
+}
+
+const PLAIN_HOST: HostRequest = { betas: [] };
 
 /** A client's request: its bytes, their JSON value and the decoded request. */
 export interface ClientRequest {
@@ -62,6 +76,8 @@ export interface ClientRequest {
   readonly top: TopLevel;
   /** Encoded and sent where the upstream has another dialect. */
   readonly request: GenerationRequest;
+  /** The client's version and beta headers, for an upstream of the same dialect; absent: none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const ENCODER = new TextEncoder();
@@ -69,8 +85,12 @@ const DECODER = new TextDecoder();
 const NOTHING = new Uint8Array(0);
 
 /** Whether bytes pass through: client and upstream have the same dialect. */
-function passesThrough(caller: DialectName, upstream: DialectName): boolean {
-  return caller === upstream;
+function passesThrough(
+  caller: DialectName,
+  upstream: DialectName,
+  { isTranslated = false }: Pick<DecodeContext, "isTranslated">,
+): boolean {
+  return caller === upstream && !isTranslated;
 }
 
 /**
@@ -78,6 +98,7 @@ function passesThrough(caller: DialectName, upstream: DialectName): boolean {
  *
  * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
  * it is a dropped field
+ * @param host how the upstream's host differs from its dialect
  * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
  * that must not be dropped
  */
@@ -87,11 +108,14 @@ export function upstreamRequest(
   upstreamModel: string,
   can: Capabilities,
   proofs: "sent" | "left out" = "sent",
+  host: HostRequest = PLAIN_HOST,
 ): UpstreamRequest {
   const { request, body } = caller;
+  const { edits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
-  if (!passesThrough(caller.dialect.name, upstream.name)) {
+  const isSame = caller.dialect.name === upstream.name;
+  if (!isSame || caller.dialect.isPassable?.(body, can) === false) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);
     const encoded = upstream.encodeRequest({
@@ -101,11 +125,22 @@ export function upstreamRequest(
         ? turns
         : withoutSignedReasoning(turns, upstream.name),
     }, can);
+    const { "anthropic-beta": needed, ...headers } = encoded.headers;
+    const plan = planEdits(edits, encoded.body, {
+      headers: {},
+      ...(needed === undefined ? {} : { needed }),
+      betas,
+    });
     return {
-      bytes: ENCODER.encode(JSON.stringify(encoded.body)),
-      headers: encoded.headers,
-      dropped: [...encoded.dropped, ...droppedReasoning],
-      context: encoded.context,
+      bytes: ENCODER.encode(
+        JSON.stringify(editedBody(encoded.body, plan, edits)),
+      ),
+      headers: { ...headers, ...plan.headers },
+      dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
+      context: decodeContext(
+        isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
+        can,
+      ),
       passedThrough: false,
     };
   }
@@ -119,13 +154,58 @@ export function upstreamRequest(
     ...proofless,
     ...caller.dialect.passThroughFields(body, can),
   };
+  const plan = planEdits(edits, body, {
+    headers: caller.headers ?? {},
+    betas,
+  });
+  const edited = editBytes(
+    caller.bytes,
+    caller.top,
+    withoutFields({ ...fields, ...plan.set }, plan.remove),
+    plan.remove,
+    edits.refuses ?? [],
+  );
   return {
-    bytes: spliceFields(caller.bytes, fields, caller.top),
-    headers: {},
-    dropped: [...cleaned?.removed ?? [], ...droppedReasoning],
-    context: { toolNames: new Map() },
+    bytes: edited.bytes,
+    headers: plan.headers,
+    dropped: [
+      ...cleaned?.removed ?? [],
+      ...droppedReasoning,
+      ...plan.dropped,
+      ...edited.dropped,
+    ],
+    context: decodeContext({ toolNames: new Map() }, can),
     passedThrough: true,
   };
+}
+
+function decodeContext(
+  context: DecodeContext,
+  { cachedBesidePrompt }: Capabilities,
+): DecodeContext {
+  return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
+}
+
+/** A body that the gateway wrote, changed for its host. Refused keys inside it are left out without being named: the client did not write them. */
+function editedBody(
+  body: JsonObject,
+  plan: PlannedEdits,
+  edits: BodyEdits,
+): unknown {
+  return withoutKeys(
+    withoutFields({ ...body, ...plan.set }, plan.remove),
+    edits.refuses ?? [],
+    new Set(),
+  );
+}
+
+function withoutFields(
+  body: JsonObject,
+  remove: readonly string[],
+): JsonObject {
+  return remove.length === 0 ? body : Object.fromEntries(
+    Object.entries(body).filter(([key]) => !remove.includes(key)),
+  );
 }
 
 /** The relay for an upstream that streams to a client that asked for a stream. */
@@ -135,7 +215,7 @@ export function streamRelay(
   decode: DecodeContext,
   encode: EncodeContext,
 ): Relay {
-  return passesThrough(caller.name, upstream.name)
+  return passesThrough(caller.name, upstream.name, decode)
     ? passThroughRelay(caller, upstream, decode, encode)
     : translatingRelay(caller, upstream, decode, encode);
 }
@@ -252,7 +332,9 @@ export function wholeReply(
   const events = upstream.decodeReply(reply, decode);
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
-  if (!passesThrough(caller.name, upstream.name) || !isObject(reply)) {
+  if (
+    !passesThrough(caller.name, upstream.name, decode) || !isObject(reply)
+  ) {
     return folded(caller, encode, events, progress);
   }
   const fields = caller.replyFields?.(encode) ?? { model: encode.model };

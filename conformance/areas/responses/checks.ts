@@ -24,6 +24,7 @@ import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
 import { RESPONSES_TOOL_CHECKS } from "./checks_tools.ts";
 import { RESPONSES_REFUSAL_CHECKS } from "./checks_refusals.ts";
 import { RESPONSES_STATE_CHECKS } from "./checks_state.ts";
+import { RESPONSES_UPSTREAM_CHECKS } from "./checks_upstream.ts";
 import {
   callsOf,
   itemsOf,
@@ -322,4 +323,5 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   ...RESPONSES_TOOL_CHECKS,
   ...RESPONSES_REFUSAL_CHECKS,
   ...RESPONSES_STATE_CHECKS,
+  ...RESPONSES_UPSTREAM_CHECKS,
 ]);

@@ -19,6 +19,7 @@ import {
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { sentFor } from "./sent_request.ts";
@@ -242,5 +243,72 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: { "responses-store-always": forgets("store") },
+  },
+  {
+    id: "responses.other-key",
+    rule:
+      "For every other key, also of the same account, a kept reply is unknown: 404 to `GET` and `DELETE`, and 400 to a request that continues it or refers to its items.",
+    level: "contract",
+    needs: "second-key",
+    reads: ["responses-other-key"],
+    judge: (e) => [
+      ...e.matching("responses/*/GET/own").map((x) => statusIs(x, 200)),
+      ...["GET/foreign", "GET/foreign-items", "DELETE/foreign"].flatMap((
+        label,
+      ) => e.matching(`responses/*/${label}`).map((x) => statusIs(x, 404))),
+      ...["foreign-continued", "foreign-item"].flatMap((name) =>
+        e.matching(`responses/*/whole/${name}`).map((x) => statusIs(x, 400))
+      ),
+      ...e.matching("responses/*/GET/kept").map((x) => statusIs(x, 200)),
+    ],
+    faults: {
+      "responses-keys-share-replies": { owner: () => "all" },
+      "responses-other-key-reads": {
+        owner: (key, first, x) => x.request.method === "GET" ? first : key,
+      },
+      "responses-other-key-continues": {
+        owner: (key, first, x) =>
+          /previous_response_id|item_reference/.test(x.request.body)
+            ? first
+            : key,
+      },
+    },
+  },
+  {
+    id: "responses.other-key-learns-nothing",
+    rule:
+      "The refusal of another key's reply is that of an unknown one, word for word.",
+    level: "contract",
+    needs: "second-key",
+    reads: ["responses-other-key"],
+    matching: "responses/*/GET/foreign",
+    each: (x, e) => {
+      const [, route] = x.label.split("/");
+      const [unknown] = e.matching(`responses/${route}/GET/unknown`);
+      const words = (found: Exchange | undefined): string =>
+        textAt(found?.json, "error.message").replaceAll(
+          found?.request.path.split("/").at(-1) ?? "",
+          "ID",
+        );
+      const holds = x.head?.status === 404 && words(x) !== "" &&
+        words(x) === words(unknown);
+      return fact(holds, "error.message", words(unknown), words(x), x);
+    },
+    faults: {
+      "responses-other-key-is-told": {
+        reply: (reply, x) =>
+          reply.status === 404 && x.path.endsWith("_")
+            ? {
+              ...reply,
+              body: {
+                error: {
+                  ...objectOf(reply.body["error"]),
+                  message: "Never heard of it",
+                },
+              },
+            }
+            : reply,
+      },
+    },
   },
 ]);

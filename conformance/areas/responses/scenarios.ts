@@ -13,6 +13,7 @@ import {
 import { RESPONSES_REFUSAL_SCENARIOS } from "./scenarios_refusals.ts";
 import { RESPONSES_HISTORY_SCENARIOS } from "./scenarios_history.ts";
 import { RESPONSES_STATE_SCENARIOS } from "./scenarios_state.ts";
+import { RESPONSES_UPSTREAM_SCENARIOS } from "./scenarios_upstream.ts";
 
 /** Fixtures of every kind of item, for the rules of form. */
 const KINDS = ["text", "thinking-tool", "tool-parallel", "max-tokens"];
@@ -292,4 +293,5 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
   ...RESPONSES_HISTORY_SCENARIOS,
   ...RESPONSES_REFUSAL_SCENARIOS,
   ...RESPONSES_STATE_SCENARIOS,
+  ...RESPONSES_UPSTREAM_SCENARIOS,
 ];

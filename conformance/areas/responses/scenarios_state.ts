@@ -3,6 +3,7 @@ import type { JsonObject } from "@model-gateway/replay/json";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Route } from "../../suite/route.ts";
 import type { Session } from "../../suite/session.ts";
+import type { TestRequest } from "../../suite/test_request.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { FEW_TOKENS, perRoute, requestOf } from "./requests.ts";
@@ -19,8 +20,10 @@ async function read(
   name: string,
   method: string,
   path: string,
+  by: Pick<TestRequest, "by"> = {},
 ): Promise<Exchange> {
   return await session.send({
+    ...by,
     label: `responses/${route.name}/${method}/${name}`,
     endpoint: "responses",
     method,
@@ -85,6 +88,51 @@ async function playOn(session: Session, route: Route): Promise<void> {
   });
 }
 
+/** Another key of the account asks for a reply, and continues it; then the first key reads it. */
+async function playOther(session: Session): Promise<void> {
+  const by = { by: "other" } as const;
+  for (const route of session.routes("responses").slice(0, 1)) {
+    const body = (words: string): JsonObject => ({
+      input: session.prompt("text", words),
+      max_output_tokens: FEW_TOKENS,
+    });
+    const made = await session.send(
+      requestOf(route, "whole", "made", body(TURNS[0])),
+    );
+    const id = textAt(made.json, "id") || "resp_none";
+    const own = await session.send({
+      ...requestOf(route, "whole", "own", body(TURNS[0])),
+      ...by,
+    });
+    await read(session, route, "own", "GET", textAt(own.json, "id"), by);
+    await read(session, route, "foreign", "GET", id, by);
+    await read(session, route, "foreign-items", "GET", `${id}/input_items`, by);
+    await read(session, route, "foreign", "DELETE", id, by);
+    await read(session, route, "unknown", "GET", `${id.slice(0, -1)}_`, by);
+    await session.send({
+      ...requestOf(route, "whole", "foreign-continued", {
+        ...body(TURNS[1]),
+        previous_response_id: id,
+      }),
+      ...by,
+    });
+    await session.send({
+      ...requestOf(route, "whole", "foreign-item", {
+        max_output_tokens: FEW_TOKENS,
+        input: [
+          {
+            type: "item_reference",
+            id: textAt(listAt(made.json, "output")[0], "id"),
+          },
+          { role: "user", content: session.prompt("text", TURNS[1]) },
+        ],
+      }),
+      ...by,
+    });
+    await read(session, route, "kept", "GET", id);
+  }
+}
+
 /** Part of `RESPONSES_SCENARIOS`. */
 export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
   {
@@ -93,5 +141,12 @@ export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
     mode: "both",
     cost: perRoute(12, FEW_TOKENS),
     play,
+  },
+  {
+    name: "responses-other-key",
+    about: "A reply that another key of the account asks for",
+    mode: "both",
+    cost: perRoute(10, FEW_TOKENS),
+    play: playOther,
   },
 ];

@@ -8,19 +8,24 @@
  *
  * @module
  */
+import type { LimitFill } from "../../../translate/model/error.ts";
 import type { Limits } from "../accounts.ts";
-import { consume, waitMs } from "./bucket.ts";
-import { usdText } from "./money.ts";
-import type { ReservedCall } from "../records.ts";
 import {
   type AccountState,
   addReserved,
   advanceTo,
   type Balance,
-  DAY_MS,
-  limitsOf,
-  totalReservedMicroUsd,
 } from "./account_state.ts";
+import {
+  type ExceededLimit,
+  exceededLimit,
+  type LimitCode,
+  MAX_RETRY_MS,
+} from "./exceeded_limit.ts";
+import { keyAt, type KeyState } from "./key_state.ts";
+import { type LimitUse, minuteLimits, withCall } from "./limit_use.ts";
+import { usdText } from "./money.ts";
+import type { LimitSettings, ReservedCall } from "../records.ts";
 
 /** Why a call is refused. */
 export interface Refusal {
@@ -31,10 +36,7 @@ export interface Refusal {
     | "account_disabled"
     | "model_not_in_plan"
     | "insufficient_balance"
-    | "requests_per_minute"
-    | "tokens_per_minute"
-    | "concurrent_requests"
-    | "spending_per_day";
+    | LimitCode;
   /** The reason, for the client. */
   readonly message: string;
   /** 1 to 60 whole seconds; limits only. */
@@ -43,35 +45,50 @@ export interface Refusal {
   readonly retryable: boolean;
   /** Limits at the time of the refusal; a refusal consumes nothing. */
   readonly limits: Limits;
+  /** How full the limit or the balance was; absent: neither is the reason. */
+  readonly fill?: LimitFill;
+  /** The limit that was reached; absent: the refusal has another reason. */
+  readonly exceeded?: ExceededLimit;
 }
 
-/** The decision, and the account's state after it. */
+/** The decision, and the state after it. */
 export type Admission =
   | {
     readonly granted: true;
     readonly state: AccountState;
+    /** Absent: the key has no limits. */
+    readonly key?: KeyState;
     /** Model whose own balance pays; empty: the account's balance. */
     readonly balanceModel: string;
     readonly limits: Limits;
   }
   | { readonly granted: false; readonly refusal: Refusal };
 
-const MAX_RETRY_SECONDS = 60;
-/** Retry interval while a limit waits for other calls to end: their end is not known. */
-const BUSY_RETRY_SECONDS = 1;
-
-/** Decides on a call at `nowMs`. */
+/** Decides on a call at `nowMs`. `keyBefore` is absent if the key has no limits. */
 export function admit(
   before: AccountState,
+  keyBefore: KeyState | undefined,
   call: ReservedCall,
   nowMs: number,
 ): Admission {
   const state = advanceTo(before, nowMs);
+  const key = keyBefore === undefined ? undefined : keyAt(keyBefore, nowMs);
   const { account, plan } = state;
-  const limits = limitsOf(state);
-  const deny = (code: Refusal["code"], message: string): Admission => ({
+  const limits = limitsOf(state, key);
+  const deny = (
+    code: Refusal["code"],
+    message: string,
+    fill?: LimitFill,
+  ): Admission => ({
     granted: false,
-    refusal: { kind: "permission", code, message, retryable: false, limits },
+    refusal: {
+      kind: "permission",
+      code,
+      message,
+      retryable: false,
+      limits,
+      ...(fill === undefined ? {} : { fill }),
+    },
   });
   if (account.status === "disabled") {
     return deny("account_disabled", "the account is disabled");
@@ -88,111 +105,76 @@ export function admit(
     return deny(
       "insufficient_balance",
       outOfBalance(payer, call, modelBalance),
+      {
+        limit: payer.balanceMicroUsd,
+        used: payer.reservedMicroUsd,
+        needed: call.reservedMicroUsd,
+      },
     );
   }
-  const limited = exceededLimit(state, call, nowMs);
-  if (limited !== undefined) {
-    return {
-      granted: false,
-      refusal: { kind: "rate_limit", ...limited, limits },
-    };
-  }
-  const granted = addReserved(
-    {
-      ...state,
-      requests: plan.requestsPerMinute === undefined
-        ? state.requests
-        : consume(state.requests, 1),
-      tokens: plan.tokensPerMinute === undefined
-        ? state.tokens
-        : consume(state.tokens, call.inputTokens),
-    },
-    modelBalance === undefined ? "" : call.model,
-    call.reservedMicroUsd,
-    1,
+  const exceeded = slower(
+    exceededLimit("account", state.use, plan, call, nowMs),
+    key && exceededLimit("key", key.use, key.limits, call, nowMs),
   );
+  if (exceeded !== undefined) {
+    return { granted: false, refusal: limited(exceeded, limits) };
+  }
+  const balanceModel = modelBalance === undefined ? "" : call.model;
+  const reserved = addReserved(state, balanceModel, call.reservedMicroUsd);
+  const granted = { ...reserved, use: withCall(state.use, plan, call) };
+  const grantedKey = key &&
+    { ...key, use: withCall(key.use, key.limits, call) };
   return {
     granted: true,
     state: granted,
-    balanceModel: modelBalance === undefined ? "" : call.model,
-    limits: limitsOf(granted),
+    ...(grantedKey === undefined ? {} : { key: grantedKey }),
+    balanceModel,
+    limits: limitsOf(granted, grantedKey),
   };
 }
 
-type ExceededLimit = Pick<
-  Refusal,
-  "code" | "message" | "retryAfterSeconds" | "retryable"
->;
-
-function exceededLimit(
-  state: AccountState,
-  call: ReservedCall,
-  nowMs: number,
+/** The limit that takes longer to open. */
+function slower(
+  ofAccount: ExceededLimit | undefined,
+  ofKey: ExceededLimit | undefined,
 ): ExceededLimit | undefined {
-  const { account, plan } = state;
-  const wait = (
-    code: ExceededLimit["code"],
-    what: string,
-    ms: number,
-  ): ExceededLimit => ({
-    code,
-    message: `the limit of ${what} is reached`,
-    retryAfterSeconds: seconds(ms),
-    retryable: true,
-  });
-  const perMinute = plan.requestsPerMinute;
-  if (perMinute !== undefined) {
-    const ms = waitMs(state.requests, perMinute, 1);
-    if (ms > 0) {
-      return wait(
-        "requests_per_minute",
-        `${perMinute} requests per minute`,
-        ms,
-      );
-    }
-  }
-  const tokens = plan.tokensPerMinute;
-  if (tokens !== undefined) {
-    const ms = waitMs(state.tokens, tokens, call.inputTokens);
-    if (ms > 0) {
-      return wait("tokens_per_minute", `${tokens} tokens per minute`, ms);
-    }
-  }
-  const maximum = plan.concurrentRequests;
-  if (maximum !== undefined && account.openRequests >= maximum) {
-    return wait(
-      "concurrent_requests",
-      `${maximum} concurrent requests`,
-      BUSY_RETRY_SECONDS * 1000,
-    );
-  }
-  const perDay = plan.spendPerDayMicroUsd;
-  if (perDay === undefined) return undefined;
-  const spent = state.daySpentMicroUsd;
-  const reserved = totalReservedMicroUsd(state);
-  if (spent + reserved + call.reservedMicroUsd <= perDay) return undefined;
-  const untilTomorrowMs = (state.day + 1) * DAY_MS - nowMs;
-  // Amounts reserved for active calls may be released at any moment; what is spent stays
-  // spent until midnight.
-  const mayPassSoon = spent + call.reservedMicroUsd <= perDay;
+  if (ofAccount === undefined || ofKey === undefined) return ofAccount ?? ofKey;
+  return ofKey.waitMs > ofAccount.waitMs ? ofKey : ofAccount;
+}
+
+function limited(exceeded: ExceededLimit, limits: Limits): Refusal {
+  const { code, message, retryable, waitMs, limit, used, needed } = exceeded;
   return {
-    code: "spending_per_day",
-    message: `the limit of ${usdText(perDay)} per day (UTC) is reached: ${
-      usdText(spent)
-    } is spent, ${
-      usdText(reserved)
-    } is reserved for active requests, and this request may cost up to ${
-      usdText(call.reservedMicroUsd)
-    }`,
-    retryAfterSeconds: mayPassSoon
-      ? BUSY_RETRY_SECONDS
-      : seconds(untilTomorrowMs),
-    retryable: mayPassSoon || untilTomorrowMs <= MAX_RETRY_SECONDS * 1000,
+    kind: "rate_limit",
+    code,
+    message,
+    retryable,
+    retryAfterSeconds: Math.max(
+      1,
+      Math.ceil(Math.min(MAX_RETRY_MS, waitMs) / 1000),
+    ),
+    limits,
+    fill: { limit, used, needed },
+    exceeded,
   };
 }
 
-function seconds(ms: number): number {
-  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(ms / 1000)));
+/** The limits per minute of the account and its key: of each kind the one with less left. */
+function limitsOf(
+  { use, plan }: { readonly use: LimitUse; readonly plan: LimitSettings },
+  key: KeyState | undefined,
+): Limits {
+  const ofAccount = minuteLimits(use, plan);
+  if (key === undefined) return ofAccount;
+  const ofKey = minuteLimits(key.use, key.limits);
+  const limits = { ...ofAccount, ...ofKey };
+  for (const kind of ["requests", "tokens"] as const) {
+    const [one, other] = [ofAccount[kind], ofKey[kind]];
+    if (one !== undefined && other !== undefined) {
+      limits[kind] = one.remaining < other.remaining ? one : other;
+    }
+  }
+  return limits;
 }
 
 /** Error text for a model outside the plan or the key's own list. */

@@ -38,11 +38,44 @@ const CHECKS: readonly (readonly [string, string])[] = [
      FROM accounts a`,
   ],
   [
+    "the reserved tokens differ from the sum of the reservations",
+    `SELECT id AS place, reserved_tokens AS kept,
+      CAST((SELECT COALESCE(SUM(reserved_tokens), 0) FROM reservations WHERE account_id = a.id) AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  ...[
+    ["open_requests", "COUNT(*)"],
+    ["reserved_micro_usd", "COALESCE(SUM(reserved_micro_usd), 0)"],
+    ["reserved_tokens", "COALESCE(SUM(reserved_tokens), 0)"],
+  ].map(([column, sum]) =>
+    [
+      `${column} of a key with limits differs from its reservations`,
+      `SELECT key_id AS place, ${column} AS kept,
+        CAST((SELECT ${sum} FROM reservations WHERE key_id = s.key_id AND reserved_tokens IS NOT NULL) AS BIGINT) AS counted
+       FROM key_states s`,
+    ] as const
+  ),
+  [
     "the usage differs from the sum of the ledger",
     `SELECT id AS place,
       CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM usage_daily WHERE account_id = a.id) AS BIGINT) AS kept,
       CAST((SELECT 0 - COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = a.id AND kind = 'charge') AS BIGINT) AS counted
      FROM accounts a`,
+  ],
+  [
+    "the usage by day differs from the sum of the ledger",
+    `SELECT id AS place,
+      CAST((SELECT COALESCE(SUM(micro_usd), 0) FROM usage_days WHERE account_id = a.id) AS BIGINT) AS kept,
+      CAST((SELECT 0 - COALESCE(SUM(micro_usd), 0) FROM ledger WHERE account_id = a.id AND kind = 'charge'
+        AND seq > (SELECT next_seq FROM roll_up_backfill)) AS BIGINT) AS counted
+     FROM accounts a`,
+  ],
+  [
+    "a day of the ledger has entries outside its bounds",
+    `SELECT CAST(at_ms / 86400000 AS TEXT) AS place, CAST(0 AS BIGINT) AS kept, CAST(COUNT(*) AS BIGINT) AS counted
+     FROM ledger WHERE seq > (SELECT next_seq FROM roll_up_backfill) AND NOT EXISTS (
+       SELECT 1 FROM ledger_days d WHERE d.day = ledger.at_ms / 86400000 AND ledger.seq BETWEEN d.first_seq AND d.last_seq
+     ) GROUP BY 1`,
   ],
   [
     "a settled request still has a reservation",

@@ -11,6 +11,7 @@ import {
   reservationFrom,
   type StoredReservation,
 } from "../store/reservation_rows.ts";
+import { insertCalls, lostCall } from "../store/call_rows.ts";
 import { intOf, type Sql, type Store } from "../store/store.ts";
 
 /**
@@ -24,6 +25,8 @@ const BATCH_SIZE = 200;
  * computed.
  */
 const SAMPLE_SIZE = 100;
+/** Only the newest entries are searched for them. */
+const RECENT_ENTRIES = 10_000;
 /** Average output of a model without such replies. */
 const DEFAULT_OUTPUT_TOKENS = 256;
 
@@ -69,6 +72,15 @@ async function settleAll(
         nowMs,
       );
       const results = await applyEvents(sql, store.dialect, events);
+      await insertCalls(
+        sql,
+        store.dialect,
+        events.flatMap((event, at) =>
+          event.type === "settle" && results[at]?.type === "entered"
+            ? [lostCall(event.call, event.charge)]
+            : []
+        ),
+      );
       return results.filter(({ type }) => type === "entered").length;
     });
     // Nothing is left, or nothing that can be settled: a retry would find the same.
@@ -101,7 +113,9 @@ async function averageOutput(
 ): Promise<number> {
   const [row] = await sql.all(
     `SELECT CAST(COALESCE(ROUND(AVG(output_tokens)), ${DEFAULT_OUTPUT_TOKENS}) AS BIGINT) AS usual FROM (
-      SELECT output_tokens FROM ledger WHERE model = $1 AND kind = 'charge' AND estimated = 0 AND ended = 'complete'
+      SELECT output_tokens FROM ledger
+      WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM ledger) - ${RECENT_ENTRIES}
+      AND model = $1 AND kind = 'charge' AND estimated = 0 AND ended = 'complete'
       ORDER BY seq DESC LIMIT ${SAMPLE_SIZE}
     ) AS sample`,
     [model],

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { admit } from "./admission.ts";
+import { admit, type Refusal } from "./admission.ts";
 import { WriteCache } from "./write_cache.ts";
 import {
   insertEntries,
@@ -23,6 +23,7 @@ import {
 } from "../store/reservation_rows.ts";
 import {
   type AccountState,
+  advanceTo,
   applySettlement,
   applyTopUp,
   applyVoid,
@@ -32,8 +33,14 @@ import {
   writeAccountStates,
 } from "../store/account_state_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
+import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
+import { addLedgerDays } from "../store/ledger_day_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
+import { insertMessages, type NewMessage } from "../store/webhook_rows.ts";
+import { randomText } from "../key.ts";
+import { warn, type Warning, warnOfBalance } from "./limit_warnings.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
+import { keyAt, type KeyState, settleOnKey, voidOnKey } from "./key_state.ts";
 
 /**
  * Applies events in order and returns one result for each. Call it inside
@@ -52,23 +59,37 @@ export async function applyEvents(
     granted: new Map(),
     endedIds: [],
     changedIds: new Set(),
+    changedKeyIds: new Set(),
     entries: [],
+    messages: [],
   };
   const results = events.map((event) => applyEvent(batch, event));
-  const changed: AccountState[] = [];
-  for (const id of batch.changedIds) {
-    const state = batch.states.get(id);
-    if (state !== undefined) changed.push(state);
-  }
   await Promise.all([
     insertReservations(sql, dialect, [...batch.granted.values()]),
     deleteReservations(sql, dialect, batch.endedIds),
     insertEntries(sql, dialect, batch.entries),
+    // After the entries: statements run in this order.
+    addLedgerDays(sql, dialect, batch.entries),
     addUsage(sql, dialect, batch.entries),
-    writeAccountStates(sql, dialect, changed),
+    writeAccountStates(sql, dialect, pick(batch.states, batch.changedIds)),
+    writeKeyStates(sql, pick(batch.keyStates, batch.changedKeyIds)),
     updateLastUse(sql, dialect, events, cache.usedAtMs),
+    insertMessages(sql, batch.messages),
   ]);
   return results;
+}
+
+/** The values of these keys, as far as there are any. */
+function pick<T>(
+  values: ReadonlyMap<string, T | undefined>,
+  keys: Iterable<string>,
+): readonly T[] {
+  const picked: T[] = [];
+  for (const key of keys) {
+    const value = values.get(key);
+    if (value !== undefined) picked.push(value);
+  }
+  return picked;
 }
 
 /** Reads the state that the events need and the cache lacks. */
@@ -80,19 +101,25 @@ async function loadState(
 ): Promise<void> {
   const isEmpty = cache.states.size === 0;
   const accountIds = new Set<string>();
+  const keyIds = new Set<string>();
   const ids = new Set<string>();
   for (const event of events) {
     const accountId = accountOf(event);
     if (!cache.states.has(accountId)) accountIds.add(accountId);
+    if (event.type !== "top_up" && !cache.keyStates.has(event.call.keyId)) {
+      keyIds.add(event.call.keyId);
+    }
     if (isEmpty || !cache.knows(event)) ids.add(idOf(event));
   }
-  if (accountIds.size === 0 && ids.size === 0) return;
-  const [states, reservations, enteredIds] = await Promise.all([
+  if (accountIds.size === 0 && keyIds.size === 0 && ids.size === 0) return;
+  const [states, keyStates, reservations, enteredIds] = await Promise.all([
     readAccountStates(sql, dialect, [...accountIds]),
+    readKeyStates(sql, dialect, [...keyIds]),
     readReservations(sql, dialect, [...ids]),
     knownEntries(sql, dialect, [...ids]),
   ]);
   for (const [id, state] of states) cache.states.set(id, state);
+  for (const id of keyIds) cache.keyStates.set(id, keyStates.get(id));
   for (const [id, reservation] of reservations) {
     cache.reservations.set(id, reservation);
   }
@@ -102,6 +129,7 @@ async function loadState(
 /** The state that a batch reads and changes. */
 interface Batch {
   readonly states: Map<string, AccountState>;
+  readonly keyStates: Map<string, KeyState | undefined>;
   readonly reservations: Map<string, StoredReservation>;
   readonly enteredIds: Set<string>;
   /** Calls granted in this batch that are still active. */
@@ -110,7 +138,11 @@ interface Batch {
   readonly endedIds: string[];
   /** Ids of the accounts that this batch changed. */
   readonly changedIds: Set<string>;
+  /** Ids of the keys whose state this batch changed. */
+  readonly changedKeyIds: Set<string>;
   readonly entries: NewEntry[];
+  /** Warnings to send. */
+  readonly messages: NewMessage[];
 }
 
 /** Marks a call as no longer active. */
@@ -128,6 +160,13 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
     batch.states.set(state.account.id, next);
     batch.changedIds.add(state.account.id);
   };
+  const updateKey = (next: KeyState): void => {
+    batch.keyStates.set(next.id, next);
+    batch.changedKeyIds.add(next.id);
+  };
+  const key = event.type === "top_up"
+    ? undefined
+    : batch.keyStates.get(event.call.keyId);
   const reservation = batch.reservations.get(id);
   switch (event.type) {
     case "reserve": {
@@ -135,11 +174,14 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
         return { type: "duplicate" };
       }
       const { call, leaseId } = event;
-      const admission = admit(state, call, call.atMs);
+      const admission = admit(state, key, call, call.atMs);
       if (!admission.granted) {
-        return { type: "refused", refusal: admission.refusal };
+        const { refusal } = admission;
+        warnOfRefusal(batch, state, key, refusal, call.atMs);
+        return { type: "refused", refusal };
       }
       update(admission.state);
+      if (admission.key !== undefined) updateKey(admission.key);
       const granted: StoredReservation = {
         call,
         leaseId,
@@ -156,16 +198,20 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       const call = reservation?.call ?? event.call;
       const balanceModel = reservation?.balanceModel ??
         (state.modelBalances.has(call.model) ? call.model : "");
-      update(
-        applySettlement(
-          state,
-          call,
-          balanceModel,
-          charge,
-          reservation !== undefined,
-          atMs,
-        ),
+      const wasReserved = reservation !== undefined;
+      const settled = applySettlement(
+        state,
+        call,
+        balanceModel,
+        charge,
+        wasReserved,
+        atMs,
       );
+      update(warned(batch, settled, atMs));
+      if (key !== undefined) {
+        const next = settleOnKey(key, call, charge, wasReserved, atMs);
+        updateKey(warnedKey(batch, next, call.accountId, atMs));
+      }
       endCall(batch, id);
       batch.enteredIds.add(id);
       batch.entries.push({
@@ -177,24 +223,100 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       });
       return { type: "entered" };
     }
-    case "void":
+    case "void": {
       if (reservation === undefined) return { type: "duplicate" };
+      const { call, balanceModel } = reservation;
+      update(applyVoid(state, call, balanceModel, event.atMs));
+      if (key !== undefined) updateKey(voidOnKey(key, call, event.atMs));
+      endCall(batch, id);
+      return { type: "entered" };
+    }
+    case "top_up":
+      if (batch.enteredIds.has(id)) return { type: "duplicate" };
       update(
-        applyVoid(
-          state,
-          reservation.call,
-          reservation.balanceModel,
+        warned(
+          batch,
+          applyTopUp(state, event.balanceModel, event.microUsd),
           event.atMs,
         ),
       );
-      endCall(batch, id);
-      return { type: "entered" };
-    case "top_up":
-      if (batch.enteredIds.has(id)) return { type: "duplicate" };
-      update(applyTopUp(state, event.balanceModel, event.microUsd));
       batch.enteredIds.add(id);
       batch.entries.push(event);
       return { type: "entered" };
+  }
+}
+
+/** The state with the warnings marked that are due and are now sent. */
+function warned(
+  batch: Batch,
+  state: AccountState,
+  atMs: number,
+  refusedBy?: number,
+): AccountState {
+  const { account } = state;
+  const limits = warn(state.use, state.plan, "account", refusedBy);
+  const balance = warnOfBalance(limits.use, account);
+  addMessages(batch, limits.warnings, account.id, undefined, atMs);
+  addMessages(batch, balance.warnings, account.id, undefined, atMs);
+  return balance.use === state.use ? state : { ...state, use: balance.use };
+}
+
+/** As {@linkcode warned}, for a key. */
+function warnedKey(
+  batch: Batch,
+  state: KeyState,
+  accountId: string,
+  atMs: number,
+  refusedBy?: number,
+): KeyState {
+  const { use, warnings } = warn(state.use, state.limits, "key", refusedBy);
+  addMessages(batch, warnings, accountId, state.id, atMs);
+  return use === state.use ? state : { ...state, use };
+}
+
+/** A refusal changes nothing, except that it may be the first of its window. */
+function warnOfRefusal(
+  batch: Batch,
+  state: AccountState,
+  key: KeyState | undefined,
+  { exceeded }: Refusal,
+  atMs: number,
+): void {
+  if (exceeded?.window === undefined) return;
+  if (exceeded.holder === "account") {
+    const before = advanceTo(state, atMs);
+    const next = warned(batch, before, atMs, exceeded.window);
+    if (next === before) return;
+    batch.states.set(next.account.id, next);
+    batch.changedIds.add(next.account.id);
+  } else if (key !== undefined) {
+    const before = keyAt(key, atMs);
+    const { id } = state.account;
+    const next = warnedKey(batch, before, id, atMs, exceeded.window);
+    if (next === before) return;
+    batch.keyStates.set(next.id, next);
+    batch.changedKeyIds.add(next.id);
+  }
+}
+
+function addMessages(
+  batch: Batch,
+  warnings: readonly Warning[],
+  accountId: string,
+  keyId: string | undefined,
+  atMs: number,
+): void {
+  for (const { type, data } of warnings) {
+    batch.messages.push({
+      id: `msg_${randomText(24)}`,
+      accountId,
+      body: JSON.stringify({
+        type,
+        timestamp: new Date(atMs).toISOString(),
+        data: { account: accountId, key: keyId ?? null, ...data },
+      }),
+      atMs,
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 import type { LedgerEvent } from "./events.ts";
 import type { StoredReservation } from "../store/reservation_rows.ts";
 import type { AccountState } from "./account_state.ts";
+import type { KeyState } from "./key_state.ts";
 
 const MAX_ACCOUNTS = 5_000;
 /** An event comes again soon, or never. */
@@ -17,6 +18,8 @@ const MAX_ENTRY_IDS = 1_000;
 export class WriteCache {
   /** Account states, by account. */
   readonly states: Map<string, AccountState> = new Map();
+  /** Key states, by key; undefined: the key has no limits. */
+  readonly keyStates: Map<string, KeyState | undefined> = new Map();
   /** Active calls that this writer entered. */
   readonly reservations: Map<string, StoredReservation> = new Map();
   /** Ids under which an entry was made. */
@@ -27,6 +30,7 @@ export class WriteCache {
   /** Clears the cache. */
   clear(): void {
     this.states.clear();
+    this.keyStates.clear();
     this.reservations.clear();
     this.enteredIds.clear();
     this.usedAtMs.clear();
@@ -46,6 +50,7 @@ export class WriteCache {
   /** Bounds the cache. Active calls stay: their number is bounded by the concurrency limit. */
   trim(): void {
     if (this.states.size > MAX_ACCOUNTS) this.states.clear();
+    if (this.keyStates.size > MAX_ACCOUNTS) this.keyStates.clear();
     for (const oldest of this.enteredIds) {
       if (this.enteredIds.size <= MAX_ENTRY_IDS) break;
       this.enteredIds.delete(oldest);

@@ -130,7 +130,11 @@ export function accountRepository(
         if (settings.planId !== undefined) {
           await checkPlan(sql, settings.planId);
         }
-        await updateRow(sql, "accounts", id, rowOf(ACCOUNT, settings));
+        await updateRow(sql, "accounts", id, {
+          ...rowOf(ACCOUNT, settings),
+          // Warnings are due again at the new limits.
+          ...(settings.planId === undefined ? {} : { warned: 0 }),
+        });
         return await written(sql, id);
       }, idempotencyKey),
     async get(id) {

@@ -8,19 +8,35 @@ import {
   type AccountRepository,
   accountRepository,
 } from "./account_repository.ts";
+import { type CallReport, callReport } from "./call_report.ts";
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, type LedgerQuery, listLedger } from "./ledger_report.ts";
+import { allEntries, listLedger } from "./ledger_report.ts";
+import type { LedgerQuery } from "./ledger_walk.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
+import {
+  type SessionRepository,
+  sessionRepository,
+} from "./session_repository.ts";
+import {
+  type SignInCodeRepository,
+  signInCodeRepository,
+} from "./sign_in_code_repository.ts";
+import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { ListPage, RepositoryContext } from "./repository.ts";
 import type { Store } from "../store/store.ts";
 import {
   reportUsage,
-  type UsageLine,
   type UsageQuery,
+  type UsageReport,
 } from "./usage_report.ts";
+
+import {
+  type WebhookRepository,
+  webhookRepository,
+} from "./webhook_repository.ts";
 
 /** The administration's interface. */
 export interface Admin {
@@ -30,24 +46,42 @@ export interface Admin {
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
+  /** Administration of webhooks. */
+  readonly webhooks: WebhookRepository;
+  /** Administration of account tokens. */
+  readonly tokens: TokenRepository;
+  /** Codes of sign-in links. */
+  readonly signInCodes: SignInCodeRepository;
+  /** Sessions of the console. */
+  readonly sessions: SessionRepository;
   /** Sums up usage. */
-  usage(query: UsageQuery): Promise<ListPage<UsageLine>>;
+  usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */
   allLedger(
     query: LedgerQuery,
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** The records of calls. */
+  readonly calls: CallReport;
   /** Recomputes every stored sum. Returns the differences; empty if there are none. */
   audit(): Promise<readonly string[]>;
 }
 
-/** Creates the administration on a store. */
-export function createAdmin(context: RepositoryContext): Admin {
+/** Creates the administration on a store. `flushCalls` writes the records of calls that are in memory. */
+export function createAdmin(
+  context: RepositoryContext,
+  flushCalls?: () => Promise<void>,
+): Admin {
   return {
+    calls: callReport(context, flushCalls),
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
+    webhooks: webhookRepository(context),
+    tokens: tokenRepository(context),
+    signInCodes: signInCodeRepository(context),
+    sessions: sessionRepository(context),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

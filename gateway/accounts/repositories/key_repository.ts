@@ -8,7 +8,16 @@ import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
 import { checkModels } from "./plan_repository.ts";
 import type { SettingsOf } from "../field.ts";
-import { KEY, type KeyRecord } from "../records.ts";
+import { usdText } from "../ledger/money.ts";
+import {
+  KEY,
+  type KEY_CHANGES,
+  type KeyRecord,
+  LIMIT_NAMES,
+  LIMITS,
+  PLAN,
+  type Plan,
+} from "../records.ts";
 import {
   type IdempotencyKey,
   type ListPage,
@@ -21,11 +30,20 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import { copyUse, limitsChanged } from "../store/key_state_rows.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new key. */
 export type KeyRequest = SettingsOf<typeof KEY>;
+
+/** Changes of a key. Null means no limit; absent means unchanged. */
+export type KeySettings = SettingsOf<typeof KEY_CHANGES>;
 
 /** A new key. */
 export interface IssuedKey {
@@ -38,21 +56,32 @@ export interface IssuedKey {
   readonly text?: string;
 }
 
-/** Issues, rotates, revokes and lists keys. */
+/** Issues, changes, rotates, revokes and lists keys. */
 export interface KeyRepository {
   /**
    * Creates a key.
    *
-   * @throws {ApiError} `not_found` for the account; `invalid_request` for an unknown model
-   * or an expiry in the past
+   * @throws {ApiError} `not_found` for the account; `invalid_request` for an unknown model,
+   * an expiry in the past or a limit above the plan's
    */
   issue(
     request: KeyRequest,
     idempotencyKey?: IdempotencyKey,
   ): Promise<IssuedKey>;
   /**
+   * Changes the name and the limits of a key. `accountId`: the account that must have it.
+   *
+   * @throws {ApiError} `not_found`; `invalid_request` for a limit above the plan's
+   */
+  update(
+    id: string,
+    settings: KeySettings,
+    idempotencyKey?: IdempotencyKey,
+    accountId?: string,
+  ): Promise<KeyRecord>;
+  /**
    * Creates a key with the same settings as another, and lets the other expire after
-   * `overlapMs`.
+   * `overlapMs`. What the other has used of its limits counts for the new one too.
    *
    * @throws {ApiError} `not_found`; `conflict` if the other key is revoked or expired
    */
@@ -91,16 +120,30 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       return await writeOnce(
         context,
         async (sql) => {
-          const rows = await sql.all("SELECT id FROM accounts WHERE id = $1", [
-            request.accountId,
-          ]);
-          if (rows.length === 0) throw notFound("account", request.accountId);
-          return await createKey(sql, request, context.now());
+          const plan = await planOf(sql, request.accountId);
+          if (plan === undefined) throw notFound("account", request.accountId);
+          checkLimits(request, plan);
+          const issued = await createKey(sql, request, context.now());
+          await limitsChanged(sql, issued.record, context.now());
+          return issued;
         },
         idempotencyKey,
         withoutText,
       );
     },
+    update: (id, settings, idempotencyKey, accountId) =>
+      writeOnce(context, async (sql) => {
+        const before = await find(sql, id);
+        if (accountId !== undefined && before.accountId !== accountId) {
+          throw notFound("key", id);
+        }
+        const plan = await planOf(sql, before.accountId);
+        checkLimits(settings, plan ?? {});
+        await updateRow(sql, "keys", id, rowOf(KEY, settings));
+        const after = await find(sql, id);
+        await limitsChanged(sql, after, context.now());
+        return after;
+      }, idempotencyKey),
     rotate: (id, overlapMs, idempotencyKey) =>
       writeOnce(
         context,
@@ -126,7 +169,10 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
             endMs,
           ]);
           const { lastUsedAtMs: _, ...copied } = old;
-          return await createKey(sql, { ...copied, replaces: id }, nowMs);
+          const successor = { ...copied, replaces: id };
+          const issued = await createKey(sql, successor, nowMs);
+          await copyUse(sql, context.store.dialect, id, issued.record.id);
+          return issued;
         },
         idempotencyKey,
         withoutText,
@@ -180,15 +226,42 @@ export async function createKey(
   nowMs: number,
 ): Promise<IssuedKey> {
   const text = newKey();
-  const record: KeyRecord = {
+  const id = newId("key", nowMs);
+  const record = {
     name: "",
     ...request,
-    id: newId("key", nowMs),
+    id,
     hint: keyHint(text),
     createdAtMs: nowMs,
   };
   await insertRow(sql, "keys", { ...rowOf(KEY, record), hash: keyHash(text) });
-  return { record, text };
+  return { record: await find(sql, id), text };
+}
+
+async function planOf(sql: Sql, accountId: string): Promise<Plan | undefined> {
+  const [row] = await sql.all(
+    "SELECT p.* FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = $1",
+    [accountId],
+  );
+  return row === undefined ? undefined : recordFrom(PLAN, row);
+}
+
+/**
+ * Checks that no limit is above the plan's own: it would have no effect. A plan that is
+ * lowered later still applies beside the limits of its keys.
+ */
+function checkLimits(settings: KeySettings, plan: Partial<Plan>): void {
+  for (const name of LIMIT_NAMES) {
+    const { json } = LIMITS[name];
+    const [own, most] = [settings[name] ?? 0, plan[name]];
+    if (most === undefined || own <= most) continue;
+    throw invalidField(
+      json,
+      `must be at most the plan's limit of ${
+        json.endsWith("_usd") ? usdText(most) : most
+      }`,
+    );
+  }
 }
 
 function withoutText(issued: IssuedKey): IssuedKey {

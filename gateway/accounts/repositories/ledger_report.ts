@@ -6,37 +6,19 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
+import { type LedgerQuery, ledgerWalk, walkLedger } from "./ledger_walk.ts";
+import { nextTurn } from "../next_turn.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   type ListPage,
   listPage,
   pageLimit,
-  type PageRequest,
-  readRows,
   type RepositoryContext,
 } from "./repository.ts";
 import { recordFrom } from "../store/record_rows.ts";
-import type { SqlValue } from "../store/store.ts";
-
-/** A filter on ledger entries; absent fields match every entry. */
-export interface LedgerQuery extends PageRequest {
-  /** Entries of this account. */
-  readonly accountId?: string;
-  /** Entries of this key. */
-  readonly keyId?: string;
-  /** Only charges, or only top-ups. */
-  readonly kind?: LedgerEntry["kind"];
-  /** The entry of this request. */
-  readonly requestId?: string;
-  /** Entries at or after this time, Unix milliseconds. */
-  readonly fromMs?: number;
-  /** Entries before this time, Unix milliseconds. */
-  readonly toMs?: number;
-}
 
 /**
- * One page of the ledger, oldest entry first. The cursor is the last entry's sequence
- * number.
+ * One page of the ledger. The cursor is the last entry's sequence number.
  *
  * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
  */
@@ -44,27 +26,10 @@ export async function listLedger(
   context: RepositoryContext,
   query: LedgerQuery,
 ): Promise<ListPage<LedgerEntry>> {
-  const values: SqlValue[] = [];
-  const put = (value: SqlValue): string => `$${values.push(value)}`;
-  const where = [`seq > ${put(cursor(query.after))}`];
-  if (query.accountId !== undefined) {
-    where.push(`account_id = ${put(query.accountId)}`);
-  }
-  if (query.keyId !== undefined) where.push(`key_id = ${put(query.keyId)}`);
-  if (query.kind !== undefined) where.push(`kind = ${put(query.kind)}`);
-  if (query.requestId !== undefined) {
-    where.push(`request_id = ${put(query.requestId)}`);
-  }
-  if (query.fromMs !== undefined) where.push(`at_ms >= ${put(query.fromMs)}`);
-  if (query.toMs !== undefined) where.push(`at_ms < ${put(query.toMs)}`);
   const limit = pageLimit(query);
-  const rows = await readRows(
-    context,
-    `SELECT * FROM ledger WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ${
-      put(limit + 1)
-    }`,
-    values,
-  );
+  const after = cursor(query.after);
+  const walk = await ledgerWalk(context, query);
+  const rows = await walkLedger(context, walk, after, limit + 1);
   return listPage(
     rows.map((row) => recordFrom(LEDGER_ENTRY, row)),
     limit,
@@ -72,8 +37,8 @@ export async function listLedger(
   );
 }
 
-function cursor(after: string | undefined): number {
-  if (after === undefined) return 0;
+function cursor(after: string | undefined): number | undefined {
+  if (after === undefined) return undefined;
   if (!/^\d{1,15}$/.test(after)) {
     throw invalidField(
       "after",
@@ -98,6 +63,7 @@ export async function* allEntries(
     if (page.data.length > 0) yield page.data;
     if (page.next === undefined) return;
     after = page.next;
+    await nextTurn();
   }
 }
 
@@ -128,7 +94,7 @@ export function csvLines(entries: readonly LedgerEntry[]): string {
  * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
  * `user`: a quote in front prevents that.
  */
-function csvCell(value: unknown): string {
+export function csvCell(value: unknown): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -5,7 +5,8 @@
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { SettingsOf } from "../field.ts";
-import { PLAN, type Plan } from "../records.ts";
+import { LOW_BALANCE_BIT } from "../ledger/window_limits.ts";
+import { LIMIT_NAMES, PLAN, type Plan } from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
@@ -81,6 +82,13 @@ export function planRepository(context: RepositoryContext): PlanRepository {
       checkModels(context, settings.models);
       return await writeOnce(context, async (sql) => {
         await updateRow(sql, "plans", id, rowOf(PLAN, settings));
+        if (LIMIT_NAMES.some((name) => name in settings)) {
+          // Warnings are due again at the new limits.
+          await sql.all(
+            `UPDATE accounts SET warned = warned & ${LOW_BALANCE_BIT} WHERE plan_id = $1 AND warned <> 0`,
+            [id],
+          );
+        }
         return await written(sql, id);
       }, idempotencyKey);
     },

@@ -127,7 +127,12 @@ export function readRows(
   return orUnavailable(() => context.store.read(text, values));
 }
 
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs an operation of the store.
+ *
+ * @throws {ApiError} from `work`; `unavailable` if the store does not answer
+ */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -185,8 +190,11 @@ export function listPage<T>(
 }
 
 /** Page length: the requested limit within 1 to 1000, or the default. */
-export function pageLimit(page: PageRequest): number {
-  return Math.min(Math.max(1, page.limit ?? PAGE), 1000);
+export function pageLimit(
+  page: PageRequest,
+  defaultLimit: number = PAGE,
+): number {
+  return Math.min(Math.max(1, page.limit ?? defaultLimit), 1000);
 }
 
 /** A new id. Ids sort by creation time, and so do lists. */

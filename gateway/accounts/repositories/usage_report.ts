@@ -1,9 +1,14 @@
 /**
- * Usage reports: the rows of `usage_daily`, summed up by chosen fields.
+ * Usage reports: the roll-ups of the ledger, summed up by chosen fields.
  *
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
+import { coverage } from "./coverage.ts";
+import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
+import { firstGroups, type GroupKey } from "./first_groups.ts";
+import { HOURS_DAYS } from "../ledger/backfill.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,
@@ -13,12 +18,13 @@ import {
   type RepositoryContext,
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
-import { USAGE_SUMS } from "../records.ts";
+import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
 import { recordFrom } from "../store/record_rows.ts";
-import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
+import { intOf, type SqlRow, textOf } from "../store/store.ts";
+import { usageSlices, type UsageWalk } from "./usage_slices.ts";
 
 /** A field to group usage by. */
-export type UsageGroup = "day" | "account" | "key" | "model" | "user";
+export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
 
 /** A filter on usage, and its grouping; absent filters match everything. */
 export interface UsageQuery extends PageRequest {
@@ -38,10 +44,18 @@ export interface UsageQuery extends PageRequest {
   readonly by?: readonly UsageGroup[];
 }
 
-/** One line of a report. Of the first five fields only those grouped by are present. */
-export interface UsageLine extends RecordOf<typeof USAGE_SUMS> {
+/** Sums of usage. */
+export interface UsageTotals extends RecordOf<typeof USAGE_SUMS> {
+  /** Part of the cost that is an estimate; absent in a report by end user. */
+  readonly estimatedMicroUsd?: number;
+}
+
+/** One line of a report. Of the first six fields only those grouped by are present. */
+export interface UsageLine extends UsageTotals {
   /** Day in UTC, such as `2026-11-21`. */
   readonly day?: string;
+  /** Start of an hour in UTC, such as `2026-11-21T13:00:00Z`. */
+  readonly hour?: string;
   /** Id of the account that paid. */
   readonly accountId?: string;
   /** Id of the key that was used. */
@@ -52,20 +66,33 @@ export interface UsageLine extends RecordOf<typeof USAGE_SUMS> {
   readonly user?: string;
 }
 
-const GROUPS: Readonly<
-  Record<
-    UsageGroup,
-    { readonly column: string; readonly field: keyof UsageLine }
-  >
-> = {
-  day: { column: "day", field: "day" },
-  account: { column: "account_id", field: "accountId" },
-  key: { column: "key_id", field: "keyId" },
-  model: { column: "model", field: "model" },
-  user: { column: "user_id", field: "user" },
-};
+/** A page of a report. */
+export interface UsageReport extends ListPage<UsageLine> {
+  /** Sums of the whole query, whatever its page. */
+  readonly totals: UsageTotals;
+  /**
+   * The figures hold from this day on, because those of earlier days are not summed up yet or no
+   * longer kept; absent: all of them hold.
+   */
+  readonly figuresFromDay?: string;
+}
 
-const SUMS = Object.values(USAGE_SUMS).map(({ column }) => column);
+const FIELDS: Readonly<Record<UsageGroup, keyof UsageLine>> = {
+  day: "day",
+  hour: "hour",
+  account: "accountId",
+  key: "keyId",
+  model: "model",
+  user: "user",
+};
+const COLUMNS: Readonly<Record<UsageGroup, string>> = {
+  day: "day",
+  hour: "hour",
+  account: "account_id",
+  key: "key_id",
+  model: "model",
+  user: "user_id",
+};
 
 /**
  * Sums up usage.
@@ -75,108 +102,211 @@ const SUMS = Object.values(USAGE_SUMS).map(({ column }) => column);
 export async function reportUsage(
   context: RepositoryContext,
   query: UsageQuery,
-): Promise<ListPage<UsageLine>> {
+): Promise<UsageReport> {
   const by = [...new Set(query.by ?? ["day" as const])];
-  const columns = by.map((group) => GROUPS[group].column);
-  const values: SqlValue[] = [];
-  const put = (value: SqlValue): string => `$${values.push(value)}`;
-  const where: string[] = [];
-  const exact: readonly (readonly [string, string | undefined])[] = [
-    ["account_id", query.accountId],
-    ["key_id", query.keyId],
-    ["model", query.model],
-    ["user_id", query.user],
-  ];
-  for (const [column, value] of exact) {
-    if (value !== undefined) where.push(`${column} = ${put(value)}`);
-  }
-  if (query.fromDay !== undefined) {
-    where.push(`day >= ${put(dayNumber("from", query.fromDay))}`);
-  }
-  if (query.toDay !== undefined) {
-    where.push(`day <= ${put(dayNumber("to", query.toDay))}`);
-  }
-  if (query.after !== undefined && columns.length > 0) {
-    const last = cursorValues(query.after, by);
-    where.push(`(${columns.join(", ")}) > (${last.map(put).join(", ")})`);
-  }
+  const sums = sumsOf(query, by);
+  const firstDay = query.fromDay === undefined
+    ? undefined
+    : dayNumber("from", query.fromDay);
+  const lastDay = query.toDay === undefined
+    ? undefined
+    : dayNumber("to", query.toDay);
+  const after = query.after === undefined || by.length === 0
+    ? undefined
+    : cursorValues(query.after, by);
+  const columns = Object.values(sums).map(({ column }) => column);
   const limit = pageLimit(query);
-  const grouped = columns.length === 0
-    ? ""
-    : `GROUP BY ${columns.join(", ")} ORDER BY ${columns.join(", ")}`;
-  const rows = await readRows(
-    context,
-    `SELECT ${
-      [
-        ...columns,
-        ...SUMS.map((name) =>
-          `CAST(COALESCE(SUM(${name}), 0) AS BIGINT) AS ${name}`
-        ),
-      ].join(", ")
-    } FROM usage_daily ${
-      where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`
-    } ${grouped} LIMIT ${put(limit + 1)}`,
-    values,
-  );
-  return listPage(
-    rows.map((row) => lineFrom(row, by)),
-    limit,
-    (line) => JSON.stringify(by.map((group) => line[GROUPS[group].field])),
-  );
-}
-
-function lineFrom(row: SqlRow, by: readonly UsageGroup[]): UsageLine {
-  const groups: Record<string, string> = {};
-  for (const group of by) {
-    const { column, field } = GROUPS[group];
-    groups[field] = group === "day"
-      ? dayText(intOf(row, column))
-      : textOf(row, column);
+  const groups = firstGroups(limit + 1, after);
+  const totals: number[] = columns.map(() => 0);
+  for await (const walk of walks(context, query, by, firstDay, lastDay)) {
+    for await (const rows of usageSlices(context, walk)) {
+      for (const row of rows) {
+        // Without a grouping, the sums of no rows are NULL.
+        if (row["requests"] === null) continue;
+        const numbers = columns.map((column) => intOf(row, column));
+        for (const [at, number] of numbers.entries()) {
+          totals[at] = (totals[at] ?? 0) + number;
+        }
+        groups.add(by.map((group) => groupValue(row, group)), numbers);
+      }
+    }
   }
-  return { ...groups, ...recordFrom(USAGE_SUMS, row) };
+  const recordOf = (numbers: readonly number[]): UsageTotals =>
+    recordFrom(
+      sums,
+      Object.fromEntries(columns.map((name, at) => [name, numbers[at] ?? 0])),
+    );
+  const lines: readonly UsageLine[] = by.length === 0
+    ? [recordOf(totals)]
+    : groups.sorted().map(({ key, sums }) => ({
+      ...Object.fromEntries(
+        by.map((group, at) => [FIELDS[group], groupText(group, key[at] ?? "")]),
+      ),
+      ...recordOf(sums),
+    }));
+  const figuresFrom = await firstCompleteDay(context, by, query);
+  return {
+    ...listPage(
+      lines,
+      limit,
+      (line) => JSON.stringify(by.map((group) => line[FIELDS[group]])),
+    ),
+    totals: recordOf(totals),
+    ...(figuresFrom === undefined || (firstDay ?? 0) >= figuresFrom
+      ? {}
+      : { figuresFromDay: dayText(figuresFrom) }),
+  };
 }
 
-function cursorValues(
-  cursor: string,
+/** End users are only in `usage_daily`, which has fewer sums. */
+function sumsOf(
+  query: UsageQuery,
   by: readonly UsageGroup[],
-): readonly SqlValue[] {
+): typeof USAGE_SUMS | typeof ROLL_UP_SUMS {
+  const isByUser = by.includes("user") || query.user !== undefined;
+  if (isByUser && by.includes("hour")) {
+    throw invalidField(
+      "by",
+      "usage of end users is kept by day: hour cannot be combined with user",
+    );
+  }
+  return isByUser ? USAGE_SUMS : ROLL_UP_SUMS;
+}
+
+/** The walks along the tables whose rows are the query's. */
+async function* walks(
+  context: RepositoryContext,
+  query: UsageQuery,
+  by: readonly UsageGroup[],
+  firstDay: number | undefined,
+  lastDay: number | undefined,
+): AsyncGenerator<UsageWalk, void, void> {
+  const isByUser = by.includes("user") || query.user !== undefined;
+  const time = by.includes("hour") ? "hour" : "day";
+  const perDay = time === "hour" ? 24 : 1;
+  const groups = by.map((group) =>
+    group === "day" && time === "hour" ? "hour / 24" : COLUMNS[group]
+  );
+  const common = {
+    ...(firstDay === undefined ? {} : { first: firstDay * perDay }),
+    ...(lastDay === undefined ? {} : { last: (lastDay + 1) * perDay - 1 }),
+    groups,
+    picks: [
+      ...by.map((group, at) => `${groups[at]} AS ${COLUMNS[group]}`),
+      ...Object.values(sumsOf(query, by)).map(({ column }) =>
+        `CAST(SUM(${column}) AS BIGINT) AS ${column}`
+      ),
+    ],
+  };
+  const { accountId, keyId } = query;
+  const filters: (readonly [string, string])[] = [];
+  if (query.model !== undefined) filters.push(["model", query.model]);
+  if (isByUser) {
+    if (query.user !== undefined) filters.push(["user_id", query.user]);
+    if (keyId !== undefined) filters.push(["key_id", keyId]);
+    const accounts = accountId === undefined
+      ? await accountsOf(context, keyId)
+      : [accountId];
+    for (const value of accounts) {
+      yield {
+        table: "usage_daily",
+        fixed: { column: "account_id", value },
+        order: ["day", "key_id", "model", "user_id"],
+        filters,
+        ...common,
+      };
+    }
+    return;
+  }
+  const table = time === "hour" ? "usage_hours" : "usage_days";
+  if (keyId !== undefined) {
+    if (accountId !== undefined) filters.push(["account_id", accountId]);
+    yield {
+      table,
+      fixed: { column: "key_id", value: keyId },
+      order: [time, "account_id", "model"],
+      filters,
+      ...common,
+    };
+  } else if (accountId !== undefined) {
+    yield {
+      table,
+      fixed: { column: "account_id", value: accountId },
+      order: [time, "key_id", "model"],
+      filters,
+      ...common,
+    };
+  } else {
+    yield {
+      table,
+      order: [time, "account_id", "key_id", "model"],
+      filters,
+      ...common,
+    };
+  }
+}
+
+/** The accounts that a key, or any key, may have usage of. */
+async function accountsOf(
+  context: RepositoryContext,
+  keyId: string | undefined,
+): Promise<readonly string[]> {
+  const rows = keyId === undefined
+    ? await readRows(context, "SELECT id FROM accounts ORDER BY id")
+    : await readRows(
+      context,
+      // The configured key has no record.
+      `SELECT account_id AS id FROM keys WHERE id = $1
+       UNION SELECT account_id AS id FROM usage_days WHERE key_id = $1`,
+      [keyId],
+    );
+  return rows.map((row) => textOf(row, "id"));
+}
+
+async function firstCompleteDay(
+  context: RepositoryContext,
+  by: readonly UsageGroup[],
+  query: UsageQuery,
+): Promise<number | undefined> {
+  // `usage_daily` is older than the other tables: it has all days.
+  if (by.includes("user") || query.user !== undefined) return undefined;
+  const { fromDay } = await coverage(context);
+  if (!by.includes("hour")) return fromDay === 0 ? undefined : fromDay;
+  return Math.max(
+    fromDay,
+    Math.floor(context.now() / DAY_MS) - HOURS_DAYS + 1,
+  );
+}
+
+function groupValue(row: SqlRow, group: UsageGroup): string | number {
+  const column = COLUMNS[group];
+  return group === "day" || group === "hour"
+    ? intOf(row, column)
+    : textOf(row, column);
+}
+
+function groupText(group: UsageGroup, value: string | number): string {
+  if (group === "day") return dayText(Number(value));
+  return group === "hour" ? hourText(Number(value)) : String(value);
+}
+
+function cursorValues(cursor: string, by: readonly UsageGroup[]): GroupKey {
   let parts: unknown;
   try {
     parts = JSON.parse(cursor);
   } catch {
     parts = undefined;
   }
-  if (!Array.isArray(parts) || parts.length !== by.length) {
-    throw invalidField(
+  const invalid = () =>
+    invalidField(
       "after",
       "is not the cursor that an earlier page of this report ended with",
     );
-  }
+  if (!Array.isArray(parts) || parts.length !== by.length) throw invalid();
   return by.map((group, index) => {
     const part: unknown = parts[index];
-    if (typeof part !== "string") {
-      throw invalidField(
-        "after",
-        "is not the cursor that an earlier page of this report ended with",
-      );
-    }
-    return group === "day" ? dayNumber("after", part) : part;
+    if (typeof part !== "string") throw invalid();
+    if (group === "day") return dayNumber("after", part);
+    return group === "hour" ? hourNumber("after", part) : part;
   });
-}
-
-const DAY_MS = 86_400_000;
-
-function dayNumber(field: string, text: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text)
-    ? Date.parse(`${text}T00:00:00Z`)
-    : NaN;
-  // Date.parse accepts the 31st of every month: compare the text with its round trip.
-  if (Number.isNaN(ms) || dayText(ms / DAY_MS) !== text) {
-    throw invalidField(field, "expected a day such as 2026-11-21");
-  }
-  return ms / DAY_MS;
-}
-
-function dayText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -5,11 +5,11 @@
  */
 import { ACCOUNT_ROW, MODEL_BALANCE, PLAN } from "../records.ts";
 import { columnsOf, picks, recordFrom, rowOf } from "./record_rows.ts";
+import { useAssignments, useFrom, useValues } from "./limit_use_rows.ts";
 import type { AccountState, Balance } from "../ledger/account_state.ts";
 import {
   insertRows,
   insertStatement,
-  intOf,
   type Sql,
   type SqlDialect,
   textOf,
@@ -49,25 +49,28 @@ export async function readAccountStates(
     modelBalances.set(accountId, ofAccount.set(model, balance));
   }
   return new Map(rows.map((row) => {
-    const account = recordFrom(ACCOUNT_ROW, row);
+    const { openRequests: _, ...account } = recordFrom(ACCOUNT_ROW, row);
+    const ofModels = modelBalances.get(account.id) ?? NO_BALANCES;
+    let reservedMicroUsd = account.reservedMicroUsd;
+    for (const balance of ofModels.values()) {
+      reservedMicroUsd += balance.reservedMicroUsd;
+    }
     const state: AccountState = {
       account,
       plan: recordFrom(PLAN, row, "plan__"),
-      modelBalances: modelBalances.get(account.id) ?? new Map(),
-      requests: {
-        level: intOf(row, "requests_used"),
-        atMs: intOf(row, "requests_at_ms"),
-      },
-      tokens: {
-        level: intOf(row, "tokens_used"),
-        atMs: intOf(row, "tokens_at_ms"),
-      },
-      day: intOf(row, "day"),
-      daySpentMicroUsd: intOf(row, "day_spent_micro_usd"),
+      modelBalances: ofModels,
+      use: useFrom(row, reservedMicroUsd),
     };
     return [account.id, state];
   }));
 }
+
+const NO_BALANCES: ReadonlyMap<string, Balance> = new Map();
+
+const UPDATE =
+  `UPDATE accounts SET balance_micro_usd = $2, reserved_micro_usd = $3, ${
+    useAssignments(4)
+  } WHERE id = $1`;
 
 const INTO_PURSES = insertStatement(
   "purses",
@@ -90,23 +93,12 @@ export async function writeAccountStates(
   );
   await Promise.all([
     ...states.map((state) =>
-      sql.all(
-        `UPDATE accounts SET balance_micro_usd = $2, reserved_micro_usd = $3, open_requests = $4, ` +
-          `requests_used = $5, requests_at_ms = $6, tokens_used = $7, tokens_at_ms = $8, ` +
-          `day = $9, day_spent_micro_usd = $10 WHERE id = $1`,
-        [
-          state.account.id,
-          state.account.balanceMicroUsd,
-          state.account.reservedMicroUsd,
-          state.account.openRequests,
-          state.requests.level,
-          state.requests.atMs,
-          state.tokens.level,
-          state.tokens.atMs,
-          state.day,
-          state.daySpentMicroUsd,
-        ],
-      )
+      sql.all(UPDATE, [
+        state.account.id,
+        state.account.balanceMicroUsd,
+        state.account.reservedMicroUsd,
+        ...useValues(state.use),
+      ])
     ),
     insertRows(sql, dialect, INTO_PURSES, balanceRows),
   ]);

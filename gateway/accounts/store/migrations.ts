@@ -14,6 +14,19 @@ import { intOf, type Sql, type Store } from "./store.ts";
  */
 export type Migration = readonly string[];
 
+const ROLL_UP_COLUMNS = `account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      requests INTEGER NOT NULL,
+      estimated INTEGER NOT NULL,
+      input_tokens INTEGER NOT NULL,
+      cache_read_tokens INTEGER NOT NULL,
+      cache_write_tokens INTEGER NOT NULL,
+      output_tokens INTEGER NOT NULL,
+      reasoning_tokens INTEGER NOT NULL,
+      micro_usd INTEGER NOT NULL,
+      estimated_micro_usd INTEGER NOT NULL`;
+
 /** All migrations, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
   [
@@ -191,6 +204,199 @@ export const MIGRATIONS: readonly Migration[] = [
       bytes INTEGER NOT NULL
     ) {strict}{rowless}`,
   ],
+  [
+    // Reports read these tables; they never sum up the ledger. usage_daily, which has a row per
+    // end user, remains for reports by end user.
+    `CREATE TABLE usage_days (
+      day INTEGER NOT NULL,
+      ${ROLL_UP_COLUMNS},
+      PRIMARY KEY (day, account_id, key_id, model)
+    ) {strict}{rowless}`,
+    `CREATE INDEX usage_days_account ON usage_days (account_id, day, key_id, model)`,
+    `CREATE INDEX usage_days_key ON usage_days (key_id, day, account_id, model)`,
+    // Hours count from 1970. Rows older than 35 days are removed.
+    `CREATE TABLE usage_hours (
+      hour INTEGER NOT NULL,
+      ${ROLL_UP_COLUMNS},
+      PRIMARY KEY (hour, account_id, key_id, model)
+    ) {strict}{rowless}`,
+    `CREATE INDEX usage_hours_account ON usage_hours (account_id, hour, key_id, model)`,
+    `CREATE INDEX usage_hours_key ON usage_hours (key_id, hour, account_id, model)`,
+    // The day's entries are within these bounds; entries of neighbouring days may be as well.
+    `CREATE TABLE ledger_days (
+      day INTEGER PRIMARY KEY,
+      first_seq INTEGER NOT NULL,
+      last_seq INTEGER NOT NULL
+    ) {strict}`,
+    // The top-ups among the ledger's entries. An index on the ledger would take longer to make
+    // than a start may take.
+    `CREATE TABLE ledger_top_ups (
+      seq INTEGER PRIMARY KEY,
+      account_id TEXT NOT NULL
+    ) {strict}`,
+    `CREATE INDEX ledger_top_ups_account ON ledger_top_ups (account_id, seq)`,
+    // Entries up to next_seq are missing in the four tables above, so that the sums are complete
+    // only from from_day on. 0: none is missing.
+    `CREATE TABLE roll_up_backfill (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      next_seq INTEGER NOT NULL,
+      from_day INTEGER NOT NULL
+    ) {strict}`,
+    `INSERT INTO roll_up_backfill (id, next_seq, from_day) SELECT 1,
+      COALESCE((SELECT seq FROM ledger ORDER BY seq DESC LIMIT 1), 0),
+      COALESCE((SELECT at_ms / 86400000 + 1 FROM ledger ORDER BY seq DESC LIMIT 1), 0)`,
+  ],
+  [
+    // Limits of keys, and limits by week and month and of tokens. Adding a column does not
+    // rewrite the table.
+    ...["plans", "keys"].flatMap((table) =>
+      [
+        ...(table === "plans" ? [] : [
+          "requests_per_minute",
+          "tokens_per_minute",
+          "concurrent_requests",
+          "spend_per_day_micro_usd",
+        ]),
+        "spend_per_week_micro_usd",
+        "spend_per_month_micro_usd",
+        "tokens_per_day",
+        "tokens_per_week",
+        "tokens_per_month",
+      ].map((column) => `ALTER TABLE ${table} ADD COLUMN ${column} INTEGER`)
+    ),
+    // The week and the month are those of accounts.day. Their sums begin with this migration.
+    ...[
+      "reserved_tokens",
+      "day_tokens",
+      "week_spent_micro_usd",
+      "week_tokens",
+      "month_spent_micro_usd",
+      "month_tokens",
+      "warned",
+    ].map((column) =>
+      `ALTER TABLE accounts ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0`
+    ),
+    // NULL: reserved by a process that does not count it.
+    `ALTER TABLE reservations ADD COLUMN reserved_tokens INTEGER`,
+    // What is used of the limits of a key, as the columns of accounts; a row per key with limits.
+    `CREATE TABLE key_states (
+      key_id TEXT PRIMARY KEY,
+      reserved_micro_usd INTEGER NOT NULL,
+      requests_used INTEGER NOT NULL,
+      requests_at_ms INTEGER NOT NULL,
+      tokens_used INTEGER NOT NULL,
+      tokens_at_ms INTEGER NOT NULL,
+      open_requests INTEGER NOT NULL,
+      reserved_tokens INTEGER NOT NULL,
+      day INTEGER NOT NULL,
+      day_spent_micro_usd INTEGER NOT NULL,
+      day_tokens INTEGER NOT NULL,
+      week_spent_micro_usd INTEGER NOT NULL,
+      week_tokens INTEGER NOT NULL,
+      month_spent_micro_usd INTEGER NOT NULL,
+      month_tokens INTEGER NOT NULL,
+      warned INTEGER NOT NULL
+    ) {strict}{rowless}`,
+  ],
+  [
+    `ALTER TABLE accounts ADD COLUMN warn_below_micro_usd INTEGER`,
+    // Where an account's warnings are sent, at most one address. The secret signs them, so it
+    // cannot be stored as a hash.
+    `CREATE TABLE webhooks (
+      account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+      url TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      created_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    // Messages that are not delivered yet.
+    `CREATE TABLE webhook_messages (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      body TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      next_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX webhook_messages_due ON webhook_messages (next_at_ms)`,
+    `CREATE INDEX webhook_messages_account ON webhook_messages (account_id)`,
+  ],
+  [
+    // Credentials of the console. Of each only a hash is stored.
+    `CREATE TABLE account_tokens (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      name TEXT NOT NULL,
+      hint TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER
+    ) {strict}`,
+    `CREATE INDEX account_tokens_account ON account_tokens (account_id, id)`,
+    // Codes of sign-in links. Each opens one console session.
+    `CREATE TABLE sign_in_codes (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL REFERENCES accounts (id),
+      scope TEXT NOT NULL CHECK (scope IN ('read', 'manage')),
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      used_at_ms INTEGER
+    ) {strict}`,
+    // subject is the id of a key, token or code. proof depends on the cookie's value and on a
+    // credential that is not in the store; '' where the credential is.
+    `CREATE TABLE console_sessions (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL UNIQUE,
+      kind TEXT NOT NULL CHECK (kind IN ('key', 'read', 'manage', 'operator')),
+      subject TEXT NOT NULL,
+      account_id TEXT,
+      proof TEXT NOT NULL,
+      made_at_ms INTEGER NOT NULL,
+      seen_at_ms INTEGER NOT NULL,
+      ends_at_ms INTEGER NOT NULL
+    ) {strict}`,
+    `CREATE INDEX console_sessions_account ON console_sessions (account_id, id)`,
+    `CREATE INDEX console_sessions_end ON console_sessions (ends_at_ms)`,
+  ],
+  [
+    // A record per generation call, without prompt or reply. An id begins with the time, so that
+    // times are bounds of the id. more: refusals of the same key and minute without a record.
+    `CREATE TABLE calls (
+      request_id TEXT{bytewise} PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT,
+      user_id TEXT,
+      endpoint TEXT NOT NULL,
+      stream INTEGER,
+      status INTEGER,
+      ended TEXT NOT NULL,
+      code TEXT,
+      why TEXT,
+      duration_ms INTEGER,
+      first_byte_ms INTEGER,
+      first_token_ms INTEGER,
+      input_tokens INTEGER,
+      cache_read_tokens INTEGER,
+      cache_write_tokens INTEGER,
+      output_tokens INTEGER,
+      reasoning_tokens INTEGER,
+      estimated INTEGER NOT NULL,
+      micro_usd INTEGER NOT NULL,
+      upstream TEXT,
+      attempts TEXT,
+      dropped TEXT,
+      trace_id TEXT,
+      more INTEGER NOT NULL
+    ) {strict}{rowless}`,
+    `CREATE INDEX calls_account ON calls (account_id, request_id)`,
+    `CREATE INDEX calls_key ON calls (key_id, request_id)`,
+    // Counting the rows of calls would read all of them.
+    `CREATE TABLE call_count (rows_kept INTEGER NOT NULL) {strict}`,
+    `INSERT INTO call_count (rows_kept) VALUES (0)`,
+  ],
 ];
 
 /**
@@ -235,10 +441,12 @@ async function versionOf(sql: Sql): Promise<number> {
 function inDialect(text: string, name: "sqlite" | "postgres"): string {
   if (name === "sqlite") {
     return text.replace("{strict}", "STRICT")
+      .replace("{bytewise}", "")
       .replace("{rowless}", ", WITHOUT ROWID")
       .replace("{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT");
   }
   return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "")
+    .replace("{bytewise}", ' COLLATE "C"')
     .replace("{rowless}", "")
     .replace("{serial}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
 }

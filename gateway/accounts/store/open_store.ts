@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { migrate } from "./migrations.ts";
+import { migrate, type Migration } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
@@ -16,6 +16,8 @@ export interface OpenStoreOptions {
    * Postgres only.
    */
   readonly leaseMs?: number;
+  /** The migrations to apply; absent: all. */
+  readonly migrations?: readonly Migration[];
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openStore(
 ): Promise<Store> {
   const store = await connect(databaseUrl, options);
   try {
-    await migrate(store);
+    await migrate(store, options.migrations);
   } catch (error) {
     await store.close();
     throw error;

@@ -36,6 +36,8 @@ const DIALECT: SqlDialect = {
 const MAX_STALENESS_MS = 2000;
 /** An arbitrary constant; must never change. */
 const WRITE_LOCK = 7_190_317_442;
+/** Time limit of a report's statement. */
+const REPORT_MS = 2000;
 
 /** Options of {@linkcode openPostgresStore}. */
 export interface PostgresOptions {
@@ -59,17 +61,20 @@ export function openPostgresStore(
   const deadlineMs = options.deadlineMs ?? 5000;
   const pool = openPostgresPool(postgresAddress(url), deadlineMs);
   // SET LOCAL, so that a pooler does not pass the settings on to another session.
-  const begin = `BEGIN; SET LOCAL statement_timeout = ${deadlineMs}; ` +
+  const beginWithin = (statementMs: number): string =>
+    `BEGIN; SET LOCAL statement_timeout = ${statementMs}; ` +
     `SET LOCAL idle_in_transaction_session_timeout = ${deadlineMs}`;
-  const read: Sql["all"] = (text, values) =>
+  const begin = beginWithin(deadlineMs);
+  const reader = (beginText: string): Sql["all"] => (text, values) =>
     pool.lend(async (query) => {
       const [, { rows }] = await Promise.all([
-        query(begin),
+        query(beginText),
         query(text, values ?? []),
         query("COMMIT"),
       ]);
       return rows;
     });
+  const read = reader(begin);
   const commit: Store["commit"] = async (work) => {
     const value = await pool.lend(async (query) => {
       // Awaited: without the transaction each statement of `work` would commit on its own.
@@ -99,6 +104,7 @@ export function openPostgresStore(
       options.now ?? Date.now,
     ),
     read,
+    report: reader(beginWithin(Math.min(REPORT_MS, deadlineMs))),
     write: (work) => writeDurably({ commit }, work),
     commit,
     close: pool.close,

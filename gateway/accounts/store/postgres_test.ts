@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
+import { backfillSpec } from "../testing/backfill_spec.ts";
+import { callBookSpec } from "../testing/call_book_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
 import { openStore } from "./open_store.ts";
@@ -30,6 +32,22 @@ if (serverUrl === undefined) {
   storeSpec(POSTGRES);
   accountsSpec(POSTGRES);
   processesSpec(POSTGRES);
+  backfillSpec(POSTGRES);
+  callBookSpec(POSTGRES);
+
+  Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {
+    await using database = await POSTGRES.createDatabase();
+    const store = await database.open();
+    try {
+      await assert.rejects(
+        store.report("SELECT pg_sleep(4)"),
+        /statement timeout/,
+      );
+      assert.equal((await store.report("SELECT 1 AS one"))[0]?.["one"], 1);
+    } finally {
+      await store.close();
+    }
+  });
 
   Deno.test("a COMMIT whose answer is lost: the call is settled once, and a refused call reserves nothing", async () => {
     await using database = await POSTGRES.createDatabase();

@@ -153,12 +153,14 @@ export function openSqliteStore(
     return { value, durable };
   };
 
+  const readCommitted: Sql["all"] = (text, values) =>
+    retryWhileLocked(() => serialized(() => read(text, values)));
   return {
     dialect: DIALECT,
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
-    read: (text, values) =>
-      retryWhileLocked(() => serialized(() => read(text, values))),
+    read: readCommitted,
+    report: readCommitted,
     write: (work) => writeDurably({ commit }, work),
     commit,
     close: () =>

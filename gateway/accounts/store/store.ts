@@ -81,6 +81,12 @@ export interface Store {
   /** Reads committed data. */
   readonly read: Sql["all"];
   /**
+   * Reads like {@linkcode Store.read}, for reports: Postgres ends a statement that takes longer
+   * than two seconds, so that reports cannot occupy the connections that calls need. SQLite runs
+   * statements on the event loop: each must be bounded by an index.
+   */
+  readonly report: Sql["all"];
+  /**
    * Runs `work` as one atomic write; durable when the promise resolves. See
    * {@linkcode Store.commit}.
    */

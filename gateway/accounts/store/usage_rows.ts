@@ -1,72 +1,114 @@
 /**
- * Writes usage per day, account, key, model and end user: rows of `usage_daily`. They are
- * updated in the same write as the ledger, so that a report sums up days, not requests.
+ * Writes the usage of charges: rows of `usage_days` and `usage_hours` per key and model, and
+ * of `usage_daily` per end user as well. They are updated in the same write as the ledger,
+ * so that a report sums up days, not requests.
  *
  * @module
  */
 import type { NewEntry } from "./ledger_rows.ts";
-import { DAY_MS } from "../ledger/account_state.ts";
-import { USAGE_SUMS } from "../records.ts";
+import { DAY_MS, dayOf } from "../ledger/calendar_window.ts";
+import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
 import { columnsOf } from "./record_rows.ts";
 import {
   type Columns,
   insertRows,
+  type InsertStatement,
   insertStatement,
   type Sql,
   type SqlDialect,
 } from "./store.ts";
 
-const KEYS: Columns = {
-  day: "BIGINT",
-  account_id: "TEXT",
-  key_id: "TEXT",
-  model: "TEXT",
-  user_id: "TEXT",
-};
+/** One hour, in milliseconds. */
+export const HOUR_MS = 3_600_000;
 
-const SUMS = columnsOf(USAGE_SUMS);
-const NAMES = Object.keys(SUMS);
+const USED: Columns = { account_id: "TEXT", key_id: "TEXT", model: "TEXT" };
 
-const INTO = insertStatement(
+/** A table of usage: its key, and the end of an INSERT that adds to its rows. */
+interface UsageTable {
+  readonly name: string;
+  readonly keys: Columns;
+  readonly sums: Columns;
+  readonly into: InsertStatement;
+}
+
+/** The end of an INSERT that adds to the row with the same key. */
+function adding(table: string, keys: Columns, sums: Columns): string {
+  const sets = Object.keys(sums).map((name) =>
+    `${name} = ${table}.${name} + excluded.${name}`
+  );
+  return `ON CONFLICT (${Object.keys(keys).join(", ")}) DO UPDATE SET ${
+    sets.join(", ")
+  }`;
+}
+
+function usageTable(name: string, keys: Columns, sums: Columns): UsageTable {
+  return {
+    name,
+    keys,
+    sums,
+    into: insertStatement(
+      name,
+      { ...keys, ...sums },
+      adding(name, keys, sums),
+    ),
+  };
+}
+
+const ROLL_UP = columnsOf(ROLL_UP_SUMS);
+const DAYS = usageTable("usage_days", { day: "BIGINT", ...USED }, ROLL_UP);
+const HOURS = usageTable("usage_hours", { hour: "BIGINT", ...USED }, ROLL_UP);
+const USERS = usageTable(
   "usage_daily",
-  { ...KEYS, ...SUMS },
-  `ON CONFLICT (account_id, day, key_id, model, user_id) DO UPDATE SET ${
-    NAMES.map((name) => `${name} = usage_daily.${name} + excluded.${name}`)
-      .join(", ")
-  }`,
+  { day: "BIGINT", ...USED, user_id: "TEXT" },
+  columnsOf(USAGE_SUMS),
 );
 
 type UsageRow = Record<string, string | number>;
 
-/** Adds the charges among the entries to their days. */
+/** Adds the charges among the entries to their days and hours. */
 export async function addUsage(
   sql: Sql,
   dialect: SqlDialect,
   entries: readonly NewEntry[],
 ): Promise<void> {
-  // Merged per row: one statement may not update the same row twice.
-  const rows = new Map<string, UsageRow>();
-  for (const entry of entries) {
-    if (entry.type !== "charge") continue;
-    const row = rowOf(entry);
-    const { day, account_id, key_id, model, user_id } = row;
+  const rows = entries.flatMap((entry) =>
+    entry.type === "charge" ? [rowOf(entry)] : []
+  );
+  await Promise.all(
+    [DAYS, HOURS, USERS].map((table) =>
+      insertRows(sql, dialect, table.into, merged(table, rows))
+    ),
+  );
+}
+
+/** One row per key: one statement may not update the same row twice. */
+function merged(
+  { keys, sums }: UsageTable,
+  rows: readonly UsageRow[],
+): readonly UsageRow[] {
+  if (rows.length < 2) return rows;
+  const keyNames = Object.keys(keys);
+  const sumNames = Object.keys(sums);
+  const places = new Map<string, UsageRow>();
+  for (const row of rows) {
     // Safe separator: Postgres text cannot contain NUL.
-    const place = [day, account_id, key_id, model, user_id].join("\0");
-    const before = rows.get(place);
-    if (before === undefined) rows.set(place, row);
+    const place = keyNames.map((name) => row[name]).join("\0");
+    const sum = places.get(place);
+    if (sum === undefined) places.set(place, { ...row });
     else {
-      for (const name of NAMES) {
-        before[name] = Number(before[name]) + Number(row[name]);
+      for (const name of sumNames) {
+        sum[name] = Number(sum[name]) + Number(row[name]);
       }
     }
   }
-  await insertRows(sql, dialect, INTO, [...rows.values()]);
+  return [...places.values()];
 }
 
 function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
   const { call, charge } = entry;
   return {
-    day: Math.floor(entry.atMs / DAY_MS),
+    day: dayOf(entry.atMs),
+    hour: Math.floor(entry.atMs / HOUR_MS),
     account_id: call.accountId,
     key_id: call.keyId,
     model: call.model,
@@ -79,5 +121,51 @@ function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
     output_tokens: charge.tokens.output,
     reasoning_tokens: charge.reasoningTokens,
     micro_usd: charge.costMicroUsd,
+    estimated_micro_usd: charge.estimated ? charge.costMicroUsd : 0,
   };
+}
+
+/**
+ * Adds the usage of the stored charges with `$1 < seq <= $2` to `usage_days`, and with
+ * `$3` of the same to `usage_hours` from that hour on.
+ */
+export async function addStoredUsage(
+  sql: Sql,
+  firstSeq: number,
+  lastSeq: number,
+  firstHour: number,
+): Promise<void> {
+  const between = [firstSeq, lastSeq];
+  await sql.all(fromLedger(DAYS, "day", DAY_MS, ""), between);
+  await sql.all(
+    fromLedger(HOURS, "hour", HOUR_MS, `AND at_ms >= $3`),
+    [...between, firstHour * HOUR_MS],
+  );
+}
+
+function fromLedger(
+  { name, keys, sums }: UsageTable,
+  time: string,
+  unitMs: number,
+  where: string,
+): string {
+  const sources: Readonly<Record<string, string>> = {
+    [time]: `at_ms / ${unitMs}`,
+    account_id: "account_id",
+    key_id: "COALESCE(key_id, '')",
+    model: "COALESCE(model, '')",
+    requests: "COUNT(*)",
+    micro_usd: "0 - SUM(micro_usd)",
+    estimated_micro_usd: "0 - SUM(estimated * micro_usd)",
+  };
+  const columns = [...Object.keys(keys), ...Object.keys(sums)];
+  const picks = columns.map((column) =>
+    `CAST(${sources[column] ?? `SUM(${column})`} AS ${
+      keys[column] ?? "BIGINT"
+    })`
+  );
+  return `INSERT INTO ${name} (${columns.join(", ")}) SELECT ${
+    picks.join(", ")
+  } FROM ledger WHERE seq > $1 AND seq <= $2 AND kind = 'charge' ${where} ` +
+    `GROUP BY 1, 2, 3, 4 ${adding(name, keys, sums)}`;
 }

@@ -8,13 +8,16 @@ import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";
 import { audit } from "../ledger/audit.ts";
 import { callsSpec } from "./calls_spec.ts";
+import { consoleSpec } from "./console_spec.ts";
 import { keysSpec } from "./keys_spec.ts";
+import { keyLimitsSpec } from "./key_limits_spec.ts";
 import { limitsSpec } from "./limits_spec.ts";
 import {
   openTestAccounts,
   type TestClock,
   testClock,
 } from "./open_test_accounts.ts";
+import { webhooksSpec } from "./webhooks_spec.ts";
 import type { OpenedAccounts } from "../service.ts";
 import type { Store } from "../store/store.ts";
 import type { TestStore } from "./stores.ts";
@@ -47,5 +50,8 @@ export function accountsSpec(kind: TestStore): void {
   keysSpec(test, kind);
   callsSpec(test);
   limitsSpec(test);
+  keyLimitsSpec(test);
+  webhooksSpec(test);
   administrationSpec(test);
+  consoleSpec(test);
 }

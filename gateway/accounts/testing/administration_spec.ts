@@ -60,6 +60,80 @@ export function administrationSpec(test: AccountsTest): void {
     assert.deepEqual(day.data.map((line) => line.user), ["bob"]);
   });
 
+  test("totals cover the whole query, whatever its page, and hours add up to their day", async (bench) => {
+    const { accounts, admin, clock } = bench;
+    const { caller, accountId } = await createTestCaller(bench);
+    const { text = "", record } = await admin.keys.issue({ accountId });
+    const other = await accounts.authenticate([text]);
+    for (let i = 0; i < 12; i++) {
+      const reservation = await accounts.reserve(
+        i % 3 === 0 ? other : caller,
+        testCall({ model: i % 2 === 0 ? "small" : "large" }),
+      );
+      reservation.settle({
+        // Without usage the charge is an estimate.
+        usage: i === 0 ? {} : { input: i, output: 1 },
+        generatedChars: 4,
+        ended: "complete",
+      });
+      await bench.flush();
+      clock.ms += 40 * 60 * 1000;
+    }
+    const seen: unknown[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const page = await admin.usage({
+        accountId,
+        by: ["hour", "model"],
+        limit: 2,
+        ...(after === undefined ? {} : { after }),
+      });
+      assert.equal(page.totals.requests, 12);
+      assert.equal(page.totals.estimatedRequests, 1);
+      seen.push(...page.data.map((line) => [line.hour, line.model]));
+      after = page.next;
+      if (after === undefined) break;
+    }
+    assert.equal(new Set(seen.map((line) => JSON.stringify(line))).size, 12);
+    assert.deepEqual(seen[0], ["2026-11-21T00:00:00Z", "large"]);
+    const entries = (await admin.ledger({ accountId, kind: "charge" })).data;
+    const cost = (of: typeof entries): number =>
+      of.reduce((sum, { microUsd }) => sum - microUsd, 0);
+    const whole = (await admin.usage({ accountId })).totals;
+    assert.equal(whole.microUsd, cost(entries));
+    assert.equal(
+      whole.estimatedMicroUsd,
+      cost(entries.filter(({ estimated }) => estimated)),
+    );
+    const ofKey = await admin.usage({ keyId: record.id, by: ["key", "day"] });
+    assert.deepEqual(
+      ofKey.data.map((line) => [line.keyId, line.day, line.requests]),
+      [[record.id, "2026-11-21", 4]],
+    );
+    assert.equal(
+      ofKey.totals.microUsd,
+      cost(entries.filter(({ keyId }) => keyId === record.id)),
+    );
+    const all = await admin.usage({ by: ["account", "model"] });
+    assert.deepEqual(
+      all.data.map((line) => [line.accountId, line.model, line.requests]),
+      [[accountId, "large", 6], [accountId, "small", 6]],
+    );
+    const users = await admin.usage({ by: ["user"], keyId: record.id });
+    assert.deepEqual(users.data.map((line) => line.requests), [4]);
+    assert.equal(users.totals.estimatedMicroUsd, undefined);
+    const own = await admin.ledger({ keyId: record.id, newestFirst: true });
+    assert.deepEqual(
+      own.data.map(({ requestId }) => requestId),
+      entries.filter(({ keyId }) => keyId === record.id)
+        .map(({ requestId }) => requestId).toReversed(),
+    );
+    await assert.rejects(
+      admin.usage({ by: ["hour", "user"] }),
+      (error) => error instanceof ApiError && error.details.param === "by",
+    );
+  });
+
   test("the pages of a list contain every item once", async (bench) => {
     const { accounts, admin } = bench;
     const { caller, accountId } = await createTestCaller(bench);

@@ -14,6 +14,7 @@ import { openAccountService, type OpenedAccounts } from "../service.ts";
 import type { LedgerEntry, ReservedCall } from "../records.ts";
 import type { Store } from "../store/store.ts";
 import { MODELS, PRICE, testClock } from "./open_test_accounts.ts";
+import { checkKeyUse } from "./check_key_use.ts";
 import { type FaultyStore, faultyStores } from "./faulty_store.ts";
 
 /** One action of the test. Numbers select among the existing processes, accounts or calls. */
@@ -102,7 +103,7 @@ class SimulatedLedger implements LedgerModel {
    */
   readonly failed = new Set<string>();
   keys: readonly string[] = [];
-  accountIds: readonly string[] = [];
+  readonly accountIds: string[] = [];
   calls = 0;
   readonly store: Store;
   readonly #view: () => FaultyStore;
@@ -127,21 +128,20 @@ class SimulatedLedger implements LedgerModel {
   async start(): Promise<void> {
     this.processes.push(await this.startProcess(), await this.startProcess());
     const { admin } = this.process(0).opened;
-    const accounts = [
-      await admin.accounts.create({}),
-      await admin.accounts.create({}),
-    ];
-    this.accountIds = accounts.map(({ id }) => id);
+    for (let n = 0; n < 2; n++) {
+      this.accountIds.push((await admin.accounts.create({})).id);
+    }
     const keys = await Promise.all(
-      accounts.map(({ id }) => admin.keys.issue({ accountId: id })),
+      // With a limit, so that the use of the keys is counted.
+      this.accountIds.map((accountId) =>
+        admin.keys.issue({ accountId, tokensPerMonth: 1e12 })
+      ),
     );
     this.keys = keys.map(({ text = "" }) => text);
   }
 
   process(index: number): Process {
-    const found = this.processes[index];
-    assert.ok(found !== undefined);
-    return found;
+    return this.processes[index] ?? assert.fail("there is no such process");
   }
 
   available(balanceKey: string): number {
@@ -394,5 +394,6 @@ class SimulatedLedger implements LedgerModel {
       assert.equal(kept.balanceMicroUsd, this.balances.get(`${index}`) ?? 0);
       assert.equal(kept.reservedMicroUsd, 0);
     }
+    await checkKeyUse(this.store);
   }
 }

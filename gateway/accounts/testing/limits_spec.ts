@@ -12,6 +12,31 @@ import {
   testCall,
 } from "./open_test_accounts.ts";
 
+/** The limits of calendar windows; the tests begin on Saturday 2026-11-21. */
+const WINDOWS = ([
+  ["day", "Sunday 2026-11-22"],
+  ["week", "Monday 2026-11-23"],
+  ["month", "Tuesday 2026-12-01"],
+] as const).flatMap(([window, opens]) => {
+  const name = `${window.charAt(0).toUpperCase()}${window.slice(1)}`;
+  return [
+    {
+      limit: `spendPer${name}MicroUsd`,
+      code: `spending_per_${window}`,
+      unit: "microUsd",
+      window,
+      opens,
+    },
+    {
+      limit: `tokensPer${name}`,
+      code: `tokens_per_${window}`,
+      unit: "tokens",
+      window,
+      opens,
+    },
+  ];
+});
+
 /** Registers the tests. */
 export function limitsSpec(test: AccountsTest): void {
   test("requests per minute: up to the limit at once, then one more per fraction of the minute", async (bench) => {
@@ -142,6 +167,68 @@ export function limitsSpec(test: AccountsTest): void {
     assert.equal(late.details.retryable, true);
     clock.ms += 1;
     await accounts.reserve(caller, testCall());
+  });
+
+  for (const row of WINDOWS) {
+    for (const holder of ["plan", "key"] as const) {
+      test(`${row.limit} of a ${holder}: what is used counts until the window ends`, async (bench) => {
+        const { accounts, clock } = bench;
+        const limits = { [row.limit]: row.unit === "tokens" ? 45 : 75 };
+        const { caller } = await createTestCaller(
+          bench,
+          holder === "plan" ? limits : { keyLimits: limits },
+        );
+        const [owner, code] = holder === "plan"
+          ? ["the account's", row.code]
+          : ["this key's", `key_${row.code}`];
+        const first = await accounts.reserve(caller, testCall());
+        // The first call may use less than the 30 tokens and 50 micro-dollars reserved for it.
+        const held = await expectRefusal(accounts, caller);
+        assert.equal(held.status, 429);
+        assert.equal(held.details.code, code);
+        assert.equal(held.details.retryAfterSeconds, 1);
+        assert.equal(held.details.retryable, true);
+        assert.match(held.message, /while other requests are active/);
+        first.settle({
+          usage: { input: 5, cacheRead: 5, cacheWrite: 5, output: 15 },
+          generatedChars: 60,
+          ended: "complete",
+        });
+        await bench.flush();
+        const error = await expectRefusal(accounts, caller);
+        assert.equal(error.details.code, code);
+        assert.equal(error.details.retryAfterSeconds, 60);
+        assert.equal(error.details.retryable, false);
+        assert.equal(
+          error.message,
+          `${owner} limit of ${
+            row.unit === "tokens" ? "45 tokens" : "$0.000075"
+          } a ${row.window} is reached; it opens on ${row.opens} 00:00 UTC (${
+            row.unit === "tokens"
+              ? "30 tokens used, 0 tokens reserved for active requests, and this request may use up to 30 tokens"
+              : "$0.000041 spent, $0.00 reserved for active requests, and this request may cost up to $0.00005"
+          })`,
+        );
+        clock.ms = Date.parse(`${row.opens.split(" ")[1]}T00:00:00Z`) - 1;
+        const late = await expectRefusal(accounts, caller);
+        assert.equal(late.details.retryAfterSeconds, 1);
+        assert.equal(late.details.retryable, true);
+        clock.ms += 1;
+        await accounts.reserve(caller, testCall());
+      });
+    }
+  }
+
+  test("a request larger than a whole window is refused with advice", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerDay: 20 });
+    const error = await expectRefusal(accounts, caller);
+    assert.match(
+      error.message,
+      /limit of 20 tokens a day is too small for this request .*lower max_tokens$/,
+    );
+    assert.equal(error.details.retryable, false);
+    await accounts.reserve(caller, testCall({ maxOutputTokens: 10 }));
   });
 
   test("a change of the plan applies to the next call", async (bench) => {

@@ -12,6 +12,7 @@ import {
   openAccountService,
   type OpenedAccounts,
 } from "../service.ts";
+import type { KeySettings } from "../repositories/key_repository.ts";
 import type { PlanSettings } from "../repositories/plan_repository.ts";
 import type { Store } from "../store/store.ts";
 
@@ -60,27 +61,40 @@ export async function openTestAccounts(
   };
 }
 
+/** A caller, with its text of a key and its ids. */
+export interface TestCaller {
+  readonly caller: Caller;
+  readonly key: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly planId: string;
+}
+
 /** Creates an account with its own plan, a balance and a key. */
 export async function createTestCaller(
   { accounts, admin }: OpenedAccounts,
   settings: PlanSettings & {
     readonly balanceMicroUsd?: number;
     readonly keyModels?: readonly string[];
+    readonly keyLimits?: KeySettings;
   } = {},
-): Promise<{ caller: Caller; key: string; accountId: string; planId: string }> {
-  const { balanceMicroUsd = 1_000_000, keyModels, ...plan } = settings;
+): Promise<TestCaller> {
+  const { balanceMicroUsd = 1_000_000, keyModels, keyLimits, ...plan } =
+    settings;
   const { id: planId } = await admin.plans.create(plan);
   const { id: accountId } = await admin.accounts.create({ planId });
   if (balanceMicroUsd !== 0) {
     await admin.accounts.topUp(accountId, { microUsd: balanceMicroUsd });
   }
-  const { text: key = "" } = await admin.keys.issue({
+  const { text: key = "", record } = await admin.keys.issue({
     accountId,
+    ...keyLimits,
     ...(keyModels === undefined ? {} : { models: keyModels }),
   });
   return {
     caller: await accounts.authenticate([key]),
     key,
+    keyId: record.id,
     accountId,
     planId,
   };

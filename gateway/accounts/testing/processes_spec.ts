@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { audit } from "../ledger/audit.ts";
 import type { LedgerEntry } from "../records.ts";
+import { checkKeyUse } from "./check_key_use.ts";
 import {
   createTestCaller,
   openTestAccounts,
@@ -51,6 +52,32 @@ export function processesSpec(kind: TestStore): void {
     assert.deepEqual(await audit(store), []);
   });
 
+  Deno.test(`${kind.name}: two processes spend the limit of one key completely, but no more`, async () => {
+    await using database = await kind.createDatabase();
+    const store = await database.open();
+    // The processes use the system's clock; the limit of a month hardly ends during the test.
+    await using opened = await openTestAccounts(store, testClock(Date.now()));
+    const { key, accountId } = await createTestCaller(opened, {
+      keyLimits: { spendPerMonthMicroUsd: 10_000 },
+    });
+    await using one = await startProcess(database.url);
+    await using two = await startProcess(database.url);
+    const processes = [one, two];
+    let spent = 0;
+    for (const process of processes) await process.send({ do: "spend", key });
+    for (const process of processes) spent += Number(await process.next());
+    for (const process of processes) {
+      await process.send({ do: "end" });
+      assert.equal(await process.next(), "ended");
+    }
+    const account = await opened.admin.accounts.get(accountId);
+    assert.equal(account.balanceMicroUsd, 1_000_000 - spent);
+    // Another call would have reserved 50.
+    assert.ok(spent <= 10_000 && spent > 10_000 - 50 * 21, `${spent} is spent`);
+    await checkKeyUse(store);
+    assert.deepEqual(await audit(store), []);
+  });
+
   Deno.test(`${kind.name}: a key revoked in one process is soon refused by another`, async () => {
     await using database = await kind.createDatabase();
     const store = await database.open();
@@ -83,6 +110,7 @@ export function processesSpec(kind: TestStore): void {
       const prepaid = await createTestCaller(opened, {
         balanceMicroUsd: 1_000_000_000,
         concurrentRequests: 1000,
+        keyLimits: { requestsPerMinute: 1e9, spendPerMonthMicroUsd: 1e12 },
       });
       return {
         keys: [opened.freshKey ?? "", prepaid.key],

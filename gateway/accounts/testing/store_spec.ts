@@ -5,8 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { migrate, MIGRATIONS } from "../store/migrations.ts";
+import { RESERVED_CALL } from "../records.ts";
+import { insertRow, rowOf } from "../store/record_rows.ts";
 import {
-  insertReservations,
   readReservations,
   type StoredReservation,
 } from "../store/reservation_rows.ts";
@@ -148,7 +149,9 @@ export function storeSpec(kind: TestStore): void {
     await assert.rejects(store.read("SELECT * FROM half"));
   });
 
-  test("migrate() preserves the reservations of active calls", async (store) => {
+  Deno.test(`${kind.name}: migrate() preserves the reservations of active calls`, async () => {
+    await using database = await kind.createDatabase();
+    const store = await database.open({ migrations: MIGRATIONS.slice(0, 1) });
     const call: StoredReservation = {
       leaseId: "owner",
       balanceModel: "",
@@ -164,24 +167,24 @@ export function storeSpec(kind: TestStore): void {
         atMs: 6,
       },
     };
-    await store.write(async (sql) => {
-      await sql.all("DROP TABLE reservations");
-      await sql.all("DELETE FROM migrations WHERE version > 0");
-    });
-    const tables = (MIGRATIONS[0] ?? []).filter((step) =>
-      step.includes("reservations (")
-    );
-    await migrate(store, [tables]);
-    await store.write((sql) => insertReservations(sql, store.dialect, [call]));
-    await migrate(store, [tables, ...MIGRATIONS.slice(1, 2)]);
-    const reservations = await readReservations(
-      { all: store.read },
-      store.dialect,
-      [
-        "req_1",
-      ],
-    );
-    assert.deepEqual([...reservations.values()], [call]);
+    try {
+      await store.write((sql) =>
+        insertRow(sql, "reservations", {
+          owner_id: call.leaseId,
+          purse: call.balanceModel,
+          ...rowOf(RESERVED_CALL, call.call),
+        })
+      );
+      await migrate(store);
+      const reservations = await readReservations(
+        { all: store.read },
+        store.dialect,
+        ["req_1"],
+      );
+      assert.deepEqual([...reservations.values()], [call]);
+    } finally {
+      await store.close();
+    }
   });
 
   test("migrate() refuses a store written by a newer version", async (store) => {

@@ -8,33 +8,40 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest } from "../../dialect.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+import { hostSettings, withCallIds } from "./host_forms.ts";
 import { isOwnDetail, readCallSignature } from "./signatures.ts";
 
 /** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
 const REASONING = "messages[].reasoning_content";
 
 /**
- * The messages without foreign signatures, and without reasoning if the model refuses it.
- * Undefined if no message changes, so that the caller's bytes can be sent unchanged.
+ * The messages without foreign signatures, and without reasoning if the model refuses it; and the
+ * fields that the host takes in another form. Undefined if nothing changes, so that the caller's bytes can be sent unchanged.
  */
 export function cleanRequest(
   body: JsonObject,
   can: Capabilities,
 ): CleanRequest | undefined {
-  const messages = body["messages"];
-  if (!Array.isArray(messages)) return undefined;
   const losses = new Set<string>();
+  const settings = hostSettings(body, can, losses);
+  const messages = body["messages"];
   let changed = false;
-  const cleaned = messages.map((message: unknown) => {
-    const clean = isObject(message)
-      ? cleanMessage(message, can, losses)
-      : undefined;
-    if (clean === undefined) return message;
-    changed = true;
-    return clean;
-  });
-  return changed
-    ? { fields: { messages: cleaned }, removed: [...losses] }
+  const cleaned = !Array.isArray(messages)
+    ? []
+    : messages.map((message: unknown) => {
+      const clean = isObject(message)
+        ? cleanMessage(message, can, losses)
+        : undefined;
+      const named = withCallIds(clean ?? message, can);
+      if (named === message) return message;
+      changed = true;
+      return named;
+    });
+  return changed || Object.keys(settings).length > 0
+    ? {
+      fields: { ...settings, ...(changed ? { messages: cleaned } : {}) },
+      removed: [...losses],
+    }
     : undefined;
 }
 

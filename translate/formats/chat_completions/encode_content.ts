@@ -73,7 +73,7 @@ function encodePart(
         image_url: { url: imageUrl(part, can, losses) },
       }];
     case "document":
-      return encodeDocument(part, losses);
+      return encodeDocument(part, can, losses);
     case "audio":
       return [{
         type: "input_audio",
@@ -122,6 +122,7 @@ function imageUrl(
 
 function encodeDocument(
   part: DocumentPart,
+  can: Capabilities,
   losses: DroppedFields,
 ): readonly JsonObject[] {
   const text = documentText(part);
@@ -130,6 +131,12 @@ function encodeDocument(
     throw losses.partRefusal(
       part,
       "cannot be sent to this model by its address; send its bytes",
+    );
+  }
+  if (!can.files) {
+    throw losses.partRefusal(
+      part,
+      "cannot be sent to this model; send its text",
     );
   }
   const file: JsonObject = {

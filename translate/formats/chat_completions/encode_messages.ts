@@ -130,7 +130,7 @@ function encodeResult(
   can: Capabilities,
   losses: DroppedFields,
 ): ToolMessage {
-  const id = wireCallId(result.id, can.maxToolCallId);
+  const id = wireCallId(result.id, can.maxToolCallId, can.callIdForm);
   const texts: string[] = [];
   const others: ContentSource[] = [];
   for (const part of result.content) {
@@ -231,7 +231,7 @@ function encodeAssistant(
 }
 
 function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
-  const id = wireCallId(call.id, can.maxToolCallId);
+  const id = wireCallId(call.id, can.maxToolCallId, can.callIdForm);
   const name = wireToolName(call.name, can.maxToolName);
   if (call.freeText === true && can.customTools) {
     const input = freeTextInput(call.arguments);

@@ -14,6 +14,7 @@ import type {
   FunctionTool,
   GenerationRequest,
   OutputFormat,
+  Tool,
   ToolChoice,
 } from "../../model/request.ts";
 import { encodableTools, toolFields } from "../../model/tools.ts";
@@ -27,6 +28,12 @@ export interface EncodedTools {
   /** The changed tool names, and the name of the tool that replaces a schema. */
   readonly context: DecodeContext;
 }
+
+/** For a host that takes no `json_object`. */
+export const ANY_OBJECT: JsonObject = {
+  type: "json_schema",
+  json_schema: { name: "response", schema: { type: "object" } },
+};
 
 type SchemaFormat = OutputFormat & { readonly type: "schema" };
 
@@ -53,6 +60,9 @@ export function encodeTools(
     [...names, ...calledNames(request.turns)],
     can.maxToolName,
   );
+  if (!can.strictTools && kept.some(isStrict)) {
+    losses.path(`${request.fieldNames.tools}[].strict`);
+  }
   const tools = kept.map((tool) =>
     tool.type === "opaque" ? tool.value : encodeTool(tool, can)
   );
@@ -77,10 +87,16 @@ export function encodeTools(
   }
   const responseFormat = format === undefined
     ? undefined
-    : encodeFormat(format);
+    : encodeFormat(format, can);
   return {
     fields: compact({
-      ...toolFields(request, tools, can, losses, choiceOf),
+      ...toolFields(
+        permittedChoice(request, tools, can, losses),
+        tools,
+        can,
+        losses,
+        choiceOf,
+      ),
       response_format: responseFormat,
     }),
     context: { toolNames },
@@ -109,9 +125,29 @@ function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
       name,
       description: tool.description,
       parameters: tool.parameters ?? NO_PARAMETERS,
-      strict: tool.strict,
+      strict: can.strictTools ? tool.strict : undefined,
     }),
   };
+}
+
+function isStrict(tool: Tool): boolean {
+  return tool.type === "function" && tool.strict === true;
+}
+
+/** The request with the choice left to the model, where the model cannot be made to call a tool. */
+function permittedChoice(
+  request: GenerationRequest,
+  tools: readonly JsonObject[],
+  can: Capabilities,
+  losses: DroppedFields,
+): GenerationRequest {
+  const { toolChoice: choice } = request;
+  if (
+    can.toolChoiceRequired || choice === undefined || tools.length === 0 ||
+    choice.type === "auto" || choice.type === "none"
+  ) return request;
+  losses.field("toolChoice");
+  return { ...request, toolChoice: { type: "auto" } };
 }
 
 function encodeChoice(
@@ -145,12 +181,15 @@ function namedFunction(name: string): JsonObject {
   return { type: "function", function: { name } };
 }
 
-function encodeFormat(format: OutputFormat): JsonObject | undefined {
+function encodeFormat(
+  format: OutputFormat,
+  can: Capabilities,
+): JsonObject | undefined {
   switch (format.type) {
     case "text":
       return undefined;
     case "json":
-      return { type: "json_object" };
+      return can.jsonObject ? { type: "json_object" } : ANY_OBJECT;
     case "schema":
       return {
         type: "json_schema",

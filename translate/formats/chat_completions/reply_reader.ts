@@ -53,6 +53,8 @@ export function replyReader(
   let plainThoughts = false;
   let sawDelta = false;
   let usageSoFar: Usage = {};
+  const usageIn = (value: unknown): Usage | undefined =>
+    decodeUsage(value, usageSoFar, context.cachedBesidePrompt);
 
   const thoughts = (delta: JsonObject): void => {
     const plain = textIn(delta["reasoning_content"]) ??
@@ -179,9 +181,9 @@ export function replyReader(
       blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
       calls(delta, whole);
       const usageEvents: ReplyEvent[] = [];
-      const usage = decodeUsage(chunk["usage"], usageSoFar) ??
-        decodeUsage(objectOr(chunk["x_groq"])["usage"], usageSoFar) ??
-        decodeUsage(choice["usage"], usageSoFar);
+      const usage = usageIn(chunk["usage"]) ??
+        usageIn(objectOr(chunk["x_groq"])["usage"]) ??
+        usageIn(choice["usage"]);
       if (usage !== undefined) {
         usageSoFar = mergeUsage(usageSoFar, usage);
         usageEvents.push({ type: "usage", usage });

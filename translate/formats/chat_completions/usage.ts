@@ -16,10 +16,13 @@ import type { Usage } from "../../model/reply.ts";
 /**
  * Decodes a `usage` object; undefined if there is none. If this object does not report cached
  * tokens, the counts of `earlier` are kept, since its prompt tokens still include them.
+ *
+ * @param cachedBesidePrompt whether cached tokens beyond the prompt's are never a part of them
  */
 export function decodeUsage(
   value: unknown,
   before: Usage = {},
+  cachedBesidePrompt = false,
 ): Usage | undefined {
   if (!isObject(value)) return undefined;
   const prompt = countIn(value["prompt_tokens"]);
@@ -38,9 +41,11 @@ export function decodeUsage(
   // Prompt tokens include the cached ones. If there are more cached tokens than prompt tokens,
   // the total shows whether the cached ones are counted separately.
   const total = countIn(value["total_tokens"]);
-  const beside = total !== undefined && cached > (prompt ?? cached) &&
-    total >= (prompt ?? 0) + cached +
-        (countIn(value["completion_tokens"]) ?? 0);
+  const beside = cached > (prompt ?? cached) &&
+    (cachedBesidePrompt ||
+      (total !== undefined &&
+        total >= (prompt ?? 0) + cached +
+            (countIn(value["completion_tokens"]) ?? 0)));
   const room = beside
     ? (prompt ?? 0) + cached
     : total === undefined

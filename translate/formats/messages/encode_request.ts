@@ -128,6 +128,7 @@ export function encodeRequest(
       ...(request.serviceTier === undefined ? {} : {
         service_tier: request.serviceTier === "auto" ? "auto" : "standard_only",
       }),
+      ...(can.promptCaching ? { cache_control: { type: "ephemeral" } } : {}),
       ...(request.stream ? { stream: true } : {}),
     },
     headers: turns.some((turn) => turn.role === "system")

@@ -140,6 +140,13 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
       },
       [],
     ],
+    [
+      "a model whose prompts are to be cached",
+      {},
+      { cache_control: { type: "ephemeral" } },
+      [],
+      { ...BUDGET, promptCaching: true },
+    ],
     ["tier auto", { serviceTier: "auto" }, { service_tier: "auto" }, []],
     [
       "tier default",

@@ -7,7 +7,13 @@
  */
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
-import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
+import type { Capabilities } from "../../model/capabilities.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  textIn,
+} from "../../bytes/json.ts";
 import { checked } from "../../model/schema.ts";
 import { SEND_ALL } from "./state_errors.ts";
 
@@ -46,6 +52,30 @@ export function checkPassable(body: unknown): void {
   refuseOther(body);
   checked(passable, body);
   refuseState(body);
+}
+
+/** Types of tools and items that not every upstream of this format has. */
+const GROUPS: ReadonlySet<unknown> = new Set(["namespace", "additional_tools"]);
+const FREE_TEXT: ReadonlySet<unknown> = new Set([
+  "custom",
+  "custom_tool_call",
+  "custom_tool_call_output",
+]);
+
+/** Whether the model has the kinds of tools that a request offers or has called. */
+export function isPassable(body: JsonObject, can: Capabilities): boolean {
+  if (can.toolGroups && can.customTools) return true;
+  return [...arrayOr(body["tools"]), ...arrayOr(body["input"])].every((one) =>
+    !isObject(one) ||
+    (can.toolGroups ||
+        !GROUPS.has(one["type"]) && textIn(one["namespace"]) === undefined) &&
+      (can.customTools || !isFreeText(one))
+  );
+}
+
+function isFreeText(one: JsonObject): boolean {
+  return FREE_TEXT.has(one["type"]) ||
+    arrayOr(one["tools"]).some((tool) => isObject(tool) && isFreeText(tool));
 }
 
 /**

@@ -19,15 +19,18 @@ import { isTagged } from "../../model/signature_tags.ts";
 /** The value of `include` that requests the signatures of reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
+/** The longest id of an item; a few upstreams send longer ones, and others then refuse them. */
+const MAX_ITEM_ID = 64;
+
 /**
- * A copy of the input without reasoning signed in another format, and without the ids of unsigned
- * reasoning, since no upstream stores the items that they refer to. Undefined if the input has
- * neither.
+ * A copy of the input without reasoning signed in another format, without the ids of unsigned
+ * reasoning, since no upstream stores the items that they refer to, and without ids that are too
+ * long. Undefined if the input has none of them.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
   const input = body["input"];
   if (!Array.isArray(input)) return undefined;
-  if (!input.some((item) => isForeignItem(item) || isUnproven(item))) {
+  if (!input.some((item) => isForeignItem(item) || hasUselessId(item))) {
     return undefined;
   }
   const cleaned = input.filter((item) => !isForeignItem(item)).map(withoutId);
@@ -39,14 +42,16 @@ function isForeignItem(item: unknown): boolean {
     isTagged(item["encrypted_content"]);
 }
 
-function isUnproven(item: unknown): item is JsonObject {
-  return isObject(item) && item["type"] === "reasoning" &&
-    item["id"] !== undefined &&
+/** Whether no upstream can use the item's id. */
+function hasUselessId(item: unknown): item is JsonObject {
+  if (!isObject(item) || item["id"] === undefined) return false;
+  const isUnproven = item["type"] === "reasoning" &&
     textIn(item["encrypted_content"]) === undefined;
+  return isUnproven || (textIn(item["id"])?.length ?? 0) > MAX_ITEM_ID;
 }
 
 function withoutId(item: unknown): unknown {
-  if (!isUnproven(item)) return item;
+  if (!hasUselessId(item)) return item;
   const { id: _, ...rest } = item;
   return rest;
 }

@@ -6,8 +6,8 @@
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
-import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject } from "../../bytes/json.ts";
+import { frameJson } from "../../stream/frame_json.ts";
 import { replyReader } from "./reply_reader.ts";
 
 /** Creates the decoder for one stream. */
@@ -17,7 +17,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
     push(frame) {
       const text = frame.data.trim();
       if (text === "" || text === "[DONE]") return [];
-      const data = exactJson(text);
+      const data = frameJson(frame);
       if (data === undefined) {
         return reader.fail(
           new ApiError(

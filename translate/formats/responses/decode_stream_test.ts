@@ -264,6 +264,28 @@ Deno.test("streamDecoder() emits one block of reasoning, with the signature in i
   );
 });
 
+Deno.test("streamDecoder() takes a signature from the first frame of its item if the last one has none", () => {
+  const item = { type: "reasoning", id: "rs_1", summary: [] };
+  assert.deepEqual(
+    blocks([
+      CREATED,
+      added(0, { ...item, encrypted_content: "early" }),
+      delta("reasoning_summary_text", 0, "one", { summary_index: 0 }),
+      done(0, item),
+      done(1, message("hi")),
+      ended("completed"),
+    ]),
+    [
+      {
+        kind: "reasoning",
+        text: "one",
+        signature: { from: "responses", value: "early" },
+      },
+      { kind: "text", text: "hi" },
+    ],
+  );
+});
+
 Deno.test("streamDecoder() emits the input of a free-text call as arguments", () => {
   const custom: JsonObject = {
     type: "custom_tool_call",

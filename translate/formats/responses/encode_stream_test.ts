@@ -610,3 +610,26 @@ Deno.test("streamEncoder() follows the grammar, and its last frame contains the 
     },
   ));
 });
+
+Deno.test("a completed reply states when it ended, any other one null", async (t) => {
+  const rows: [StopReason, number | null][] = [
+    ["end", 1_780_000_007],
+    ["tool_use", 1_780_000_007],
+    ["max_tokens", null],
+  ];
+  for (const [reason, expected] of rows) {
+    await t.step(reason, () => {
+      let calls = 0;
+      const endedAt = (): number => 1_780_000_007 + calls++;
+      const events = [START, ...text("a"), stop(reason), END];
+      const { reply } = read(events, { endedAt });
+      assert.equal(reply["completed_at"], expected);
+      assert.ok(calls <= 1);
+      calls = 0;
+      const whole = encodeReply(events, { ...CONTEXT, endedAt });
+      assert.deepEqual(whole, reply);
+    });
+  }
+  const { reply } = read([START, ...text("a"), stop("end"), END]);
+  assert.equal(reply["completed_at"], null);
+});

@@ -19,6 +19,7 @@ import {
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
+import { TextBuffer } from "../../bytes/text_buffer.ts";
 import type { ReplyEvent, StopReason } from "../../model/reply.ts";
 import {
   argumentsOf,
@@ -162,8 +163,8 @@ export function itemReader(
       item.source ??= part;
       if (item.source !== part) return;
     }
-    const before = item.partTexts.get(key) ?? "";
-    item.partTexts.set(key, before + text);
+    item.lastPart = partOf(item, key);
+    item.lastPart.push(text);
     if (isCall(item) && !item.open) return openCall(item);
     if (!openBlock(item, part, key)) return;
     const written = item.freeText?.push(text) ?? text;
@@ -176,9 +177,10 @@ export function itemReader(
     key: string,
     whole: string,
   ): void => {
-    const known = item.partTexts.get(key) ?? "";
-    if (whole.length > known.length && whole.startsWith(known)) {
-      add(item, part, key, whole.slice(known.length));
+    const known = item.parts.get(key);
+    const length = known?.length ?? 0;
+    if (whole.length > length && whole.startsWith(String(known ?? ""))) {
+      add(item, part, key, whole.slice(length));
     }
   };
   const describe = (item: ItemState, raw: JsonObject): void => {
@@ -195,7 +197,7 @@ export function itemReader(
   const openCall = (item: ItemState): void => {
     const key = item.kind === "call" ? "arguments:0" : "input:0";
     if (item.open || !openBlock(item, "", key)) return;
-    const text = item.partTexts.get(key) ?? "";
+    const text = String(item.parts.get(key) ?? "");
     const written = item.freeText?.push(text) ?? text;
     if (written !== "") emit(item, { type: "delta", text: written });
   };
@@ -218,7 +220,7 @@ export function itemReader(
             complete(item, source, partKey(source, index), whole);
           });
         }
-        sign(item, textIn(raw["encrypted_content"]));
+        sign(item, textIn(raw["encrypted_content"]) ?? item.signature);
         break;
       case "call":
         complete(item, "arguments", "arguments:0", argumentsOf(raw));
@@ -279,6 +281,9 @@ export function itemReader(
     const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
     const item = newItem(index, kind);
     describe(item, raw);
+    if (kind === "reasoning") {
+      item.signature = textIn(raw["encrypted_content"]);
+    }
     // Items of other types, such as the vendor's own tools, emit nothing and must not block later
     // items.
     if (kind === "other") closeItem(item);
@@ -338,9 +343,11 @@ export function itemReader(
   return {
     part: readPart,
     more(text) {
-      if (last === undefined) return;
-      const { kind, part } = last;
-      if (kind !== "other") add(last, part.split(":")[0] ?? "", part, text);
+      // The frame before gave one delta, so the block of its part is open.
+      if (last?.lastPart === undefined || text === "" || last.closed) return;
+      last.lastPart.push(text);
+      const written = last.freeText?.push(text) ?? text;
+      if (written !== "") emit(last, { type: "delta", text: written });
     },
     added: itemAdded,
     done: itemDone,
@@ -355,4 +362,13 @@ export function itemReader(
     isEmpty: () => items.size === 0,
     stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
   };
+}
+
+function partOf(item: ItemState, key: string): TextBuffer {
+  let part = item.parts.get(key);
+  if (part === undefined) {
+    part = new TextBuffer();
+    item.parts.set(key, part);
+  }
+  return part;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { upstreamJson } from "../../bytes/exact_json.ts";
+import type { TextBuffer } from "../../bytes/text_buffer.ts";
 import {
   countIn,
   isObject,
@@ -41,7 +42,9 @@ export interface ItemState {
    */
   part: string;
   /** The text read so far for each part, by part key. */
-  readonly partTexts: Map<string, string>;
+  readonly parts: Map<string, TextBuffer>;
+  /** The text of the part that was read last. */
+  lastPart: TextBuffer | undefined;
   /**
    * Which parts of a reasoning item are used: summaries or the reasoning itself, whichever
    * arrives first.
@@ -53,6 +56,8 @@ export interface ItemState {
   namespace: string | undefined;
   /** The id that pairs the call with its output. */
   callId: string | undefined;
+  /** The signature in its first frame; the last frame may have another one. */
+  signature: string | undefined;
   /** Wraps the input of a free-text call as arguments. */
   readonly freeText: FreeTextWriter | undefined;
   /** Whether its `done` event was read. */
@@ -98,11 +103,13 @@ export function newItemState(kind: ItemKind): ItemState {
     waiting: [],
     open: false,
     part: "",
-    partTexts: new Map(),
+    parts: new Map(),
+    lastPart: undefined,
     source: undefined,
     name: undefined,
     namespace: undefined,
     callId: undefined,
+    signature: undefined,
     freeText: kind === "free call" ? freeTextWriter() : undefined,
     done: false,
     closed: false,

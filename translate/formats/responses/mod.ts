@@ -4,7 +4,7 @@
  * @module
  */
 import type { Dialect } from "../../dialect.ts";
-import { checkPassable } from "./check_passable.ts";
+import { checkPassable, isPassable } from "./check_passable.ts";
 import { decodeReply } from "./decode_reply.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { streamDecoder } from "./decode_stream.ts";
@@ -30,6 +30,7 @@ export const responses: Dialect = {
   decodeRequest,
   encodeRequest,
   checkPassable,
+  isPassable,
   cleanRequest,
   withoutSignatures: withoutProofs,
   passThroughFields,

@@ -317,6 +317,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     result = {
       ...config,
       status: reason === null ? "completed" : "incomplete",
+      completed_at: reason === null ? context.endedAt?.() ?? null : null,
       incomplete_details: reason === null ? null : { reason },
       output,
       usage: encodeUsage(usage ?? {}, context.inputEstimate),

@@ -14,12 +14,13 @@ import {
   type JsonDraft,
   type JsonObject,
   objectOr,
-  parseJson,
   stringIn,
 } from "../../bytes/json.ts";
 import { spliceFields, topLevelOf } from "../../bytes/json_splice.ts";
+import { TextBuffer } from "../../bytes/text_buffer.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { encodeText, joinPieces } from "../../bytes/buffers.ts";
+import { frameJson } from "../../stream/frame_json.ts";
 import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
 import { replyFields } from "./clean_request.ts";
@@ -36,6 +37,13 @@ const OPENING: ReadonlySet<string> = new Set([
   "keepalive",
 ]);
 
+/** A frame, its JSON value and the text of that. */
+interface ReadFrame {
+  readonly bytes: Uint8Array;
+  readonly data: JsonObject;
+  readonly text: string;
+}
+
 /** Makes the keeper of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
   const fields = replyFields(context);
@@ -50,10 +58,12 @@ export function streamEnding(context: EncodeContext): StreamEnding {
    * The upstream's first frames, held back until another frame follows: only then it is known
    * whether the caller already has first frames of its own.
    */
-  const held: { readonly bytes: Uint8Array; readonly data: JsonObject }[] = [];
+  const held: ReadFrame[] = [];
   /** The complete items. `open` is the current item with the text so far. */
   const output: unknown[] = [];
-  let open: { readonly item: JsonObject; text: string } | undefined;
+  let open:
+    | { readonly item: JsonObject; readonly text: TextBuffer }
+    | undefined;
   let usage: Usage | undefined;
 
   const begin = (): void => {
@@ -79,15 +89,16 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     for (const event of events) {
       if (event.type === "usage") usage = mergeUsage(usage ?? {}, event.usage);
       else if (event.type === "delta" && open !== undefined) {
-        open.text += event.text;
+        open.text.push(event.text);
       }
     }
   };
   const noteItem = (type: string, data: JsonObject): void => {
     const item = data["item"];
     if (!isObject(item)) return;
-    if (type === "response.output_item.added") open = { item, text: "" };
-    else if (type === "response.output_item.done") {
+    if (type === "response.output_item.added") {
+      open = { item, text: new TextBuffer() };
+    } else if (type === "response.output_item.done") {
       output.push(item);
       open = undefined;
     }
@@ -120,43 +131,41 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     if (number !== undefined) changes["sequence_number"] = number;
     return changes;
   };
-  const written = (bytes: Uint8Array, data: JsonObject): Uint8Array => {
+  const written = ({ bytes, data, text }: ReadFrame): Uint8Array => {
     const changes = changed(data);
-    return Object.keys(changes).length === 0 ? bytes : spliced(bytes, changes);
+    return Object.keys(changes).length === 0
+      ? bytes
+      : spliced(bytes, changes, text);
   };
-  const framesOf = (
-    bytes: Uint8Array,
-    data: JsonObject,
-  ): readonly Uint8Array[] => {
+  const framesOf = (frame: ReadFrame): readonly Uint8Array[] => {
+    const { data } = frame;
     const type = stringIn(data["type"]) ?? "";
     if (!started) {
       if (OPENING.has(type)) {
-        held.push({ bytes, data });
+        held.push(frame);
         return [];
       }
       begin();
     }
-    const first = isLate ? [] : held;
-    const before = first.map((frame) => written(frame.bytes, frame.data));
+    const before = isLate ? [] : held.map(written);
     held.length = 0;
     noteItem(type, data);
-    return [...before, written(bytes, data)];
+    return [...before, written(frame)];
   };
 
   return {
+    setsModel: true,
     keep(bytes, frames, events) {
       note(events);
-      const text = frames.find((frame) => frame.data !== "")?.data ?? "";
-      const data = parseJson(text);
-      return isObject(data) ? framesOf(bytes, data) : [bytes];
+      const frame = frames.find((frame) => frame.data !== "");
+      const data = frame && frameJson(frame);
+      return frame !== undefined && isObject(data)
+        ? framesOf({ bytes, data, text: frame.data })
+        : [bytes];
     },
     keepMatched(like, events, chunk, start, end) {
       note(events);
-      let upstream: number | undefined;
-      like.eachCount((key, count) => {
-        if (key === "sequence_number") upstream = count;
-      });
-      const number = numbered(upstream);
+      const number = numbered(like.count("sequence_number"));
       return number === undefined
         ? undefined
         : spliced(chunk.subarray(start, end), { sequence_number: number });
@@ -178,7 +187,9 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     fail(error: ApiError) {
       begin();
       const { event, ofReply } = streamError(error);
-      const cut = open === undefined ? [] : [cutItem(open.item, open.text)];
+      const cut = open === undefined
+        ? []
+        : [cutItem(open.item, String(open.text))];
       const response = {
         ...replyConfig(context),
         ...FAILED_STATE,
@@ -218,13 +229,27 @@ function cutItem(item: JsonObject, text: string): JsonObject {
   }
 }
 
-/** The frame with some fields of its data replaced. Fields of `response` are replaced inside it. */
-function spliced(bytes: Uint8Array, changes: JsonObject): Uint8Array {
+/**
+ * The frame with some fields of its data replaced. Fields of `response` are replaced inside it.
+ *
+ * @param text the text of the data, if known: saves decoding it again where it is ASCII
+ */
+function spliced(
+  bytes: Uint8Array,
+  changes: JsonObject,
+  text?: string,
+): Uint8Array {
   const start = bytes.indexOf(OPEN_BRACE);
   const json = bytes.subarray(start);
-  // Data on several lines: the line breaks and field names between them are not part of the JSON.
   const breaks = json.indexOf(LINE_END);
-  const top = topLevelOf(json);
+  // One line of ASCII: text and bytes have the same positions.
+  const chars = text?.length === breaks && text.startsWith("{")
+    ? text
+    : undefined;
+  const top = chars === undefined
+    ? topLevelOf(json)
+    : topLevelOf(json.subarray(0, breaks), chars);
+  // Data on several lines: the line breaks and field names between them are not part of the JSON.
   if (breaks >= 0 && breaks < top.closing) return bytes;
   const { response, ...plain } = changes;
   if (response === undefined) {
@@ -235,17 +260,22 @@ function spliced(bytes: Uint8Array, changes: JsonObject): Uint8Array {
   }
   const found = top.fields.find(({ key }) => key === "response");
   if (found === undefined) return bytes;
+  const { valueStart, valueEnd } = found;
+  const old = json.subarray(valueStart, valueEnd);
   const inner = spliceFields(
-    json.subarray(found.valueStart, found.valueEnd),
+    old,
     objectOr(response),
+    topLevelOf(old, chars?.slice(valueStart, valueEnd)),
   );
-  const around = joinPieces([
-    json.subarray(0, found.valueStart),
+  const around = [
+    json.subarray(0, valueStart),
     inner,
-    json.subarray(found.valueEnd),
-  ]);
+    json.subarray(valueEnd),
+  ];
   return joinPieces([
     bytes.subarray(0, start),
-    Object.keys(plain).length === 0 ? around : spliceFields(around, plain),
+    ...Object.keys(plain).length === 0
+      ? around
+      : [spliceFields(joinPieces(around), plain)],
   ]);
 }

@@ -300,3 +300,49 @@ Deno.test("a request that passes through contains no signature of another format
     { role: "assistant", content: "hi" },
   ]);
 });
+
+Deno.test("streamEnding() replaces fields at the right place beside text beyond ASCII and in data on two lines", () => {
+  const response = {
+    ...REPLY,
+    instructions: "é😀 ".repeat(20),
+    status: "in_progress",
+    output: [],
+  };
+  const data = JSON.stringify({ type: "response.created", response });
+  const item = JSON.stringify({
+    type: "response.output_item.added",
+    output_index: 0,
+    item: { ...MESSAGE, content: [] },
+  });
+  const oneLine = `data: ${data}\n\ndata: ${item}\n\n`;
+  const relay = streamRelay(responses, responses, PLAIN_CONTEXT, CONTEXT);
+  const sent = DECODER.decode(relay.push(ENCODER.encode(oneLine)));
+  const first = JSON.parse(sent.slice("data: ".length, sent.indexOf("\n")));
+  assert.deepEqual(first.response, {
+    ...response,
+    id: OURS,
+    model: CONTEXT.model,
+    store: false,
+    previous_response_id: null,
+  });
+  const twoLines = `data: ${data.replace(',"', ',\ndata: "')}\n\n` +
+    `data: ${item}\n\n`;
+  const other = streamRelay(responses, responses, PLAIN_CONTEXT, CONTEXT);
+  assert.equal(
+    DECODER.decode(other.push(ENCODER.encode(twoLines))),
+    twoLines,
+  );
+});
+
+Deno.test("a request that passes through contains no id that is longer than the format allows", () => {
+  const item = (id: string) => ({
+    type: "message",
+    id,
+    role: "assistant",
+    content: [{ type: "output_text", text: "hi" }],
+  });
+  const longest = "m".repeat(64);
+  const { id: _, ...bare } = item("");
+  const asked = { model: "m", input: [item(longest), item(`${longest}m`)] };
+  assert.deepEqual(JSON.parse(passed(asked)).input, [item(longest), bare]);
+});

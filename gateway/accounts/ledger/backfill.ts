@@ -1,0 +1,138 @@
+/**
+ * Keeps the roll-ups of the ledger in order, in the background: sums up the entries that an
+ * older version wrote without them, newest first, and removes old hours. Each write is
+ * short, so that neither the event loop nor other writes wait long.
+ *
+ * @module
+ */
+import { DAY_MS } from "./calendar_window.ts";
+import { addStoredDays } from "../store/ledger_day_rows.ts";
+import { addStoredUsage, HOUR_MS } from "../store/usage_rows.ts";
+import { intOf, type Sql, type Store } from "../store/store.ts";
+import type { Timer } from "../timer.ts";
+
+/** How long hours are kept, in days; days are kept for ever. */
+export const HOURS_DAYS = 35;
+
+/** Options of {@linkcode startBackfill}. */
+export interface BackfillOptions {
+  /** The store with the ledger. */
+  readonly store: Store;
+  /** Current Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Waits between two writes. */
+  readonly timer: Timer;
+}
+
+/** The running backfill. */
+export interface Backfill {
+  /** Stops it, after the write under way. */
+  stop(): Promise<void>;
+}
+
+const FIRST_MS = 200;
+/** Pause once nothing is left to do, and after a failed write. */
+const IDLE_MS = 600_000;
+const RETRY_MS = 5000;
+/** Pause after a write, as a multiple of its duration: other work has the rest of the time. */
+const PAUSE_FACTOR = 2;
+const MIN_PAUSE_MS = 5;
+const FIRST_ENTRIES = 200;
+const MAX_ENTRIES = 20_000;
+/** A write that took longer is followed by a smaller one, a shorter one by a larger. */
+const TARGET_MS = 6;
+
+/** Starts it. */
+export function startBackfill(options: BackfillOptions): Backfill {
+  const { store, now, timer } = options;
+  let cancel = (): void => {};
+  let running: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  let isFilled = false;
+  let entries = FIRST_ENTRIES;
+  /** Returns the pause until the next step, in milliseconds. */
+  const step = async (): Promise<number> => {
+    const startMs = performance.now();
+    const more = isFilled
+      ? await removeOldHour(store, now())
+      : await isMissing(store) &&
+        await store.write((sql) => backfillSlice(sql, entries, now()));
+    const tookMs = performance.now() - startMs;
+    if (!isFilled) {
+      if (tookMs > TARGET_MS) entries = Math.max(50, entries / 2);
+      else if (tookMs < TARGET_MS / 2) {
+        entries = Math.min(MAX_ENTRIES, entries * 2);
+      }
+    }
+    if (more) return Math.max(MIN_PAUSE_MS, tookMs * PAUSE_FACTOR);
+    if (isFilled) return IDLE_MS;
+    isFilled = true;
+    return MIN_PAUSE_MS;
+  };
+  const schedule = (ms: number): void => {
+    if (isStopped) return;
+    cancel = timer(ms, () => {
+      // The ledger's writes report an outage of the store.
+      running = step().catch(() => RETRY_MS).then(schedule);
+    });
+  };
+  schedule(FIRST_MS);
+  return {
+    async stop() {
+      isStopped = true;
+      cancel();
+      await running;
+    },
+  };
+}
+
+async function isMissing(store: Store): Promise<boolean> {
+  const [row] = await store.read("SELECT next_seq FROM roll_up_backfill");
+  return row !== undefined && intOf(row, "next_seq") > 0;
+}
+
+/**
+ * Sums up the newest entries that are missing in the roll-ups, at most `entries` of them. Returns
+ * whether any are left. Call it inside {@linkcode Store.write}.
+ */
+export async function backfillSlice(
+  sql: Sql,
+  entries: number,
+  nowMs: number,
+): Promise<boolean> {
+  const [row] = await sql.all("SELECT next_seq FROM roll_up_backfill");
+  const last = row === undefined ? 0 : intOf(row, "next_seq");
+  if (last === 0) return false;
+  const first = Math.max(0, last - Math.floor(entries));
+  await addStoredUsage(
+    sql,
+    first,
+    last,
+    Math.floor(nowMs / HOUR_MS) - HOURS_DAYS * 24,
+  );
+  await addStoredDays(sql, first, last);
+  const [before] = await sql.all(
+    "SELECT seq, at_ms FROM ledger WHERE seq <= $1 ORDER BY seq DESC LIMIT 1",
+    [first],
+  );
+  await sql.all("UPDATE roll_up_backfill SET next_seq = $1, from_day = $2", [
+    before === undefined ? 0 : intOf(before, "seq"),
+    // The day of the newest missing entry is incomplete.
+    before === undefined ? 0 : Math.floor(intOf(before, "at_ms") / DAY_MS) + 1,
+  ]);
+  return before !== undefined;
+}
+
+/** Removes the oldest hour if it is old enough. Returns whether there may be another. */
+async function removeOldHour(store: Store, nowMs: number): Promise<boolean> {
+  const oldest = Math.floor(nowMs / HOUR_MS) - HOURS_DAYS * 24;
+  const [row] = await store.read(
+    "SELECT hour FROM usage_hours ORDER BY hour LIMIT 1",
+  );
+  if (row === undefined || intOf(row, "hour") >= oldest) return false;
+  const hour = intOf(row, "hour");
+  await store.write((sql) =>
+    sql.all("DELETE FROM usage_hours WHERE hour = $1", [hour])
+  );
+  return true;
+}

@@ -1,0 +1,39 @@
+/**
+ * Days and hours in UTC, as texts and as numbers that count from 1970.
+ *
+ * @module
+ */
+import { invalidField } from "../../../translate/model/error.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
+import { HOUR_MS } from "../store/usage_rows.ts";
+
+/** The number of a day such as `2026-11-21`; `field` is named in the error. */
+export function dayNumber(field: string, text: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text)
+    ? Date.parse(`${text}T00:00:00Z`)
+    : NaN;
+  // Date.parse accepts the 31st of every month: compare the text with its round trip.
+  if (Number.isNaN(ms) || dayText(ms / DAY_MS) !== text) {
+    throw invalidField(field, "expected a day such as 2026-11-21");
+  }
+  return ms / DAY_MS;
+}
+
+/** The reverse of {@linkcode dayNumber}. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The number of an hour such as `2026-11-21T13:00:00Z`; `field` is named in the error. */
+export function hourNumber(field: string, text: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms) || hourText(ms / HOUR_MS) !== text) {
+    throw invalidField(field, "expected an hour such as 2026-11-21T13:00:00Z");
+  }
+  return ms / HOUR_MS;
+}
+
+/** The reverse of {@linkcode hourNumber}. */
+export function hourText(hour: number): string {
+  return `${new Date(hour * HOUR_MS).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,200 @@
+/**
+ * Reads entries of the ledger along an index, in slices: a query of SQLite blocks every
+ * stream of the process while it runs.
+ *
+ * @module
+ */
+import { type Coverage, coverage } from "./coverage.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
+import { nextTurn } from "../next_turn.ts";
+import type { LedgerEntry } from "../records.ts";
+import {
+  orUnavailable,
+  type PageRequest,
+  type RepositoryContext,
+} from "./repository.ts";
+import { intOf, type SqlRow, type SqlValue } from "../store/store.ts";
+
+/** A filter on ledger entries; absent fields match every entry. */
+export interface LedgerQuery extends PageRequest {
+  /** Entries of this account. */
+  readonly accountId?: string;
+  /** Entries of this key. */
+  readonly keyId?: string;
+  /** Only charges, or only top-ups. */
+  readonly kind?: LedgerEntry["kind"];
+  /** The entry of this request. */
+  readonly requestId?: string;
+  /** Entries at or after this time, Unix milliseconds. */
+  readonly fromMs?: number;
+  /** Entries before this time, Unix milliseconds. */
+  readonly toMs?: number;
+  /** Absent or false: the oldest entry first. */
+  readonly newestFirst?: boolean;
+}
+
+/** A condition on a row: a column with an operator, and the value that follows. */
+type Condition = readonly [left: string, value: SqlValue];
+
+/** Which entries to read, and along which index. */
+export interface LedgerWalk {
+  /** The table that is walked by `seq`. */
+  readonly table: "ledger" | "ledger_top_ups";
+  readonly isNewestFirst: boolean;
+  /** Conditions that an index bounds. */
+  readonly bounds: readonly Condition[];
+  /** Conditions that each walked entry is checked for. */
+  readonly filters: readonly Condition[];
+}
+
+/** Entries that one query walks past. */
+const SLICE_ENTRIES = 2000;
+
+/**
+ * Chooses how to read the entries of a query.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function ledgerWalk(
+  context: RepositoryContext,
+  query: LedgerQuery,
+): Promise<LedgerWalk> {
+  const { accountId, keyId, kind, requestId, fromMs, toMs } = query;
+  const bounds: Condition[] = [];
+  const filters: Condition[] = [];
+  if (requestId !== undefined) bounds.push(["request_id =", requestId]);
+  if (accountId !== undefined) bounds.push(["account_id =", accountId]);
+  if (keyId !== undefined) filters.push(["key_id =", keyId]);
+  if (fromMs !== undefined) filters.push(["at_ms >=", fromMs]);
+  if (toMs !== undefined) filters.push(["at_ms <", toMs]);
+  const known = await coverage(context);
+  const isAmongTopUps = kind === "top_up" && requestId === undefined &&
+    known.missingSeq === 0;
+  if (kind !== undefined && !isAmongTopUps) filters.push(["kind =", kind]);
+  if (requestId === undefined) {
+    bounds.push(...await seqBounds(context, query, known));
+  }
+  return {
+    table: isAmongTopUps ? "ledger_top_ups" : "ledger",
+    isNewestFirst: query.newestFirst === true,
+    bounds,
+    filters,
+  };
+}
+
+/** Bounds of `seq` for the query's days, as far as the roll-ups have them. */
+async function seqBounds(
+  context: RepositoryContext,
+  { fromMs, toMs }: LedgerQuery,
+  { fromDay, missingSeq }: Coverage,
+): Promise<readonly Condition[]> {
+  const found: Condition[] = [];
+  const seq = async (text: string, day: number): Promise<number> => {
+    const [row] = await orUnavailable(() => context.store.report(text, [day]));
+    return row === undefined ? 0 : intOf(row, "seq");
+  };
+  if (fromMs !== undefined && Math.floor(fromMs / DAY_MS) >= fromDay) {
+    const first = await seq(
+      `SELECT COALESCE(MIN(first_seq), ${Number.MAX_SAFE_INTEGER}) AS seq FROM ledger_days WHERE day >= $1`,
+      Math.floor(fromMs / DAY_MS),
+    );
+    found.push(["seq >=", first]);
+  }
+  if (toMs !== undefined && Math.floor(toMs / DAY_MS) >= fromDay) {
+    const last = await seq(
+      "SELECT COALESCE(MAX(last_seq), 0) AS seq FROM ledger_days WHERE day <= $1",
+      Math.floor(toMs / DAY_MS),
+    );
+    found.push(["seq <=", Math.max(last, missingSeq)]);
+  }
+  return found;
+}
+
+/**
+ * Reads the first `limit` entries after the one with the number `after`; absent: the first.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function walkLedger(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  after: number | undefined,
+  limit: number,
+): Promise<readonly SqlRow[]> {
+  const rows: SqlRow[] = [];
+  let last = after;
+  for (;;) {
+    const end = await sliceEnd(context, walk, last);
+    rows.push(...await slice(context, walk, last, end, limit - rows.length));
+    if (rows.length >= limit || end === undefined) return rows;
+    last = end;
+    await nextTurn();
+  }
+}
+
+/** The last entry of the slice after `last`; undefined: the walk ends within it. */
+async function sliceEnd(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  last: number | undefined,
+): Promise<number | undefined> {
+  // Without filters the limit bounds the query.
+  if (walk.table === "ledger" && walk.filters.length === 0) return undefined;
+  const { where, values } = conditions(walk, last, undefined);
+  const [row] = await orUnavailable(() =>
+    context.store.report(
+      `SELECT seq FROM ${walk.table} ${where} ORDER BY seq ${
+        direction(walk)
+      } LIMIT 1 OFFSET ${SLICE_ENTRIES - 1}`,
+      values,
+    )
+  );
+  return row === undefined ? undefined : intOf(row, "seq");
+}
+
+function slice(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  last: number | undefined,
+  end: number | undefined,
+  limit: number,
+): Promise<readonly SqlRow[]> {
+  const { where, values } = conditions(walk, last, end);
+  const put = (value: SqlValue): string => `$${values.push(value)}`;
+  const filters = walk.filters.map(([left, value]) => `${left} ${put(value)}`);
+  const among = walk.table === "ledger"
+    ? where
+    : `WHERE seq IN (SELECT seq FROM ${walk.table} ${where})`;
+  const all = [among, ...filters].join(" AND ");
+  return orUnavailable(() =>
+    context.store.report(
+      `SELECT * FROM ledger ${all} ORDER BY seq ${direction(walk)} LIMIT ${
+        put(limit)
+      }`,
+      values,
+    )
+  );
+}
+
+function conditions(
+  { isNewestFirst, bounds }: LedgerWalk,
+  last: number | undefined,
+  end: number | undefined,
+): { readonly where: string; readonly values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const put = (value: SqlValue): string => `$${values.push(value)}`;
+  const all = bounds.map(([left, value]) => `${left} ${put(value)}`);
+  all.push(
+    isNewestFirst
+      ? `seq < ${put(last ?? Number.MAX_SAFE_INTEGER)}`
+      : `seq > ${put(last ?? 0)}`,
+  );
+  if (end !== undefined) {
+    all.push(`seq ${isNewestFirst ? ">=" : "<="} ${put(end)}`);
+  }
+  return { where: `WHERE ${all.join(" AND ")}`, values };
+}
+
+function direction({ isNewestFirst }: LedgerWalk): string {
+  return isNewestFirst ? "DESC" : "ASC";
+}

@@ -1,0 +1,169 @@
+/** Every query of a report must be bounded by an index: one that scans the ledger stops all streams. */
+import assert from "node:assert/strict";
+import { createAdmin } from "./admin.ts";
+import type { UsageGroup } from "./usage_report.ts";
+import type { SqlValue, Store } from "../store/store.ts";
+import { openStore } from "../store/open_store.ts";
+import { textOf } from "../store/store.ts";
+
+/** Tables that grow with every call. */
+const LARGE = ["ledger", "usage_daily", "calls"];
+const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
+
+/** Records the statements of the reports. */
+function recorded(
+  store: Store,
+): { readonly store: Store; readonly statements: Map<string, SqlValue[]> } {
+  const statements = new Map<string, SqlValue[]>();
+  const read: Store["read"] = (text, values = []) => {
+    statements.set(text, [...values]);
+    return store.read(text, values);
+  };
+  return { store: { ...store, read, report: read }, statements };
+}
+
+async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
+  const { store: observed, statements } = recorded(store);
+  const admin = createAdmin({
+    store: observed,
+    now: Date.now,
+    onChange: () => {},
+    knowsModel: () => true,
+  });
+  const groups: readonly (readonly UsageGroup[])[] = [
+    [],
+    ["day"],
+    ["hour", "model"],
+    ["account", "key"],
+    ["user"],
+    ["day", "account", "key", "model", "user"],
+  ];
+  for (const by of groups) {
+    for (const accountId of [undefined, "a"]) {
+      for (const keyId of [undefined, "k"]) {
+        for (
+          const days of [{}, { fromDay: "2026-01-01", toDay: "2026-02-01" }]
+        ) {
+          for (const model of [{}, { model: "m" }]) {
+            for (
+              const user of by.includes("hour") ? [{}] : [{}, { user: "u" }]
+            ) {
+              await admin.usage({
+                by,
+                ...(accountId === undefined ? {} : { accountId }),
+                ...(keyId === undefined ? {} : { keyId }),
+                ...days,
+                ...model,
+                ...user,
+              });
+            }
+          }
+        }
+      }
+    }
+  }
+  for (const accountId of [{}, { accountId: "a" }]) {
+    for (const keyId of [{}, { keyId: "k" }]) {
+      for (
+        const kind of [{}, { kind: "charge" }, { kind: "top_up" }] as const
+      ) {
+        for (const requestId of [{}, { requestId: "r" }]) {
+          for (const times of [{}, { fromMs: 1 }, { toMs: 1e13 }]) {
+            for (const newestFirst of [false, true]) {
+              for (const after of [{}, { after: "7" }]) {
+                await admin.ledger({
+                  newestFirst,
+                  ...accountId,
+                  ...keyId,
+                  ...kind,
+                  ...requestId,
+                  ...times,
+                  ...after,
+                });
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  const ids = { fromMs: 1, toMs: 1e13, after: "req_1" };
+  const filters = {
+    model: "m",
+    status: 200,
+    ended: "failed",
+    code: "c",
+    user: "u",
+    minMicroUsd: 1,
+    minMs: 1,
+  };
+  for (const accountId of [{}, { accountId: "a" }]) {
+    for (const keyId of [{}, { keyId: "k" }]) {
+      for (const bounds of [{}, ids]) {
+        for (const [name, value] of [[], ...Object.entries(filters)]) {
+          await admin.calls.list({
+            ...accountId,
+            ...keyId,
+            ...bounds,
+            ...(name === undefined ? {} : { [name]: value }),
+          });
+        }
+        await admin.calls.list({
+          ...accountId,
+          ...keyId,
+          ...bounds,
+          ...filters,
+        });
+      }
+    }
+  }
+  await admin.calls.get("req_1", {}).catch(() => {});
+  await admin.accounts.list({});
+  await admin.plans.list({});
+  await admin.keys.list({});
+  return statements;
+}
+
+/** The lines of a statement's plan. */
+async function planOf(
+  store: Store,
+  text: string,
+  values: readonly SqlValue[],
+): Promise<readonly string[]> {
+  const rows = await store.read(`EXPLAIN QUERY PLAN ${text}`, values);
+  return rows.map((row) => textOf(row, "detail"));
+}
+
+Deno.test("no query of a report scans a table that grows with every call", async () => {
+  const store = await openStore("sqlite::memory:");
+  try {
+    const statements = await collect(store);
+    assert.ok(statements.size > 100, `only ${statements.size} statements`);
+    const scans: string[] = [];
+    for (const [text, values] of statements) {
+      const plan = await planOf(store, text, values);
+      if (plan.some((line) => SCAN.test(line))) {
+        scans.push(`${text}\n  ${plan.join("\n  ")}`);
+      }
+    }
+    assert.deepEqual(scans, []);
+  } finally {
+    await store.close();
+  }
+});
+
+Deno.test("the check of the plans notices a scan", async () => {
+  const store = await openStore("sqlite::memory:");
+  try {
+    for (const table of LARGE) {
+      const plan = await planOf(
+        store,
+        `SELECT SUM(micro_usd) FROM ${table} WHERE model = $1`,
+        ["m"],
+      );
+      assert.match(plan.join("\n"), SCAN);
+    }
+  } finally {
+    await store.close();
+  }
+});

@@ -1,0 +1,233 @@
+/**
+ * Sessions of the console. The cookie's value is random and is no credential of any API; the store
+ * has its hash. Every look-up checks the credential behind the session again.
+ *
+ * @module
+ */
+import type { CredentialKind } from "../credential_kind.ts";
+import { hashesEqual, keyHash, randomText } from "../key.ts";
+import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import {
+  field,
+  fields,
+  oneOf,
+  optional,
+  type RecordOf,
+  TEXT,
+  TIME,
+} from "../field.ts";
+import { intOrUndefined, type SqlRow, textOf } from "../store/store.ts";
+import {
+  newId,
+  orUnavailable,
+  readRows,
+  type RepositoryContext,
+} from "./repository.ts";
+
+/** The fields of {@linkcode SessionRecord}. */
+export const SESSION = fields({
+  id: field(TEXT),
+  kind: field(oneOf<CredentialKind>("key", "read", "manage", "operator")),
+  // Id of the key, token or sign-in link.
+  subject: field(TEXT),
+  // Absent for an operator.
+  accountId: field(optional(TEXT)),
+  madeAtMs: field(TIME),
+  seenAtMs: field(TIME, { describe: "exact to the minute" }),
+  endsAtMs: field(TIME),
+});
+
+/** A session's metadata. */
+export interface SessionRecord extends RecordOf<typeof SESSION> {}
+
+/** Credentials that are settings, not rows of the store. */
+export interface ConfiguredCredentials {
+  /** `GATEWAY_KEY`. */
+  readonly key?: string;
+  /** `GATEWAY_ADMIN_TOKEN`. */
+  readonly operator?: string;
+}
+
+/** Opens, finds and ends sessions. */
+export interface SessionRepository {
+  /**
+   * Opens a session and ends the one that it replaces. `credential` is the text of a credential
+   * that is a setting.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  open(
+    holder: {
+      readonly kind: CredentialKind;
+      readonly id: string;
+      readonly accountId?: string;
+    },
+    options?: { readonly credential?: string; readonly replaces?: string },
+  ): Promise<{ readonly secret: string; readonly session: SessionRecord }>;
+  /**
+   * Finds the session of a cookie; undefined if it ended, was idle for too long, or its credential
+   * is no longer valid.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  find(
+    secret: string,
+    configured: ConfiguredCredentials,
+  ): Promise<SessionRecord | undefined>;
+  /** Ends the session of a cookie. */
+  end(secret: string): Promise<void>;
+  /** Ends a session of an account; false if there is none with this id. */
+  endOf(accountId: string, id: string): Promise<boolean>;
+  /** The sessions of an account that have not ended, newest first. At most 100. */
+  list(accountId: string): Promise<readonly SessionRecord[]>;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Longest silence and longest life, in milliseconds. */
+export const SESSION_LIMITS: Readonly<
+  Record<
+    "operator" | "account",
+    { readonly idleMs: number; readonly maxMs: number }
+  >
+> = {
+  operator: { idleMs: 30 * MINUTE_MS, maxMs: 8 * HOUR_MS },
+  account: { idleMs: 2 * HOUR_MS, maxMs: 12 * HOUR_MS },
+};
+
+/** About 256 bits. */
+const SECRET_CHARS = 43;
+
+/** The limits for a kind. */
+function limitsOf(
+  kind: CredentialKind,
+): { readonly idleMs: number; readonly maxMs: number } {
+  return SESSION_LIMITS[kind === "operator" ? "operator" : "account"];
+}
+
+/** Whether the session has neither ended nor been idle for too long. */
+export function isLive(
+  { kind, seenAtMs, endsAtMs }: SessionRecord,
+  nowMs: number,
+): boolean {
+  return nowMs < endsAtMs && nowMs < seenAtMs + limitsOf(kind).idleMs;
+}
+
+/**
+ * Proves that a session was opened with a credential. It reveals nothing about the credential
+ * without the cookie, which is not stored.
+ */
+function proofOf(secret: string, credential: string): string {
+  return keyHash(`${secret}:${credential}`);
+}
+
+/** Creates the repository. */
+export function sessionRepository(
+  context: RepositoryContext,
+): SessionRepository {
+  const remove = async (column: string, ...values: string[]): Promise<number> =>
+    (await orUnavailable(() =>
+      context.store.write((sql) =>
+        sql.all(
+          `DELETE FROM console_sessions WHERE ${column} RETURNING id`,
+          values,
+        )
+      )
+    )).length;
+  return {
+    async open({ kind, id, accountId }, { credential, replaces } = {}) {
+      const nowMs = context.now();
+      const secret = randomText(SECRET_CHARS);
+      const session: SessionRecord = {
+        id: newId("session", nowMs),
+        kind,
+        subject: id,
+        ...(accountId === undefined ? {} : { accountId }),
+        madeAtMs: nowMs,
+        seenAtMs: nowMs,
+        endsAtMs: nowMs + limitsOf(kind).maxMs,
+      };
+      await orUnavailable(() =>
+        context.store.write(async (sql) => {
+          await sql.all(
+            "DELETE FROM console_sessions WHERE ends_at_ms <= $1 OR hash = $2",
+            [nowMs, replaces === undefined ? "" : keyHash(replaces)],
+          );
+          await insertRow(sql, "console_sessions", {
+            ...rowOf(SESSION, session),
+            hash: keyHash(secret),
+            proof: credential === undefined ? "" : proofOf(secret, credential),
+          });
+        })
+      );
+      return { secret, session };
+    },
+    async find(secret, configured) {
+      const [row] = await readRows(
+        context,
+        "SELECT s.*, COALESCE(k.id, t.id, c.id) AS found, " +
+          "COALESCE(k.revoked_at_ms, t.revoked_at_ms) AS revoked_at_ms, " +
+          "COALESCE(k.expires_at_ms, t.expires_at_ms) AS expires_at_ms " +
+          "FROM console_sessions s LEFT JOIN keys k ON k.id = s.subject " +
+          "LEFT JOIN account_tokens t ON t.id = s.subject " +
+          "LEFT JOIN accounts c ON c.id = s.account_id AND s.kind <> 'key' " +
+          "WHERE s.hash = $1",
+        [keyHash(secret)],
+      );
+      if (row === undefined) return undefined;
+      const session = recordFrom(SESSION, row);
+      const nowMs = context.now();
+      if (
+        !isLive(session, nowMs) ||
+        !isCredentialValid(row, secret, configured, nowMs)
+      ) return undefined;
+      if (session.seenAtMs + MINUTE_MS <= nowMs) {
+        await orUnavailable(() =>
+          context.store.write(async (sql) => {
+            await sql.all(
+              "UPDATE console_sessions SET seen_at_ms = $2 WHERE id = $1",
+              [session.id, nowMs],
+            );
+          })
+        );
+      }
+      return session;
+    },
+    async end(secret) {
+      await remove("hash = $1", keyHash(secret));
+    },
+    endOf: async (accountId, id) =>
+      await remove("account_id = $1 AND id = $2", accountId, id) > 0,
+    async list(accountId) {
+      const rows = await readRows(
+        context,
+        "SELECT * FROM console_sessions WHERE account_id = $1 ORDER BY id DESC LIMIT 100",
+        [accountId],
+      );
+      const nowMs = context.now();
+      return rows.map((row) => recordFrom(SESSION, row))
+        .filter((session) => isLive(session, nowMs));
+    },
+  };
+}
+
+/** Whether the key, token, link or configured credential behind a session is still valid. */
+function isCredentialValid(
+  row: SqlRow,
+  secret: string,
+  configured: ConfiguredCredentials,
+  nowMs: number,
+): boolean {
+  const proof = textOf(row, "proof");
+  if (proof !== "") {
+    const credential = textOf(row, "kind") === "operator"
+      ? configured.operator
+      : configured.key;
+    return credential !== undefined &&
+      hashesEqual(proof, proofOf(secret, credential));
+  }
+  return row["found"] !== null &&
+    intOrUndefined(row, "revoked_at_ms") === undefined &&
+    nowMs < (intOrUndefined(row, "expires_at_ms") ?? Infinity);
+}

@@ -1,0 +1,98 @@
+/**
+ * Codes of sign-in links. A code opens one console session within fifteen minutes.
+ *
+ * @module
+ */
+import type { Holder } from "../credential_kind.ts";
+import { isWellFormed, keyHash, newCredential } from "../key.ts";
+import { insertRow } from "../store/record_rows.ts";
+import { textOf } from "../store/store.ts";
+import { newId, orUnavailable, type RepositoryContext } from "./repository.ts";
+import { requireAccount } from "./token_repository.ts";
+
+/** A new code. */
+export interface SignInCode {
+  /** Id of the code. */
+  readonly id: string;
+  /** The code itself. It is not stored. */
+  readonly text: string;
+  /** The account that it opens. */
+  readonly accountId: string;
+  /** What its session may do. */
+  readonly scope: "read" | "manage";
+  /** Unix time in milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** Creates and redeems codes. */
+export interface SignInCodeRepository {
+  /**
+   * Creates a code.
+   *
+   * @throws {ApiError} `not_found` for the account; `unavailable`
+   */
+  create(
+    request: {
+      readonly accountId: string;
+      readonly scope: "read" | "manage";
+    },
+  ): Promise<SignInCode>;
+  /**
+   * Uses a code up; undefined if it is unknown, used or expired.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  redeem(text: string): Promise<Holder | undefined>;
+}
+
+const MAX_AGE_MS = 15 * 60 * 1000;
+
+/** Creates the repository. */
+export function signInCodeRepository(
+  context: RepositoryContext,
+): SignInCodeRepository {
+  return {
+    async create({ accountId, scope }) {
+      const nowMs = context.now();
+      const text = newCredential("code");
+      const id = newId("link", nowMs);
+      const expiresAtMs = nowMs + MAX_AGE_MS;
+      await orUnavailable(() =>
+        context.store.write(async (sql) => {
+          await requireAccount(sql, accountId);
+          await sql.all("DELETE FROM sign_in_codes WHERE expires_at_ms < $1", [
+            nowMs,
+          ]);
+          await insertRow(sql, "sign_in_codes", {
+            id,
+            account_id: accountId,
+            scope,
+            hash: keyHash(text),
+            created_at_ms: nowMs,
+            expires_at_ms: expiresAtMs,
+          });
+        })
+      );
+      return { id, text, accountId, scope, expiresAtMs };
+    },
+    async redeem(text) {
+      if (!isWellFormed(text, "code")) return undefined;
+      const nowMs = context.now();
+      // One statement: of two requests with the same code, one gets the row.
+      const [row] = await orUnavailable(() =>
+        context.store.write((sql) =>
+          sql.all(
+            "UPDATE sign_in_codes SET used_at_ms = $2 WHERE hash = $1 AND used_at_ms IS NULL AND expires_at_ms > $2 RETURNING id, account_id, scope",
+            [keyHash(text), nowMs],
+          )
+        )
+      );
+      if (row === undefined) return undefined;
+      return {
+        kind: textOf(row, "scope") === "manage" ? "manage" : "read",
+        id: textOf(row, "id"),
+        accountId: textOf(row, "account_id"),
+      };
+    },
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * Administration of account tokens: they look at an account and, with the scope `manage`, manage
+ * its keys. A token cannot call models. Its text is returned once, when it is issued.
+ *
+ * @module
+ */
+import { invalidField } from "../../../translate/model/error.ts";
+import type { Holder } from "../credential_kind.ts";
+import {
+  field,
+  fields,
+  oneOf,
+  optional,
+  type RecordOf,
+  type SettingsOf,
+  TEXT,
+  TIME,
+} from "../field.ts";
+import { isWellFormed, keyHash, keyHint, newCredential } from "../key.ts";
+import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import type { Sql } from "../store/store.ts";
+import { displayName, reference, timestamp } from "../values.ts";
+import {
+  type IdempotencyKey,
+  type ListPage,
+  listPage,
+  newId,
+  notFound,
+  pageLimit,
+  type PageRequest,
+  readRows,
+  type RepositoryContext,
+  writeOnce,
+} from "./repository.ts";
+
+const SCOPE = oneOf("read", "manage");
+
+/** The fields of {@linkcode TokenRecord}. */
+export const TOKEN = fields({
+  id: field(TEXT),
+  accountId: field(TEXT, {
+    set: reference,
+    flag: { help: "account of the token" },
+  }),
+  scope: field(SCOPE, {
+    describe: "read: looks at the account; manage: manages its keys, too",
+    set: SCOPE.reply.optional(),
+    flag: { help: "read (the default) or manage" },
+  }),
+  // May be empty.
+  name: field(TEXT, {
+    set: displayName.optional(),
+    flag: { help: "display name" },
+  }),
+  hint: field(TEXT, { describe: "first and last characters of the token" }),
+  createdAtMs: field(TIME),
+  expiresAtMs: field(TIME, {
+    set: timestamp.transform((text) => Date.parse(text)).optional().describe(
+      "at most a year from now; absent: 90 days from now",
+    ),
+    flag: { name: "expires", help: "a day, a time, or a duration: 90d" },
+  }),
+  revokedAtMs: field(optional(TIME)),
+  lastUsedAtMs: field(optional(TIME), { describe: "exact to the minute" }),
+});
+
+/** An account token's metadata. */
+export interface TokenRecord extends RecordOf<typeof TOKEN> {}
+
+/** Settings of a new token. */
+export type TokenRequest = SettingsOf<typeof TOKEN>;
+
+/** A new token. */
+export interface IssuedToken {
+  /** The token's metadata. */
+  readonly record: TokenRecord;
+  /** The token itself; absent when a request is repeated with its idempotency key. */
+  readonly text?: string;
+}
+
+/** Issues, verifies, revokes and lists account tokens. */
+export interface TokenRepository {
+  /**
+   * Creates a token.
+   *
+   * @throws {ApiError} `not_found` for the account; `invalid_request` for an expiry in the past or
+   * after more than a year
+   */
+  issue(
+    request: TokenRequest,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<IssuedToken>;
+  /**
+   * Verifies a token's text; undefined if it is unknown, revoked or expired.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  verify(text: string): Promise<Holder | undefined>;
+  /**
+   * Revokes a token; with `accountId` only one of that account. Revoking it again changes nothing.
+   *
+   * @throws {ApiError} `not_found`
+   */
+  revoke(
+    id: string,
+    idempotencyKey?: IdempotencyKey,
+    accountId?: string,
+  ): Promise<TokenRecord>;
+  /** Lists the tokens of one account, or all, oldest first. */
+  list(
+    page?: PageRequest & { readonly accountId?: string },
+  ): Promise<ListPage<TokenRecord>>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_AGE_MS = 90 * DAY_MS;
+const MAX_AGE_MS = 366 * DAY_MS;
+const MINUTE_MS = 60_000;
+
+/** Creates the repository. */
+export function tokenRepository(context: RepositoryContext): TokenRepository {
+  return {
+    async issue(request, idempotencyKey) {
+      const nowMs = context.now();
+      const expiresAtMs = request.expiresAtMs ?? nowMs + DEFAULT_AGE_MS;
+      if (expiresAtMs <= nowMs || expiresAtMs > nowMs + MAX_AGE_MS) {
+        throw invalidField(
+          "expires_at",
+          "must be in the future, and at most a year from now",
+        );
+      }
+      return await writeOnce(
+        context,
+        async (sql): Promise<IssuedToken> => {
+          await requireAccount(sql, request.accountId);
+          const text = newCredential("at");
+          const record: TokenRecord = {
+            name: "",
+            scope: "read",
+            ...request,
+            expiresAtMs,
+            id: newId("token", nowMs),
+            hint: keyHint(text),
+            createdAtMs: nowMs,
+          };
+          await insertRow(sql, "account_tokens", {
+            ...rowOf(TOKEN, record),
+            hash: keyHash(text),
+          });
+          return { record, text };
+        },
+        idempotencyKey,
+        ({ record }) => ({ record }),
+      );
+    },
+    async verify(text) {
+      if (!isWellFormed(text, "at")) return undefined;
+      const [row] = await readRows(
+        context,
+        "SELECT * FROM account_tokens WHERE hash = $1",
+        [keyHash(text)],
+      );
+      if (row === undefined) return undefined;
+      const token = recordFrom(TOKEN, row);
+      const nowMs = context.now();
+      if (token.revokedAtMs !== undefined || token.expiresAtMs <= nowMs) {
+        return undefined;
+      }
+      if ((token.lastUsedAtMs ?? 0) + MINUTE_MS <= nowMs) {
+        await context.store.write(async (sql) => {
+          await sql.all(
+            "UPDATE account_tokens SET last_used_at_ms = $2 WHERE id = $1",
+            [token.id, nowMs],
+          );
+        });
+      }
+      return { kind: token.scope, id: token.id, accountId: token.accountId };
+    },
+    revoke: (id, idempotencyKey, accountId) =>
+      writeOnce(context, async (sql) => {
+        const [row] = await sql.all(
+          "SELECT * FROM account_tokens WHERE id = $1",
+          [id],
+        );
+        const token = row === undefined ? undefined : recordFrom(TOKEN, row);
+        if (
+          token === undefined ||
+          (accountId !== undefined && token.accountId !== accountId)
+        ) throw notFound("token", id);
+        if (token.revokedAtMs !== undefined) return token;
+        const revokedAtMs = context.now();
+        await sql.all(
+          "UPDATE account_tokens SET revoked_at_ms = $2 WHERE id = $1",
+          [id, revokedAtMs],
+        );
+        return { ...token, revokedAtMs };
+      }, idempotencyKey),
+    async list(page = {}) {
+      const limit = pageLimit(page);
+      const { accountId } = page;
+      const rows = await readRows(
+        context,
+        `SELECT * FROM account_tokens WHERE id > $1 ${
+          accountId === undefined ? "" : "AND account_id = $3"
+        } ORDER BY id LIMIT $2`,
+        [
+          page.after ?? "",
+          limit + 1,
+          ...(accountId === undefined ? [] : [accountId]),
+        ],
+      );
+      return listPage(
+        rows.map((row) => recordFrom(TOKEN, row)),
+        limit,
+        (token) => token.id,
+      );
+    },
+  };
+}
+
+/**
+ * Checks that an account exists.
+ *
+ * @throws {ApiError} `not_found`
+ */
+export async function requireAccount(sql: Sql, id: string): Promise<void> {
+  const rows = await sql.all("SELECT id FROM accounts WHERE id = $1", [id]);
+  if (rows.length === 0) throw notFound("account", id);
+}

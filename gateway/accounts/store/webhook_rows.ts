@@ -1,0 +1,93 @@
+/**
+ * Webhooks and their messages: rows of `webhooks`, one per account that has one, and
+ * `webhook_messages`, one per message that is not delivered yet.
+ *
+ * @module
+ */
+import { intOf, type Sql, type Store, textOf } from "./store.ts";
+
+/** A message to send. */
+export interface NewMessage {
+  /** Unique id. */
+  readonly id: string;
+  /** The account that it is about. */
+  readonly accountId: string;
+  /** JSON text. */
+  readonly body: string;
+  /** When it was written, Unix milliseconds. */
+  readonly atMs: number;
+}
+
+/** A message that this process is to send now. */
+export interface DueMessage {
+  readonly id: string;
+  readonly accountId: string;
+  readonly body: string;
+  /** Number of attempts, this one included. */
+  readonly attempts: number;
+  readonly url: string;
+  readonly secret: string;
+}
+
+const MAX_CLAIMED = 20;
+
+/** Adds messages for the accounts that have a webhook; the others get none. */
+export async function insertMessages(
+  sql: Sql,
+  messages: readonly NewMessage[],
+): Promise<void> {
+  for (const { id, accountId, body, atMs } of messages) {
+    await sql.all(
+      "INSERT INTO webhook_messages (id, account_id, body, attempts, next_at_ms) " +
+        "SELECT CAST($1 AS TEXT), account_id, CAST($2 AS TEXT), 0, CAST($3 AS BIGINT) " +
+        "FROM webhooks WHERE account_id = $4",
+      [id, body, atMs, accountId],
+    );
+  }
+}
+
+/**
+ * Takes due messages: they are due again after the pause of their attempt, unless they are
+ * deleted before.
+ */
+export async function claimMessages(
+  store: Store,
+  nowMs: number,
+  pausesMs: readonly number[],
+): Promise<readonly DueMessage[]> {
+  const due = await store.read(
+    "SELECT id FROM webhook_messages WHERE next_at_ms <= $1 LIMIT 1",
+    [nowMs],
+  );
+  if (due.length === 0) return [];
+  return await store.write(async (sql) => {
+    const rows = await sql.all(
+      "SELECT m.*, w.url, w.secret FROM webhook_messages m JOIN webhooks w ON w.account_id = m.account_id " +
+        `WHERE m.next_at_ms <= $1 ORDER BY m.next_at_ms, m.id LIMIT ${MAX_CLAIMED}`,
+      [nowMs],
+    );
+    const messages = rows.map((row) => ({
+      id: textOf(row, "id"),
+      accountId: textOf(row, "account_id"),
+      body: textOf(row, "body"),
+      attempts: intOf(row, "attempts") + 1,
+      url: textOf(row, "url"),
+      secret: textOf(row, "secret"),
+    }));
+    for (const { id, attempts } of messages) {
+      const pauseMs = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 0;
+      await sql.all(
+        "UPDATE webhook_messages SET attempts = $2, next_at_ms = $3 WHERE id = $1",
+        [id, attempts, nowMs + pauseMs],
+      );
+    }
+    return messages;
+  });
+}
+
+/** Deletes a message that was delivered or given up. */
+export async function deleteMessage(store: Store, id: string): Promise<void> {
+  await store.write((sql) =>
+    sql.all("DELETE FROM webhook_messages WHERE id = $1", [id])
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Delivers webhooks in the background: looks for due messages in the store, sends them, and
+ * retries with growing pauses. Calls never wait for it.
+ *
+ * Before a process sends a message it moves the message's due time to that of the next
+ * attempt, in one write. So no other process sends it at the same time, and if this one dies
+ * the message is sent again later, with the same id.
+ *
+ * @module
+ */
+import {
+  claimMessages,
+  deleteMessage,
+  type DueMessage,
+} from "../store/webhook_rows.ts";
+import type { Store } from "../store/store.ts";
+import type { Timer } from "../timer.ts";
+import type { PostWebhook } from "./post_webhook.ts";
+
+/** Options of {@linkcode startDeliveries}. */
+export interface DeliveryOptions {
+  /** The store with the messages. */
+  readonly store: Store;
+  /** Current Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Waits between two looks at the store. */
+  readonly timer: Timer;
+  /** Sends a message. */
+  readonly post: PostWebhook;
+  /** Called when a message is given up, after its last attempt. */
+  readonly onGivenUp: (message: DueMessage, reason: string) => void;
+}
+
+/** The running deliveries. */
+export interface Deliveries {
+  /** Sends the messages that are due. */
+  deliver(): Promise<void>;
+  /** Stops, and aborts what is being sent: another process, or the next start, sends it again. */
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 5000;
+
+/** Pauses between the attempts; a message is given up after the attempt that follows the last one. */
+export const RETRY_PAUSES_MS: readonly number[] = [
+  30_000,
+  120_000,
+  600_000,
+  3_600_000,
+  4 * 3_600_000,
+  12 * 3_600_000,
+];
+
+/** Looks for due messages every five seconds until it is stopped. */
+export function startDeliveries(options: DeliveryOptions): Deliveries {
+  const { store, now, timer, post } = options;
+  const stopping = new AbortController();
+  let cancel = (): void => {};
+  let running: Promise<void> = Promise.resolve();
+
+  const send = async (message: DueMessage): Promise<void> => {
+    const { id, body } = message;
+    const reason = await post(
+      { id, body, atMs: now() },
+      message,
+      stopping.signal,
+    );
+    if (stopping.signal.aborted && reason !== undefined) return;
+    const isLast = message.attempts > RETRY_PAUSES_MS.length;
+    if (reason !== undefined && !isLast) return;
+    await deleteMessage(store, id);
+    if (reason !== undefined) options.onGivenUp(message, reason);
+  };
+  const deliver = async (): Promise<void> => {
+    const messages = await claimMessages(store, now(), RETRY_PAUSES_MS);
+    await Promise.all(messages.map(send));
+  };
+  const schedule = (): void => {
+    if (stopping.signal.aborted) return;
+    cancel = timer(INTERVAL_MS, () => {
+      // While the store does not answer, nothing is lost: the messages are in it.
+      running = deliver().catch(() => {}).then(schedule);
+    });
+  };
+  schedule();
+  return {
+    deliver,
+    async stop() {
+      stopping.abort();
+      cancel();
+      await running;
+    },
+  };
+}

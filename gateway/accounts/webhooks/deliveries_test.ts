@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { openStore } from "../store/open_store.ts";
+import { insertMessages } from "../store/webhook_rows.ts";
+import {
+  type Deliveries,
+  RETRY_PAUSES_MS,
+  startDeliveries,
+} from "./deliveries.ts";
+import { postWebhook } from "./post_webhook.ts";
+import { newWebhookSecret } from "./signature.ts";
+
+const URL_WITH_SECRET = "http://127.0.0.1:1/hook-secret-path";
+
+async function withMessage(
+  run: (
+    start: (
+      post: typeof postWebhook,
+    ) => { readonly deliveries: Deliveries; readonly givenUp: string[] },
+    clock: { ms: number },
+  ) => Promise<void>,
+): Promise<void> {
+  const store = await openStore("sqlite::memory:");
+  const clock = { ms: 1000 };
+  try {
+    await store.write(async (sql) => {
+      await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
+      await sql.all(
+        "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('a', 'a', 'active', 'prepaid', 'p', 0)",
+      );
+      await sql.all(
+        "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('a', $1, $2, 0)",
+        [URL_WITH_SECRET, newWebhookSecret()],
+      );
+      const message = { id: "msg_1", accountId: "a", body: "{}", atMs: 1000 };
+      await insertMessages(sql, [message]);
+    });
+    await run((post) => {
+      const givenUp: string[] = [];
+      const deliveries = startDeliveries({
+        store,
+        now: () => clock.ms,
+        timer: () => () => {},
+        post,
+        onGivenUp: ({ id, attempts }, reason) =>
+          givenUp.push(`${id} ${attempts} ${reason}`),
+      });
+      return { deliveries, givenUp };
+    }, clock);
+  } finally {
+    await store.close();
+  }
+}
+
+Deno.test("a message is given up after its last attempt", async () => {
+  await withMessage(async (start, clock) => {
+    let sent = 0;
+    const { deliveries, givenUp } = start(() => {
+      sent++;
+      return Promise.resolve("status 500");
+    });
+    for (const pauseMs of [0, ...RETRY_PAUSES_MS, 1e9]) {
+      clock.ms += pauseMs;
+      await deliveries.deliver();
+    }
+    assert.equal(sent, RETRY_PAUSES_MS.length + 1);
+    assert.deepEqual(givenUp, ["msg_1 7 status 500"]);
+    await deliveries.stop();
+  });
+});
+
+Deno.test("stop() aborts a message, which is sent again later", async () => {
+  await withMessage(async (start, clock) => {
+    const begun = Promise.withResolvers<void>();
+    const first = start((_message, _target, signal) => {
+      begun.resolve();
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve("aborted"))
+      );
+    });
+    const delivering = first.deliveries.deliver();
+    await begun.promise;
+    await first.deliveries.stop();
+    await delivering;
+    assert.deepEqual(first.givenUp, []);
+    clock.ms += RETRY_PAUSES_MS[0] ?? 0;
+    const ids: string[] = [];
+    const second = start(({ id }) => {
+      ids.push(id);
+      return Promise.resolve(undefined);
+    });
+    await second.deliveries.deliver();
+    await second.deliveries.stop();
+    assert.deepEqual(ids, ["msg_1"]);
+  });
+});
+
+Deno.test("the reason of a failed attempt contains neither the address nor the secret", async () => {
+  const secret = newWebhookSecret();
+  const reason = await postWebhook(
+    { id: "msg_1", atMs: 0, body: "{}" },
+    { url: URL_WITH_SECRET, secret },
+    new AbortController().signal,
+  );
+  assert.equal(reason, "the address could not be reached");
+});

@@ -1,0 +1,199 @@
+/**
+ * The console's doors: a credential is exchanged for a session, and a cookie for its session.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
+import type { Holder } from "../accounts/credential_kind.ts";
+import { hashesEqual, keyHash } from "../accounts/key.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
+import {
+  isLive,
+  type SessionRecord,
+} from "../accounts/repositories/session_repository.ts";
+import type { Config } from "../config.ts";
+import { type WrongAttempts, wrongAttempts } from "./wrong_attempts.ts";
+
+/** A new session. */
+export interface SignedIn {
+  /** The cookie's value. */
+  readonly secret: string;
+  /** Its metadata; the store has it. */
+  readonly session: SessionRecord;
+}
+
+/** The two doors. A session of one opens nothing behind the other. */
+export type Door = "account" | "operator";
+
+/** The console of a process. */
+export interface Console {
+  /** Whether there is an operator's area. */
+  readonly hasOperatorArea: boolean;
+  /**
+   * Exchanges a key, an account token, a sign-in code or, at the operator's door, the admin token
+   * for a session. `replaces` is the cookie's value so far.
+   *
+   * @throws {ApiError} `authentication`; `rate_limit` after many wrong credentials; `unavailable`
+   */
+  signIn(
+    door: Door,
+    credential: string,
+    replaces: string | undefined,
+  ): Promise<SignedIn>;
+  /**
+   * The session of a cookie; undefined if it is not valid.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  session(door: Door, secret: string): Promise<SessionRecord | undefined>;
+  /** Ends a session. */
+  signOut(secret: string): Promise<void>;
+  /**
+   * Counts a page that is being made; the returned function ends it.
+   *
+   * @throws {ApiError} `overloaded` while there are too many: pages must not slow calls down
+   */
+  enter(): () => void;
+}
+
+/** What the console works with. */
+export interface ConsoleParts {
+  /** The settings. */
+  readonly config: Pick<Config, "console" | "adminToken" | "gatewayKey">;
+  /** Verifies keys. */
+  readonly accounts: Pick<Accounts, "authenticate">;
+  /** Tokens, codes and sessions. */
+  readonly admin: Pick<Admin, "tokens" | "signInCodes" | "sessions">;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Pages that are made at once. */
+const MAX_PAGES = 8;
+
+/** Sessions of operators that this process remembers, for the time that the store is down. */
+const MAX_REMEMBERED = 100;
+
+/** Creates the console. */
+export function createConsole(parts: ConsoleParts): Console {
+  const { config, accounts, admin, now } = parts;
+  const configured = {
+    ...(config.gatewayKey === undefined ? {} : { key: config.gatewayKey }),
+    ...(config.adminToken === undefined ? {} : { operator: config.adminToken }),
+  };
+  const wrong: Readonly<Record<Door, WrongAttempts>> = {
+    account: wrongAttempts("key, token or code", now),
+    operator: wrongAttempts("admin token", now),
+  };
+  /** Keyed by the hash of the cookie's value. */
+  const remembered = new Map<string, SessionRecord>();
+  let pages = 0;
+
+  const refuse = (door: Door, text: string): never => {
+    wrong[door].count();
+    throw new ApiError("authentication", text, { retryable: false });
+  };
+
+  const holderOf = async (credential: string): Promise<Holder> => {
+    if (credential.startsWith("code-")) {
+      return await admin.signInCodes.redeem(credential) ??
+        refuse(
+          "account",
+          "this code is unknown, was used, or is older than 15 minutes; ask for a new link",
+        );
+    }
+    if (credential.startsWith("at-")) {
+      return await admin.tokens.verify(credential) ??
+        refuse("account", "this account token is unknown, revoked or expired");
+    }
+    try {
+      const { accountId, keyId } = await accounts.authenticate([credential]);
+      return { kind: "key", id: keyId, accountId };
+    } catch (error) {
+      if (!(error instanceof ApiError && error.kind === "authentication")) {
+        throw error;
+      }
+      return refuse(
+        "account",
+        "this is no valid key, token or code: it is unknown, revoked or expired, or was changed in copying",
+      );
+    }
+  };
+
+  const remember = (secret: string, session: SessionRecord): void => {
+    if (session.kind !== "operator") return;
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(keyHash(secret), session);
+  };
+
+  return {
+    hasOperatorArea: config.console === "all" &&
+      config.adminToken !== undefined,
+    async signIn(door, credential, replaces) {
+      const before = replaces === undefined ? {} : { replaces };
+      if (door === "account") {
+        const holder = await holderOf(credential);
+        return await admin.sessions.open(holder, {
+          ...before,
+          ...(holder.id === CONFIGURED_KEY_ID ? { credential } : {}),
+        });
+      }
+      const { adminToken } = config;
+      if (
+        adminToken === undefined ||
+        !hashesEqual(keyHash(credential), keyHash(adminToken))
+      ) {
+        return refuse(
+          door,
+          "this is not the admin token (the value of GATEWAY_ADMIN_TOKEN)",
+        );
+      }
+      const signedIn = await admin.sessions.open(
+        { kind: "operator", id: "operator" },
+        { ...before, credential },
+      );
+      remember(signedIn.secret, signedIn.session);
+      return signedIn;
+    },
+    async session(door, secret) {
+      let session: SessionRecord | undefined;
+      try {
+        session = await admin.sessions.find(secret, configured);
+      } catch (error) {
+        session = remembered.get(keyHash(secret));
+        if (
+          door === "account" || session === undefined ||
+          !isLive(session, now())
+        ) throw error;
+        return session;
+      }
+      if (session === undefined) {
+        remembered.delete(keyHash(secret));
+        return undefined;
+      }
+      remember(secret, session);
+      return (session.kind === "operator") === (door === "operator")
+        ? session
+        : undefined;
+    },
+    enter() {
+      if (pages >= MAX_PAGES) {
+        throw new ApiError(
+          "overloaded",
+          "too many pages are being made; try again in a second",
+          { retryAfterSeconds: 1 },
+        );
+      }
+      pages++;
+      return () => {
+        pages--;
+      };
+    },
+    async signOut(secret) {
+      remembered.delete(keyHash(secret));
+      await admin.sessions.end(secret);
+    },
+  };
+}

@@ -1,0 +1,269 @@
+/**
+ * Programs that can use the gateway, with the lines that connect them.
+ *
+ * @module
+ */
+
+/** What the lines are filled with. */
+export interface Connection {
+  /** The gateway's address, without a slash at the end. */
+  readonly url: string;
+  /** A model that may be called. */
+  readonly model: string;
+  /** A small and cheap one, for background requests. */
+  readonly smallModel: string;
+  /** Size of the model's context, in tokens. */
+  readonly contextTokens: number;
+}
+
+/** How one program is connected. */
+export interface Program {
+  /** Part of the page's address. */
+  readonly id: string;
+  /** Its own name. */
+  readonly name: string;
+  /** Where the lines belong. */
+  readonly place: string;
+  /** The lines; the key is in the environment variable GATEWAY_KEY, or the text sk-…. */
+  lines(connection: Connection): string;
+}
+
+const SHELL = "In a terminal, with the key in GATEWAY_KEY";
+
+/** All programs, in the order of the page. */
+export const PROGRAMS: readonly Program[] = [
+  {
+    id: "curl",
+    name: "curl",
+    place: SHELL,
+    lines: ({ url, model }) =>
+      `curl ${url}/v1/messages -H "x-api-key: $GATEWAY_KEY" -H 'content-type: application/json' \\
+  -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'
+
+curl ${url}/v1/chat/completions -H "authorization: Bearer $GATEWAY_KEY" -H 'content-type: application/json' \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+  },
+  {
+    id: "claude-code",
+    name: "Claude Code",
+    place: "In a terminal",
+    lines: ({ url, model, smallModel, contextTokens }) =>
+      `export ANTHROPIC_BASE_URL=${url}
+export ANTHROPIC_AUTH_TOKEN="$GATEWAY_KEY"
+export ANTHROPIC_MODEL=${model}
+export ANTHROPIC_DEFAULT_HAIKU_MODEL=${smallModel}
+export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextTokens}
+claude`,
+  },
+  {
+    id: "codex",
+    name: "Codex CLI",
+    place: "In ~/.codex/config.toml",
+    lines: ({ url, model }) =>
+      `model = "${model}"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "Model Gateway"
+base_url = "${url}/v1"
+wire_api = "responses"
+env_key = "GATEWAY_KEY"`,
+  },
+  {
+    id: "opencode",
+    name: "OpenCode",
+    place: "In opencode.json",
+    lines: ({ url, model }) =>
+      JSON.stringify(
+        {
+          model: `gateway/${model}`,
+          provider: {
+            gateway: {
+              npm: "@ai-sdk/openai-compatible",
+              options: { baseURL: `${url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
+              models: { [model]: {} },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+  },
+  {
+    id: "aider",
+    name: "Aider",
+    place: "In a terminal",
+    lines: ({ url, model }) =>
+      `export OPENAI_API_BASE=${url}/v1
+export OPENAI_API_KEY="$GATEWAY_KEY"
+aider --model openai/${model}`,
+  },
+  {
+    id: "continue",
+    name: "Continue",
+    place: "In ~/.continue/config.yaml",
+    lines: ({ url, model }) =>
+      `models:
+  - name: ${model}
+    provider: openai
+    model: ${model}
+    apiBase: ${url}/v1
+    apiKey: sk-…`,
+  },
+  {
+    id: "cline",
+    name: "Cline",
+    place: "In its settings, with the provider OpenAI Compatible",
+    lines: ({ url, model }) =>
+      `Base URL: ${url}/v1
+API Key:  sk-…
+Model ID: ${model}`,
+  },
+  {
+    id: "zed",
+    name: "Zed",
+    place: "In settings.json; the key goes into the settings of its assistant",
+    lines: ({ url, model, contextTokens }) =>
+      JSON.stringify(
+        {
+          language_models: {
+            openai_compatible: {
+              Gateway: {
+                api_url: `${url}/v1`,
+                available_models: [{ name: model, max_tokens: contextTokens }],
+              },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+  },
+  {
+    id: "open-webui",
+    name: "Open WebUI",
+    place: SHELL,
+    lines: ({ url }) =>
+      `docker run -d -p 3000:8080 -e OPENAI_API_BASE_URL=${url}/v1 \\
+  -e OPENAI_API_KEY="$GATEWAY_KEY" ghcr.io/open-webui/open-webui:main`,
+  },
+  {
+    id: "openai-python",
+    name: "OpenAI, Python",
+    place: "pip install openai",
+    lines: ({ url, model }) =>
+      `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${url}/v1", api_key=os.environ["GATEWAY_KEY"])
+reply = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(reply.choices[0].message.content)`,
+  },
+  {
+    id: "openai-javascript",
+    name: "OpenAI, JavaScript",
+    place: "npm install openai",
+    lines: ({ url, model }) =>
+      `import { env } from "node:process";
+import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "${url}/v1",
+  apiKey: env.GATEWAY_KEY,
+});
+const reply = await client.chat.completions.create({
+  model: "${model}",
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(reply.choices[0].message.content);`,
+  },
+  {
+    id: "anthropic-python",
+    name: "Anthropic, Python",
+    place: "pip install anthropic",
+    lines: ({ url, model }) =>
+      `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url="${url}", api_key=os.environ["GATEWAY_KEY"])
+reply = client.messages.create(
+    model="${model}",
+    max_tokens=200,
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(reply.content[0].text)`,
+  },
+  {
+    id: "anthropic-javascript",
+    name: "Anthropic, JavaScript",
+    place: "npm install @anthropic-ai/sdk",
+    lines: ({ url, model }) =>
+      `import { env } from "node:process";
+import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({
+  baseURL: "${url}",
+  apiKey: env.GATEWAY_KEY,
+});
+const reply = await client.messages.create({
+  model: "${model}",
+  max_tokens: 200,
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(reply.content);`,
+  },
+  {
+    id: "ai-sdk",
+    name: "Vercel AI SDK",
+    place: "npm install ai @ai-sdk/openai",
+    lines: ({ url, model }) =>
+      `import { env } from "node:process";
+import { createOpenAI } from "@ai-sdk/openai";
+import { generateText } from "ai";
+
+const gateway = createOpenAI({
+  baseURL: "${url}/v1",
+  apiKey: env.GATEWAY_KEY,
+});
+const { text } = await generateText({
+  model: gateway.chat("${model}"),
+  prompt: "Hello",
+});
+console.log(text);`,
+  },
+  {
+    id: "langchain",
+    name: "LangChain, Python",
+    place: "pip install langchain-openai",
+    lines: ({ url, model }) =>
+      `import os
+from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model="${model}",
+    base_url="${url}/v1",
+    api_key=os.environ["GATEWAY_KEY"],
+)
+print(model.invoke("Hello").content)`,
+  },
+  {
+    id: "llamaindex",
+    name: "LlamaIndex, Python",
+    place: "pip install llama-index-llms-openai-like",
+    lines: ({ url, model, contextTokens }) =>
+      `import os
+from llama_index.llms.openai_like import OpenAILike
+
+model = OpenAILike(
+    model="${model}",
+    api_base="${url}/v1",
+    api_key=os.environ["GATEWAY_KEY"],
+    is_chat_model=True,
+    context_window=${contextTokens},
+)
+print(model.complete("Hello"))`,
+  },
+];

@@ -1,0 +1,11 @@
+/**
+ * Addresses of this machine.
+ *
+ * @module
+ */
+
+/** Whether a host name or address is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" ||
+    /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,84 @@
+/**
+ * One call to a candidate with its credential. The credential's headers are computed last, because
+ * a signature covers the final body and is valid for a short time.
+ *
+ * @module
+ */
+import type { UpstreamRequest } from "../../translate/stream/relay.ts";
+import type { Trace } from "../http/trace.ts";
+import { callHeaders } from "./call_headers.ts";
+import type { AuthHeaders } from "./credentials/credential.ts";
+import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
+import type { Candidate } from "./model_registry.ts";
+
+/** What a call needs. */
+export interface AuthenticatedCall {
+  /** Makes the HTTP call and enforces its time limits. */
+  readonly client: UpstreamClient;
+  /** The candidate to call. */
+  readonly candidate: Candidate;
+  /** One of the candidate's addresses. */
+  readonly url: string;
+  /** The request as written for the candidate. */
+  readonly upstream: UpstreamRequest;
+  /** Whether a stream is asked for. */
+  readonly stream: boolean;
+  /** The client's trace, forwarded to the upstream. */
+  readonly trace: Trace | undefined;
+  /** Aborts the call in any phase; its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
+/** A response, and the credential's headers that were sent for it. */
+export interface AuthenticatedResponse {
+  /** Its body is unread. */
+  readonly response: UpstreamResponse;
+  /** For `refused()` of the credential. */
+  readonly sent: AuthHeaders;
+}
+
+/**
+ * Makes the call.
+ *
+ * @throws {ApiError} where there is no credential or no response; the signal's reason if it was
+ * aborted
+ */
+export async function authenticatedCall(
+  options: AuthenticatedCall,
+): Promise<AuthenticatedResponse> {
+  const { candidate, url, upstream, signal } = options;
+  const { credential, hostDialect, limits } = candidate;
+  const headers = credential.headers({
+    url,
+    body: upstream.bytes,
+    auth: hostDialect.auth,
+  });
+  const sent = headers instanceof Promise
+    ? await unlessAborted(headers, signal)
+    : headers;
+  const response = await options.client.call({
+    url,
+    headers: { ...callHeaders(options), ...sent },
+    body: upstream.bytes,
+    signal,
+    ...(limits === undefined ? {} : { limits }),
+  });
+  return { response, sent };
+}
+
+/** The promise's value. A token that arrives after the client disconnected is kept by the credential. */
+function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return Promise.reject(signal.reason);
+  }
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([promise, aborted.promise]).finally(() =>
+    signal.removeEventListener("abort", onAbort)
+  );
+}

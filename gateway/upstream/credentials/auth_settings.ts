@@ -1,0 +1,188 @@
+/**
+ * The shape of a vendor's credential in the configuration file, and which credentials a host takes.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { AuthScheme } from "./credential.ts";
+
+const variableName = z.string().regex(
+  /^[A-Za-z_][A-Za-z0-9_]*$/,
+  "must be the name of an environment variable",
+);
+
+const oneOrMore = <T extends z.ZodType>(one: T) =>
+  z.union([one, z.array(one).min(1)], {
+    error: "must be one name or a list of names",
+  }).transform((value) => [value].flat() as z.output<T>[]);
+
+const NO_KEY_HERE =
+  "no key may stand in the file; name a variable with api_key_env or a file with api_key_file";
+
+const awsAuth = z.discriminatedUnion("aws", [
+  z.strictObject({ aws: z.literal("chain") }),
+  z.strictObject({
+    aws: z.literal("keys"),
+    access_key_id_env: variableName.default("AWS_ACCESS_KEY_ID"),
+    secret_access_key_env: variableName.default("AWS_SECRET_ACCESS_KEY"),
+    session_token_env: variableName.optional(),
+  }),
+], { error: 'aws must be "chain" or "keys"' });
+
+const entraIds = {
+  client_id: z.string().min(1).optional(),
+  tenant_id: z.string().min(1).optional(),
+};
+
+const entraAuth = z.discriminatedUnion("entra", [
+  z.strictObject({ entra: z.literal("workload_identity"), ...entraIds }),
+  z.strictObject({
+    entra: z.literal("managed_identity"),
+    client_id: entraIds.client_id,
+  }),
+  z.strictObject({
+    entra: z.literal("client_secret"),
+    ...entraIds,
+    client_secret_env: variableName.default("AZURE_CLIENT_SECRET"),
+  }),
+], {
+  error:
+    'entra must be "workload_identity", "managed_identity" or "client_secret"',
+});
+
+const googleAuth = z.discriminatedUnion("google", [
+  z.strictObject({ google: z.literal("metadata") }),
+  z.strictObject({
+    google: z.enum(["service_account", "workload_identity"]),
+    file_env: variableName.default("GOOGLE_APPLICATION_CREDENTIALS"),
+  }),
+], {
+  error: 'google must be "metadata", "service_account" or "workload_identity"',
+});
+
+/** A vendor's `auth`: `"none"`, or an object with one of `aws`, `entra` and `google`. */
+export type AuthSetting =
+  | "none"
+  | z.output<typeof awsAuth>
+  | z.output<typeof entraAuth>
+  | z.output<typeof googleAuth>;
+
+/** Chosen by the member that is there, so that a mistake inside it is reported at its place. */
+const auth = z.unknown().transform((value, context): AuthSetting => {
+  if (value === "none") return "none";
+  const schema = !isRecord(value)
+    ? undefined
+    : "aws" in value
+    ? awsAuth
+    : "entra" in value
+    ? entraAuth
+    : "google" in value
+    ? googleAuth
+    : undefined;
+  if (schema === undefined) {
+    context.issues.push({
+      code: "custom",
+      message: 'must be "none" or an object with aws, entra or google',
+      input: value,
+    });
+    return z.NEVER;
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    context.issues.push({
+      code: "custom",
+      message: issue.message,
+      path: issue.path,
+      input: value,
+    });
+  }
+  return z.NEVER;
+});
+
+/** The members of a vendor's row that are about its credential, for a strict object. All are optional. */
+export const AUTH_FIELDS = {
+  auth: auth.optional(),
+  api_key_env: oneOrMore(variableName).optional(),
+  api_key_file: oneOrMore(z.string().min(1)).optional(),
+  api_key: z.never(NO_KEY_HERE).optional(),
+} as const;
+
+/** What {@linkcode AUTH_FIELDS} gives. */
+export interface AuthSettings {
+  /** Absent: a key, see the other two. */
+  readonly auth?: AuthSetting | undefined;
+  /** Variables that hold a key. */
+  readonly api_key_env?: readonly string[] | undefined;
+  /** Files that hold a key. */
+  readonly api_key_file?: readonly string[] | undefined;
+}
+
+/** The schemes with which each member of `auth` is sent. */
+const SCHEME_OF: readonly (readonly [string, AuthScheme])[] = [
+  ["aws", "sigv4"],
+  ["entra", "entra"],
+  ["google", "google"],
+];
+
+/**
+ * What is wrong with a vendor's credential settings at a host that takes `schemes`; undefined if nothing. Begins with the field.
+ */
+export function authProblem(
+  kind: string,
+  schemes: readonly AuthScheme[],
+  settings: AuthSettings,
+): string | undefined {
+  const { auth: setting } = settings;
+  const hasKeys = settings.api_key_env !== undefined ||
+    settings.api_key_file !== undefined;
+  if (setting !== undefined && hasKeys) {
+    return "auth: must not be given together with api_key_env or api_key_file";
+  }
+  const takesKeys = schemes.includes("bearer") || schemes.includes("header");
+  const isTaken = setting === undefined
+    ? hasKeys && takesKeys
+    : setting === "none"
+    ? schemes.includes("none")
+    : SCHEME_OF.some(([member, scheme]) =>
+      member in setting && schemes.includes(scheme)
+    );
+  if (isTaken) return undefined;
+  const taken = [
+    ...SCHEME_OF.flatMap(([member, scheme]) =>
+      schemes.includes(scheme) ? [member] : []
+    ),
+    ...(takesKeys ? ["api_key_env"] : []),
+    ...(schemes.includes("none") ? ['"none"'] : []),
+  ];
+  const last = taken.pop() ?? "no credential";
+  return `auth: ${kind} takes ${
+    taken.length === 0 ? last : `${taken.join(", ")} or ${last}`
+  }`;
+}
+
+/** The variables that the settings name: their values are sent to the vendor, so they must not be settings of the gateway. */
+export function namedVariables(settings: AuthSettings): readonly string[] {
+  const { auth: setting, api_key_env: keys = [] } = settings;
+  return typeof setting !== "object" ? keys : Object.entries(setting).flatMap(
+    ([field, value]) =>
+      field.endsWith("_env") && value !== undefined ? [value] : [],
+  );
+}
+
+/** `auth: "none"` is for servers that are private or at least encrypted: what is wrong with an address for it, or undefined. */
+export function noAuthProblem(
+  setting: AuthSetting | undefined,
+  baseUrl: string,
+  isLoopback: (host: string) => boolean,
+): string | undefined {
+  const url = setting === "none" ? new URL(baseUrl) : undefined;
+  return url === undefined || url.protocol === "https:" ||
+      isLoopback(url.hostname)
+    ? undefined
+    : "base_url: without a credential only https or loopback";
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

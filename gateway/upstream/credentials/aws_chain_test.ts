@@ -1,0 +1,333 @@
+import assert from "node:assert/strict";
+import { chainKeys } from "./aws_chain.ts";
+import { CredentialError } from "./credential.ts";
+import { SYSTEM_FILES } from "./open_credential.ts";
+
+const EXPIRATION = "2027-01-15T09:00:00Z";
+
+interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** A loopback server with the pages of one source. */
+function source(reply: (seen: Seen, count: number) => Response) {
+  const seen: Seen[] = [];
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    async (request) => {
+      const one = {
+        method: request.method,
+        path: new URL(request.url).pathname,
+        headers: request.headers,
+        body: await request.text(),
+      };
+      seen.push(one);
+      return reply(one, seen.length);
+    },
+  );
+  return {
+    seen,
+    url: `http://127.0.0.1:${server.addr.port}`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+const forbidden: typeof fetch = () =>
+  Promise.reject(new Error("no token service is called"));
+
+Deno.test("chainKeys() takes the variables first", async () => {
+  const token = await chainKeys(
+    {
+      AWS_ACCESS_KEY_ID: "AKID",
+      AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_SESSION_TOKEN: "session",
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://127.0.0.1:1/none",
+    },
+    SYSTEM_FILES,
+    forbidden,
+  );
+  assert.deepEqual(token, {
+    id: "AKID",
+    keys: {
+      accessKeyId: "AKID",
+      secretAccessKey: "secret",
+      sessionToken: "session",
+    },
+    expiresAtMs: Infinity,
+  });
+});
+
+const CONTAINER_KEYS = {
+  AccessKeyId: "ASIACONTAINER",
+  SecretAccessKey: "container-secret",
+  Token: "container-session",
+  Expiration: EXPIRATION,
+};
+
+Deno.test("chainKeys() asks the container endpoint with the token of its file, read each time", async () => {
+  const page = source(() => Response.json(CONTAINER_KEYS));
+  const file = await Deno.makeTempFile();
+  const env = {
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `${page.url}/v1/credentials`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file,
+  };
+  try {
+    await Deno.writeTextFile(file, "pod-token-1");
+    const token = await chainKeys(env, SYSTEM_FILES, fetch);
+    assert.deepEqual(token, {
+      id: "ASIACONTAINER",
+      keys: {
+        accessKeyId: "ASIACONTAINER",
+        secretAccessKey: "container-secret",
+        sessionToken: "container-session",
+      },
+      expiresAtMs: Date.parse(EXPIRATION),
+    });
+    await Deno.writeTextFile(file, "pod-token-2");
+    await chainKeys(env, SYSTEM_FILES, fetch);
+    assert.deepEqual(
+      page.seen.map(({ path, headers }) => [
+        path,
+        headers.get("authorization"),
+      ]),
+      [
+        ["/v1/credentials", "pod-token-1"],
+        ["/v1/credentials", "pod-token-2"],
+      ],
+    );
+  } finally {
+    await page[Symbol.asyncDispose]();
+    await Deno.remove(file);
+  }
+});
+
+const STS_REPLY =
+  `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+  <AssumeRoleWithWebIdentityResult>
+    <SubjectFromWebIdentityToken>system:serviceaccount:gateway</SubjectFromWebIdentityToken>
+    <AssumedRoleUser><Arn>arn:aws:sts::123456789012:assumed-role/gateway/s</Arn><AssumedRoleId>A:s</AssumedRoleId></AssumedRoleUser>
+    <Credentials><SessionToken>sts-session</SessionToken><SecretAccessKey>sts-secret</SecretAccessKey>
+    <Expiration>${EXPIRATION}</Expiration><AccessKeyId>ASIASTS</AccessKeyId></Credentials>
+  </AssumeRoleWithWebIdentityResult>
+  <ResponseMetadata><RequestId>c6104cbe-af31-11e0-8154-cbc7ccf896c7</RequestId></ResponseMetadata>
+</AssumeRoleWithWebIdentityResponse>`;
+
+Deno.test("chainKeys() exchanges a web identity, unsigned, with the token of its file, read each time", async () => {
+  const page = source(() =>
+    new Response(STS_REPLY, { headers: { "content-type": "text/xml" } })
+  );
+  const file = await Deno.makeTempFile();
+  const env = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: file,
+    AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/gateway",
+    AWS_REGION: "eu-central-1",
+    AWS_ENDPOINT_URL_STS: page.url,
+  };
+  try {
+    await Deno.writeTextFile(file, "projected-1");
+    const token = await chainKeys(env, SYSTEM_FILES, fetch);
+    assert.deepEqual(token, {
+      id: "ASIASTS",
+      keys: {
+        accessKeyId: "ASIASTS",
+        secretAccessKey: "sts-secret",
+        sessionToken: "sts-session",
+      },
+      expiresAtMs: Date.parse(EXPIRATION),
+    });
+    await Deno.writeTextFile(file, "projected-2");
+    await chainKeys(env, SYSTEM_FILES, fetch);
+    const forms = page.seen.map(({ body }) => new URLSearchParams(body));
+    assert.deepEqual(forms.map((form) => form.get("WebIdentityToken")), [
+      "projected-1",
+      "projected-2",
+    ]);
+    assert.equal(forms[0]?.get("Action"), "AssumeRoleWithWebIdentity");
+    assert.equal(forms[0]?.get("RoleArn"), env.AWS_ROLE_ARN);
+    assert.equal(page.seen[0]?.headers.get("authorization"), null);
+  } finally {
+    await page[Symbol.asyncDispose]();
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("chainKeys() reports a refused web identity by name, without the token", async () => {
+  const page = source(() =>
+    new Response(
+      `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>
+      <Code>InvalidIdentityToken</Code><Message>projected-secret is not valid</Message></Error></ErrorResponse>`,
+      { status: 400, headers: { "content-type": "text/xml" } },
+    )
+  );
+  const file = await Deno.makeTempFile();
+  await Deno.writeTextFile(file, "projected-secret");
+  const env = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: file,
+    AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/gateway",
+    AWS_REGION: "eu-central-1",
+    AWS_ENDPOINT_URL_STS: page.url,
+  };
+  try {
+    await assert.rejects(chainKeys(env, SYSTEM_FILES, fetch), (error) => {
+      assert.ok(error instanceof CredentialError);
+      assert.match(
+        error.message,
+        /^AWS web identity: InvalidIdentityTokenException$/,
+      );
+      assert.doesNotMatch(error.message, /projected-secret/);
+      return true;
+    });
+  } finally {
+    await page[Symbol.asyncDispose]();
+    await Deno.remove(file);
+  }
+});
+
+const INSTANCE_KEYS = {
+  Code: "Success",
+  Type: "AWS-HMAC",
+  LastUpdated: "2026-11-22T19:00:00Z",
+  AccessKeyId: "ASIAINSTANCE",
+  SecretAccessKey: "instance-secret",
+  Token: "instance-session",
+  Expiration: EXPIRATION,
+};
+
+Deno.test("chainKeys() asks the instance's metadata with a token of version 2", async () => {
+  const page = source(({ method, path, headers }) =>
+    method === "PUT" && path === "/latest/api/token"
+      ? new Response("metadata-token")
+      : headers.get("x-aws-ec2-metadata-token") !== "metadata-token"
+      ? new Response("", { status: 401 })
+      : path === "/latest/meta-data/iam/security-credentials/"
+      ? new Response("gateway-role")
+      : path === "/latest/meta-data/iam/security-credentials/gateway-role"
+      ? Response.json(INSTANCE_KEYS)
+      : new Response("", { status: 404 })
+  );
+  try {
+    const token = await chainKeys(
+      { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
+      SYSTEM_FILES,
+      fetch,
+    );
+    assert.equal(token.id, "ASIAINSTANCE");
+    assert.equal(token.keys.sessionToken, "instance-session");
+    assert.equal(token.expiresAtMs, Date.parse(EXPIRATION));
+    assert.deepEqual(page.seen.map(({ method }) => method), [
+      "PUT",
+      "GET",
+      "GET",
+    ]);
+  } finally {
+    await page[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("chainKeys() does not use version 1 of the instance's metadata", async () => {
+  const page = source(({ method }) =>
+    method === "PUT"
+      ? new Response("", { status: 403 })
+      : Response.json(INSTANCE_KEYS)
+  );
+  try {
+    await assert.rejects(
+      chainKeys(
+        { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
+        SYSTEM_FILES,
+        fetch,
+      ),
+      /^CredentialError: AWS instance metadata: /,
+    );
+    assert.deepEqual(page.seen.map(({ method }) => method), ["PUT"]);
+  } finally {
+    await page[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("chainKeys() waits for a silent metadata server for about a second", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const open: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) open.push(conn);
+  })();
+  try {
+    await assert.rejects(
+      chainKeys(
+        {
+          AWS_EC2_METADATA_SERVICE_ENDPOINT:
+            `http://127.0.0.1:${listener.addr.port}`,
+        },
+        SYSTEM_FILES,
+        fetch,
+      ),
+      /^CredentialError: AWS instance metadata: /,
+    );
+    assert.equal(open.length, 1, "asked once");
+  } finally {
+    listener.close();
+    for (const conn of open) conn.close();
+    await accepting;
+  }
+});
+
+Deno.test("chainKeys() without a source, and with the metadata switched off, fails at once", async () => {
+  await assert.rejects(
+    chainKeys({ AWS_EC2_METADATA_DISABLED: "true" }, SYSTEM_FILES, forbidden),
+    /AWS: no source is configured/,
+  );
+});
+
+Deno.test("chainKeys() sends the container's token to no other machine", async () => {
+  for (
+    const url of [
+      "http://models.example/keys",
+      "http://169.254.170.2.evil/",
+      "",
+    ]
+  ) {
+    await assert.rejects(
+      chainKeys(
+        { AWS_CONTAINER_CREDENTIALS_FULL_URI: url },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /AWS container endpoint: its address must be https, or this machine's/,
+      url,
+    );
+  }
+});
+
+Deno.test("chainKeys() reports a token file that cannot be read, and a reply without keys", async () => {
+  const page = source(() =>
+    Response.json({ Code: "AssumeRoleUnauthorizedAccess" })
+  );
+  const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: page.url };
+  try {
+    await assert.rejects(
+      chainKeys(
+        { ...env, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: "no/such/file" },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /could not read the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE; it must be in --allow-read/,
+    );
+    await assert.rejects(
+      chainKeys(env, SYSTEM_FILES, fetch),
+      /AWS container endpoint: a reply without keys/,
+    );
+    await assert.rejects(
+      chainKeys(
+        { AWS_WEB_IDENTITY_TOKEN_FILE: "no/such/file", AWS_ROLE_ARN: "arn" },
+        SYSTEM_FILES,
+        forbidden,
+      ),
+      /could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE/,
+    );
+  } finally {
+    await page[Symbol.asyncDispose]();
+  }
+});

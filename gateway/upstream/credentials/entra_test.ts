@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import {
+  tokenEndpoints,
+  type TokenRequest,
+  withVariables,
+} from "../../../tests/support/token_endpoints.ts";
+import { CredentialError } from "./credential.ts";
+import { type EntraPlan, entraToken } from "./entra.ts";
+import { SYSTEM_FILES } from "./open_credential.ts";
+
+const SCOPE = "https://ai.azure.com/.default";
+const APPLICATION = {
+  tenantId: "11111111-1111-1111-1111-111111111111",
+  clientId: "22222222-2222-2222-2222-222222222222",
+  authority: "https://login.microsoftonline.com",
+};
+const BY_SECRET: EntraPlan = {
+  type: "entra_secret",
+  ...APPLICATION,
+  secret: "client-secret-text",
+};
+const TOKEN_URL =
+  `https://login.microsoftonline.com/${APPLICATION.tenantId}/oauth2/v2.0/token`;
+
+let issued = 0;
+
+function issue(): Response {
+  return Response.json({
+    token_type: "Bearer",
+    expires_in: 3599,
+    ext_expires_in: 3599,
+    access_token: `entra-token-${++issued}`,
+  });
+}
+
+/** The endpoints of an authority: its configuration, and tokens. */
+function authority(token: (request: TokenRequest) => Response = issue) {
+  return tokenEndpoints((request) => {
+    const base = `https://login.microsoftonline.com/${APPLICATION.tenantId}`;
+    if (request.url.includes("/.well-known/openid-configuration")) {
+      return Response.json({
+        token_endpoint: `${base}/oauth2/v2.0/token`,
+        authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+        issuer: `${base}/v2.0`,
+        jwks_uri: `${base}/discovery/v2.0/keys`,
+      });
+    }
+    return request.method === "POST"
+      ? token(request)
+      : new Response("{}", { status: 404 });
+  });
+}
+
+const tokenRequests = (requests: readonly TokenRequest[]) =>
+  requests.filter(({ method }) => method === "POST");
+
+Deno.test("entraToken() exchanges a client secret, anew at each call", async () => {
+  const endpoints = authority();
+  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
+  try {
+    const first = await entraToken(BY_SECRET, SCOPE, sources);
+    const second = await entraToken(BY_SECRET, SCOPE, sources);
+    assert.match(first.id, /^entra-token-\d+$/);
+    assert.notEqual(first.id, second.id, "no cache of the library");
+    assert.deepEqual(first.headers, { authorization: `Bearer ${first.id}` });
+    const lifeMs = first.expiresAtMs - Date.now();
+    assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
+    const [request] = tokenRequests(endpoints.requests);
+    assert.equal(request?.url.split("?")[0], TOKEN_URL);
+    const form = new URLSearchParams(request?.body);
+    assert.equal(form.get("grant_type"), "client_credentials");
+    assert.equal(form.get("scope"), SCOPE);
+    assert.equal(form.get("client_id"), APPLICATION.clientId);
+    assert.equal(form.get("client_secret"), "client-secret-text");
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("entraToken() uses the scope of Azure's model services if the host names none", async () => {
+  const endpoints = authority();
+  try {
+    await entraToken(BY_SECRET, "", {
+      fetch: endpoints.fetch,
+      files: SYSTEM_FILES,
+    });
+    const [request] = tokenRequests(endpoints.requests);
+    assert.equal(
+      new URLSearchParams(request?.body).get("scope"),
+      "https://cognitiveservices.azure.com/.default",
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("entraToken() exchanges a federated token, read from its file each time", async () => {
+  const endpoints = authority();
+  const tokenFile = await Deno.makeTempFile();
+  const plan: EntraPlan = {
+    type: "entra_federated",
+    ...APPLICATION,
+    tokenFile,
+  };
+  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
+  try {
+    for (const text of ["projected-1\n", "projected-2\n"]) {
+      await Deno.writeTextFile(tokenFile, text);
+      await entraToken(plan, SCOPE, sources);
+    }
+    const forms = tokenRequests(endpoints.requests).map(({ body }) =>
+      new URLSearchParams(body)
+    );
+    assert.deepEqual(forms.map((form) => form.get("client_assertion")), [
+      "projected-1",
+      "projected-2",
+    ]);
+    assert.equal(
+      forms[0]?.get("client_assertion_type"),
+      "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+    await Deno.remove(tokenFile);
+  }
+});
+
+Deno.test("entraToken() reports a refusal by its codes, without what was sent", async () => {
+  const endpoints = authority(() =>
+    Response.json({
+      error: "invalid_client",
+      error_description:
+        "AADSTS7000215: Invalid client secret provided: client-secret-text",
+      error_codes: [7000215],
+    }, { status: 401 })
+  );
+  try {
+    await assert.rejects(
+      entraToken(BY_SECRET, SCOPE, {
+        fetch: endpoints.fetch,
+        files: SYSTEM_FILES,
+      }),
+      (error) => {
+        assert.ok(error instanceof CredentialError);
+        assert.match(
+          error.message,
+          /^Entra secret: \w+ invalid_client AADSTS7000215$/,
+        );
+        return true;
+      },
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("entraToken() reports a federated token file that cannot be read", async () => {
+  await assert.rejects(
+    entraToken(
+      { type: "entra_federated", ...APPLICATION, tokenFile: "no/such/file" },
+      SCOPE,
+      { fetch, files: SYSTEM_FILES },
+    ),
+    /^CredentialError: Entra federated: could not read the file of AZURE_FEDERATED_TOKEN_FILE/,
+  );
+});
+
+function managedReply(): Response {
+  return Response.json({
+    access_token: `managed-token-${++issued}`,
+    client_id: "c",
+    expires_in: "86399",
+    expires_on: String(Math.floor(Date.now() / 1000) + 86_399),
+    resource: "https://ai.azure.com",
+    token_type: "Bearer",
+  });
+}
+
+Deno.test("entraToken() obtains a managed identity's token from the machine's metadata, after a probe", async () => {
+  const endpoints = tokenEndpoints(({ headers }) =>
+    headers.get("metadata") === "true"
+      ? managedReply()
+      : Response.json({ error: "invalid_request" }, { status: 400 })
+  );
+  const env = { AZURE_POD_IDENTITY_AUTHORITY_HOST: endpoints.url };
+  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
+  try {
+    await withVariables(env, async () => {
+      const plan: EntraPlan = {
+        type: "entra_managed",
+        clientId: APPLICATION.clientId,
+        env,
+      };
+      const first = await entraToken(plan, SCOPE, sources);
+      const second = await entraToken(plan, SCOPE, sources);
+      assert.notEqual(first.id, second.id, "no cache of the library");
+      assert.ok(first.expiresAtMs - Date.now() > 80_000_000);
+    });
+    const asked = endpoints.requests.filter(({ headers }) =>
+      headers.get("metadata") === "true"
+    ).map(({ url }) => new URL(url));
+    assert.equal(asked.length, 2);
+    assert.match(
+      asked[0]?.pathname ?? "",
+      /^\/metadata\/identity\/oauth2\/token\/?$/,
+    );
+    assert.equal(
+      asked[0]?.searchParams.get("resource"),
+      "https://ai.azure.com",
+    );
+    assert.equal(
+      asked[0]?.searchParams.get("client_id"),
+      APPLICATION.clientId,
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+const APP_SERVICE_PROGRAM = `
+  const { entraToken } = await import("${new URL(
+  "./entra.ts",
+  import.meta.url,
+)}");
+  const plan = { type: "entra_managed", env: Deno.env.toObject() };
+  const files = { text: Deno.readTextFile, version: () => Promise.resolve(0) };
+  console.log((await entraToken(plan, "${SCOPE}", { fetch, files })).id);
+`;
+
+Deno.test("entraToken() obtains a managed identity's token of App Service", async () => {
+  const endpoints = tokenEndpoints(({ headers }) =>
+    headers.get("x-identity-header") === "identity-header-text"
+      ? managedReply()
+      : new Response("{}", { status: 401 })
+  );
+  const env = {
+    IDENTITY_ENDPOINT: `${endpoints.url}/msi/token`,
+    IDENTITY_HEADER: "identity-header-text",
+  };
+  try {
+    // In a process of its own: the library chooses between the machine's sources once.
+    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", APP_SERVICE_PROGRAM],
+      env,
+      stderr: "inherit",
+    }).output();
+    assert.ok(success);
+    assert.match(new TextDecoder().decode(stdout), /^managed-token-\d+\n$/);
+    assert.equal(endpoints.requests.length, 1);
+    const url = new URL(endpoints.requests[0]?.url ?? "");
+    assert.match(url.pathname, /^\/msi\/token\/?$/);
+    assert.equal(url.searchParams.get("resource"), "https://ai.azure.com");
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("entraToken() gives up on a metadata server that does not answer its probe", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const open: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) open.push(conn);
+  })();
+  const env = {
+    AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://127.0.0.1:${listener.addr.port}`,
+  };
+  try {
+    await assert.rejects(
+      entraToken({ type: "entra_managed", env }, SCOPE, {
+        fetch,
+        files: SYSTEM_FILES,
+      }),
+      /^CredentialError: Entra managed: the metadata server of the machine did not answer within a second/,
+    );
+    assert.equal(open.length, 1, "asked once");
+  } finally {
+    listener.close();
+    for (const conn of open) conn.close();
+    await accepting;
+  }
+});

@@ -1,0 +1,319 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync, type KeyObject, verify } from "node:crypto";
+import {
+  tokenEndpoints,
+  type TokenRequest,
+} from "../../../tests/support/token_endpoints.ts";
+import { CredentialError } from "./credential.ts";
+import { googleToken } from "./google.ts";
+import { SYSTEM_FILES } from "./open_credential.ts";
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+
+let issued = 0;
+
+function issue(): Response {
+  return Response.json({
+    access_token: `google-token-${++issued}`,
+    expires_in: 3599,
+    token_type: "Bearer",
+  });
+}
+
+const NOW_MS = 1_800_000_000_000;
+const sourcesOf = (httpFetch: typeof fetch) => ({
+  fetch: httpFetch,
+  files: SYSTEM_FILES,
+  now: () => NOW_MS,
+});
+
+async function withFile(
+  json: unknown,
+  run: (file: string) => Promise<void>,
+): Promise<void> {
+  const file = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(file, JSON.stringify(json));
+    await run(file);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+/** A service account's JSON, and the key that its tokens are checked with. */
+function serviceAccount(keyId: string) {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+  });
+  return {
+    publicKey,
+    json: {
+      type: "service_account",
+      project_id: "contoso-ml",
+      private_key_id: keyId,
+      private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+      client_email: "gateway@contoso-ml.iam.gserviceaccount.com",
+      token_uri: "https://oauth2.googleapis.com/token",
+    },
+  };
+}
+
+/** The claims of a JWT whose signature is right. */
+function verified(jwt: string, publicKey: KeyObject) {
+  const [header = "", claims = "", signature = ""] = jwt.split(".");
+  assert.ok(
+    verify(
+      "RSA-SHA256",
+      new TextEncoder().encode(`${header}.${claims}`),
+      publicKey,
+      new Uint8Array(
+        atob(signature.replaceAll("-", "+").replaceAll("_", "/")).split("")
+          .map((char) => char.charCodeAt(0)),
+      ),
+    ),
+    "the signature",
+  );
+  const decoded = (part: string): Record<string, unknown> =>
+    JSON.parse(atob(part.replaceAll("-", "+").replaceAll("_", "/")));
+  return { header: decoded(header), claims: decoded(claims) };
+}
+
+Deno.test("googleToken() signs a service account's JWT, with the key that its file has at that time", async () => {
+  const endpoints = tokenEndpoints(issue);
+  const accounts = [serviceAccount("key-1"), serviceAccount("key-2")];
+  try {
+    await withFile({}, async (file) => {
+      const plan = {
+        type: "google_file",
+        file,
+        account: "service_account",
+      } as const;
+      for (const { json } of accounts) {
+        await Deno.writeTextFile(file, JSON.stringify(json));
+        const token = await googleToken(plan, sourcesOf(endpoints.fetch));
+        assert.equal(token.id, `google-token-${issued}`);
+        assert.deepEqual(token.headers, {
+          authorization: `Bearer ${token.id}`,
+        });
+        const lifeMs = token.expiresAtMs - Date.now();
+        assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
+      }
+    });
+    assert.equal(endpoints.requests.length, 2);
+    for (const [i, { publicKey, json }] of accounts.entries()) {
+      const request = endpoints.requests[i];
+      assert.equal(new URL(request?.url ?? "").protocol, "https:");
+      const form = new URLSearchParams(request?.body);
+      assert.equal(
+        form.get("grant_type"),
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      );
+      const { header, claims } = verified(
+        form.get("assertion") ?? "",
+        publicKey,
+      );
+      assert.equal(header["alg"], "RS256");
+      assert.equal(claims["iss"], json.client_email);
+      assert.equal(claims["scope"], SCOPE);
+      assert.equal(claims["aud"], request?.url);
+    }
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+/** Federation: the subject token of a file is exchanged, then an account is impersonated. */
+function federation({ url }: TokenRequest): Response {
+  return url.startsWith("https://sts.googleapis.com/")
+    ? Response.json({
+      access_token: "federated-token",
+      issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
+      token_type: "Bearer",
+      expires_in: 3600,
+    })
+    : Response.json({
+      accessToken: `impersonated-token-${++issued}`,
+      expireTime: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+}
+
+Deno.test("googleToken() exchanges a federated identity and impersonates its account, anew each time", async () => {
+  const endpoints = tokenEndpoints(federation);
+  const subject = await Deno.makeTempFile();
+  const json = {
+    type: "external_account",
+    audience:
+      "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    token_url: "https://sts.googleapis.com/v1/token",
+    service_account_impersonation_url:
+      "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/gateway@contoso-ml.iam.gserviceaccount.com:generateAccessToken",
+    credential_source: { file: subject },
+  };
+  try {
+    await withFile(json, async (file) => {
+      const plan = {
+        type: "google_file",
+        file,
+        account: "external_account",
+      } as const;
+      for (const text of ["subject-1", "subject-2"]) {
+        await Deno.writeTextFile(subject, text);
+        const token = await googleToken(plan, sourcesOf(endpoints.fetch));
+        assert.equal(token.id, `impersonated-token-${issued}`);
+        assert.ok(token.expiresAtMs > Date.now() + 3_000_000);
+      }
+    });
+    const exchanges = endpoints.requests.filter(({ url }) =>
+      url.startsWith("https://sts.googleapis.com/")
+    );
+    assert.deepEqual(
+      exchanges.map(({ body }) =>
+        new URLSearchParams(body).get("subject_token")
+      ),
+      ["subject-1", "subject-2"],
+    );
+    assert.equal(
+      endpoints.requests.at(-1)?.headers.get("authorization"),
+      "Bearer federated-token",
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+    await Deno.remove(subject);
+  }
+});
+
+Deno.test("googleToken() runs no program that a file names", async () => {
+  await withFile({
+    type: "external_account",
+    credential_source: { executable: { command: "/bin/true" } },
+  }, async (file) => {
+    await assert.rejects(
+      googleToken(
+        { type: "google_file", file, account: "external_account" },
+        sourcesOf(fetch),
+      ),
+      /^CredentialError: Google external_account: its file names a program to run/,
+    );
+  });
+});
+
+Deno.test("googleToken() asks the metadata server of the machine", async () => {
+  const endpoints = tokenEndpoints(({ headers }) =>
+    headers.get("metadata-flavor") === "Google"
+      ? issue()
+      : new Response("", { status: 403 })
+  );
+  try {
+    const token = await googleToken({
+      type: "google_metadata",
+      env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
+    }, sourcesOf(fetch));
+    assert.equal(token.id, `google-token-${issued}`);
+    assert.equal(token.expiresAtMs, NOW_MS + 3_599_000);
+    assert.equal(
+      new URL(endpoints.requests[0]?.url ?? "").pathname,
+      "/computeMetadata/v1/instance/service-accounts/default/token",
+    );
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+const REFUSALS: readonly (readonly [string, () => Response, RegExp])[] = [
+  [
+    "an error",
+    () => new Response("not found", { status: 404 }),
+    /^Google metadata server: status 404$/,
+  ],
+  [
+    "a reply without a token",
+    () => Response.json({ expires_in: 10 }),
+    /a reply without a token or its life$/,
+  ],
+  [
+    "a reply without a life",
+    () => Response.json({ access_token: "t" }),
+    /a reply without a token or its life$/,
+  ],
+];
+
+for (const [name, reply, message] of REFUSALS) {
+  Deno.test(`googleToken() reports ${name} of the metadata server`, async () => {
+    const endpoints = tokenEndpoints(reply);
+    try {
+      await assert.rejects(
+        googleToken(
+          {
+            type: "google_metadata",
+            env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
+          },
+          sourcesOf(fetch),
+        ),
+        (error) =>
+          error instanceof CredentialError && message.test(error.message),
+      );
+    } finally {
+      await endpoints[Symbol.asyncDispose]();
+    }
+  });
+}
+
+Deno.test("googleToken() gives up on a silent metadata server", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const open: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) open.push(conn);
+  })();
+  try {
+    await assert.rejects(
+      googleToken({
+        type: "google_metadata",
+        env: { GCE_METADATA_HOST: `127.0.0.1:${listener.addr.port}` },
+      }, sourcesOf(fetch)),
+      /^CredentialError: Google metadata server: no answer within a second$/,
+    );
+    assert.equal(open.length, 1, "asked once");
+  } finally {
+    listener.close();
+    for (const conn of open) conn.close();
+    await accepting;
+  }
+});
+
+Deno.test("googleToken() reports a refused account without the key or the assertion", async () => {
+  const endpoints = tokenEndpoints(({ body }) =>
+    Response.json(
+      { error: "invalid_grant", error_description: `bad: ${body}` },
+      { status: 400 },
+    )
+  );
+  try {
+    await withFile(serviceAccount("key-1").json, async (file) => {
+      await assert.rejects(
+        googleToken(
+          { type: "google_file", file, account: "service_account" },
+          sourcesOf(endpoints.fetch),
+        ),
+        (error) => {
+          assert.ok(error instanceof CredentialError);
+          assert.match(error.message, /^Google service_account: [\w ]+$/);
+          return true;
+        },
+      );
+    });
+    assert.equal(endpoints.requests.length, 1);
+  } finally {
+    await endpoints[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("googleToken() reports a file that cannot be read", async () => {
+  await assert.rejects(
+    googleToken(
+      { type: "google_file", file: "no/such/file", account: "service_account" },
+      sourcesOf(fetch),
+    ),
+    /^CredentialError: Google service_account: could not read its file$/,
+  );
+});

@@ -1,0 +1,8 @@
+/**
+ * The shape of a key.
+ *
+ * @module
+ */
+
+/** A key is sent as a header: visible ASCII characters only. */
+export const KEY_TEXT: RegExp = /^[\x21-\x7e]+$/;

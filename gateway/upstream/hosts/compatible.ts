@@ -1,0 +1,18 @@
+/**
+ * Any host of the chat-completion format: its address is in the configuration file, its habits are
+ * in a preset (`presets.ts`).
+ *
+ * @module
+ */
+import type { Host } from "./host.ts";
+
+/** The row of hosts that the configuration file describes. */
+export const OPENAI_COMPATIBLE: Host = {
+  kind: "openai_compatible",
+  dialects: [{
+    dialect: "chat_completions",
+    whole: "/chat/completions",
+    auth: { schemes: ["bearer", "none"] },
+    errors: "compatible",
+  }],
+};

@@ -1,0 +1,95 @@
+/**
+ * Google Cloud: Gemini, Claude and open models on Vertex AI, Gemini in express mode, and Claude as
+ * Anthropic manages it on Google Cloud.
+ *
+ * Sources, read 2026-11-22: npm `@anthropic-ai/vertex-sdk` 1.1.3 and
+ * `@anthropic-ai/google-cloud-sdk` 1.1.4, `src/client.ts`; agentgateway `vertex.rs`.
+ *
+ * @module
+ */
+import type { HostAuth } from "../credentials/credential.ts";
+import type { Host } from "./host.ts";
+
+const GOOGLE: HostAuth = { schemes: ["google"] };
+
+const BASE = "https://{vertex_host}/v1";
+const LOCATION = "/projects/{project}/locations/{location}";
+const GEMINI = `${LOCATION}/publishers/google/models/{model}`;
+const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
+
+/** The rows of Google Cloud. */
+export const GOOGLE_HOSTS: readonly Host[] = [
+  {
+    kind: "vertex_gemini",
+    base: BASE,
+    serves: "vendorc",
+    dialects: [{
+      dialect: "generate_content",
+      whole: `${GEMINI}:generateContent`,
+      stream: `${GEMINI}:streamGenerateContent?alt=sse`,
+      auth: GOOGLE,
+      errors: "google",
+    }],
+  },
+  {
+    kind: "vertex_express",
+    base: "https://aiplatform.googleapis.com/v1",
+    serves: "vendorc",
+    dialects: [{
+      dialect: "generate_content",
+      whole: "/publishers/google/models/{model}:generateContent",
+      stream: "/publishers/google/models/{model}:streamGenerateContent?alt=sse",
+      auth: { schemes: ["header"], header: "x-goog-api-key" },
+      errors: "google",
+    }],
+  },
+  {
+    kind: "vertex_claude",
+    base: BASE,
+    serves: "vendora",
+    dialects: [{
+      dialect: "messages",
+      whole: `${CLAUDE}/{model}:rawPredict`,
+      stream: `${CLAUDE}/{model}:streamRawPredict`,
+      count: { path: `${CLAUDE}/count-tokens:rawPredict`, wrap: "vertex" },
+      auth: GOOGLE,
+      edits: {
+        remove: ["model"],
+        version: { in: "body", own: "vertex-2023-10-16", knows: [] },
+        betas: { in: "body" },
+        refuses: ["output_format", "cache_control.scope"],
+      },
+      errors: "google",
+      capabilities: { mediaUrls: false },
+    }],
+  },
+  {
+    kind: "vertex_chat",
+    base: BASE,
+    dialects: [{
+      dialect: "chat_completions",
+      whole: `${LOCATION}/endpoints/openapi/chat/completions`,
+      auth: GOOGLE,
+      errors: "google",
+    }],
+  },
+  {
+    kind: "google_claude",
+    base:
+      "https://claude.googleapis.com/v1/projects/{project}/locations/global/workspaces/{workspace}/invoke",
+    serves: "vendora",
+    dialects: [{
+      dialect: "messages",
+      whole: "/v1/messages",
+      auth: GOOGLE,
+      edits: {
+        version: {
+          in: "header",
+          own: "2023-06-01",
+          knows: ["2023-06-01", "2026-10-21"],
+        },
+      },
+      errors: "google",
+    }],
+  },
+];

@@ -1,0 +1,99 @@
+/**
+ * The shape of a row of the host table: where a host is, in which dialects it is called, how it
+ * takes credentials, and how its requests and errors differ from the dialect. Data only.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../../translate/model/capabilities.ts";
+import type { BodyEdits } from "../../../translate/body_edits.ts";
+import type { HostErrors } from "../../../translate/host_errors.ts";
+import type { DialectName } from "../../../translate/model/request.ts";
+import type { HostAuth } from "../credentials/credential.ts";
+
+/** The neutral names of the built-in vendors, each a host of its own. */
+export type VendorName = "vendora" | "vendorb" | "vendorc" | "vendord";
+
+/** Names of the host rows: the `kind` of a vendor in the configuration file. */
+export type HostKind =
+  | VendorName
+  | "azure_openai"
+  | "azure_deployments"
+  | "azure_models"
+  | "foundry_messages"
+  | "bedrock_messages"
+  | "bedrock_chat"
+  | "bedrock_invoke"
+  | "bedrock_converse"
+  | "mantle_messages"
+  | "mantle_chat"
+  | "claude_aws"
+  | "vertex_gemini"
+  | "vertex_claude"
+  | "vertex_chat"
+  | "vertex_express"
+  | "google_claude"
+  | "openai_compatible";
+
+/** Settings of a vendor in the configuration file that fill the templates of its host. */
+export type HostSetting =
+  | "region"
+  | "resource"
+  | "project"
+  | "location"
+  | "workspace"
+  | "api_version";
+
+/** Paths of a call, relative to the base address: templates with `{model}` and {@linkcode HostSetting}s. */
+export interface HostPaths {
+  /** Of a whole reply. */
+  readonly whole: string;
+  /** Of a stream; absent: as of a whole reply. */
+  readonly stream?: string;
+}
+
+/** How a host counts tokens. */
+export interface HostCount {
+  /** A template, relative to the base address. */
+  readonly path: string;
+  /**
+   * How the request is sent: as the messages request itself; `vertex`: with the model's bare id in it; `bedrock`: in base64 inside
+   * an `input`.
+   */
+  readonly wrap: "messages" | "vertex" | "bedrock";
+}
+
+/** A dialect as one host serves it. */
+export interface HostDialect extends HostPaths {
+  /** Unique within a host. */
+  readonly dialect: DialectName;
+  /** Other paths that some models need, by the name that a candidate gives as its `route`. */
+  readonly routes?: Readonly<Record<string, HostPaths>>;
+  /** Absent if the host does not count. */
+  readonly count?: HostCount;
+  /** The credentials that it takes. */
+  readonly auth: HostAuth;
+  /** Headers of every call: templates. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Changes to the body and the version headers; absent: none. */
+  readonly edits?: BodyEdits;
+  /** Framing of its streams; absent: event streams. */
+  readonly framing?: "aws_event_stream";
+  /** Whose error form it uses beside the dialect's own; absent: the dialect's alone. */
+  readonly errors?: HostErrors;
+  /** Differences from the dialect's defaults that every model has there. */
+  readonly capabilities?: Partial<Capabilities>;
+}
+
+/** A place where models are called, in one or more dialects. */
+export interface Host {
+  /** Unique. */
+  readonly kind: HostKind;
+  /** Template of the base address; absent: the configuration file gives it. */
+  readonly base?: string;
+  /** Preferred first, for clients whose dialect the host does not support. */
+  readonly dialects: readonly HostDialect[];
+  /** The built-in vendor whose models it serves, with their capabilities; absent: any models. */
+  readonly serves?: VendorName;
+  /** Day of the last call to the true host, as YYYY-MM-DD; absent: only checked against emulators. */
+  readonly checked?: string;
+}

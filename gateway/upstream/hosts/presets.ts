@@ -1,0 +1,130 @@
+/**
+ * Presets of hosts that have the chat-completion format: public address, abilities and habits, as
+ * observed in recorded calls or documented by the host. Data only. How their replies differ is in
+ * the decoders, which read all of them without knowing the host.
+ *
+ * @module
+ */
+import type { BodyEdits } from "../../../translate/body_edits.ts";
+import type { HostErrors } from "../../../translate/host_errors.ts";
+import type { Capabilities } from "../../../translate/model/capabilities.ts";
+
+/** The habits of one compatible host. */
+export interface Preset {
+  /** Its public or usual address; absent: each installation has its own. */
+  readonly base?: string;
+  /** Differences from the defaults of the chat format. */
+  readonly capabilities?: Partial<Capabilities>;
+  /** Changes to its requests. */
+  readonly edits?: BodyEdits;
+  /** Whose error form it uses beside the format's own; absent: that of compatible hosts. */
+  readonly errors?: HostErrors;
+}
+
+/** Hosts that know the older name only, and ignore the newer one. */
+const OLDER_LIMIT: BodyEdits = {
+  rename: { max_completion_tokens: "max_tokens" },
+};
+
+/** Chat templates of open models take one system turn, at the start. */
+const OPEN_MODELS: Partial<Capabilities> = { systemAnywhere: false };
+
+/** Servers that refuse or ignore a demand for a tool call. */
+const FREE_CHOICE: Partial<Capabilities> = {
+  ...OPEN_MODELS,
+  toolChoiceRequired: false,
+};
+
+/** The presets by the name that the configuration file uses. */
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  azure: { capabilities: { files: false }, errors: "azure" },
+  cerebras: { base: "https://api.cerebras.ai/v1" },
+  crusoe: { capabilities: OPEN_MODELS },
+  deepseek: {
+    base: "https://api.deepseek.com/v1",
+    // Its reasoning models refuse a required call, and want their reasoning back after calls.
+    capabilities: {
+      replayReasoning: true,
+      toolChoiceRequired: false,
+      files: false,
+      strictTools: false,
+    },
+    edits: OLDER_LIMIT,
+  },
+  fireworks: {
+    base: "https://api.fireworks.ai/inference/v1",
+    capabilities: { efforts: ["low", "medium", "high"] },
+  },
+  google: { base: "https://generativelanguage.googleapis.com/v1beta/openai" },
+  groq: {
+    base: "https://api.groq.com/openai/v1",
+    // Earlier reasoning has another name there, and its service tiers are its own.
+    capabilities: { takesReasoning: false, files: false },
+    edits: { refuses: ["service_tier", "top_k"] },
+  },
+  huggingface: {
+    base: "https://router.huggingface.co/v1",
+    capabilities: OPEN_MODELS,
+  },
+  llamacpp: {
+    base: "http://127.0.0.1:8080/v1",
+    capabilities: { ...OPEN_MODELS, files: false },
+  },
+  lmstudio: {
+    base: "http://127.0.0.1:1234/v1",
+    capabilities: { ...FREE_CHOICE, jsonObject: false, files: false },
+    edits: OLDER_LIMIT,
+  },
+  mistral: {
+    base: "https://api.mistral.ai/v1",
+    // A prefilled turn is repeated in the reply. Usage comes without being asked for.
+    capabilities: {
+      callIdForm: "alnum9",
+      prefill: false,
+      includeUsage: false,
+      files: false,
+      takesReasoning: false,
+    },
+    // Fields that it does not know are refused.
+    edits: {
+      remove: ["stream_options"],
+      rename: { ...OLDER_LIMIT.rename, seed: "random_seed" },
+      replace: { tool_choice: { required: "any" } },
+      refuses: ["service_tier", "logprobs", "top_logprobs", "user", "store"],
+    },
+  },
+  ollama: {
+    base: "http://127.0.0.1:11434/v1",
+    capabilities: { ...FREE_CHOICE, mediaUrls: false, files: false },
+    edits: OLDER_LIMIT,
+  },
+  openrouter: {
+    base: "https://openrouter.ai/api/v1",
+    capabilities: OPEN_MODELS,
+    edits: OLDER_LIMIT,
+  },
+  perplexity: {
+    base: "https://api.perplexity.ai",
+    capabilities: { files: false },
+    edits: OLDER_LIMIT,
+  },
+  sglang: {
+    base: "http://127.0.0.1:30000/v1",
+    capabilities: { ...FREE_CHOICE, files: false },
+  },
+  snowflake: { capabilities: OPEN_MODELS },
+  together: {
+    base: "https://api.together.xyz/v1",
+    capabilities: OPEN_MODELS,
+    edits: OLDER_LIMIT,
+  },
+  vllm: {
+    base: "http://127.0.0.1:8000/v1",
+    capabilities: { ...FREE_CHOICE, files: false },
+  },
+  xai: {
+    base: "https://api.x.ai/v1",
+    capabilities: { cachedBesidePrompt: true },
+  },
+  zai: { base: "https://api.z.ai/api/paas/v4" },
+};

@@ -1,0 +1,189 @@
+/**
+ * The script of the console: conveniences only. The page sends this function's own text, so it uses
+ * nothing outside itself.
+ *
+ * @module
+ */
+
+/** Runs in the browser. */
+export function consoleClient() {
+  /** @param {string} selector @returns {HTMLElement[]} */
+  const all = (selector) =>
+    [...document.querySelectorAll(selector)].filter(
+      /** @returns {one is HTMLElement} */ (one) => one instanceof HTMLElement,
+    );
+
+  /** A sign-in link carries its code in the fragment, which reaches no server and no log. */
+  const moveCode = () => {
+    const field = document.querySelector("input[data-code]");
+    const code = decodeURIComponent(location.hash.slice(1));
+    if (!(field instanceof HTMLInputElement) || !code.startsWith("code-")) {
+      return;
+    }
+    field.value = code;
+    history.replaceState(null, "", location.pathname);
+    document.querySelector("[data-open]")?.removeAttribute("hidden");
+    const button = field.form?.querySelector("button");
+    if (button instanceof HTMLButtonElement) {
+      button.textContent = "Open";
+      button.focus();
+    }
+  };
+
+  /** Copies a field or a block; without access to the clipboard its text is selected. */
+  const copyButtons = () => {
+    for (const button of all("[data-copy]")) {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        const source = document.getElementById(button.dataset.copy ?? "");
+        if (source === null) return;
+        const text = source instanceof HTMLInputElement
+          ? source.value
+          : source.textContent ?? "";
+        try {
+          await navigator.clipboard.writeText(text);
+          button.textContent = "Copied";
+        } catch {
+          if (source instanceof HTMLInputElement) source.select();
+          else getSelection()?.selectAllChildren(source);
+          button.textContent = "Selected: press Ctrl+C";
+        }
+      });
+    }
+  };
+
+  /** Times are in UTC; the viewer's own zone is in the tooltip. */
+  const localTimes = () => {
+    for (const time of document.querySelectorAll("time[datetime]")) {
+      const date = new Date(time.getAttribute("datetime") ?? "");
+      if (time instanceof HTMLElement && !Number.isNaN(date.getTime())) {
+        time.title = `${
+          date.toLocaleString(undefined, { timeZoneName: "short" })
+        } (your time)`;
+      }
+    }
+  };
+
+  /** `/` goes to the search, `g` and a letter to a page, `?` to the list of keys. */
+  const shortcuts = () => {
+    let isGo = false;
+    document.addEventListener("keydown", (event) => {
+      const { target } = event;
+      if (
+        event.ctrlKey || event.metaKey || event.altKey ||
+        (target instanceof HTMLElement &&
+          target.matches("input,select,textarea"))
+      ) return;
+      if (event.key === "/") {
+        const search = document.querySelector("input[type=search]");
+        if (search instanceof HTMLInputElement) {
+          event.preventDefault();
+          search.focus();
+        }
+      } else if (isGo) {
+        const link = all("nav a").find((one) => one.dataset.key === event.key);
+        link?.click();
+      } else if (event.key === "?") {
+        const help = document.querySelector("#shortcuts");
+        if (help instanceof HTMLDetailsElement) {
+          help.open = true;
+          help.querySelector("summary")?.focus();
+        }
+      }
+      isGo = event.key === "g";
+    });
+  };
+
+  /** Sends a prompt with the pasted key and shows the streamed reply. */
+  const tryPrompt = () => {
+    const form = document.querySelector("form[data-try]");
+    if (!(form instanceof HTMLFormElement)) return;
+    form.hidden = false;
+    document.querySelector("[data-terminal]")?.setAttribute("hidden", "");
+    const [box, text, state] = [
+      "[data-reply]",
+      "[data-reply-text]",
+      "[data-reply-state]",
+    ]
+      .map((selector) => document.querySelector(selector));
+    const stop = form.querySelector("[data-stop]");
+    if (
+      !(box instanceof HTMLElement) || !text || !state ||
+      !(stop instanceof HTMLButtonElement)
+    ) return;
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const fields = new FormData(form);
+      const abort = new AbortController();
+      stop.disabled = false;
+      stop.onclick = () => abort.abort();
+      box.hidden = false;
+      text.textContent = "";
+      state.textContent = "Sent…";
+      const startedMs = performance.now();
+      let firstMs = 0;
+      let usage = "";
+      try {
+        const reply = await fetch("/v1/messages", {
+          method: "POST",
+          signal: abort.signal,
+          credentials: "omit",
+          headers: {
+            "content-type": "application/json",
+            "x-api-key": String(fields.get("key")),
+          },
+          body: JSON.stringify({
+            model: fields.get("model"),
+            max_tokens: 1000,
+            stream: true,
+            messages: [{ role: "user", content: fields.get("prompt") }],
+          }),
+        });
+        const id = reply.headers.get("request-id") ?? "";
+        if (!reply.ok || reply.body === null) {
+          const { error } = await reply.json();
+          state.textContent = `${reply.status}: ${error?.message} (${id})`;
+          return;
+        }
+        const reader = reply.body.pipeThrough(new TextDecoderStream())
+          .getReader();
+        let rest = "";
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          const lines = (rest + value).split("\n");
+          rest = lines.pop() ?? "";
+          for (const line of lines) {
+            if (!line.startsWith("data: ")) continue;
+            const data = JSON.parse(line.slice(6));
+            const piece = data.delta?.text ?? data.delta?.thinking ?? "";
+            if (piece !== "") firstMs ||= performance.now() - startedMs;
+            text.textContent += piece;
+            if (data.usage) usage = `${data.usage.output_tokens} tokens out, `;
+            if (data.error) usage += `${data.error.message}, `;
+          }
+        }
+        state.textContent = `${usage}first token after ${
+          (firstMs / 1000).toFixed(2)
+        } s, whole ${((performance.now() - startedMs) / 1000).toFixed(2)} s. `;
+        const link = document.createElement("a");
+        link.href = `/console/calls/${encodeURIComponent(id)}`;
+        link.textContent = `What it cost: ${id}`;
+        state.append(link);
+      } catch (error) {
+        state.textContent = abort.signal.aborted
+          ? "Stopped."
+          : `The call failed: ${error}`;
+      } finally {
+        stop.disabled = true;
+      }
+    });
+  };
+
+  moveCode();
+  tryPrompt();
+  addEventListener("hashchange", moveCode);
+  copyButtons();
+  localTimes();
+  shortcuts();
+}

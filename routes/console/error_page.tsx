@@ -1,0 +1,62 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Errors as pages: what happened, what helps, and the request id.
+ *
+ * @module
+ */
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { ApiError } from "../../translate/model/error.ts";
+import type { PageRequest } from "../route.ts";
+import { doorPage } from "./layout.tsx";
+import { doorOf } from "./page_access.ts";
+import { SignInForm } from "./sign_in.tsx";
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "That did not work",
+  401: "Sign in",
+  403: "Not permitted",
+  404: "Not found",
+  409: "That is not possible now",
+  429: "Too many attempts",
+  503: "Not available",
+};
+
+/** The page of an error; `status` and `headers` are those of the error's reply. */
+export function errorPage(
+  context: PageRequest,
+  error: ApiError,
+  { status, headers }: Pick<HttpReply, "status" | "headers">,
+): HttpReply {
+  const door = doorOf(context.path);
+  const { "content-type": _, ...rest } = headers;
+  return doorPage(
+    context,
+    { title: TITLES[status] ?? "An error", status, headers: rest },
+    status === 401 || (status === 429 && context.path.endsWith("/sign-in"))
+      ? (
+        <>
+          <SignInForm door={door} context={context} problem={error.message} />
+          <p class="soft">
+            Request id: <code>{context.requestId}</code>
+          </p>
+        </>
+      )
+      : (
+        <>
+          <p role="alert">{error.message}</p>
+          {status === 503
+            ? <p>The store does not answer. Calls that are running go on.</p>
+            : null}
+          <p>
+            <a href={door === "operator" ? "/console/operator/" : "/console/"}>
+              To the overview
+            </a>
+          </p>
+          <p class="soft">
+            Request id: <code>{context.requestId}</code>
+          </p>
+        </>
+      ),
+  );
+}

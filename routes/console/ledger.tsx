@@ -1,0 +1,272 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The ledger: every charge and top-up, newest first.
+ *
+ * @module
+ */
+import type { JSX } from "./jsx.d.ts";
+import type { LedgerEntry } from "../../gateway/accounts/records.ts";
+import { exportLedger } from "../../gateway/admin/ledger.ts";
+import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { csvReply } from "./csv.ts";
+import { type Column, DataTable, Foreign } from "./data_table.tsx";
+import { page } from "./layout.tsx";
+import { Money } from "./money.tsx";
+import { Moment } from "./moment.tsx";
+
+/** The account's lines, and all of them as a file. */
+export const LEDGER_PAGES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/ledger",
+    handle: ledgerPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/ledger.csv",
+    handle: ({ gateway, query }, { holder }: AccountVisit) =>
+      ledgerCsv(gateway.admin, query, { account: holder.accountId }),
+  },
+];
+
+const PAGE_LENGTH = 100;
+
+async function ledgerPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { admin } = context.gateway;
+  const { accountId } = visit.holder;
+  const isFirst = !context.query.has("after") &&
+    !LEDGER_FILTERS.some((name) => (context.query.get(name) ?? "") !== "");
+  const { balanceMicroUsd } = await admin.accounts.get(accountId);
+  return await ledgerView(context, visit, {
+    base: "/console",
+    about: "Every charge and top-up of the account, newest first.",
+    fixed: { accountId },
+    ...(isFirst ? { balanceMicroUsd } : {}),
+  });
+}
+
+/** Query fields of the page and of the export. */
+const LEDGER_FILTERS = ["kind", "key", "from", "to", "request_id"] as const;
+
+/** The page of ledger lines; `balanceMicroUsd` is the balance after the newest one. */
+export async function ledgerView(
+  context: RouteContext,
+  visit: Visit,
+  { base, about, fixed, balanceMicroUsd }: {
+    readonly base: string;
+    readonly about: string;
+    readonly fixed: { readonly accountId?: string };
+    readonly balanceMicroUsd?: number;
+  },
+): Promise<HttpReply> {
+  const { query, gateway } = context;
+  const value = (name: string): string => query.get(name) ?? "";
+  const kind = value("kind");
+  const fromMs = Date.parse(value("from"));
+  const toMs = Date.parse(value("to"));
+  const after = query.get("after");
+  const account = value("account");
+  const { data, next } = await gateway.admin.ledger({
+    newestFirst: true,
+    limit: PAGE_LENGTH,
+    ...(account === "" ? {} : { accountId: account }),
+    ...fixed,
+    ...(kind === "charge" || kind === "top_up" ? { kind } : {}),
+    ...(value("key") === "" ? {} : { keyId: value("key") }),
+    ...(value("request_id") === "" ? {} : { requestId: value("request_id") }),
+    ...(Number.isNaN(fromMs) ? {} : { fromMs }),
+    ...(Number.isNaN(toMs) ? {} : { toMs: toMs + 24 * 60 * 60 * 1000 }),
+    ...(after === null ? {} : { after }),
+  });
+  const search = new URLSearchParams(query);
+  search.delete("after");
+  const balances = balancesAfter(data, balanceMicroUsd);
+  return page(
+    context,
+    visit,
+    {
+      title: "Ledger",
+      about,
+      nav: `${base}/ledger`,
+      actions: <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>,
+    },
+    <>
+      <form class="card row" action={`${base}/ledger`}>
+        {fixed.accountId === undefined
+          ? (
+            <label>
+              Account
+              <input name="account" value={account} placeholder="all" />
+            </label>
+          )
+          : null}
+        <label>
+          Kind
+          <select name="kind">
+            {[["", "all"], ["charge", "charges"], ["top_up", "top-ups"]].map((
+              [one = "", text = ""],
+            ) => (
+              <option key={one} value={one} selected={one === kind}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          From (UTC)
+          <input type="date" name="from" value={value("from")} />
+        </label>
+        <label>
+          To (UTC)
+          <input type="date" name="to" value={value("to")} />
+        </label>
+        <label>
+          Key
+          <input name="key" value={value("key")} placeholder="all" />
+        </label>
+        <button class="main" type="submit">Apply</button>
+      </form>
+      <section class="card">
+        {data.length === 0 ? <p>No lines.</p> : (
+          <DataTable
+            name="Ledger"
+            rows={data}
+            columns={ledgerColumns(
+              balances,
+              base,
+              fixed.accountId === undefined,
+            )}
+          />
+        )}
+        {next === undefined ? null : (
+          <p>
+            <a
+              href={`${base}/ledger?${search}${
+                search.size === 0 ? "" : "&"
+              }after=${encodeURIComponent(next)}`}
+            >
+              Older lines
+            </a>
+          </p>
+        )}
+      </section>
+    </>,
+  );
+}
+
+function ledgerColumns(
+  balances: ReadonlyMap<number, number>,
+  base: string,
+  hasAccount: boolean,
+): readonly Column<LedgerEntry>[] {
+  return [
+    { name: "Line", number: true, cell: ({ seq }) => `#${seq}` },
+    { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
+    ...(hasAccount
+      ? [{
+        name: "Account",
+        cell: ({ accountId }: LedgerEntry) => <Foreign text={accountId} />,
+      }]
+      : []),
+    {
+      name: "What",
+      cell: (entry) =>
+        entry.kind === "top_up"
+          ? (
+            <>
+              top-up{entry.note === undefined ? null : (
+                <>
+                  {" "}
+                  (<Foreign text={entry.note} />)
+                </>
+              )}
+            </>
+          )
+          : <Foreign text={entry.model ?? ""} />,
+    },
+    {
+      name: "Request",
+      cell: (entry) =>
+        entry.kind === "charge"
+          ? (
+            <a href={`${base}/calls/${encodeURIComponent(entry.requestId)}`}>
+              <code>{entry.requestId}</code>
+            </a>
+          )
+          : <code>{entry.requestId}</code>,
+    },
+    { name: "Ended", cell: ({ ended }) => ended ?? "" },
+    {
+      name: "Amount",
+      number: true,
+      cell: (entry) => (
+        <Money
+          microUsd={entry.microUsd}
+          decimals={6}
+          estimated={entry.estimated}
+        />
+      ),
+    },
+    ...(balances.size === 0 ? [] : [{
+      name: "Balance after",
+      number: true,
+      cell: ({ seq }: LedgerEntry): JSX.Element | null => {
+        const balance = balances.get(seq);
+        return balance === undefined
+          ? null
+          : <Money microUsd={balance} decimals={6} />;
+      },
+    }]),
+  ];
+}
+
+/** The account's balance after each line; lines of a model's own balance have none. */
+function balancesAfter(
+  newestFirst: readonly LedgerEntry[],
+  balanceMicroUsd: number | undefined,
+): ReadonlyMap<number, number> {
+  const balances = new Map<number, number>();
+  if (balanceMicroUsd === undefined) return balances;
+  let balance = balanceMicroUsd;
+  for (const { seq, purse, microUsd } of newestFirst) {
+    if (purse !== undefined) continue;
+    balances.set(seq, balance);
+    balance -= microUsd;
+  }
+  return balances;
+}
+
+/** Every line of the filters as a file. */
+export function ledgerCsv(
+  admin: RouteContext["gateway"]["admin"],
+  query: URLSearchParams,
+  fixed: Readonly<Record<string, string>>,
+): Promise<HttpReply> {
+  const filters: Record<string, string> = {};
+  for (const name of ["account", ...LEDGER_FILTERS]) {
+    const value = query.get(name) ?? "";
+    if (value !== "") filters[name] = value;
+  }
+  const { to } = filters;
+  if (to !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(to)) {
+    // The page's last day is part of it.
+    filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
+      .toISOString();
+  }
+  return csvReply(
+    "ledger",
+    exportLedger(admin, { ...filters, ...fixed, format: "csv" }).text,
+  );
+}

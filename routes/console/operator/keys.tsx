@@ -1,0 +1,166 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The keys of all accounts.
+ *
+ * @module
+ */
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { invalidField } from "../../../translate/model/error.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { DataTable, Foreign } from "../data_table.tsx";
+import { RevokeForm } from "../key_changes.tsx";
+import { KeyState } from "../keys.tsx";
+import { page } from "../layout.tsx";
+import { Distance, Moment } from "../moment.tsx";
+import { operationInput } from "../operation_input.ts";
+import { runAdminOperation } from "../operations.ts";
+import { seeOther } from "../see_other.ts";
+
+const NAV = "/console/operator/keys";
+
+/** List, and revoke. */
+export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: NAV,
+    handle: listPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/revoke/:id`,
+    async handle(context, visit) {
+      const key = await context.gateway.admin.keys.get(
+        context.parameters["id"] ?? "",
+      );
+      return page(
+        context,
+        visit,
+        { title: "Revoke a key", nav: NAV },
+        <RevokeForm
+          item={key}
+          visit={visit}
+          action={`${NAV}/revoke/${key.id}`}
+          back={NAV}
+        />,
+      );
+    },
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: `${NAV}/revoke/:id`,
+    handle: revoke,
+  },
+];
+
+async function listPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { query, gateway } = context;
+  const account = query.get("account") ?? "";
+  const after = query.get("after");
+  const { data: keys, next } = await gateway.admin.keys.list({
+    limit: 200,
+    ...(account === "" ? {} : { accountId: account }),
+    ...(after === null ? {} : { after }),
+  });
+  const nowMs = gateway.now();
+  const search = new URLSearchParams({ account, after: next ?? "" });
+  return page(
+    context,
+    visit,
+    {
+      title: "Keys",
+      about: "Of all accounts; keys are shown by hint.",
+      nav: NAV,
+    },
+    <>
+      <form class="card row" action={NAV}>
+        <label>
+          Account
+          <input name="account" value={account} placeholder="all" />
+        </label>
+        <button class="main" type="submit">Apply</button>
+      </form>
+      <section class="card">
+        {keys.length === 0 ? <p>No keys.</p> : (
+          <DataTable
+            name="Keys"
+            rows={keys}
+            columns={[
+              {
+                name: "Account",
+                cell: ({ accountId }) => (
+                  <a
+                    href={`/console/operator/accounts/${
+                      encodeURIComponent(accountId)
+                    }`}
+                  >
+                    <Foreign text={accountId} />
+                  </a>
+                ),
+              },
+              { name: "Name", cell: ({ name }) => <Foreign text={name} /> },
+              { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
+              {
+                name: "Made",
+                cell: ({ createdAtMs }) => (
+                  <Moment atMs={createdAtMs} of="day" />
+                ),
+              },
+              {
+                name: "Last used",
+                cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
+                  ? <span class="soft">never</span>
+                  : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+              },
+              {
+                name: "State",
+                cell: (key) => <KeyState item={key} nowMs={nowMs} />,
+              },
+              {
+                name: "",
+                cell: ({ id, revokedAtMs }) =>
+                  revokedAtMs === undefined
+                    ? <a href={`${NAV}/revoke/${id}`}>Revoke</a>
+                    : null,
+              },
+            ]}
+          />
+        )}
+        {next === undefined ? null : (
+          <p>
+            <a href={`${NAV}?${search}`}>More</a>
+          </p>
+        )}
+      </section>
+    </>,
+  );
+}
+
+async function revoke(context: RouteContext, visit: Visit): Promise<HttpReply> {
+  const key = await context.gateway.admin.keys.get(
+    context.parameters["id"] ?? "",
+  );
+  if (visit.form.get("last_four")?.trim() !== key.hint.slice(-4)) {
+    throw invalidField(
+      "last_four",
+      "must be the last four characters of the key",
+    );
+  }
+  await runAdminOperation(
+    context,
+    visit,
+    "revokeKey",
+    operationInput(visit, {}, key.id),
+  );
+  return seeOther(`${NAV}?account=${encodeURIComponent(key.accountId)}`);
+}

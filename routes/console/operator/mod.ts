@@ -1,0 +1,94 @@
+/**
+ * All pages for operators.
+ *
+ * @module
+ */
+import type { OperatorPageRoute } from "../../route.ts";
+import { callPage } from "../call_page.tsx";
+import { callsPage, findCall } from "../calls.tsx";
+import { ledgerCsv, ledgerView } from "../ledger.tsx";
+import { usageCsv, usagePage } from "../usage.tsx";
+import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
+import { ACCOUNTS_PAGES } from "./accounts.tsx";
+import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
+import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
+import { PLANS_PAGES } from "./plans.tsx";
+import { UPSTREAMS_PAGE } from "./upstreams.tsx";
+
+const BASE = "/console/operator";
+
+/** Usage, calls and ledger are those of an account's area, over all accounts. */
+const SHARED_PAGES: readonly OperatorPageRoute[] = [
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/usage`,
+    handle: (context, visit) =>
+      usagePage(context, visit, accountOf(context.query), BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/usage.csv`,
+    handle: (context) => usageCsv(context, accountOf(context.query)),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls`,
+    handle: (context, visit) => callsPage(context, visit, {}, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls/find`,
+    handle: (context) => findCall(context, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls/:id`,
+    handle: (context, visit) => callPage(context, visit, {}, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/ledger`,
+    handle: (context, visit) =>
+      ledgerView(context, visit, {
+        base: BASE,
+        about: "Every charge and top-up of all accounts, newest first.",
+        fixed: {},
+      }),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/ledger.csv`,
+    handle: ({ gateway, query }) => ledgerCsv(gateway.admin, query, {}),
+  },
+];
+
+function accountOf(query: URLSearchParams): { readonly accountId?: string } {
+  const account = query.get("account") ?? "";
+  return account === "" ? {} : { accountId: account };
+}
+
+/** The routes of the operators' pages. */
+export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
+  ...OPERATOR_OVERVIEW_ROUTES,
+  UPSTREAMS_PAGE,
+  // Before the page of an account, whose id takes the rest of a path.
+  ...ACCOUNT_CHANGE_PAGES,
+  ...ACCOUNTS_PAGES,
+  ...PLANS_PAGES,
+  ...OPERATOR_KEYS_PAGES,
+  ...SHARED_PAGES,
+];

@@ -1,0 +1,160 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The overview for operators: what was spent, which breakers are open, who spends most.
+ *
+ * @module
+ */
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { candidateReports } from "../../../gateway/upstream/candidate_report.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { DataTable, Foreign } from "../data_table.tsx";
+import { page } from "../layout.tsx";
+import { countText, decimalsOf, Money } from "../money.tsx";
+import { seeOther } from "../see_other.ts";
+import { dayPlot } from "../day_plot.tsx";
+
+/** What an operator sees first. */
+export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: "/console/operator/",
+    handle: overviewPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: "/console/operator",
+    handle: () => seeOther("/console/operator/"),
+  },
+];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function overviewPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { gateway } = context;
+  const { admin } = gateway;
+  const nowMs = gateway.now();
+  const day = (atMs: number): string =>
+    new Date(atMs).toISOString().slice(0, 10);
+  const today = { fromDay: day(nowMs), toDay: day(nowMs) };
+  const month = { fromDay: day(nowMs - 29 * DAY_MS), toDay: day(nowMs) };
+  const { totals: todays } = await admin.usage({ ...today, by: [] });
+  const { totals, data: accounts } = await admin.usage({
+    ...month,
+    by: ["account"],
+    limit: 1000,
+  });
+  const top = accounts.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, 10);
+  const unwell = candidateReports(gateway.models.allCandidates, nowMs)
+    .filter(({ state, credential }) =>
+      state !== "closed" || credential !== undefined
+    );
+  return page(
+    context,
+    visit,
+    { title: "Overview", nav: "/console/operator/" },
+    <>
+      {unwell.length === 0
+        ? <p class="note">All breakers are closed in this process.</p>
+        : (
+          <p class="note bad" role="alert">
+            {countText(unwell.length)} candidates are not well:{" "}
+            <a href="/console/operator/upstreams">
+              {unwell.map(({ upstream }) => upstream).join(", ")}
+            </a>
+          </p>
+        )}
+      <div class="cards">
+        <section class="card">
+          <span class="label">Today (UTC)</span>
+          <span class="stat">
+            <Money microUsd={todays.microUsd} />
+          </span>
+          <p class="soft">{countText(todays.requests)} calls</p>
+        </section>
+        <section class="card">
+          <span class="label">30 days</span>
+          <span class="stat">
+            <Money microUsd={totals.microUsd} />
+          </span>
+          <p class="soft">{countText(totals.requests)} calls</p>
+        </section>
+        <section class="card">
+          <span class="label">Under way in this process</span>
+          <span class="stat">{countText(gateway.activeCalls.size)}</span>
+          <p class="soft">
+            of {countText(gateway.config.maxConcurrent)} at most
+          </p>
+        </section>
+        <section class="card">
+          <span class="label">Store</span>
+          <span class="stat">
+            {await gateway.accounts.ready() ? "answers" : "down"}
+          </span>
+          <p class="soft">
+            {countText(gateway.accounts.backlog())} writes wait
+          </p>
+        </section>
+      </div>
+      <section class="card">
+        <div class="head">
+          <h2>Cost, 30 days</h2>
+          <a href="/console/operator/usage">Usage</a>
+        </div>
+        {await dayPlot(
+          admin,
+          month,
+          "account",
+          new Map(),
+          "/console/operator",
+        )}
+      </section>
+      {top.length === 0 ? null : (
+        <section class="card">
+          <h2>Accounts that spent most in 30 days</h2>
+          <DataTable
+            name="Accounts that spent most"
+            rows={top}
+            columns={[
+              {
+                name: "Account",
+                cell: ({ accountId = "" }) => (
+                  <a
+                    href={`/console/operator/accounts/${
+                      encodeURIComponent(accountId)
+                    }`}
+                  >
+                    <Foreign text={accountId} />
+                  </a>
+                ),
+              },
+              {
+                name: "Calls",
+                number: true,
+                cell: ({ requests }) => countText(requests),
+              },
+              {
+                name: "Cost",
+                number: true,
+                cell: ({ microUsd }) => (
+                  <Money
+                    microUsd={microUsd}
+                    decimals={decimalsOf(top.map((one) => one.microUsd))}
+                  />
+                ),
+              },
+            ]}
+          />
+        </section>
+      )}
+    </>,
+  );
+}

@@ -1,0 +1,199 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Plans: limits and models of accounts.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import { recordJson } from "../../../gateway/accounts/field.ts";
+import { LIMITS, PLAN, type Plan } from "../../../gateway/accounts/records.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { DataTable, Foreign } from "../data_table.tsx";
+import { FormToken, OnceField, page } from "../layout.tsx";
+import { countText, Money } from "../money.tsx";
+import { operationInput } from "../operation_input.ts";
+import { runAdminOperation } from "../operations.ts";
+import { recordBody, RecordInputs, titleOf } from "../record_form.tsx";
+import { seeOther } from "../see_other.ts";
+
+const NAV = "/console/operator/plans";
+const { id: _, ...CHANGEABLE } = PLAN;
+
+/** List, create and change. */
+export const PLANS_PAGES: readonly OperatorPageRoute[] = [
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: NAV,
+    handle: listPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/new`,
+    handle: (context, visit) =>
+      page(
+        context,
+        visit,
+        { title: "New plan", nav: NAV },
+        <form class="card form" method="post" action={`${NAV}/new`}>
+          <FormToken visit={visit} />
+          <OnceField />
+          <RecordInputs fields={PLAN} />
+          <Buttons text="Create" />
+        </form>,
+      ),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: `${NAV}/new`,
+    async handle(context, visit) {
+      await runAdminOperation(
+        context,
+        visit,
+        "createPlan",
+        operationInput(visit, recordBody(PLAN, visit.form, { clears: false })),
+      );
+      return seeOther(NAV);
+    },
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/:id`,
+    handle: changePage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: `${NAV}/:id`,
+    async handle(context, visit) {
+      await runAdminOperation(
+        context,
+        visit,
+        "updatePlan",
+        operationInput(
+          visit,
+          recordBody(CHANGEABLE, visit.form, { clears: true }),
+          context.parameters["id"],
+        ),
+      );
+      return seeOther(NAV);
+    },
+  },
+];
+
+/** Applies a form, or goes back to the list. */
+function Buttons({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <div class="acts">
+      <button class="main" type="submit">{text}</button>
+      <a class="button" href={NAV}>Cancel</a>
+    </div>
+  );
+}
+
+/** The limits that are set, in words. */
+export function LimitList(
+  { item }: { readonly item: Plan | Partial<Plan> },
+): JSX.Element {
+  const set = Object.entries(recordJson(LIMITS, item)).filter(([, value]) =>
+    value !== null && value !== undefined
+  );
+  return set.length === 0 ? <span class="soft">no limit</span> : (
+    <>
+      {set.map(([name, value], at) => (
+        <>
+          {at === 0 ? "" : "; "}
+          {titleOf(name).replace(", dollars", "").toLowerCase()}{" "}
+          {name.endsWith("_micro_usd")
+            ? <Money microUsd={Number(value)} />
+            : countText(Number(value))}
+        </>
+      ))}
+    </>
+  );
+}
+
+async function listPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { data: plans } = await context.gateway.admin.plans.list({
+    limit: 1000,
+  });
+  return page(
+    context,
+    visit,
+    {
+      title: "Plans",
+      about: "Limits and models of the accounts on them.",
+      nav: NAV,
+      actions: <a class="button main" href={`${NAV}/new`}>New plan</a>,
+    },
+    <section class="card">
+      <DataTable
+        name="Plans"
+        rows={plans}
+        columns={[
+          {
+            name: "Plan",
+            cell: ({ id }) => (
+              <a href={`${NAV}/${encodeURIComponent(id)}`}>
+                <Foreign text={id} />
+              </a>
+            ),
+          },
+          {
+            name: "Models",
+            cell: ({ models }) =>
+              models === undefined ? "all" : countText(models.length),
+          },
+          {
+            name: "Limits",
+            wraps: true,
+            cell: (plan) => <LimitList item={plan} />,
+          },
+        ]}
+      />
+    </section>,
+  );
+}
+
+async function changePage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const plan = await context.gateway.admin.plans.get(
+    context.parameters["id"] ?? "",
+  );
+  return page(
+    context,
+    visit,
+    {
+      title: `Plan ${plan.id}`,
+      about:
+        "An empty field is no limit. A change applies to all its accounts within seconds.",
+      nav: NAV,
+    },
+    <form
+      class="card form"
+      method="post"
+      action={`${NAV}/${encodeURIComponent(plan.id)}`}
+    >
+      <FormToken visit={visit} />
+      <OnceField />
+      <RecordInputs fields={CHANGEABLE} values={recordJson(PLAN, plan)} />
+      <Buttons text="Change" />
+    </form>,
+  );
+}

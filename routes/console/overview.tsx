@@ -1,0 +1,303 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The overview of an account: what is left, what stops its calls first, and what it spent.
+ *
+ * @module
+ */
+import type { JSX } from "./jsx.d.ts";
+import type { Account, Plan } from "../../gateway/accounts/records.ts";
+import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
+import { scopeOf } from "../../gateway/admin/account_scope.ts";
+import { firstStop } from "../../gateway/console/pace.ts";
+import type { AccountVisit } from "../../gateway/console/visit.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { baseUrl } from "./base_url.ts";
+import { callColumns } from "./calls.tsx";
+import { DataTable } from "./data_table.tsx";
+import { page } from "./layout.tsx";
+import { countText, Money } from "./money.tsx";
+import { durationText, Moment } from "./moment.tsx";
+import { Meter } from "./plot.tsx";
+import { seeOther } from "./see_other.ts";
+import { Snippet } from "./snippet.tsx";
+import { dayPlot, keyNames } from "./day_plot.tsx";
+
+/** What a visitor sees first. */
+export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console/",
+    handle: overviewPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console",
+    handle: () => seeOther("/console/"),
+  },
+];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function overviewPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { admin, now } = context.gateway;
+  const nowMs = now();
+  const scope = scopeOf(visit.holder);
+  const account = await admin.accounts.get(scope.accountId);
+  const plan = await admin.plans.get(account.planId);
+  const today = dayOf(nowMs);
+  const month = { ...scope, fromDay: dayOf(nowMs - 29 * DAY_MS), toDay: today };
+  const { totals } = await admin.usage({ ...month, by: [] });
+  const { totals: todays } = await admin.usage({
+    accountId: scope.accountId,
+    fromDay: today,
+    toDay: today,
+    by: [],
+  });
+  const { data: calls } = await admin.calls.list({ ...scope, limit: 5 });
+  return page(
+    context,
+    visit,
+    {
+      title: "Overview",
+      about: `Account ${account.name}, ${account.billing}, plan ${plan.id}`,
+    },
+    <>
+      {account.status === "disabled"
+        ? (
+          <p class="note bad" role="alert">
+            The account is suspended: its calls are refused.
+          </p>
+        )
+        : null}
+      <FirstStopNote
+        account={account}
+        plan={plan}
+        todayMicroUsd={todays.microUsd}
+        nowMs={nowMs}
+      />
+      <StateCards
+        account={account}
+        plan={plan}
+        todayMicroUsd={todays.microUsd}
+        nowMs={nowMs}
+      />
+      {totals.requests === 0
+        ? <FirstCall context={context} />
+        : (
+          <section class="card">
+            <div class="head">
+              <h2>
+                {scope.keyId === undefined ? "Cost" : "Cost of this key"}
+                , 30 days
+              </h2>
+              <a href="/console/usage">Usage</a>
+            </div>
+            <p>
+              <span class="stat">
+                <Money
+                  microUsd={totals.microUsd}
+                  estimated={(totals.estimatedMicroUsd ?? 0) > 0}
+                />
+              </span>{" "}
+              <span class="soft">in {countText(totals.requests)} calls</span>
+            </p>
+            {await dayPlot(
+              admin,
+              month,
+              "day",
+              await keyNames(admin, scope),
+              "/console",
+            )}
+          </section>
+        )}
+      <LastCalls calls={calls} />
+    </>,
+  );
+}
+
+function LastCalls(
+  { calls }: { readonly calls: readonly FoundCall[] },
+): JSX.Element | null {
+  return calls.length === 0 ? null : (
+    <section class="card">
+      <div class="head">
+        <h2>Last calls</h2>
+        <a href="/console/calls">Calls</a>
+      </div>
+      <DataTable
+        name="Last calls"
+        rows={calls}
+        columns={callColumns(new Map(), "/console", false)
+          .filter(({ name }) => name !== "Key")}
+      />
+    </section>
+  );
+}
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+interface State {
+  readonly account: Account;
+  readonly plan: Plan;
+  readonly todayMicroUsd: number;
+  readonly nowMs: number;
+}
+
+function FirstStopNote(
+  { account, plan, todayMicroUsd, nowMs }: State,
+): JSX.Element {
+  const stop = firstStop({
+    nowMs,
+    todayMicroUsd,
+    ...(plan.spendPerDayMicroUsd === undefined
+      ? {}
+      : { dayLimitMicroUsd: plan.spendPerDayMicroUsd }),
+    ...(account.billing === "prepaid"
+      ? { leftMicroUsd: account.balanceMicroUsd - account.reservedMicroUsd }
+      : {}),
+  });
+  if (stop === undefined) {
+    return (
+      <p class="note">
+        Stops you first: {account.openRequests > 0 &&
+            plan.concurrentRequests !== undefined &&
+            account.openRequests >= plan.concurrentRequests
+          ? "calls at once are at their limit."
+          : "nothing in sight at today's pace."}
+      </p>
+    );
+  }
+  const name = stop.limit === "day" ? "the day's limit" : "the balance";
+  return stop.atMs <= nowMs
+    ? (
+      <p class="note bad" role="alert">
+        Stops you now: {name}
+        {stop.limit === "day"
+          ? `; it opens again in ${durationText(untilMidnight(nowMs))}.`
+          : ": calls are refused until it is topped up."}
+      </p>
+    )
+    : (
+      <p class="note warn">
+        Stops you first: {name}, at today's pace at <Moment atMs={stop.atMs} />
+        {" "}
+        (in {durationText(stop.atMs - nowMs)}).
+      </p>
+    );
+}
+
+function untilMidnight(nowMs: number): number {
+  return DAY_MS - nowMs % DAY_MS;
+}
+
+function StateCards(
+  { account, plan, todayMicroUsd, nowMs }: State,
+): JSX.Element {
+  const { spendPerDayMicroUsd: dayLimit, concurrentRequests } = plan;
+  return (
+    <div class="cards">
+      <section class="card">
+        <span class="label">
+          {account.billing === "prepaid" ? "Left" : "Balance (postpaid)"}
+        </span>
+        <span class="stat">
+          <Money microUsd={account.balanceMicroUsd} />
+        </span>
+        <p class="soft">
+          {account.reservedMicroUsd === 0 ? "nothing of it is held" : (
+            <>
+              of it held for {countText(account.openRequests)} calls under way:
+              {" "}
+              <Money microUsd={account.reservedMicroUsd} />
+            </>
+          )}
+        </p>
+      </section>
+      <section class="card">
+        <span class="label">Today (UTC)</span>
+        <span class="stat">
+          <Money microUsd={todayMicroUsd} />
+        </span>
+        {dayLimit === undefined ? <p class="soft">no limit of a day</p> : (
+          <>
+            <Meter
+              name="Of the day's limit"
+              used={todayMicroUsd}
+              limit={dayLimit}
+            />
+            <p class="soft">
+              of <Money microUsd={dayLimit} />, resets in{" "}
+              {durationText(untilMidnight(nowMs))}
+            </p>
+          </>
+        )}
+      </section>
+      <section class="card">
+        <span class="label">Calls under way</span>
+        <span class="stat">{countText(account.openRequests)}</span>
+        {concurrentRequests === undefined
+          ? <p class="soft">no limit at once</p>
+          : (
+            <>
+              <Meter
+                name="Of the calls at once"
+                used={account.openRequests}
+                limit={concurrentRequests}
+              />
+              <p class="soft">of {countText(concurrentRequests)} at once</p>
+            </>
+          )}
+      </section>
+      <section class="card">
+        <span class="label">A minute</span>
+        <span class="stat">
+          {plan.requestsPerMinute === undefined
+            ? "no limit"
+            : countText(plan.requestsPerMinute)}
+        </span>
+        <p class="soft">
+          {plan.requestsPerMinute === undefined ? "" : "requests; "}
+          {plan.tokensPerMinute === undefined
+            ? "tokens without a limit"
+            : `${countText(plan.tokensPerMinute)} tokens`}
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function FirstCall(
+  { context }: { readonly context: RouteContext },
+): JSX.Element {
+  const model = context.gateway.models.models[0]?.id ?? "MODEL";
+  return (
+    <section class="card">
+      <p>No calls yet. Paste this, with your key in GATEWAY_KEY:</p>
+      <Snippet
+        id="first-call"
+        title="A first call"
+        text={`curl ${
+          baseUrl(context)
+        }/v1/messages -H "x-api-key: $GATEWAY_KEY" \\
+  -H 'content-type: application/json' \\
+  -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'`}
+      />
+      <p class="soft">
+        For programs and coding agents: <a href="/console/connect">Connect</a>.
+      </p>
+    </section>
+  );
+}

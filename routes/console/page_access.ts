@@ -1,0 +1,117 @@
+/**
+ * Opens pages: finds the session, refuses forged forms, and passes the visit to the page. Every
+ * page passes here; there is no other way to one.
+ *
+ * @module
+ */
+import { requirePermission } from "../../gateway/accounts/credential_kind.ts";
+import { hashesEqual } from "../../gateway/accounts/key.ts";
+import type { Console, Door } from "../../gateway/console/console.ts";
+import {
+  formTokenOf,
+  holderOf,
+  type Visit,
+} from "../../gateway/console/visit.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import type { PageRoute, RouteContext } from "../route.ts";
+import { sessionCookie } from "./cookies.ts";
+import { readForm } from "./form.ts";
+import { requireSameOrigin } from "./same_origin.ts";
+
+/** Whether a path belongs to the console: errors there are pages. */
+export function isConsolePath(path: string): boolean {
+  return path === "/console" || path.startsWith("/console/");
+}
+
+/** The door of a path. */
+export function doorOf(path: string): Door {
+  return path.startsWith("/console/operator/") || path === "/console/operator"
+    ? "operator"
+    : "account";
+}
+
+/**
+ * The console of the gateway.
+ *
+ * @throws {ApiError} `not_found` where there is none
+ */
+export function requireConsole({ gateway }: RouteContext): Console {
+  if (gateway.console !== undefined) return gateway.console;
+  throw new ApiError(
+    "not_found",
+    "there is no console here: GATEWAY_CONSOLE is off, or the gateway keeps no store",
+    { retryable: false },
+  );
+}
+
+/**
+ * Serves a page.
+ *
+ * @throws {ApiError} `not_found`, `authentication`, `permission`, `unavailable`, and the page's own
+ */
+export async function servePage(
+  route: PageRoute,
+  context: RouteContext,
+): Promise<HttpReply> {
+  const place = requireConsole(context);
+  const isOperators = route.area === "operator" ||
+    route.area === "operator_door";
+  if (isOperators && !place.hasOperatorArea) {
+    throw new ApiError(
+      "not_found",
+      "there is no operator's area: it needs GATEWAY_ADMIN_TOKEN and GATEWAY_CONSOLE=all",
+      { retryable: false },
+    );
+  }
+  if (route.method !== "GET") requireSameOrigin(context.request);
+  const leave = place.enter();
+  try {
+    if (route.area === "public" || route.area === "operator_door") {
+      return await route.handle(context);
+    }
+    const visit = await visitOf(place, route, context);
+    if (route.area === "operator") return await route.handle(context, visit);
+    const holder = holderOf(visit.session);
+    if (holder === undefined) throw signInFirst();
+    requirePermission(holder.kind, route.permission);
+    return await route.handle(context, { ...visit, holder });
+  } finally {
+    leave();
+  }
+}
+
+async function visitOf(
+  place: Console,
+  route: PageRoute,
+  context: RouteContext,
+): Promise<Visit> {
+  const door = route.area === "operator" ? "operator" : "account";
+  const secret = sessionCookie(context, door);
+  const session = secret === undefined
+    ? undefined
+    : await place.session(door, secret);
+  if (secret === undefined || session === undefined) throw signInFirst();
+  const formToken = formTokenOf(secret);
+  if (route.method === "GET") {
+    return { session, formToken, form: new URLSearchParams() };
+  }
+  const form = await readForm(context);
+  const sent = form.get("form_token") ?? "";
+  if (sent.length !== formToken.length || !hashesEqual(sent, formToken)) {
+    throw new ApiError(
+      "permission",
+      "this form belongs to another session; open the page again and repeat",
+      { code: "form_token", retryable: false },
+    );
+  }
+  return { session, formToken, form };
+}
+
+function signInFirst(): ApiError {
+  return new ApiError(
+    "authentication",
+    "sign in to see this page; a session ends after a time without use, and when its credential is revoked",
+    { retryable: false },
+  );
+}

@@ -1,0 +1,35 @@
+/**
+ * Refuses requests that another site, or another port of the same host, makes a browser send. The
+ * cookie is no protection from the latter: it is sent to every port.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+
+/**
+ * Checks a request that changes something.
+ *
+ * @throws {ApiError} `permission` unless the browser reports that the page is of this origin
+ */
+export function requireSameOrigin({ headers }: Request): void {
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  // A form of a page without referrer has the origin null.
+  const hasForeignOrigin = origin !== null && origin !== "null" &&
+    !isHost(origin, headers.get("host"));
+  const isSame = site === null
+    ? origin !== null && origin !== "null"
+    : site === "same-origin";
+  if (isSame && !hasForeignOrigin) return;
+  throw new ApiError(
+    "permission",
+    "this form was not sent by a page of this console; open the page again and repeat",
+    { code: "cross_origin", retryable: false },
+  );
+}
+
+function isHost(origin: string, host: string | null): boolean {
+  return host !== null && URL.canParse(origin) &&
+    new URL(origin).host.toLowerCase() ===
+      new URL(`${new URL(origin).protocol}//${host}`).host.toLowerCase();
+}

@@ -1,0 +1,103 @@
+/** Forms that no page of the console sent: each is refused and changes nothing. */
+import assert from "node:assert/strict";
+import { ROUTES } from "../../routes/mod.ts";
+import {
+  credentialOf,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+
+const FORGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "another port of the same host": { "sec-fetch-site": "same-site" },
+  "another site": { "sec-fetch-site": "cross-site" },
+  "an address typed by hand": { "sec-fetch-site": "none" },
+  "a browser that lies about its site": {
+    "sec-fetch-site": "same-origin",
+    origin: "http://127.0.0.1:1",
+  },
+  "an old browser, another origin": {
+    "sec-fetch-site": "",
+    origin: "https://evil.example",
+  },
+  "no browser": { "sec-fetch-site": "" },
+};
+
+async function statusOf(reply: Promise<Response>): Promise<number> {
+  const { status, body } = await reply;
+  await body?.cancel();
+  return status;
+}
+
+Deno.test("a form of another origin is refused on every page, also at the doors", async (t) => {
+  const gateway = await startConsole();
+  try {
+    const visitors: Readonly<Record<string, Visitor>> = {
+      account: await visit(
+        gateway.url,
+        "manage",
+        (await credentialOf(gateway, "manage")).text,
+      ),
+      operator: await visit(
+        gateway.url,
+        "operator",
+        (await credentialOf(gateway, "operator")).text,
+      ),
+    };
+    for (const [name, headers] of Object.entries(FORGED)) {
+      await t.step(name, async () => {
+        for (const route of ROUTES) {
+          if (route.access !== "page" || route.method !== "POST") continue;
+          const visitor = visitors[
+            route.area === "operator" || route.area === "operator_door"
+              ? "operator"
+              : "account"
+          ];
+          assert.ok(visitor !== undefined);
+          assert.equal(
+            await statusOf(
+              visitor.post(route.path.replace(/:\w+/, "x"), {}, headers),
+            ),
+            403,
+            route.path,
+          );
+        }
+      });
+    }
+    assert.equal(
+      (await gateway.accounts.admin.keys.list({ accountId: "default" })).data
+        .length,
+      0,
+    );
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("a form with the token of another session, or without one, is refused", async () => {
+  const gateway = await startConsole();
+  try {
+    const { text } = await credentialOf(gateway, "manage");
+    const visitor = await visit(gateway.url, "manage", text);
+    for (const form_token of ["", "x", "0".repeat(32)]) {
+      assert.equal(
+        await statusOf(
+          visitor.post("/console/keys/new", { form_token, name: "x" }),
+        ),
+        403,
+      );
+    }
+    const origin = gateway.url;
+    assert.equal(
+      await statusOf(
+        visitor.post("/console/keys/new", { name: "x" }, {
+          "sec-fetch-site": "",
+          origin,
+        }),
+      ),
+      200,
+    );
+  } finally {
+    await gateway.close();
+  }
+});

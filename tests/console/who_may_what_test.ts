@@ -1,0 +1,242 @@
+/** Every route with every kind of credential, as one table. */
+import assert from "node:assert/strict";
+import type { CredentialKind } from "../../gateway/accounts/credential_kind.ts";
+import { ROUTES } from "../../routes/mod.ts";
+import {
+  credentialOf,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+
+type Who = CredentialKind | "none";
+
+const KINDS: readonly CredentialKind[] = ["key", "read", "manage", "operator"];
+const ALL: readonly Who[] = ["none", ...KINDS];
+const KEY: readonly Who[] = ["key"];
+const LOOK: readonly Who[] = ["key", "read", "manage"];
+const TOKEN: readonly Who[] = ["read", "manage"];
+const MANAGE: readonly Who[] = ["manage"];
+const OPERATOR: readonly Who[] = ["operator"];
+
+/** Who may use a route. The credential is sent as that kind is sent: in a header, or as a session. */
+const WHO: Readonly<Record<string, readonly Who[]>> = {
+  "POST /v1/messages": KEY,
+  "POST /v1/messages/count_tokens": KEY,
+  "POST /v1/chat/completions": KEY,
+  "POST /v1/responses": KEY,
+  "GET /v1/responses": ALL,
+  "POST /v1/responses/:id/cancel": KEY,
+  "GET /v1/responses/:id": KEY,
+  "DELETE /v1/responses/:id": KEY,
+  "GET /v1/responses/:id/input_items": KEY,
+  "GET /v1/models": KEY,
+  "GET /v1/models/:id": KEY,
+  "GET /v1/usage": LOOK,
+  "POST /v1/account/keys/self/revoke": KEY,
+  "GET /v1/account/keys": TOKEN,
+  "POST /v1/account/keys": MANAGE,
+  "POST /v1/account/keys/:id": MANAGE,
+  "POST /v1/account/keys/:id/rotate": MANAGE,
+  "POST /v1/account/keys/:id/revoke": MANAGE,
+  "GET /v1/account/tokens": TOKEN,
+  "POST /v1/account/tokens": MANAGE,
+  "POST /v1/account/tokens/:id/revoke": MANAGE,
+  "GET /healthz": ALL,
+  "GET /readyz": ALL,
+  "GET /": ALL,
+  "GET /api/hello": ALL,
+  "GET /openapi.json": ALL,
+  "GET /metrics": OPERATOR,
+  "GET /console/assets/:name": ALL,
+  "GET /console/sign-in": ALL,
+  "POST /console/sign-in": ALL,
+  "GET /console/operator/sign-in": ALL,
+  "POST /console/operator/sign-in": ALL,
+  "POST /console/theme": ALL,
+  "POST /console/sign-out": LOOK,
+  "GET /console/operator": OPERATOR,
+  "GET /console/": LOOK,
+  "GET /console": LOOK,
+  "GET /v1/calls": LOOK,
+  "GET /v1/calls/:request_id": LOOK,
+  "GET /console/calls": LOOK,
+  "GET /console/calls/find": LOOK,
+  "GET /console/calls/:id": LOOK,
+  "GET /console/usage": LOOK,
+  "GET /console/usage.csv": LOOK,
+  "GET /console/ledger": TOKEN,
+  "GET /console/ledger.csv": TOKEN,
+  "GET /console/keys": TOKEN,
+  "GET /console/keys/new": MANAGE,
+  "POST /console/keys/new": MANAGE,
+  "GET /console/keys/limits/:id": MANAGE,
+  "POST /console/keys/limits/:id": MANAGE,
+  "GET /console/keys/rotate/:id": MANAGE,
+  "POST /console/keys/rotate/:id": MANAGE,
+  "GET /console/keys/revoke/:id": MANAGE,
+  "POST /console/keys/revoke/:id": MANAGE,
+  "GET /console/key": KEY,
+  "POST /console/key/revoke": KEY,
+  "GET /console/models": LOOK,
+  "GET /console/connect": LOOK,
+  "GET /console/connect/:program": LOOK,
+  "GET /console/try": LOOK,
+  "GET /console/access": TOKEN,
+  "POST /console/access/tokens": MANAGE,
+  "POST /console/access/tokens/revoke": MANAGE,
+  "POST /console/access/sessions/end": MANAGE,
+};
+
+/** Sign-ins refuse an empty credential with 401, and so does no other route for a permitted kind. */
+const IS_DOOR = /\/sign-in$/;
+
+Deno.test("each route is open to exactly the kinds of credentials in the table", async (t) => {
+  const gateway = await startConsole();
+  try {
+    for (const route of ROUTES) {
+      const name = `${route.method} ${route.path}`;
+      const isOperators = route.path.startsWith("/admin/") ||
+        (route.path.startsWith("/console/operator/") &&
+          route.path !== "/console/operator/sign-in");
+      const permitted = isOperators ? OPERATOR : WHO[name];
+      assert.ok(permitted !== undefined, `${name} is not in the table`);
+      const path = route.path.replaceAll(
+        /:\w+/g,
+        route.path.startsWith("/v1/responses") ? "resp_0" : "some_id",
+      );
+      await t.step(name, async () => {
+        for (const who of ALL) {
+          const { text, id } = who === "none"
+            ? { text: "", id: "" }
+            : await credentialOf(gateway, who);
+          const visitor = who === "none"
+            ? undefined
+            : await visit(gateway.url, who, text);
+          if (route.access !== "page") {
+            const plain = await status(route.method, path, {
+              ...(who === "none" ? {} : { authorization: `Bearer ${text}` }),
+            });
+            assert.equal(
+              isOpen(plain),
+              permitted.includes(who),
+              `${who}: ${plain}`,
+            );
+            // The cookie opens nothing outside of the console.
+            if (visitor !== undefined) {
+              assert.equal(
+                await status(route.method, path, { cookie: visitor.cookie }),
+                await status(route.method, path, {}),
+                `the cookie of ${who}`,
+              );
+            }
+            continue;
+          }
+          const reply = visitor === undefined
+            ? await fetch(`${gateway.url}${path}`, {
+              method: route.method,
+              redirect: "manual",
+              headers: { "sec-fetch-site": "same-origin" },
+              ...(route.method === "POST"
+                ? { body: new URLSearchParams() }
+                : {}),
+            })
+            : route.method === "POST"
+            ? await visitor.post(path.replace("some_id", id))
+            : await visitor.get(path);
+          await reply.body?.cancel();
+          assert.equal(
+            isOpen(reply.status) ||
+              (IS_DOOR.test(path) && reply.status === 401 ||
+                reply.status === 429),
+            permitted.includes(who),
+            `${who}: ${reply.status}`,
+          );
+          // The credential itself opens no page.
+          if (!permitted.includes("none")) {
+            const credential = await status(route.method, path, {
+              authorization: `Bearer ${text}`,
+              "x-api-key": text,
+              "sec-fetch-site": "same-origin",
+            });
+            assert.equal(credential, 401, `the credential of ${who}`);
+          }
+        }
+      });
+    }
+    for (const name of Object.keys(WHO)) {
+      assert.ok(
+        ROUTES.some(({ method, path }) => `${method} ${path}` === name),
+        `there is no route ${name}`,
+      );
+    }
+  } finally {
+    await gateway.close();
+  }
+
+  async function status(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<number> {
+    const reply = await fetch(`${gateway.url}${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...headers,
+        ...(method === "POST" ? { "content-type": "application/json" } : {}),
+      },
+      ...(method === "POST" ? { body: "{}" } : {}),
+    });
+    await reply.body?.cancel();
+    return reply.status;
+  }
+});
+
+function isOpen(status: number): boolean {
+  return status !== 401 && status !== 403 && status !== 429;
+}
+
+Deno.test("without a session only the doors, the style and the script answer 200", async () => {
+  const gateway = await startConsole();
+  try {
+    const open: string[] = [];
+    for (const { access, method, path } of ROUTES) {
+      if (access !== "page" || method !== "GET") continue;
+      const reply = await fetch(`${gateway.url}${path}`, {
+        redirect: "manual",
+      });
+      await reply.body?.cancel();
+      if (reply.status === 200) open.push(path);
+    }
+    assert.deepEqual(open.toSorted(), [
+      "/console/operator/sign-in",
+      "/console/sign-in",
+    ]);
+    const door = await (await fetch(`${gateway.url}/console/sign-in`)).text();
+    for (
+      const [, asset = ""] of door.matchAll(
+        /(?:href|src)="(\/console\/assets\/[^"]+)"/g,
+      )
+    ) {
+      const reply = await fetch(`${gateway.url}${asset}`);
+      await reply.body?.cancel();
+      assert.equal(reply.status, 200, asset);
+    }
+    for (
+      const path of [
+        "/console/nothing",
+        "/console/../admin/v1/keys",
+        "/console/keys/",
+      ]
+    ) {
+      const reply = await fetch(`${gateway.url}${path}`);
+      await reply.body?.cancel();
+      assert.ok(
+        reply.status === 404 || reply.status === 401,
+        `${path}: ${reply.status}`,
+      );
+    }
+  } finally {
+    await gateway.close();
+  }
+});

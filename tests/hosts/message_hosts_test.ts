@@ -1,0 +1,262 @@
+/** Requests of the messages format as each host of that format receives them. */
+import assert from "node:assert/strict";
+import {
+  chunkFrame,
+  exceptionFrame,
+} from "../../translate/testing/aws_frames.ts";
+import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { MESSAGE, startHostUpstream } from "../support/host_upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+const MODEL = "vendora-opus-4-8";
+
+/** Settings of every host; each row takes those of its own. */
+const SETTINGS = {
+  bedrock_messages: { region: "eu-central-1" },
+  bedrock_invoke: { region: "eu-central-1" },
+  mantle_messages: { region: "eu-central-1" },
+  claude_aws: { region: "eu-central-1", workspace: "wrkspc_01" },
+  foundry_messages: { resource: "contoso" },
+} as const;
+
+type Kind = keyof typeof SETTINGS;
+
+async function withHost(
+  kind: Kind,
+  run: (
+    gateway: TestGateway,
+    host: ReturnType<typeof startHostUpstream>,
+  ) => Promise<void>,
+  candidate: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const host = startHostUpstream();
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
+    configFile: JSON.stringify({
+      vendors: {
+        host: {
+          kind,
+          ...SETTINGS[kind],
+          base_url: host.url,
+          api_key_env: "HOST_KEY",
+        },
+      },
+      models: {
+        [MODEL]: {
+          candidates: [{
+            vendor: "host",
+            upstream_model: "anthropic.claude:1",
+            ...candidate,
+          }],
+        },
+      },
+    }),
+  });
+  try {
+    await run(gateway, host);
+  } finally {
+    await gateway.close();
+    await host.close();
+  }
+}
+
+/** As the newest client libraries send it. */
+const NEWEST = { "anthropic-version": "2026-10-21" };
+
+/** With a number and blanks that only the client's own bytes have. */
+const BODY =
+  `{"model": "${MODEL}", "max_tokens": 1e2, "stream": false, "messages": [{"role":"user","content":"Hi"}]}`;
+
+/** The body as each host receives it. */
+const BODIES: Readonly<Record<Kind, string>> = {
+  bedrock_messages: BODY.replace(MODEL, "anthropic.claude:1"),
+  mantle_messages: BODY.replace(MODEL, "anthropic.claude:1"),
+  claude_aws: BODY.replace(MODEL, "anthropic.claude:1"),
+  foundry_messages: BODY.replace(MODEL, "anthropic.claude:1"),
+  bedrock_invoke:
+    `{"max_tokens": 1e2, "messages": [{"role":"user","content":"Hi"}],"anthropic_version":"bedrock-2023-05-31"}`,
+};
+
+const VERSIONS: Readonly<Record<Kind, string | null>> = {
+  bedrock_messages: "2023-06-01",
+  mantle_messages: "2023-06-01",
+  claude_aws: "2026-10-21",
+  foundry_messages: "2026-10-21",
+  bedrock_invoke: null,
+};
+
+for (const kind of Object.keys(SETTINGS) as Kind[]) {
+  Deno.test(`a client of the newest version is answered by ${kind}, from its own bytes`, async () => {
+    await withHost(kind, async (gateway, host) => {
+      const response = await gateway.post("/v1/messages", BODY, NEWEST);
+      assert.equal(response.status, 200, await response.clone().text());
+      assert.equal((await response.json()).model, MODEL);
+      assert.equal(response.headers.get("x-gateway-dropped"), null);
+      const [request] = host.requests;
+      assert.equal(request?.text, BODIES[kind]);
+      assert.equal(request.headers.get("anthropic-version"), VERSIONS[kind]);
+      const sent = [...request.headers.values()].join("\n");
+      assert.match(sent, /host-secret-key/);
+      assert.doesNotMatch(sent, /sk-test/);
+    });
+  });
+}
+
+Deno.test("bedrock_invoke gets known betas in the body; an unknown one is named, and refused in strict mode", async () => {
+  await withHost("bedrock_invoke", async (gateway, host) => {
+    const headers = {
+      ...NEWEST,
+      "anthropic-beta": "interleaved-thinking-2025-05-14,unheard-of-2026",
+    };
+    const response = await gateway.post("/v1/messages", BODY, headers);
+    await response.body?.cancel();
+    assert.equal(
+      response.headers.get("x-gateway-dropped"),
+      "anthropic-beta.unheard-of-2026",
+    );
+    const [request] = host.requests;
+    assert.equal(request?.headers.get("anthropic-beta"), null);
+    assert.deepEqual(JSON.parse(request?.text ?? "").anthropic_beta, [
+      "interleaved-thinking-2025-05-14",
+    ]);
+    const strict = await gateway.post("/v1/messages", BODY, {
+      ...headers,
+      "x-gateway-strict": "true",
+    });
+    assert.equal(strict.status, 400);
+    assert.match(await strict.text(), /anthropic-beta\.unheard-of-2026/);
+    assert.equal(host.requests.length, 1);
+  });
+});
+
+Deno.test("bedrock_invoke gets a request of the chat format without model and stream, at the path of streams", async () => {
+  await withHost("bedrock_invoke", async (gateway, host) => {
+    const response = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.match(await response.text(), /Hello/);
+    const [request] = host.requests;
+    assert.equal(
+      request?.path,
+      "/model/anthropic.claude%3A1/invoke-with-response-stream",
+    );
+    assert.equal(
+      request.headers.get("accept"),
+      "application/vnd.amazon.eventstream",
+    );
+    const body = JSON.parse(request.text);
+    assert.deepEqual(
+      [body.model, body.stream, body.anthropic_version, body.max_tokens],
+      [undefined, undefined, "bedrock-2023-05-31", 8192],
+    );
+  });
+});
+
+Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates where the host refuses to", async () => {
+  await withHost("bedrock_invoke", async (gateway, host) => {
+    host.answer(() => Response.json({ inputTokens: 42 }));
+    const body = {
+      model: MODEL,
+      messages: [{ role: "user", content: "Hi there" }],
+    };
+    const ask = async (): Promise<unknown> =>
+      await (await gateway.post("/v1/messages/count_tokens", body)).json();
+    assert.deepEqual(await ask(), { input_tokens: 42 });
+    const [request] = host.requests;
+    assert.equal(request?.path, "/model/anthropic.claude%3A1/count-tokens");
+    const wrapped = JSON.parse(request.text).input.invokeModel.body;
+    assert.deepEqual(JSON.parse(atob(wrapped)), {
+      messages: body.messages,
+      anthropic_version: "bedrock-2023-05-31",
+      max_tokens: 1,
+    });
+    host.answer(() =>
+      Response.json({ message: "The provided model doesn't support it" }, {
+        status: 400,
+        headers: { "x-amzn-errortype": "ValidationException" },
+      })
+    );
+    const estimate = await ask() as { readonly input_tokens: number };
+    assert.ok(estimate.input_tokens > 0 && estimate.input_tokens !== 42);
+  });
+});
+
+/** A stream of the messages format, as events. */
+const EVENTS: readonly string[] = [
+  JSON.stringify({
+    type: "message_start",
+    message: { ...MESSAGE, content: [], stop_reason: null },
+  }),
+  '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+  '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hällo"}}',
+  '{"type":"content_block_stop","index":0}',
+  '{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}',
+  '{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":3}}',
+];
+
+function binaryStream(frames: readonly Uint8Array[]): Response {
+  return new Response(joinPieces(frames).slice(), {
+    headers: { "content-type": "application/vnd.amazon.eventstream" },
+  });
+}
+
+Deno.test("a binary stream of bedrock_invoke reaches clients of both formats as event stream", async () => {
+  await withHost("bedrock_invoke", async (gateway, host) => {
+    host.answer(() => binaryStream(EVENTS.map((event) => chunkFrame(event))));
+    const body = {
+      model: MODEL,
+      max_tokens: 10,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    };
+    const own = await gateway.post("/v1/messages", body);
+    const text = await own.text();
+    assert.match(text, /event: content_block_delta\ndata: .*Hällo/);
+    assert.match(text, /event: message_stop/);
+    assert.doesNotMatch(text, /invocationMetrics|abcdefgh/);
+    const chat = await gateway.post("/v1/chat/completions", body);
+    assert.match(await chat.text(), /Hällo[^]*\[DONE\]/);
+    const id = chat.headers.get("request-id");
+    const entry = await gateway.logEntry(({ request_id }) => request_id === id);
+    assert.deepEqual([entry.ended, entry.usage?.input, entry.usage?.output], [
+      "complete",
+      3,
+      2,
+    ]);
+  });
+});
+
+Deno.test("an exception or a cut in a binary stream ends the client's stream with an error", async (t) => {
+  const begun = EVENTS.slice(0, 3).map((event) => chunkFrame(event));
+  const rows: readonly (readonly [string, readonly Uint8Array[], RegExp])[] = [
+    [
+      "exception",
+      [...begun, exceptionFrame("throttlingException", "slow down")],
+      /rate_limit_error/,
+    ],
+    ["cut", [...begun, chunkFrame(EVENTS[3] ?? "").slice(0, 20)], /api_error/],
+    ["missing end", begun, /api_error/],
+  ];
+  for (const [name, frames, expected] of rows) {
+    await t.step(
+      name,
+      () =>
+        withHost("bedrock_invoke", async (gateway, host) => {
+          host.answer(() => binaryStream(frames));
+          const response = await gateway.post("/v1/messages", {
+            model: MODEL,
+            max_tokens: 10,
+            stream: true,
+            messages: [{ role: "user", content: "Hi" }],
+          });
+          const text = await response.text();
+          assert.match(text, /event: error/);
+          assert.match(text, expected);
+          assert.doesNotMatch(text, /message_stop/);
+        }),
+    );
+  }
+});

@@ -1,0 +1,306 @@
+/** Requests of the chat-completion format as compatible hosts receive them, by preset. */
+import assert from "node:assert/strict";
+import { PRESETS } from "../../gateway/upstream/hosts/presets.ts";
+import {
+  COMPLETION,
+  type HostUpstream,
+  startHostUpstream,
+} from "../support/host_upstream.ts";
+import {
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
+
+const MODEL = "house-model";
+
+async function withPreset(
+  preset: string,
+  run: (gateway: TestGateway, host: HostUpstream) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const host = startHostUpstream();
+  host.answer(() => Response.json(COMPLETION));
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", ...env },
+    configFile: JSON.stringify({
+      vendors: {
+        host: {
+          kind: "openai_compatible",
+          preset,
+          base_url: `${host.url}/v1`,
+          auth: "none",
+        },
+      },
+      models: {
+        [MODEL]: {
+          price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+          candidates: [{ vendor: "host", upstream_model: "m" }],
+        },
+      },
+    }),
+  });
+  try {
+    await run(gateway, host);
+  } finally {
+    await gateway.close();
+    await host.close();
+  }
+}
+
+/** A request with every field in which hosts differ. */
+const REQUEST = {
+  model: MODEL,
+  max_completion_tokens: 50,
+  seed: 7,
+  service_tier: "auto",
+  tool_choice: "required",
+  response_format: { type: "json_object" },
+  tools: [{
+    type: "function",
+    function: { name: "f", parameters: { type: "object" } },
+  }],
+  messages: [
+    { role: "user", content: "Hi" },
+    {
+      role: "assistant",
+      content: null,
+      reasoning_content: "thought",
+      tool_calls: [{
+        id: "call_from_another_host",
+        type: "function",
+        function: { name: "f", arguments: "{}" },
+      }],
+    },
+    { role: "tool", tool_call_id: "call_from_another_host", content: "1" },
+  ],
+};
+
+interface Difference {
+  /** Fields that arrive with another value; undefined: not at all. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Paths that the client is informed of. */
+  readonly dropped?: readonly string[];
+}
+
+const OLDER_LIMIT = { max_completion_tokens: undefined, max_tokens: 50 };
+const FREE_CHOICE: Difference = {
+  fields: { tool_choice: "auto" },
+  dropped: ["tool_choice"],
+};
+
+/** A required call that is left to the model, and the older name of the limit. */
+const OLDER_AND_FREE: Difference = {
+  fields: { ...OLDER_LIMIT, ...FREE_CHOICE.fields },
+  dropped: ["tool_choice"],
+};
+
+/** What each preset changes in the request above, apart from the messages; the others change nothing. */
+const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  deepseek: OLDER_AND_FREE,
+  groq: {
+    fields: { service_tier: undefined },
+    dropped: ["messages[].reasoning_content", "service_tier"],
+  },
+  lmstudio: {
+    fields: {
+      ...OLDER_AND_FREE.fields,
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "response", schema: { type: "object" } },
+      },
+    },
+    dropped: ["tool_choice"],
+  },
+  mistral: {
+    fields: {
+      ...OLDER_LIMIT,
+      seed: undefined,
+      random_seed: 7,
+      service_tier: undefined,
+      tool_choice: "any",
+    },
+    dropped: ["messages[].reasoning_content", "service_tier"],
+  },
+  ollama: OLDER_AND_FREE,
+  openrouter: { fields: OLDER_LIMIT },
+  perplexity: { fields: OLDER_LIMIT },
+  sglang: FREE_CHOICE,
+  together: { fields: OLDER_LIMIT },
+  vllm: FREE_CHOICE,
+};
+
+for (const preset of Object.keys(PRESETS)) {
+  Deno.test(`a request that passes through to ${preset} has the fields that it takes`, () =>
+    withPreset(preset, async (gateway, host) => {
+      const response = await gateway.post("/v1/chat/completions", REQUEST);
+      assert.equal(response.status, 200, await response.clone().text());
+      await response.body?.cancel();
+      const { fields = {}, dropped = [] } = DIFFERENCES[preset] ?? {};
+      assert.deepEqual(
+        (response.headers.get("x-gateway-dropped") ?? "").split(",").filter((
+          path,
+        ) => path !== ""),
+        dropped,
+      );
+      const [request] = host.requests;
+      assert.equal(request?.headers.get("authorization"), null);
+      const { messages: _, ...arrived } = JSON.parse(request?.text ?? "{}");
+      const { messages: __, ...sent } = REQUEST;
+      const expected = Object.fromEntries(
+        Object.entries({ ...sent, model: "m", ...fields }).filter(([, value]) =>
+          value !== undefined
+        ),
+      );
+      assert.deepEqual(arrived, expected);
+    }));
+}
+
+Deno.test("Mistral gets call ids of nine characters, the same for a call and its result, from both formats", () =>
+  withPreset("mistral", async (gateway, host) => {
+    const own = await gateway.post("/v1/chat/completions", REQUEST);
+    await own.body?.cancel();
+    const other = await gateway.post("/v1/messages", {
+      model: MODEL,
+      max_tokens: 10,
+      messages: [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: [{
+            type: "tool_use",
+            id: "call_from_another_host",
+            name: "f",
+            input: {},
+          }],
+        },
+        {
+          role: "user",
+          content: [{
+            type: "tool_result",
+            tool_use_id: "call_from_another_host",
+            content: "1",
+          }],
+        },
+      ],
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      tool_choice: { type: "any" },
+    });
+    await other.body?.cancel();
+    const ids = host.requests.map(({ text }) => {
+      const { messages, tool_choice } = JSON.parse(text);
+      assert.equal(tool_choice, "any");
+      assert.match(messages[1].tool_calls[0].id, /^[0-9A-Za-z]{9}$/);
+      assert.equal(messages[2].tool_call_id, messages[1].tool_calls[0].id);
+      return messages[2].tool_call_id;
+    });
+    assert.equal(ids[0], ids[1]);
+  }));
+
+Deno.test("a translated request has the host's habits too, and its losses are named", () =>
+  withPreset("lmstudio", async (gateway, host) => {
+    const response = await gateway.post("/v1/messages", {
+      model: MODEL,
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hi" }],
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      tool_choice: { type: "tool", name: "f" },
+    });
+    await response.body?.cancel();
+    assert.equal(response.headers.get("x-gateway-dropped"), "tool_choice");
+    const body = JSON.parse(host.requests[0]?.text ?? "{}");
+    assert.deepEqual([body.tool_choice, body.max_tokens], ["auto", 10]);
+  }));
+
+Deno.test("xAI's cached tokens beyond the prompt's are billed beside them", () =>
+  withPreset("xai", async (gateway, host) => {
+    host.answer(() =>
+      Response.json({
+        ...COMPLETION,
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 2,
+          total_tokens: 12,
+          prompt_tokens_details: { cached_tokens: 100 },
+        },
+      })
+    );
+    const response = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    await response.body?.cancel();
+    const id = response.headers.get("request-id");
+    const entry = await gateway.logEntry(({ request_id }) => request_id === id);
+    assert.deepEqual(
+      [entry.usage?.input, entry.usage?.cacheRead, entry.usage?.output],
+      [10, 100, 2],
+    );
+  }));
+
+Deno.test("comments without an answer end at the limit of the first byte, and are not waited for again", () =>
+  withPreset("deepseek", async (gateway, host) => {
+    const gone = Promise.withResolvers<void>();
+    host.answer(() => {
+      let timer: ReturnType<typeof setInterval> | undefined;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          const comment = new TextEncoder().encode(": keep-alive\n\n");
+          controller.enqueue(comment);
+          timer = setInterval(() => controller.enqueue(comment), 5);
+        },
+        cancel() {
+          clearInterval(timer);
+          gone.resolve();
+        },
+      });
+      return new Response(body, {
+        headers: { "content-type": "text/event-stream" },
+      });
+    });
+    const response = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(response.status, 504);
+    assert.match(await response.text(), /did not begin its answer in time/);
+    await gone.promise;
+    assert.equal(host.requests.length, 1);
+  }, { GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2" }));
+
+Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", GROQ_KEY: "k" },
+    configFile: JSON.stringify({
+      vendors: {
+        groq: {
+          kind: "openai_compatible",
+          preset: "groq",
+          api_key_env: "GROQ_KEY",
+        },
+      },
+      models: {
+        "groq/m": { vendor: "groq", upstream_model: "m", price: null },
+      },
+    }),
+  });
+  try {
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "groq/m",
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(response.status, 403);
+    const { error } = await response.json();
+    assert.equal(error.code, "model_not_priced");
+    assert.match(error.message, /has no price on this gateway yet/);
+    const list = await fetch(`${gateway.url}/v1/models`, {
+      headers: { "x-api-key": TEST_KEY },
+    });
+    assert.doesNotMatch(await list.text(), /groq/);
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,279 @@
+/**
+ * Changes a request for one host: fields that the host refuses, and where it reads the version and
+ * the betas of the messages format. A body that passes through keeps the bytes of everything else.
+ *
+ * @module
+ */
+import { exactJson } from "./bytes/exact_json.ts";
+import {
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  objectOr,
+} from "./bytes/json.ts";
+import {
+  spliceFields,
+  type TopLevel,
+  topLevelOf,
+} from "./bytes/json_splice.ts";
+
+/** How a host's requests differ from the dialect. Data of the host table. */
+export interface BodyEdits {
+  /** Top-level fields that are left out; they are at another place, such as the path. */
+  readonly remove?: readonly string[];
+  /** Top-level fields that have another name there. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Texts of top-level fields that are other words there. */
+  readonly replace?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Absent: the host reads no version. */
+  readonly version?: {
+    /** Whether the version is a header or the body's field `anthropic_version`. */
+    readonly in: "header" | "body";
+    /** Sent if the client's version is not known there, or the request is translated. */
+    readonly own: string;
+    /** Versions that are sent as the client gave them; absent: any. */
+    readonly knows?: readonly string[];
+  };
+  /** Absent: betas are sent as a header, whatever they are. */
+  readonly betas?: {
+    /** Whether betas are a header or the body's field `anthropic_beta`. */
+    readonly in: "header" | "body";
+    /** Betas that are sent; others are dropped and named. Absent: any. */
+    readonly knows?: readonly string[];
+    /** The host's name for a beta that has another one there. */
+    readonly names?: Readonly<Record<string, string>>;
+  };
+  /**
+   * Keys inside the body that the host refuses, as `parent.key` or as a top-level `key`. They are
+   * dropped and named. The client's own data (tool arguments, schemas) is not searched.
+   */
+  readonly refuses?: readonly string[];
+}
+
+/** What the edits of one request depend on, beside the body. */
+export interface EditContext {
+  /** The client's version and beta headers; empty for a translated request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Betas that the request's encoder needs. */
+  readonly needed?: string;
+  /** Betas of the candidate's row; sent even where the host is not known to take them. */
+  readonly betas: readonly string[];
+}
+
+/** The top-level changes, headers and losses that the edits amount to. */
+export interface PlannedEdits {
+  /** Top-level fields to set. */
+  readonly set: JsonObject;
+  /** Top-level fields to leave out. */
+  readonly remove: readonly string[];
+  /** Version and beta headers to send. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Paths of what the host does not take. */
+  readonly dropped: readonly string[];
+}
+
+const VERSION_HEADER = "anthropic-version";
+const BETA_HEADER = "anthropic-beta";
+
+/** Plans the changes at the top level of a body. */
+export function planEdits(
+  edits: BodyEdits,
+  body: JsonObject,
+  context: EditContext,
+): PlannedEdits {
+  const { version, betas } = edits;
+  const set: JsonDraft = {};
+  const headers: Record<string, string> = {};
+  if (version !== undefined) {
+    const asked = context.headers[VERSION_HEADER];
+    const sent = asked !== undefined &&
+        version.knows?.includes(asked) !== false
+      ? asked
+      : version.own;
+    if (version.in === "header") headers[VERSION_HEADER] = sent;
+    else set["anthropic_version"] = sent;
+  }
+  const inBody = betas?.in === "body";
+  const { kept, dropped } = chosenBetas(
+    betas,
+    [
+      ...listed(context.headers[BETA_HEADER]),
+      ...(inBody ? texts(body["anthropic_beta"]) : []),
+      ...listed(context.needed),
+    ],
+    context.betas,
+  );
+  if (inBody) {
+    if (kept.length > 0 || body["anthropic_beta"] !== undefined) {
+      set["anthropic_beta"] = kept;
+    }
+  } else if (kept.length > 0) {
+    headers[BETA_HEADER] = betaHeader(context.headers[BETA_HEADER], kept);
+  }
+  const remove = [...edits.remove ?? []];
+  for (const [name, other] of Object.entries(edits.rename ?? {})) {
+    if (body[name] === undefined) continue;
+    remove.push(name);
+    if (body[other] === undefined) set[other] = body[name];
+  }
+  for (const [name, words] of Object.entries(edits.replace ?? {})) {
+    const word = body[name];
+    const other = typeof word === "string" ? words[word] : undefined;
+    if (other !== undefined) set[name] = other;
+  }
+  const refused =
+    edits.refuses?.filter((key) =>
+      !key.includes(".") && body[key] !== undefined
+    ) ?? [];
+  return {
+    set,
+    remove: [...remove, ...refused],
+    headers,
+    dropped: [...dropped, ...refused],
+  };
+}
+
+/** The betas to send, each once, and the paths of the others. */
+function chosenBetas(
+  rule: BodyEdits["betas"],
+  asked: readonly string[],
+  own: readonly string[],
+): { readonly kept: readonly string[]; readonly dropped: readonly string[] } {
+  const kept = new Set<string>();
+  const dropped = new Set<string>();
+  for (const beta of asked) {
+    const name = rule?.names?.[beta] ?? beta;
+    if (
+      rule?.knows?.includes(name) !== false || own.includes(name)
+    ) kept.add(name);
+    else dropped.add(`${BETA_HEADER}.${beta}`);
+  }
+  for (const beta of own) kept.add(beta);
+  return { kept: [...kept], dropped: [...dropped] };
+}
+
+/** The client's header as it is, where all of its betas are sent under their names, followed by the others. */
+function betaHeader(
+  given: string | undefined,
+  kept: readonly string[],
+): string {
+  const asked = new Set(listed(given));
+  if (given === undefined || asked.size === 0 || !isSubset(asked, kept)) {
+    return kept.join(",");
+  }
+  return [given, ...kept.filter((beta) => !asked.has(beta))].join(",");
+}
+
+function isSubset(some: Iterable<string>, all: readonly string[]): boolean {
+  return [...some].every((one) => all.includes(one));
+}
+
+function listed(header: string | undefined): readonly string[] {
+  return header?.split(",").map((beta) => beta.trim()).filter((beta) =>
+    beta !== ""
+  ) ?? [];
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter((one) => typeof one === "string")
+    : [];
+}
+
+/** A client's own bytes for a host. */
+export interface EditedBytes {
+  /** The body. */
+  readonly bytes: Uint8Array;
+  /** Paths of what was taken out because the host refuses it. */
+  readonly dropped: readonly string[];
+}
+
+const DECODER = new TextDecoder();
+const ENCODER = new TextEncoder();
+
+/**
+ * Applies top-level changes to a client's bytes. Only a body with a refused key inside is written anew, because such a key cannot be
+ * cut out of the bytes.
+ *
+ * @param top the result of `topLevelOf` for the same bytes, if it is known already
+ */
+export function editBytes(
+  json: Uint8Array,
+  top: TopLevel | undefined,
+  set: Readonly<Record<string, unknown>>,
+  remove: readonly string[],
+  refuses: readonly string[],
+): EditedBytes {
+  const found = refuses.length === 0
+    ? undefined
+    : withoutRefused(json, refuses);
+  const bytes = found?.bytes ?? json;
+  const dropped = new Set(found?.dropped);
+  return {
+    bytes: spliceFields(
+      bytes,
+      refuses.length === 0 ? set : objectOr(withoutKeys(set, refuses, dropped)),
+      found === undefined ? top ?? topLevelOf(json) : topLevelOf(bytes),
+      remove,
+    ),
+    dropped: [...dropped],
+  };
+}
+
+/** The body without refused keys; undefined if it has none. */
+function withoutRefused(
+  json: Uint8Array,
+  refuses: readonly string[],
+): EditedBytes | undefined {
+  const text = DECODER.decode(json);
+  // An escaped key is not found; the host then refuses the request itself.
+  const named = refuses.filter((path) =>
+    path.includes(".") &&
+    text.includes(`"${path.slice(path.lastIndexOf(".") + 1)}"`)
+  );
+  if (named.length === 0) return undefined;
+  const dropped = new Set<string>();
+  const cleaned = withoutKeys(exactJson(text), named, dropped);
+  return dropped.size === 0 ? undefined : {
+    bytes: ENCODER.encode(JSON.stringify(cleaned)),
+    dropped: [...dropped],
+  };
+}
+
+/** Keys whose values are the client's own data. */
+const DATA: ReadonlySet<string> = new Set([
+  "input",
+  "input_schema",
+  "schema",
+]);
+
+/** The value without the refused keys; their paths are added to `dropped`. */
+export function withoutKeys(
+  value: unknown,
+  refuses: readonly string[],
+  dropped: Set<string>,
+): unknown {
+  const visit = (one: unknown, parent: string, path: string): unknown => {
+    if (Array.isArray(one)) {
+      return one.map((item) => visit(item, parent, `${path}[]`));
+    }
+    if (!isObject(one)) return one;
+    let copy: JsonDraft | undefined;
+    for (const [key, inner] of Object.entries(one)) {
+      const at = path === "" ? key : `${path}.${key}`;
+      if (refuses.includes(parent === "" ? key : `${parent}.${key}`)) {
+        dropped.add(at);
+        copy ??= { ...one };
+        delete copy[key];
+        continue;
+      }
+      if (DATA.has(key)) continue;
+      const kept = visit(inner, key, at);
+      if (kept === inner) continue;
+      copy ??= { ...one };
+      copy[key] = kept;
+    }
+    return copy ?? one;
+  };
+  return visit(value, "", "");
+}

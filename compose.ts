@@ -14,6 +14,7 @@ import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
 import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
+import { callRecorder } from "./gateway/observability/call_recorder.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
@@ -126,6 +127,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
     log: options.log,
+    ...(accounts.calls === undefined
+      ? {}
+      : { calls: callRecorder(accounts.calls) }),
   });
   return {
     gateway,

@@ -93,6 +93,8 @@ export interface Config {
   readonly responsesAgeMs: number;
   /** Most bytes of the stored replies of one account; the oldest go first. */
   readonly responsesBytes: number;
+  /** How long the record of a call is kept, in milliseconds; absent: no records are made. */
+  readonly callsAgeMs?: number;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
   /** Largest request body in bytes, after decompression. */
@@ -218,6 +220,7 @@ const ENVIRONMENT = z.object({
   ),
   GATEWAY_RESPONSES_DAYS: count(30, 1, 3650),
   GATEWAY_RESPONSES_BYTES: count(64 * 1024 * 1024, 1024, 2 ** 40),
+  GATEWAY_CALLS_DAYS: count(30, 0, 3650),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -376,6 +379,9 @@ export function readConfig(sources: ConfigSources): Config {
       !(onPlatform && values.DATABASE_URL === undefined),
     responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
     responsesBytes: values.GATEWAY_RESPONSES_BYTES,
+    ...(values.GATEWAY_CALLS_DAYS === 0
+      ? {}
+      : { callsAgeMs: values.GATEWAY_CALLS_DAYS * DAY_MS }),
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,

@@ -13,6 +13,7 @@ import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
 import type { RequestLog } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
+import type { CallRecorder } from "./observability/call_recorder.ts";
 import type { Timers } from "./timers.ts";
 import {
   type ConcurrencyLimiter,
@@ -52,6 +53,8 @@ export interface GatewayParts {
   readonly startSpan?: StartSpan;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
+  /** Keeps a record of each generation call; absent where none are kept. */
+  readonly calls?: CallRecorder;
 }
 
 /** A running call, as far as shutting down needs it. */
@@ -122,8 +125,9 @@ export function createGateway(parts: GatewayParts): Gateway {
     concurrency: slots,
     unread: new UnreadBodies(parts.timers),
     metrics,
-    log(entry) {
+    log(entry, facts) {
       metrics.record(entry);
+      if (facts !== undefined) parts.calls?.record(entry, facts);
       parts.log(entry);
     },
     loggedErrors: new WeakSet(),

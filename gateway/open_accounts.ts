@@ -15,6 +15,11 @@ import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
 
+const MEMORY = "sqlite::memory:";
+/** Most records of calls in the store. */
+const MAX_CALLS = 5_000_000;
+const MAX_CALLS_IN_MEMORY = 20_000;
+
 /** The opened accounts, the replies stored beside them, and whether their data ends with the process. */
 export type ConfiguredAccounts = OpenedAccounts & {
   /** See {@linkcode OpenedReplies}; closed together with the accounts. */
@@ -69,7 +74,7 @@ export async function openConfiguredAccounts(
         // Such a deployment usually has several processes, which would not find each other's replies.
         ...await openWith(
           { ...config, storeResponses: false },
-          "sqlite::memory:",
+          MEMORY,
           onEvent,
           showKey,
           now,
@@ -107,6 +112,12 @@ async function openWith(
     price,
     onEvent,
     showKey,
+    ...(config.callsAgeMs === undefined ? {} : {
+      calls: {
+        maxAgeMs: config.callsAgeMs,
+        maxRows: databaseUrl === MEMORY ? MAX_CALLS_IN_MEMORY : MAX_CALLS,
+      },
+    }),
     ...(config.gatewayKey === undefined
       ? {}
       : { configuredKey: config.gatewayKey }),

@@ -268,6 +268,38 @@ export const COMMANDS: readonly Command[] = [
       kind: text("kind", "charge or top_up"),
     },
   },
+  {
+    noun: "calls",
+    verb: "list",
+    operationId: "listCalls",
+    flags: {
+      ...FILTERS,
+      to: text("to", "before this day or time"),
+      model: text("model", "of this model"),
+      status: text("status", "with this status, such as 429"),
+      ended: text(
+        "ended",
+        "complete, caller_left, failed, refused or lost",
+      ),
+      code: text("code", "with this reason, such as requests_per_minute"),
+      user: text("user", "of this end user (the client's own id)"),
+      "min-usd": {
+        field: "min_micro_usd",
+        kind: "usd",
+        help: "that cost at least these dollars",
+      },
+      "min-ms": text("min_ms", "that took at least this many milliseconds"),
+      limit: text("limit", "page length, 1 to 200"),
+      after: text("after", "cursor printed by the previous page"),
+    },
+  },
+  {
+    noun: "calls",
+    verb: "show",
+    operationId: "getCall",
+    id: "request-id",
+    flags: {},
+  },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
 ];
 

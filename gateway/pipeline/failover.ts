@@ -18,6 +18,7 @@ import {
   type AttemptContext,
   type AttemptResult,
 } from "../upstream/attempt.ts";
+import type { CallTimes } from "../upstream/call_times.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import type { ToolReasoning } from "../upstream/models.ts";
 import { recordFailure } from "../upstream/failure.ts";
@@ -56,7 +57,7 @@ export class Failover {
   #current: PreparedRequest;
   /** Whether the running attempt is the probe of a half-open breaker. */
   #isProbe = false;
-  #attemptCount = 0;
+  readonly #calls: CallTimes[] = [];
   #failedAttempts: readonly FailedAttempt[] = NO_FAILURES;
   #retriesStopped = false;
   #replied = false;
@@ -103,7 +104,12 @@ export class Failover {
 
   /** Number of attempts begun. */
   get attemptCount(): number {
-    return this.#attemptCount;
+    return this.#calls.length;
+  }
+
+  /** The times and outcomes of all attempts begun, in order. */
+  get calls(): readonly CallTimes[] {
+    return this.#calls;
   }
 
   /** Attempts that failed before a reply began, in order. */
@@ -141,11 +147,18 @@ export class Failover {
       const nowMs = this.#gateway.now();
       if (result.type !== "failed") {
         this.#replied = true;
+        const call = this.#calls.at(-1);
+        if (call !== undefined) call.firstByteMs = nowMs;
         this.#client = undefined;
         const upstream = { ...this.#current.upstream, bytes: NOTHING };
         this.#current = { candidate, upstream };
         candidate.health.replyStarted(nowMs);
         return result;
+      }
+      const call = this.#calls.at(-1);
+      if (call !== undefined) {
+        call.endedMs = nowMs;
+        call.error = result.error;
       }
       recordFailure(candidate.health, result.error, nowMs, this.#isProbe);
       this.#failedAttempts = [...this.#failedAttempts, {
@@ -187,8 +200,15 @@ export class Failover {
     const client = this.#client;
     if (client === undefined) throw new Error("the call already has a reply");
     const { candidate, upstream } = this.#current;
-    this.#isProbe = candidate.health.startCall(this.#gateway.now());
-    this.#attemptCount++;
+    const startedMs = this.#gateway.now();
+    this.#isProbe = candidate.health.startCall(startedMs);
+    this.#calls.push({
+      candidate,
+      startedMs,
+      firstByteMs: undefined,
+      endedMs: undefined,
+      error: undefined,
+    });
     try {
       return await attempt({
         ...context,

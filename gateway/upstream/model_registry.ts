@@ -139,6 +139,7 @@ export function modelRegistry(
       chat_completions: candidatesFor("chat_completions", toolReasoning),
       generate_content: candidatesFor("generate_content", toolReasoning),
       responses: candidatesFor("responses", toolReasoning),
+      converse: candidatesFor("converse", toolReasoning),
     });
     byId.set(model.id, model);
     byModel.set(model, {

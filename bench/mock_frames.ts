@@ -25,7 +25,6 @@ export function textPieces(plan: ReplyPlan): string[] {
   );
 }
 
-/** The frames of one stream. */
 export interface StreamFrames {
   /** Before the first text. */
   readonly opening: readonly string[];

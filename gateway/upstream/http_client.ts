@@ -2,22 +2,27 @@
  * One HTTP call to an upstream, with time limits. Follows no redirect (which could send the key to
  * another host). A request is repeated only if no byte of it was sent.
  *
- * Uses undici's dispatcher instead of `fetch`: reading a stream through `fetch` costs three times
- * as much processor time, and `fetch` has no time limits of its own.
+ * Uses connections of its own instead of `fetch`: reading a stream through `fetch` costs several
+ * times as much processor time, and `fetch` has no time limits.
  *
  * @module
  */
-import type { Agent, Dispatcher } from "undici";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { certificateFault } from "./certificate_fault.ts";
-import { NothingSentError } from "./conn_socket.ts";
+import type { Connection, ExchangeReceiver } from "./connection.ts";
+import { ConnectionPool } from "./connection_pool.ts";
 import { decompress } from "./decompress.ts";
-import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import type { Resolve } from "./dial.ts";
 import { type CallLimits, PhaseTimer, TIMEOUT_TEXTS } from "./phase_timer.ts";
+import {
+  requestHead,
+  type UpstreamAddress,
+  upstreamAddress,
+} from "./request_head.ts";
 import { ResponseHead } from "./response_head.ts";
+import type { HeaderRecord } from "./response_parser.ts";
 
 export interface UpstreamCall {
   /** With its query; the method is always POST. */
@@ -60,82 +65,45 @@ export interface UpstreamClient {
 /** Bytes that may wait for the reader before the upstream is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** How long an idle connection is kept. */
-const KEEP_ALIVE_MS = 4_000;
-
 /** Creates an {@linkcode UpstreamClient} with its own connection pool. */
 export function upstreamClient(
   limits: CallLimits,
   timers: Timers,
   resolve?: Resolve,
 ): UpstreamClient {
-  const agent = dialingAgent(KEEP_ALIVE_MS, resolve);
+  const pool = new ConnectionPool(timers, resolve);
   return {
     call: (call) =>
-      dispatch(
-        agent,
-        call,
-        call.limits === undefined ? limits : { ...limits, ...call.limits },
-        timers,
-      ),
-    close: () => agent.destroy(),
+      new Promise((resolve, reject) => {
+        new UpstreamCallHandler(
+          pool,
+          call,
+          call.limits === undefined ? limits : { ...limits, ...call.limits },
+          timers,
+          resolve,
+          reject,
+        ).start();
+      }),
+    close() {
+      pool.close(new Error("the client was closed"));
+      return Promise.resolve();
+    },
   };
 }
 
-function dispatch(
-  agent: Agent,
-  call: UpstreamCall,
-  limits: CallLimits,
-  timers: Timers,
-): Promise<UpstreamResponse> {
-  const { origin, path } = addressOf(call.url);
-  return new Promise((resolve, reject) => {
-    const handler = new UpstreamCallHandler(
-      call.signal,
-      limits,
-      timers,
-      () => void agent.dispatch(options, handler),
-      resolve,
-      reject,
-    );
-    const options: DialingOptions = {
-      origin,
-      path,
-      method: "POST",
-      headers: { ...call.headers },
-      body: call.body,
-      onDialing: (attempt) => handler.dialing(attempt),
-    };
-    handler.start();
-  });
+/** A request that is not sent yet. */
+interface UnsentRequest {
+  readonly address: UpstreamAddress;
+  readonly head: string;
+  readonly body: Uint8Array;
 }
 
-interface ParsedUrl {
-  readonly origin: string;
-  readonly path: string;
-}
-
-/** Cache of parsed URLs: there are few, one per model and endpoint. */
-const ADDRESSES = new Map<string, ParsedUrl>();
-const MAX_ADDRESSES = 1_000;
-
-function addressOf(text: string): ParsedUrl {
-  const cached = ADDRESSES.get(text);
-  if (cached !== undefined) return cached;
-  const url = new URL(text);
-  const address = {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-  };
-  if (ADDRESSES.size >= MAX_ADDRESSES) ADDRESSES.clear();
-  ADDRESSES.set(text, address);
-  return address;
-}
-
-/** The undici callbacks of one call, and the queue between them and the reader. */
-class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
+/** One call: finds a connection, and queues the body of the response for the reader. */
+class UpstreamCallHandler implements ExchangeReceiver, ByteSource {
+  readonly #pool: ConnectionPool;
   readonly #signal: AbortSignal;
-  #send: () => void;
+  /** Undefined once it is sent, so that its body can be freed. */
+  #request: UnsentRequest | undefined;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
@@ -145,7 +113,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   #isFull = false;
   /** Paused because the reader asked for it. */
   #isPausedByReader = false;
-  #controller: Dispatcher.DispatchController | undefined;
+  #connection: Connection | undefined;
   #dialing: AbortController | undefined;
   #pendingRead: {
     resolve(chunk: Uint8Array | undefined): void;
@@ -157,15 +125,21 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #timer: PhaseTimer;
 
   constructor(
-    signal: AbortSignal,
+    pool: ConnectionPool,
+    { url, headers, body, signal }: UpstreamCall,
     limits: CallLimits,
     timers: Timers,
-    send: () => void,
     resolve: (response: UpstreamResponse) => void,
     reject: (error: unknown) => void,
   ) {
+    const address = upstreamAddress(url);
+    this.#request = {
+      address,
+      head: requestHead(address, headers, body.length),
+      body,
+    };
+    this.#pool = pool;
     this.#signal = signal;
-    this.#send = send;
     this.#resolve = resolve;
     this.#reject = reject;
     signal.addEventListener("abort", this.#onAbort);
@@ -174,42 +148,50 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
       timers,
       // If the reader is slower than the upstream, the upstream is paused: that is no silence of
       // the upstream.
-      () => this.#controller?.paused === true,
+      () => this.#connection?.isPaused === true,
       (error) => this.#abort(error),
     );
   }
 
-  /** Sends the request, unless the call has ended. */
+  /** Sends the request on an idle connection or a new one, unless the call has ended. */
   start(): void {
     if (this.#signal.aborted) {
       this.#finish({ error: abortReason(this.#signal) });
     }
-    if (!this.#ended) this.#send();
+    const address = this.#request?.address;
+    if (this.#ended || address === undefined) return;
+    const idle = this.#pool.take(address.origin);
+    if (idle === undefined) return this.#open(address);
+    this.#pool.afterCheck(idle, () => {
+      if (this.#ended) {
+        this.#pool.put(address.origin, idle);
+      } else if (idle.isClosed) this.start();
+      else this.#send(idle);
+    });
   }
 
-  /** A connection attempt has begun for this call, and ends with it. */
-  dialing(attempt: AbortController): void {
-    if (this.#ended) attempt.abort(CALL_ENDED);
-    else this.#dialing = attempt;
+  /** Opens a connection for this call; the attempt ends with the call. */
+  #open(address: UpstreamAddress): void {
+    const attempt = new AbortController();
+    this.#dialing = attempt;
+    this.#pool.open(address, attempt).then((connection) => {
+      this.#dialing = undefined;
+      if (!this.#ended) this.#send(connection);
+      else this.#pool.put(address.origin, connection);
+    }, (error) => this.onFailure(error));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#dialing = undefined;
-    if (this.#signal.aborted || this.#ended) {
-      controller.abort(CALL_ENDED);
-    } else this.#timer.enter("firstByte");
+  #send(connection: Connection): void {
+    const request = this.#request;
+    if (request === undefined) return;
+    this.#request = undefined;
+    this.#connection = connection;
+    this.#timer.enter("firstByte");
+    connection.send(request.head, request.body, this);
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    // 1xx responses precede the real one.
-    if (status < 200) return;
+  onHead(status: number, headers: HeaderRecord): void {
     this.#timer.enter("idle");
-    this.#send = SENT;
     const head = new ResponseHead(headers);
     this.#resolve({
       status,
@@ -219,14 +201,9 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     });
   }
 
-  onResponseData(
-    controller: Dispatcher.DispatchController,
-    data: Uint8Array,
-  ): void {
-    if (this.#ended || data.length === 0) return;
+  onBody(chunk: Uint8Array): void {
+    if (this.#ended) return;
     this.#timer.noteActivity();
-    // Not a Buffer, whose methods are many times slower here than those of Uint8Array.
-    const chunk = new Uint8Array(data.buffer, data.byteOffset, data.length);
     if (this.#sink !== undefined) return this.#sink.onChunk(chunk);
     const pendingRead = this.#pendingRead;
     if (pendingRead !== undefined) {
@@ -238,24 +215,14 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     this.#queuedBytes += chunk.length;
     if (this.#queuedBytes <= HIGH_WATER_BYTES) return;
     this.#isFull = true;
-    controller.pause();
+    this.#connection?.pause();
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#finish(undefined);
   }
 
-  onResponseError(
-    _controller: Dispatcher.DispatchController | undefined,
-    error: unknown,
-  ): void {
-    if (error instanceof NothingSentError && !this.#ended) {
-      this.#controller = undefined;
-      this.#timer.enter("connect");
-      // Deferred: undici has not finished with the closed connection.
-      queueMicrotask(() => this.start());
-      return;
-    }
+  onFailure(error: unknown): void {
     this.#finish({
       error: this.#signal.aborted
         ? abortReason(this.#signal)
@@ -289,7 +256,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
 
   pause(): void {
     this.#isPausedByReader = true;
-    if (!this.#ended) this.#controller?.pause();
+    if (!this.#ended) this.#connection?.pause();
   }
 
   resume(): void {
@@ -305,7 +272,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
 
   #resumeIfPossible(): void {
     if (this.#isFull || this.#isPausedByReader) return;
-    if (this.#controller?.paused === true) this.#controller.resume();
+    if (!this.#ended) this.#connection?.resume();
   }
 
   cancel(): void {
@@ -314,16 +281,18 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
 
   #abort(reason: unknown): void {
     if (this.#ended) return;
+    const connection = this.#connection;
     this.#finish({ error: reason });
     this.#queue.length = 0;
     this.#dialing?.abort(CALL_ENDED);
-    this.#controller?.abort(CALL_ENDED);
+    connection?.close(CALL_ENDED);
   }
 
   #finish(failure: { readonly error: unknown } | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#send = SENT;
+    this.#request = undefined;
+    this.#connection = undefined;
     this.#failure = failure;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#timer.stop();
@@ -340,12 +309,9 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   }
 }
 
-/** Replaces the function that sends a request, which holds its body. */
-const SENT = (): void => {};
-
 /**
- * The error that undici receives for a call that has ended. One for all calls: an error references
- * the `this` of every function on its stack, and undici may keep it with a connection.
+ * The error of a connection whose call has ended. One for all calls: an error references the `this`
+ * of every function on its stack.
  */
 const CALL_ENDED = new Error("the call has ended");
 
@@ -355,7 +321,7 @@ function abortReason(signal: AbortSignal): Error {
     : new Error("the call was aborted");
 }
 
-/** The client's error for an undici error. It does not reveal the upstream's address. */
+/** The client's error for a connection's. It does not reveal the upstream's address. */
 function callError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const code = typeof error === "object" && error !== null && "code" in error

@@ -38,7 +38,7 @@ const WRITE_MS = 1000;
 const PURGE_MS = 60_000;
 const PURGE_PAUSE_MS = 20;
 /** Records per write: the event loop is free between two writes. */
-const ROWS_PER_WRITE = 200;
+const ROWS_PER_WRITE = 500;
 /** While the store does not answer, the oldest records beyond it are given up. */
 const MAX_WAITING = 20_000;
 const MINUTE_MS = 60_000;

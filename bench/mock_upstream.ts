@@ -10,9 +10,9 @@ import {
   type PacedReply,
   pacedStream,
   type ReadyReply,
-  type UpstreamDialect,
   wholeReply,
 } from "./mock_replies.ts";
+import type { UpstreamDialect } from "./mock_bodies.ts";
 import { exitWithStdin, sendMessage } from "./child.ts";
 import { DEFAULT_PLAN, parsePlan, type ReplyPlan } from "./reply_plan.ts";
 import { stampClock, writeStamp } from "./stamp.ts";

@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import type { DialectName } from "../translate/model/request.ts";
-import { readOverrides } from "./overrides_file.ts";
+import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
 import { namedVariables } from "./upstream/credentials/auth_settings.ts";
@@ -62,6 +62,10 @@ export interface Config {
   }[];
   /** True if the embedded replay upstream replies for every vendor. */
   readonly replay: boolean;
+  /** `GATEWAY_CONFIG`; absent if it is not set. */
+  readonly configFile?: string;
+  /** Identifies the version of the configuration file; absent without one. */
+  readonly configHash?: string;
   /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
   /**
@@ -263,8 +267,8 @@ export function readConfig(sources: ConfigSources): Config {
     Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
   const file = env["GATEWAY_CONFIG"];
-  const overrides = file === undefined
-    ? {}
+  const { overrides, hash: configHash }: OverridesFile = file === undefined
+    ? { overrides: {} }
     : readOverrides(file, sources.readFile, problems);
   const named = Object.values(overrides.vendors ?? {}).flatMap(namedVariables);
   problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
@@ -353,6 +357,8 @@ export function readConfig(sources: ConfigSources): Config {
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
     catalogue: models,
+    ...(file === undefined ? {} : { configFile: file }),
+    ...(configHash === undefined ? {} : { configHash }),
     ...(values.GATEWAY_KEY === undefined
       ? {}
       : { gatewayKey: values.GATEWAY_KEY }),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { UpstreamDialect } from "../mock_replies.ts";
+import type { UpstreamDialect } from "../mock_bodies.ts";
 import {
   CALLER_PATHS,
   isPassThrough,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { UpstreamDialect } from "../mock_replies.ts";
+import type { UpstreamDialect } from "../mock_bodies.ts";
 import {
   freePort,
   readToEnd,

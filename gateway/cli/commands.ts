@@ -24,7 +24,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit` and `exportLedger` are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger` and `discoverModels` are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -66,6 +66,18 @@ const FILTERS: Readonly<Record<string, Flag>> = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
+  {
+    noun: "models",
+    verb: "discover",
+    operationId: "discoverModels",
+    flags: {
+      vendor: text("vendor", "a vendor of the configuration file; required"),
+      write: text(
+        "write",
+        "the configuration file to add the rows to; absent: they are printed",
+      ),
+    },
+  },
   { noun: "accounts", verb: "list", operationId: "listAccounts", flags: LIST },
   {
     noun: "accounts",

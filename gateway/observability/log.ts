@@ -8,7 +8,8 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
-import type { CredentialEvent } from "../upstream/open_credentials.ts";
+import type { ConfigurationEvent } from "../reload.ts";
+import type { CredentialEvent } from "../upstream/credential_set.ts";
 
 /** An attempt that failed before any byte reached the client. */
 export interface TriedUpstream {
@@ -166,8 +167,10 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** The log line of an event of the store or of a credential. */
-export function eventLine(event: AccountsEvent | CredentialEvent): string {
+/** The log line of an event of the store, of a credential or of the configuration. */
+export function eventLine(
+  event: AccountsEvent | CredentialEvent | ConfigurationEvent,
+): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }
     : {};

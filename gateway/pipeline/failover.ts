@@ -23,7 +23,7 @@ import type { Model } from "../upstream/catalogue.ts";
 import type { ToolReasoning } from "../upstream/models.ts";
 import { recordFailure } from "../upstream/failure.ts";
 import { chooseCandidate } from "../upstream/load_balancer.ts";
-import type { Candidate } from "../upstream/model_registry.ts";
+import type { Candidate, ModelRegistry } from "../upstream/model_registry.ts";
 import {
   type PreparedRequest,
   prepareRequest,
@@ -47,6 +47,8 @@ export class Failover {
   /** Candidates of the model, by ascending priority. */
   readonly candidates: readonly Candidate[];
   readonly #gateway: Gateway;
+  /** Those of the call's beginning: a changed configuration is for later calls. */
+  readonly #models: ModelRegistry;
   readonly #isStrict: boolean;
   /** Candidates whose format cannot express the request. */
   readonly #incompatible: Candidate[] = [];
@@ -76,7 +78,8 @@ export class Failover {
   ) {
     this.#gateway = gateway;
     this.model = model;
-    this.candidates = gateway.models.candidates(
+    this.#models = gateway.models;
+    this.candidates = this.#models.candidates(
       model,
       client.dialect.name,
       toolReasoning(client.request),
@@ -136,7 +139,7 @@ export class Failover {
     context: AttemptContext,
     deadlineMs: number,
   ): Promise<AttemptResult> {
-    this.#gateway.models.budget(this.model).deposit();
+    this.#models.budget(this.model).deposit();
     this.#chooseAgain();
     for (;;) {
       const { candidate } = this.#current;
@@ -261,7 +264,7 @@ export class Failover {
    */
   #next(nowMs: number, deadlineMs: number): number | undefined {
     if (this.#retriesStopped) return undefined;
-    const { config, models, random } = this.#gateway;
+    const { config, random } = this.#gateway;
     let waitMs = 0;
     const choice = this.#compatibleOrNone(() => {
       const next = nextAttempt({
@@ -277,7 +280,7 @@ export class Failover {
       return next?.candidate;
     });
     if (
-      choice === undefined || !models.budget(this.model).withdraw(nowMs)
+      choice === undefined || !this.#models.budget(this.model).withdraw(nowMs)
     ) return undefined;
     this.#current = choice;
     return waitMs;

@@ -8,20 +8,25 @@ import { adminAuth } from "./gateway/admin/auth.ts";
 import {
   type ConfiguredAccounts,
   openConfiguredAccounts,
+  pricesOf,
 } from "./gateway/open_accounts.ts";
 import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
 import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
+import { callRecorder } from "./gateway/observability/call_recorder.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
-import { modelRegistry } from "./gateway/upstream/model_registry.ts";
+import {
+  type ModelRegistry,
+  modelRegistry,
+} from "./gateway/upstream/model_registry.ts";
 import {
   type CredentialEvent,
-  openCredentials,
-} from "./gateway/upstream/open_credentials.ts";
+  CredentialSet,
+} from "./gateway/upstream/credential_set.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
@@ -52,6 +57,8 @@ export interface Composed {
   readonly gateway: Gateway;
   /** The opened accounts. */
   readonly accounts: ConfiguredAccounts;
+  /** Makes other settings take effect for calls that begin from now on; only models and vendors may differ. */
+  configure(next: Config): void;
 }
 
 /**
@@ -62,17 +69,35 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
   const now = options.now ?? Date.now;
+  let prices = pricesOf(config.catalogue);
   const accounts = await openConfiguredAccounts(
     config,
     options.onEvent ?? (() => {}),
     options.showKey,
     now,
+    (model) => prices(model),
   );
   const systemTimers = gatewayTimers();
-  const vendors = options.vendors ??
-    (replayUrl === undefined
-      ? config.vendors
-      : replayVendors(replayUrl, config.catalogue.vendors));
+  const vendorsOf = ({ vendors, catalogue }: Config): Config["vendors"] =>
+    options.vendors ??
+      (replayUrl === undefined
+        ? vendors
+        : replayVendors(replayUrl, catalogue.vendors));
+  const credentials = new CredentialSet({
+    files: SYSTEM_FILES,
+    fetch,
+    now,
+    timers: options.timers ?? systemTimers,
+  }, options.onEvent);
+  const modelsOf = (from: Config, previous?: ModelRegistry): ModelRegistry => {
+    const vendors = vendorsOf(from);
+    return modelRegistry(
+      from.catalogue,
+      vendors,
+      credentials.open(vendors, from.catalogue),
+      previous,
+    );
+  };
   const client = upstreamClient(config, systemTimers);
   // Loaded only if spans are collected, to save the time and memory otherwise.
   const spans = config.traces
@@ -95,22 +120,25 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
         now,
       }),
     }),
-    models: modelRegistry(
-      config.catalogue,
-      vendors,
-      openCredentials(vendors, config.catalogue, {
-        files: SYSTEM_FILES,
-        fetch,
-        now,
-        timers: options.timers ?? systemTimers,
-      }, options.onEvent),
-    ),
+    models: modelsOf(config),
     client,
     timers: options.timers ?? systemTimers,
     now,
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
     log: options.log,
+    ...(accounts.calls === undefined
+      ? {}
+      : { calls: callRecorder(accounts.calls) }),
   });
-  return { gateway, accounts };
+  return {
+    gateway,
+    accounts,
+    configure(next) {
+      const models = modelsOf(next, gateway.models);
+      prices = pricesOf(next.catalogue);
+      gateway.configure(next, models);
+      credentials.closeOthers(vendorsOf(next));
+    },
+  };
 }

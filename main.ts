@@ -9,13 +9,24 @@ import { compose } from "./compose.ts";
 import { startReplay } from "./replay/mod.ts";
 import { banner } from "./gateway/banner.ts";
 import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
-import { ConfigError, isLoopback, readConfig } from "./gateway/config.ts";
+import {
+  type Config,
+  ConfigError,
+  isLoopback,
+  readConfig,
+} from "./gateway/config.ts";
 import { denoDefects } from "./gateway/observability/deno_defects.ts";
 import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
+import { fileVersion, FileWatch, LOOK_MS } from "./gateway/file_watch.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import {
+  type ConfigurationEvent,
+  loadedEvent,
+  reload,
+} from "./gateway/reload.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 
@@ -54,12 +65,12 @@ if (Deno.args.includes("--version")) {
   show(VERSION);
   Deno.exit(0);
 }
-const config = await exitOnConfigError(() =>
+const readSettings = (): Config =>
   readConfig({
     env: Deno.env.toObject(),
     readFile: (path) => readFileSync(path, "utf8"),
-  })
-);
+  });
+const config = await exitOnConfigError(readSettings);
 /** Requests that arrive before the gateway is assembled wait for it. */
 const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
@@ -85,7 +96,7 @@ addEventListener("unload", lines.flush);
 const print = config.traces ? write : lines.line;
 const replay = config.replay ? await startReplay() : undefined;
 const now = () => Date.now();
-const { gateway, accounts } = await exitOnConfigError(() =>
+const { gateway, accounts, configure } = await exitOnConfigError(() =>
   compose({
     config,
     ...(replay === undefined ? {} : { replayUrl: replay.url }),
@@ -153,6 +164,26 @@ watchFaults({
 // Registered before the address is shown: a supervisor that has read it may already send a signal.
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.addSignalListener(signal, stop);
+}
+
+const onConfigurationEvent = (event: ConfigurationEvent): void =>
+  print(eventLine(event));
+const reloadSettings = (): void =>
+  reload({
+    read: readSettings,
+    current: () => gateway.config,
+    configure,
+    onEvent: onConfigurationEvent,
+  });
+if (config.configFile !== undefined) {
+  const { configFile } = config;
+  onConfigurationEvent(loadedEvent(config));
+  const watch = new FileWatch(() => fileVersion(configFile), reloadSettings);
+  void watch.look();
+  Deno.unrefTimer(setInterval(() => void watch.look(), LOOK_MS));
+  if (Deno.build.os !== "windows") {
+    Deno.addSignalListener("SIGHUP", reloadSettings);
+  }
 }
 
 handle = (request) => dispatch(gateway, request);

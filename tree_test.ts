@@ -141,6 +141,7 @@ const FORMAT_FILES: readonly string[] = [
   "check_passable clean_request stream_ending sample_models",
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
+  converse: [],
   messages: ["strict_schema", "reply_id"],
   chat_completions: [
     "block_writer",

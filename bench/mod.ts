@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { books } from "./books.ts";
 import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
@@ -58,6 +59,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["techniques", techniques],
   ["report", report],
   ["ledger", ledger],
+  ["books", books],
   ["soak", soak],
 ]);
 

@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import type { DialectName } from "../translate/model/request.ts";
-import { readOverrides } from "./overrides_file.ts";
+import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
 import { namedVariables } from "./upstream/credentials/auth_settings.ts";
@@ -62,6 +62,10 @@ export interface Config {
   }[];
   /** True if the embedded replay upstream replies for every vendor. */
   readonly replay: boolean;
+  /** `GATEWAY_CONFIG`; absent if it is not set. */
+  readonly configFile?: string;
+  /** Identifies the version of the configuration file; absent without one. */
+  readonly configHash?: string;
   /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
   /**
@@ -89,6 +93,8 @@ export interface Config {
   readonly responsesAgeMs: number;
   /** Most bytes of the stored replies of one account; the oldest go first. */
   readonly responsesBytes: number;
+  /** How long the record of a call is kept, in milliseconds; absent: no records are made. */
+  readonly callsAgeMs?: number;
   /** Origins that browsers may call from; `*` for any, empty for none. */
   readonly corsOrigins: readonly string[];
   /** Largest request body in bytes, after decompression. */
@@ -214,6 +220,7 @@ const ENVIRONMENT = z.object({
   ),
   GATEWAY_RESPONSES_DAYS: count(30, 1, 3650),
   GATEWAY_RESPONSES_BYTES: count(64 * 1024 * 1024, 1024, 2 ** 40),
+  GATEWAY_CALLS_DAYS: count(30, 0, 3650),
   GATEWAY_CONFIG: z.string().optional(),
   GATEWAY_CORS_ORIGINS: z.string().default("").transform((text) =>
     text.split(",").map((origin) => origin.trim()).filter((origin) =>
@@ -260,8 +267,8 @@ export function readConfig(sources: ConfigSources): Config {
     Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
   const file = env["GATEWAY_CONFIG"];
-  const overrides = file === undefined
-    ? {}
+  const { overrides, hash: configHash }: OverridesFile = file === undefined
+    ? { overrides: {} }
     : readOverrides(file, sources.readFile, problems);
   const named = Object.values(overrides.vendors ?? {}).flatMap(namedVariables);
   problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
@@ -350,6 +357,8 @@ export function readConfig(sources: ConfigSources): Config {
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
     catalogue: models,
+    ...(file === undefined ? {} : { configFile: file }),
+    ...(configHash === undefined ? {} : { configHash }),
     ...(values.GATEWAY_KEY === undefined
       ? {}
       : { gatewayKey: values.GATEWAY_KEY }),
@@ -370,6 +379,9 @@ export function readConfig(sources: ConfigSources): Config {
       !(onPlatform && values.DATABASE_URL === undefined),
     responsesAgeMs: values.GATEWAY_RESPONSES_DAYS * DAY_MS,
     responsesBytes: values.GATEWAY_RESPONSES_BYTES,
+    ...(values.GATEWAY_CALLS_DAYS === 0
+      ? {}
+      : { callsAgeMs: values.GATEWAY_CALLS_DAYS * DAY_MS }),
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,

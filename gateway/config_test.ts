@@ -67,6 +67,11 @@ Deno.test("readConfig() names every wrong setting", async (t) => {
       /^GATEWAY_STORE_RESPONSES: must be on or off$/,
     ],
     [
+      "days of calls",
+      { GATEWAY_CALLS_DAYS: "3651" },
+      /^GATEWAY_CALLS_DAYS: must be from 0 to 3650$/,
+    ],
+    [
       "days of stored replies",
       { GATEWAY_RESPONSES_DAYS: "0" },
       /^GATEWAY_RESPONSES_DAYS: must be from 1 to 3650$/,

@@ -13,6 +13,7 @@ import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
 import type { RequestLog } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
+import type { CallRecorder } from "./observability/call_recorder.ts";
 import type { Timers } from "./timers.ts";
 import {
   type ConcurrencyLimiter,
@@ -26,7 +27,7 @@ import type { UpstreamClient } from "./upstream/http_client.ts";
 
 /** The parts of a gateway. Clock, timers and client are passed in. */
 export interface GatewayParts {
-  /** Frozen; read once, at start. */
+  /** Frozen; replaced as a whole when the configuration file changes. */
   readonly config: Config;
   /** Authenticates, reserves and charges. Closed by the code that opened it, like the client. */
   readonly accounts: Accounts;
@@ -38,7 +39,7 @@ export interface GatewayParts {
   readonly console?: Console;
   /** The replies that later requests can refer to; absent where none are stored. */
   readonly replies?: StoredReplies;
-  /** The offered models; fixed until the next start. */
+  /** The offered models; replaced together with the settings. */
   readonly models: ModelRegistry;
   /** Makes every call to an upstream. */
   readonly client: UpstreamClient;
@@ -52,6 +53,8 @@ export interface GatewayParts {
   readonly startSpan?: StartSpan;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
+  /** Keeps a record of each generation call; absent where none are kept. */
+  readonly calls?: CallRecorder;
 }
 
 /** A running call, as far as shutting down needs it. */
@@ -64,6 +67,10 @@ export interface ActiveCallHandle {
 
 /** The running gateway. */
 export interface Gateway extends GatewayParts {
+  /** When the present settings and models took effect, as Unix time in milliseconds. */
+  readonly configuredAtMs: number;
+  /** Replaces settings and models. Calls under way keep those with which they began. */
+  configure(config: Config, models: ModelRegistry): void;
   /** Reserved calls that are not settled yet; each adds and removes itself. */
   readonly activeCalls: Set<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
@@ -87,21 +94,40 @@ export function createGateway(parts: GatewayParts): Gateway {
   const activeCalls = new Set<ActiveCallHandle>();
   const { maxConcurrent, maxConcurrentPerKey } = parts.config;
   const slots = concurrencyLimiter(maxConcurrent, maxConcurrentPerKey);
+  let current = {
+    config: parts.config,
+    models: parts.models,
+    atMs: parts.now(),
+  };
   const metrics = createMetrics({
     calls: () => slots.inUse(),
     streams: () => [...activeCalls].filter((one) => one.streaming).length,
     backlog: () => parts.accounts.backlog(),
-    candidates: () => candidateReports(parts.models.allCandidates, parts.now()),
+    candidates: () =>
+      candidateReports(current.models.allCandidates, parts.now()),
   });
   let accepting = true;
   return {
     ...parts,
+    get config() {
+      return current.config;
+    },
+    get models() {
+      return current.models;
+    },
+    get configuredAtMs() {
+      return current.atMs;
+    },
+    configure(config, models) {
+      current = { config, models, atMs: parts.now() };
+    },
     activeCalls,
     concurrency: slots,
     unread: new UnreadBodies(parts.timers),
     metrics,
-    log(entry) {
+    log(entry, facts) {
       metrics.record(entry);
+      if (facts !== undefined) parts.calls?.record(entry, facts);
       parts.log(entry);
     },
     loggedErrors: new WeakSet(),

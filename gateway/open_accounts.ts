@@ -9,9 +9,16 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
+import type { ModelPrice } from "./accounts/ledger/money.ts";
+import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
+
+const MEMORY = "sqlite::memory:";
+/** Most records of calls in the store. */
+const MAX_CALLS = 5_000_000;
+const MAX_CALLS_IN_MEMORY = 20_000;
 
 /** The opened accounts, the replies stored beside them, and whether their data ends with the process. */
 export type ConfiguredAccounts = OpenedAccounts & {
@@ -21,10 +28,20 @@ export type ConfiguredAccounts = OpenedAccounts & {
   readonly isInMemory: boolean;
 };
 
+/** The price of a model; undefined for an unknown one. */
+export type PriceOf = (model: string) => ModelPrice | undefined;
+
+/** The prices of a catalogue. */
+export function pricesOf({ models }: Catalogue): PriceOf {
+  const prices = new Map(models.map(({ id, price }) => [id, price]));
+  return (model) => prices.get(model);
+}
+
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies.
+ * receives a first key before it is stored; `now` is the clock of the stored replies; `price` is asked
+ * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
  */
@@ -33,10 +50,18 @@ export async function openConfiguredAccounts(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
   now: () => number = Date.now,
+  price: PriceOf = pricesOf(config.catalogue),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
-      ...await openWith(config, config.databaseUrl, onEvent, showKey, now),
+      ...await openWith(
+        config,
+        config.databaseUrl,
+        onEvent,
+        showKey,
+        now,
+        price,
+      ),
       isInMemory: false,
     };
   } catch (error) {
@@ -49,10 +74,11 @@ export async function openConfiguredAccounts(
         // Such a deployment usually has several processes, which would not find each other's replies.
         ...await openWith(
           { ...config, storeResponses: false },
-          "sqlite::memory:",
+          MEMORY,
           onEvent,
           showKey,
           now,
+          price,
         ),
         isInMemory: true,
       };
@@ -78,16 +104,20 @@ async function openWith(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
   now: () => number,
+  price: PriceOf,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
-  const prices = new Map(
-    config.catalogue.models.map(({ id, price }) => [id, price]),
-  );
   const store = await openStore(databaseUrl);
   const opened = await open({
     store,
-    price: (model) => prices.get(model),
+    price,
     onEvent,
     showKey,
+    ...(config.callsAgeMs === undefined ? {} : {
+      calls: {
+        maxAgeMs: config.callsAgeMs,
+        maxRows: databaseUrl === MEMORY ? MAX_CALLS_IN_MEMORY : MAX_CALLS,
+      },
+    }),
     ...(config.gatewayKey === undefined
       ? {}
       : { configuredKey: config.gatewayKey }),

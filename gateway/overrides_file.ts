@@ -3,30 +3,45 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import {
   type CatalogueOverrides,
   parseCatalogueFile,
 } from "./upstream/catalogue_file.ts";
+
+/** The file's content, and what identifies its version. */
+export interface OverridesFile {
+  /** Empty for a file with a problem. */
+  readonly overrides: CatalogueOverrides;
+  /** The first 12 hexadecimal digits of the text's SHA-256; absent where it could not be read. */
+  readonly hash?: string;
+}
+
+const HASH_CHARS = 12;
 
 /** Reads the file; each problem with it is added to `problems` and begins with the setting's name. */
 export function readOverrides(
   path: string,
   readFile: (path: string) => string,
   problems: string[],
-): CatalogueOverrides {
+): OverridesFile {
   let text: string;
   try {
     text = readFile(path);
   } catch (error) {
     problems.push(`GATEWAY_CONFIG: ${unreadable(path, error)}`);
-    return {};
+    return { overrides: {} };
   }
+  const hash = createHash("sha256").update(text).digest("hex").slice(
+    0,
+    HASH_CHARS,
+  );
   const file = parseCatalogueFile(text);
-  if (file.ok) return file.overrides;
+  if (file.ok) return { overrides: file.overrides, hash };
   for (const problem of file.problems) {
     problems.push(`GATEWAY_CONFIG: ${path}: ${problem}`);
   }
-  return {};
+  return { overrides: {}, hash };
 }
 
 function unreadable(path: string, error: unknown): string {

@@ -32,6 +32,10 @@ export async function handleGeneration(
   const slot = context.gateway.concurrency.acquire(caller.keyId);
   try {
     const { bytes, json, top } = await readBody(context);
+    const { model, stream } = json;
+    // Known also where the request turns out to be invalid.
+    if (typeof model === "string") context.facts.model = model;
+    context.facts.stream = stream === true;
     return await generate(context.gateway, {
       dialect,
       caller,
@@ -43,6 +47,7 @@ export async function handleGeneration(
       signal: context.request.signal,
       arrivedMs: context.arrivedMs,
       path: context.path,
+      facts: context.facts,
       slot,
     });
   } catch (error) {

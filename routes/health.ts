@@ -29,7 +29,12 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
       let more = {};
       if (query.has("verbose")) {
         requireMetricsAccess(context);
+        const { config, configuredAtMs } = gateway;
         more = {
+          configuration: {
+            hash: config.configHash ?? null,
+            loaded_at: new Date(configuredAtMs).toISOString(),
+          },
           upstreams: candidateReports(
             gateway.models.allCandidates,
             gateway.now(),

@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { RefusedCall } from "../gateway/accounts/accounts.ts";
+import { RefusedCall, RefusedKey } from "../gateway/accounts/accounts.ts";
 import { requirePermission } from "../gateway/accounts/credential_kind.ts";
 import { type HttpReply, toResponse } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { errorText } from "../gateway/observability/log.ts";
+import { noFacts } from "../gateway/observability/call_facts.ts";
+import { refusalLogEntry } from "../gateway/observability/refusal_log_entry.ts";
 import { rateLimitHeaders } from "../gateway/http/rate_limit_headers.ts";
 import { presentedKeys } from "../gateway/http/presented_keys.ts";
 import { newRequestId } from "../gateway/http/request_id.ts";
@@ -18,6 +19,7 @@ import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
+import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorPage } from "./console/error_page.tsx";
@@ -40,6 +42,7 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...CALLS_ROUTES,
   ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,
@@ -61,7 +64,7 @@ interface Match {
 /** What is known of a request before it is parsed. */
 type Arrival = Pick<
   RouteContext,
-  "gateway" | "request" | "requestId" | "arrivedMs"
+  "gateway" | "request" | "requestId" | "arrivedMs" | "facts"
 >;
 
 /** Responds to any request; never throws. */
@@ -71,7 +74,13 @@ export async function dispatch(
 ): Promise<Response> {
   const arrivedMs = gateway.now();
   const requestId = newRequestId(arrivedMs);
-  const arrival = { gateway, request, requestId, arrivedMs };
+  const arrival = {
+    gateway,
+    request,
+    requestId,
+    arrivedMs,
+    facts: noFacts(),
+  };
   const { status, headers, body } = await respond(arrival);
   const reply = gateway.unread.prepareReply(request, {
     status,
@@ -155,6 +164,7 @@ async function authenticateAndHandle(
   const caller = await context.gateway.accounts.authenticate(
     presentedKeys(context.request.headers),
   );
+  context.facts.holder = caller;
   return await route.handle(context, caller);
 }
 
@@ -173,23 +183,22 @@ function refusal(
     : new ApiError("internal", "the gateway failed; the error is in its log");
   const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
   if (!(error instanceof Error && gateway.loggedErrors.has(error))) {
-    const trace = traceOf(at.request.headers);
-    const { upstreamStatus, note } = apiError.details;
-    gateway.log({
-      request_id: at.requestId,
-      method: at.request.method,
-      path: at.path,
-      ...(at.endpoint === undefined ? {} : { endpoint: at.endpoint }),
-      status: encoded.status,
-      duration_ms: gateway.now() - at.arrivedMs,
-      ended: "refused",
-      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-      ...(upstreamStatus === undefined
-        ? {}
-        : { upstream_status: upstreamStatus }),
-      error: errorText(error),
-      ...(note === undefined ? {} : { note }),
-    });
+    if (error instanceof RefusedKey) at.facts.holder = error.holder;
+    gateway.log(
+      refusalLogEntry({
+        gateway,
+        error,
+        status: encoded.status,
+        requestId: at.requestId,
+        method: at.request.method,
+        path: at.path,
+        endpoint: at.endpoint,
+        trace: traceOf(at.request.headers),
+        facts: at.facts,
+        durationMs: gateway.now() - at.arrivedMs,
+      }),
+      at.facts,
+    );
   }
   if (isConsolePath(at.path)) {
     return errorPage(at, apiError, encoded);

@@ -21,7 +21,8 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     operation: "listModels",
     handle({ gateway, query }, caller) {
       const models = gateway.models.models.filter((model) =>
-        caller.isActive && caller.allows(model.id)
+        caller.isActive && caller.allows(model.id) &&
+        model.unpriced !== "refused"
       );
       return jsonReply(page(models, query));
     },

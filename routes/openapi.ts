@@ -13,6 +13,11 @@ import {
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
+import {
+  callListReply,
+  callReply,
+  ownCallsQuery,
+} from "../gateway/admin/calls.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
@@ -92,6 +97,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The usage of the key",
     query: ownUsageQuery,
     reply: usageReportReply,
+  },
+  listOwnCalls: {
+    summary: "The calls that the credential may see, newest first",
+    query: ownCallsQuery,
+    reply: callListReply,
+  },
+  getOwnCall: {
+    summary: "One such call, and how its charge was computed",
+    reply: callReply,
   },
   getHealth: { summary: "Whether the process is alive", reply: statusReply },
   getReadiness: {

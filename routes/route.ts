@@ -10,6 +10,7 @@ import type {
 } from "../gateway/accounts/credential_kind.ts";
 import type { AccountVisit, Visit } from "../gateway/console/visit.ts";
 import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
+import type { CallFacts } from "../gateway/observability/call_facts.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Dialect } from "../translate/dialect.ts";
 
@@ -27,6 +28,8 @@ export interface RouteContext {
   readonly requestId: string;
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;
+  /** Completed while the request is handled, for the record of the call. */
+  readonly facts: CallFacts;
   /** The variable parts of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }

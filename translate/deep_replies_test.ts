@@ -26,6 +26,8 @@ const WHOLE: Readonly<Record<DialectName, string>> = {
     `{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${DEEP}}}]},"finish_reason":"stop"}]}`,
   generate_content:
     `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${DEEP}}}]},"finishReason":"STOP"}]}`,
+  converse:
+    `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":${DEEP}}}]}},"stopReason":"tool_use"}`,
   responses:
     `{"status":"completed","output":[{"type":"function_call","call_id":"a","name":"f","arguments":${DEEP}}]}`,
 };
@@ -35,6 +37,8 @@ const FRAMES: Readonly<Record<DialectName, string>> = {
   chat_completions:
     `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${DEEP}}}]}}]}\n\n`,
   generate_content: `data: ${WHOLE.generate_content}\n\n`,
+  converse:
+    `event: contentBlockDelta\ndata: {"contentBlockIndex":0,"delta":{"toolUse":{"input":${DEEP}}}}\n\n`,
   responses:
     `data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"a","name":"f","arguments":${DEEP}}}\n\n`,
 };
@@ -47,6 +51,7 @@ for (
     "chat_completions",
     "generate_content",
     "responses",
+    "converse",
   ] as const
 ) {
   for (const caller of [messages, chatCompletions, responses]) {

@@ -5,6 +5,7 @@
  * @module
  */
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import { converse } from "./formats/converse/mod.ts";
 import type { UpstreamDialect } from "./dialect.ts";
 import { generateContent } from "./formats/generate_content/mod.ts";
 import { messages } from "./formats/messages/mod.ts";
@@ -16,6 +17,7 @@ const DIALECTS: Readonly<Record<DialectName, UpstreamDialect>> = {
   chat_completions: chatCompletions,
   generate_content: generateContent,
   responses,
+  converse,
 };
 
 /** The upstream side of a dialect. */

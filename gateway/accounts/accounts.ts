@@ -78,6 +78,25 @@ export class RefusedCall extends ApiError {
   }
 }
 
+/** The key of a refused request, where the store knows it: a revoked or an expired one. */
+export class RefusedKey extends ApiError {
+  /** The key and its account. */
+  readonly holder: Pick<Caller, "accountId" | "keyId">;
+  /** Why the key is refused; never sent to the client. */
+  readonly reason: "key_revoked" | "key_expired";
+
+  /** The client receives `error`, as for an unknown key. */
+  constructor(
+    error: ApiError,
+    holder: Pick<Caller, "accountId" | "keyId">,
+    reason: "key_revoked" | "key_expired",
+  ) {
+    super(error.kind, error.message, error.details);
+    this.holder = holder;
+    this.reason = reason;
+  }
+}
+
 /** A granted call. Settle it exactly once; later calls of `settle` do nothing. */
 export interface Reservation {
   /** Limits after this call was granted. */

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { Caller } from "./accounts.ts";
+import { type Caller, RefusedKey } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";
 import {
   hashesEqual,
@@ -72,6 +72,12 @@ export const CONFIGURED_KEY_ID = "configured";
 const MAX_CACHED = 10_000;
 const MAX_PRESENTED = 4;
 const MAX_READS = 5;
+
+interface Found {
+  readonly caller: Caller;
+  /** Why the key is refused; undefined: it is valid. */
+  readonly refusal: RefusedKey["reason"] | undefined;
+}
 
 interface CacheEntry {
   readonly revision: number;
@@ -174,38 +180,43 @@ export function createAuthenticator(
     throw new Error("the store returned an outdated revision repeatedly");
   };
 
-  const find = async (hash: string): Promise<Caller | undefined> => {
+  const find = async (hash: string): Promise<Found | undefined> => {
     if (cache.has(hash) && !isFresh()) await refresh();
     let entry = cache.get(hash);
     if (entry === undefined || entry.revision !== revision) {
       entry = await load(hash);
     }
-    if (entry.caller === undefined) return undefined;
-    return isValid(identities.get(entry.caller)?.key, now())
-      ? entry.caller
-      : undefined;
+    const { caller } = entry;
+    return caller && {
+      caller,
+      refusal: refusalOf(identities.get(caller)?.key, now()),
+    };
   };
 
   return {
     async authenticate(presented) {
+      let refused: RefusedKey | undefined;
       for (const text of presented.slice(0, MAX_PRESENTED)) {
         const hash = keyHash(text);
         // Malformed keys are not looked up.
         if (
           !cache.has(hash) && !isConfigured(hash) && !isWellFormed(text)
         ) continue;
-        let caller: Caller | undefined;
+        let found: Found | undefined;
         try {
-          caller = await find(hash);
+          found = await find(hash);
         } catch (error) {
           throw unavailable(1000, error);
         }
-        if (caller !== undefined) return caller;
+        if (found === undefined) continue;
+        const { caller, refusal } = found;
+        if (refusal === undefined) return caller;
+        refused ??= new RefusedKey(invalidKey(true), caller, refusal);
       }
       if (presented.some((text) => text.startsWith("at-"))) {
         throw tokenInsteadOfKey();
       }
-      throw invalidKey(presented.length > 0);
+      throw refused ?? invalidKey(presented.length > 0);
     },
     identity(caller) {
       const identity = identities.get(caller);
@@ -236,8 +247,13 @@ function identityFrom(row: SqlRow): Identity | undefined {
 }
 
 /** The configured key has no record and does not expire. */
-function isValid(key: KeyRecord | undefined, nowMs: number): boolean {
-  if (key === undefined) return true;
-  return key.revokedAtMs === undefined &&
-    (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
+function refusalOf(
+  key: KeyRecord | undefined,
+  nowMs: number,
+): RefusedKey["reason"] | undefined {
+  if (key === undefined) return undefined;
+  if (key.revokedAtMs !== undefined) return "key_revoked";
+  return key.expiresAtMs !== undefined && nowMs >= key.expiresAtMs
+    ? "key_expired"
+    : undefined;
 }

@@ -8,6 +8,11 @@ import { ApiError } from "../../translate/model/error.ts";
 import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";
 import { type Admin, createAdmin } from "./repositories/admin.ts";
 import { notInPlan } from "./ledger/admission.ts";
+import {
+  type CallBook,
+  type CallBookOptions,
+  openCallBook,
+} from "./calls/call_book.ts";
 import { applyEvents } from "./ledger/transaction.ts";
 import type { EventResult } from "./ledger/events.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
@@ -44,6 +49,8 @@ export interface AccountsOptions {
   readonly showKey?: (key: string) => void;
   /** Interval between heartbeats, in milliseconds. Each also looks for expired leases. */
   readonly heartbeatMs?: number;
+  /** How many records of calls are kept, and how long; absent: none. */
+  readonly calls?: Pick<CallBookOptions, "maxAgeMs" | "maxRows">;
   /** Sends a webhook; absent: over HTTP. */
   readonly postWebhook?: PostWebhook;
   /** Called with events that an operator should know of. */
@@ -82,6 +89,8 @@ export interface OpenedAccounts {
   readonly deliverWebhooks: () => Promise<void>;
   /** The first key, if this start created it. It cannot be shown again. */
   readonly freshKey?: string;
+  /** The records of calls; closed together with the accounts. Absent where none are kept. */
+  readonly calls?: CallBook;
 }
 
 const HEARTBEAT_MS = 2500;
@@ -158,6 +167,20 @@ export async function openAccountService(
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
   const backfill = startBackfill({ store, now, timer });
+  const calls = options.calls === undefined ? undefined : openCallBook({
+    ...options.calls,
+    dialect: store.dialect,
+    async write(work) {
+      const { value } = await store.commit((sql, cacheIsValid) => {
+        if (!cacheIsValid) cache.clear();
+        return work(sql);
+        // Records of calls are no part of the ledger's cache.
+      }, cache);
+      return value;
+    },
+    now,
+    timer,
+  });
   const deliveries = startDeliveries({
     store,
     now,
@@ -244,6 +267,7 @@ export async function openAccountService(
     backlog: batcher.backlog,
     async close() {
       await backfill.stop();
+      await calls?.close();
       await deliveries.stop();
       await batcher.close(CLOSE_MS);
       await lease.release();
@@ -257,7 +281,8 @@ export async function openAccountService(
       now,
       onChange: authenticator.revisionChanged,
       knowsModel: (model) => price(model) !== undefined,
-    }),
+    }, calls?.flush),
+    ...(calls === undefined ? {} : { calls }),
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
     ...(freshKey === undefined ? {} : { freshKey }),
@@ -295,12 +320,20 @@ function grantedLimits(
     case "granted":
       return result.limits;
     case "refused": {
-      const { kind, message, limits, code, retryable, retryAfterSeconds } =
-        result.refusal;
+      const {
+        kind,
+        message,
+        limits,
+        code,
+        retryable,
+        retryAfterSeconds,
+        fill,
+      } = result.refusal;
       throw new RefusedCall(kind, message, {
         code,
         retryable,
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        ...(fill === undefined ? {} : { fill }),
       }, limits);
     }
     case "entered":

@@ -5,6 +5,7 @@
  * @module
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
+import { CALL_OPERATIONS } from "./calls.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
@@ -24,4 +25,5 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOKEN_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
+  ...CALL_OPERATIONS,
 ];

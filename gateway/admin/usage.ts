@@ -7,7 +7,6 @@ import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../accounts/records.ts";
-import { invalidField } from "../../translate/model/error.ts";
 import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
@@ -17,7 +16,7 @@ import type {
   UsageReport,
   UsageTotals,
 } from "../accounts/repositories/usage_report.ts";
-import type { AccountScope } from "./account_scope.ts";
+import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
@@ -150,12 +149,7 @@ export async function ownUsage(
   query: JsonObject,
 ): Promise<JsonObject> {
   const filters = queryOf(checked(ownUsageQuery, query));
-  if (
-    scope.keyId !== undefined && filters.keyId !== undefined &&
-    filters.keyId !== scope.keyId
-  ) {
-    throw invalidField("key", "must be the key that makes the request");
-  }
+  assertOwnKey(scope, filters.keyId);
   return reportJson(
     await admin.usage({
       ...filters,

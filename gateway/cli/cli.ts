@@ -13,6 +13,7 @@ import { openStore } from "../accounts/store/open_store.ts";
 import type { Store } from "../accounts/store/store.ts";
 import { exportLedger } from "../admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../admin/mod.ts";
+import { discover, type DiscoveredRow, withRows } from "./discover.ts";
 import { type Command, COMMANDS, fieldsOf, FlagError } from "./commands.ts";
 import { textTable } from "./text_table.ts";
 import { ConfigError, readConfig } from "../config.ts";
@@ -21,6 +22,14 @@ import { ConfigError, readConfig } from "../config.ts";
 export interface CliContext {
   /** Opens the administration; called once the command is parsed. */
   readonly admin: () => Promise<Admin>;
+  /** The models of a vendor, for `models discover`, and the files that it changes. */
+  readonly models?: {
+    readonly discover: (
+      vendor: string,
+    ) => Promise<Readonly<Record<string, DiscoveredRow>>>;
+    readonly readFile: (path: string) => Promise<string>;
+    readonly writeFile: (path: string, text: string) => Promise<void>;
+  };
   /** Current Unix time in milliseconds, for flags with a duration. */
   readonly now: () => number;
   /** The gateway's address as people reach it, without a slash at the end. */
@@ -80,8 +89,12 @@ async function execute(
   id: string | undefined,
   fields: Readonly<Record<string, unknown>>,
   isJson: boolean,
-  { admin: open, baseUrl, print, printError }: CliContext,
+  { admin: open, models, baseUrl, print, printError }: CliContext,
 ): Promise<number> {
+  if (command.operationId === "discoverModels") {
+    if (models === undefined) throw new FlagError("--vendor: no configuration");
+    return await discoverModels(fields, models, print);
+  }
   const admin = await open();
   if (command.operationId === "audit") {
     const findings = await admin.audit();
@@ -110,6 +123,37 @@ async function execute(
     ? { ...answer, link: `${baseUrl}${answer["path"]}` }
     : answer;
   print(isJson ? JSON.stringify(shown) : textTable(shown));
+  return 0;
+}
+
+async function discoverModels(
+  fields: Readonly<Record<string, unknown>>,
+  models: NonNullable<CliContext["models"]>,
+  print: CliContext["print"],
+): Promise<number> {
+  const { vendor, write } = fields;
+  if (typeof vendor !== "string" || vendor === "") {
+    throw new FlagError("--vendor: is required");
+  }
+  const rows = await models.discover(vendor);
+  if (typeof write !== "string") {
+    print(JSON.stringify({ models: rows }, null, 2));
+    return 0;
+  }
+  try {
+    const text = withRows(await models.readFile(write), rows);
+    await models.writeFile(write, text);
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "unknown failure";
+    throw new FlagError(
+      `--write: could not change ${write} (${name}); this command may write below ./data only. Without --write the rows are printed`,
+    );
+  }
+  print(
+    `${
+      Object.keys(rows).length
+    } models of ${vendor} are in ${write}; rows that it had are unchanged.`,
+  );
   return 0;
 }
 
@@ -218,6 +262,11 @@ async function main(): Promise<number> {
     const ids = new Set(config.catalogue.models.map(({ id }) => id));
     return await runCli(Deno.args, {
       now: Date.now,
+      models: {
+        discover: (vendor) => discover(config, vendor),
+        readFile: Deno.readTextFile,
+        writeFile: Deno.writeTextFile,
+      },
       baseUrl: config.publicUrl ??
         `http://127.0.0.1:${config.listen?.port ?? 8787}`,
       printError,

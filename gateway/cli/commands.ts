@@ -24,7 +24,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit` and `exportLedger` are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger` and `discoverModels` are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -66,6 +66,18 @@ const FILTERS: Readonly<Record<string, Flag>> = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
+  {
+    noun: "models",
+    verb: "discover",
+    operationId: "discoverModels",
+    flags: {
+      vendor: text("vendor", "a vendor of the configuration file; required"),
+      write: text(
+        "write",
+        "the configuration file to add the rows to; absent: they are printed",
+      ),
+    },
+  },
   { noun: "accounts", verb: "list", operationId: "listAccounts", flags: LIST },
   {
     noun: "accounts",
@@ -255,6 +267,38 @@ export const COMMANDS: readonly Command[] = [
       ...FILTERS,
       kind: text("kind", "charge or top_up"),
     },
+  },
+  {
+    noun: "calls",
+    verb: "list",
+    operationId: "listCalls",
+    flags: {
+      ...FILTERS,
+      to: text("to", "before this day or time"),
+      model: text("model", "of this model"),
+      status: text("status", "with this status, such as 429"),
+      ended: text(
+        "ended",
+        "complete, caller_left, failed, refused or lost",
+      ),
+      code: text("code", "with this reason, such as requests_per_minute"),
+      user: text("user", "of this end user (the client's own id)"),
+      "min-usd": {
+        field: "min_micro_usd",
+        kind: "usd",
+        help: "that cost at least these dollars",
+      },
+      "min-ms": text("min_ms", "that took at least this many milliseconds"),
+      limit: text("limit", "page length, 1 to 200"),
+      after: text("after", "cursor printed by the previous page"),
+    },
+  },
+  {
+    noun: "calls",
+    verb: "show",
+    operationId: "getCall",
+    id: "request-id",
+    flags: {},
   },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
 ];

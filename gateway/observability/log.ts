@@ -6,8 +6,10 @@
  */
 import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
+import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
-import type { CredentialEvent } from "../upstream/open_credentials.ts";
+import type { ConfigurationEvent } from "../reload.ts";
+import type { CredentialEvent } from "../upstream/credential_set.ts";
 
 /** An attempt that failed before any byte reached the client. */
 export interface TriedUpstream {
@@ -19,6 +21,37 @@ export interface TriedUpstream {
   readonly upstream_status?: number;
   /** See {@linkcode LogEntry.note}. */
   readonly note?: string;
+}
+
+/** One attempt at an upstream. */
+export interface UpstreamCall {
+  /** See {@linkcode LogEntry.upstream}. */
+  readonly upstream: string;
+  /** Milliseconds from the request's arrival to the start of the attempt. */
+  readonly after_ms: number;
+  /**
+   * Milliseconds from the start of the attempt to the reply's first frame, for a whole reply to its
+   * end; absent if there was no reply.
+   */
+  readonly first_byte_ms?: number;
+  /** Milliseconds from the start of the attempt to its end. */
+  readonly duration_ms: number;
+  /** Status of the upstream's response; absent if there was none. */
+  readonly status?: number;
+  /** Kind of the error; absent if there was a reply or the client left. */
+  readonly error?: string;
+}
+
+/** How full the limit was that refused a request, and when a retry may succeed. */
+export interface RefusalReason {
+  /** The limit in its own unit; for a balance, the balance. */
+  readonly limit?: number;
+  /** What was used or reserved of it. */
+  readonly used?: number;
+  /** What the request needed. */
+  readonly needed?: number;
+  /** The value of `retry-after`. */
+  readonly retry_after_seconds?: number;
 }
 
 /** One entry of the request log. */
@@ -42,19 +75,26 @@ export interface LogEntry {
   /** Milliseconds from the request's arrival to the last byte or the disconnect. */
   readonly duration_ms: number;
   /**
-   * Milliseconds from the request's arrival to the first byte of the reply; absent if no reply
-   * began.
+   * Milliseconds from the request's arrival to the first byte of the reply, pings excepted; absent
+   * if no reply began.
    */
   readonly ttfb_ms?: number;
+  /**
+   * Milliseconds from the request's arrival to the first generated text, reasoning or tool call;
+   * absent if there was none.
+   */
+  readonly first_token_ms?: number;
   /**
    * `complete`, `caller_left`, `failed` (during the reply) or `refused` (before the first byte).
    */
   readonly ended: string;
   /** Trace id of the client's `traceparent` or of the call's span; absent if there is neither. */
   readonly trace_id?: string;
-  /** Id of the key, not the key itself; absent if no call was reserved. */
+  /** Id of the account; absent if the request presented no known key. */
+  readonly account_id?: string;
+  /** Id of the key, not the key itself; absent if the request presented no known key. */
   readonly key_id?: string;
-  /** Id in the catalogue; absent if no call was reserved. */
+  /** Id in the catalogue; absent if the request named none. */
   readonly model?: string;
   /**
    * `vendor/model` with the vendor's own id: the upstream that replied, or whose error the client
@@ -68,9 +108,11 @@ export interface LogEntry {
    * attempt.
    */
   readonly tried?: readonly TriedUpstream[];
+  /** All attempts, in order; absent if no call was reserved. */
+  readonly upstream_calls?: readonly UpstreamCall[];
   /** Status of an upstream's error response; absent if there was none. */
   readonly upstream_status?: number;
-  /** Whether the client asked for a stream; absent if no call was reserved. */
+  /** Whether the client asked for a stream; absent if that is not known. */
   readonly stream?: boolean;
   /** Tokens reported by the upstream; absent if no reply began. */
   readonly usage?: Usage;
@@ -88,14 +130,18 @@ export interface LogEntry {
   readonly dropped?: readonly string[];
   /** Kind of the error; for an internal error, the top of its stack. */
   readonly error?: string;
+  /** Machine-readable reason of a refusal or failure; absent if there was none. */
+  readonly code?: string;
+  /** See {@linkcode RefusalReason}; absent if no limit was involved. */
+  readonly why?: RefusalReason;
   /** The cause of a refusal or failure that the operator can resolve, such as a refused certificate. */
   readonly note?: string;
   /** The side that caused the failure of a reserved call; absent if it did not fail. */
   readonly error_of?: "upstream" | "gateway";
 }
 
-/** Records an entry. */
-export type RequestLog = (entry: LogEntry) => void;
+/** Records an entry. `facts` are for the record of the call, not for the log. */
+export type RequestLog = (entry: LogEntry, facts?: CallFacts) => void;
 
 /** A log that writes lines of JSON with `write`. */
 export function jsonLog(
@@ -121,8 +167,10 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** The log line of an event of the store or of a credential. */
-export function eventLine(event: AccountsEvent | CredentialEvent): string {
+/** The log line of an event of the store, of a credential or of the configuration. */
+export function eventLine(
+  event: AccountsEvent | CredentialEvent | ConfigurationEvent,
+): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }
     : {};

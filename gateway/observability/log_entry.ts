@@ -9,8 +9,15 @@ import type { UpstreamRequest } from "../../translate/stream/relay.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
 import type { Charge } from "../accounts/records.ts";
 import type { HttpReply } from "../http/http_reply.ts";
-import { errorText, type LogEntry, type TriedUpstream } from "./log.ts";
+import {
+  errorText,
+  type LogEntry,
+  type TriedUpstream,
+  type UpstreamCall,
+} from "./log.ts";
+import { reasonOf } from "./refusal_log_entry.ts";
 import type { Trace } from "../http/trace.ts";
+import type { CallTimes } from "../upstream/call_times.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import type { FailedAttempt } from "../upstream/retry_policy.ts";
@@ -22,7 +29,7 @@ export interface SettledCall {
     readonly path: string;
     readonly arrivedMs: number;
     readonly dialect: Dialect;
-    readonly caller: { readonly keyId: string };
+    readonly caller: { readonly accountId: string; readonly keyId: string };
   };
   /** Its attempts; `candidate` is the one that replied, or whose error the client received. */
   readonly failover: {
@@ -31,6 +38,7 @@ export interface SettledCall {
     readonly upstream: Pick<UpstreamRequest, "dropped">;
     readonly attemptCount: number;
     readonly failedAttempts: readonly FailedAttempt[];
+    readonly calls: readonly CallTimes[];
   };
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
@@ -50,6 +58,8 @@ export interface SettledCall {
   readonly isStored: boolean | undefined;
   /** Unix time in milliseconds; undefined where no reply began. */
   readonly firstByteMs: number | undefined;
+  /** Unix time in milliseconds; undefined where nothing was generated. */
+  readonly firstTokenMs: number | undefined;
   /** Unix time in milliseconds. */
   readonly nowMs: number;
 }
@@ -86,8 +96,12 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(firstByteMs === undefined
       ? {}
       : { ttfb_ms: firstByteMs - call.arrivedMs }),
+    ...(settled.firstTokenMs === undefined
+      ? {}
+      : { first_token_ms: settled.firstTokenMs - call.arrivedMs }),
     ended,
     ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+    account_id: call.caller.accountId,
     key_id: call.caller.keyId,
     model: failover.model.id,
     upstream: failover.candidate.name,
@@ -95,6 +109,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(failover.attemptCount < 2
       ? {}
       : { tried: failover.failedAttempts.map(triedUpstream) }),
+    upstream_calls: failover.calls.map((one) => upstreamCall(one, settled)),
     stream: settled.stream,
     ...(upstreamStatus === undefined
       ? {}
@@ -109,7 +124,27 @@ export function callLogEntry(settled: SettledCall): LogEntry {
       error_of: isUpstreamError(error, settled.causedByGateway)
         ? "upstream"
         : "gateway",
+      ...reasonOf(error),
     }),
+  };
+}
+
+function upstreamCall(
+  { candidate, startedMs, firstByteMs, endedMs, error }: CallTimes,
+  { call, nowMs }: SettledCall,
+): UpstreamCall {
+  const status = firstByteMs === undefined
+    ? error?.details.upstreamStatus
+    : 200;
+  return {
+    upstream: candidate.name,
+    after_ms: startedMs - call.arrivedMs,
+    ...(firstByteMs === undefined
+      ? {}
+      : { first_byte_ms: firstByteMs - startedMs }),
+    duration_ms: (endedMs ?? nowMs) - startedMs,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error: error.kind }),
   };
 }
 

@@ -187,7 +187,8 @@ export function createMetrics(state: GatewayState): Metrics {
     ),
   ];
   const seriesOf = (entry: LogEntry): Series => {
-    const { endpoint = NO_ROUTE, model = "", ended } = entry;
+    const { endpoint = NO_ROUTE, ended } = entry;
+    const model = reservedModel(entry) ?? "";
     return {
       requests: requests.of({
         endpoint,
@@ -210,12 +211,13 @@ export function createMetrics(state: GatewayState): Metrics {
     text: () => all.map((metric) => metric.text()).join(""),
     countFault: () => faultCount.add(1),
     record(entry) {
-      const { endpoint = NO_ROUTE, model, status, ended, usage } = entry;
+      const { endpoint = NO_ROUTE, status, ended, usage } = entry;
+      const model = reservedModel(entry);
       const id = `${endpoint} ${model} ${status} ${ended}`;
       let series = known.get(id);
       if (series === undefined) known.set(id, series = seriesOf(entry));
       series.requests.add(1);
-      // Only a reserved call has a model; its other fields are then present as well.
+      // A reserved call has the other fields as well.
       if (model === undefined) return;
       series.duration.observe(entry.duration_ms / 1000);
       if (entry.ttfb_ms !== undefined) {
@@ -246,6 +248,11 @@ export function createMetrics(state: GatewayState): Metrics {
       }
     },
   };
+}
+
+/** The model of a reserved call; undefined for a request that was refused before. */
+function reservedModel({ upstream, model }: LogEntry): string | undefined {
+  return upstream === undefined ? undefined : model;
 }
 
 /** Number of failed attempts that another attempt followed. */

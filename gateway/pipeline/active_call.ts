@@ -33,7 +33,7 @@ import { pump } from "./stream_pump.ts";
  */
 type CallSummary = Pick<
   GenerationCall,
-  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "slot"
+  "dialect" | "caller" | "requestId" | "path" | "arrivedMs" | "facts" | "slot"
 >;
 
 /** A call with a reservation; settled exactly once. */
@@ -55,8 +55,11 @@ export class ActiveCall {
   /** True if the gateway, not the upstream, caused the failure. */
   #causedByGateway = false;
   #firstByteMs: number | undefined;
+  #firstTokenMs: number | undefined;
   #totalTimer: TimerId | undefined;
   #settled = false;
+  /** Whether the response began before there was a reply. */
+  #isDeferred = false;
   readonly #keeper: ReplyKeeper | undefined;
   /** Whether the reply was stored; undefined where it was not to be, or did not end. */
   #isStored: boolean | undefined;
@@ -71,9 +74,9 @@ export class ActiveCall {
     conversation?: Conversation,
   ) {
     const { model } = failover;
-    const { dialect, caller, requestId, path, arrivedMs, slot } = call;
+    const { dialect, caller, requestId, path, arrivedMs, facts, slot } = call;
     this.#gateway = gateway;
-    this.#call = { dialect, caller, requestId, path, arrivedMs, slot };
+    this.#call = { dialect, caller, requestId, path, arrivedMs, facts, slot };
     this.#signal = call.signal;
     this.#isStream = request.stream;
     this.#failover = failover;
@@ -155,7 +158,8 @@ export class ActiveCall {
     } finally {
       signal.removeEventListener("abort", onDisconnect);
     }
-    this.#firstByteMs = gateway.now();
+    // A deferred stream begins with a ping.
+    if (!this.#isDeferred) this.#firstByteMs = gateway.now();
     return result.type === "stream"
       ? this.#stream(result)
       : await this.#whole(result);
@@ -192,6 +196,8 @@ export class ActiveCall {
    */
   #defer(attempts: Promise<AttemptResult>): AttemptResult & { type: "stream" } {
     this.#failover.stopRetrying();
+    this.#isDeferred = true;
+    attempts.then(() => this.#firstByteMs = this.#gateway.now(), () => {});
     const { candidate, upstream } = this.#failover;
     return deferredStream({
       attempts,
@@ -223,6 +229,9 @@ export class ActiveCall {
     { reply }: AttemptResult & { type: "whole" },
   ): Promise<HttpReply> {
     this.#failover.recordEnd("complete");
+    if (reply.progress.generatedChars > 0) {
+      this.#firstTokenMs = this.#firstByteMs;
+    }
     const keeper = this.#keeper;
     const end = keeper?.endOf(reply.body, this.#isStream);
     const isKept = end === undefined || await keeper?.keep(end) === true;
@@ -247,6 +256,7 @@ export class ActiveCall {
       pingMs: this.#gateway.config.pingMs,
       slowReaderMs: this.#gateway.config.slowReaderMs,
       timers: this.#gateway.timers,
+      onToken: () => this.#firstTokenMs = this.#gateway.now(),
       onEnd: (how) => this.#streamEnded(how, relay.progress()),
     });
     this.#fail = streamPump.fail;
@@ -298,6 +308,7 @@ export class ActiveCall {
       ended,
     };
     const charge = this.#reservation.settle(outcome);
+    this.#call.facts.charge = charge;
     this.#call.slot.release();
     if (error instanceof Error) this.#gateway.loggedErrors.add(error);
     const entry = callLogEntry({
@@ -312,9 +323,10 @@ export class ActiveCall {
       causedByGateway: this.#causedByGateway,
       isStored: this.#isStored,
       firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
       nowMs: this.#gateway.now(),
     });
-    this.#gateway.log(entry);
+    this.#gateway.log(entry, this.#call.facts);
     this.#span?.end(entry);
   }
 }

@@ -41,7 +41,10 @@ export function concurrencyLimiter(
         throw new ApiError(
           "overloaded",
           "the gateway has reached its limit of concurrent calls; try again",
-          { retryAfterSeconds: RETRY_SECONDS },
+          {
+            retryAfterSeconds: RETRY_SECONDS,
+            fill: { limit, used: inUse, needed: 1 },
+          },
         );
       }
       const own = byKey.get(keyId) ?? 0;
@@ -49,7 +52,11 @@ export function concurrencyLimiter(
         throw new ApiError(
           "rate_limit",
           `the key has reached its limit of ${own} concurrent calls; try again`,
-          { code: "concurrent_requests", retryAfterSeconds: RETRY_SECONDS },
+          {
+            code: "concurrent_requests",
+            retryAfterSeconds: RETRY_SECONDS,
+            fill: { limit: limitPerKey, used: own, needed: 1 },
+          },
         );
       }
       inUse++;

@@ -18,11 +18,12 @@ import {
   type AttemptContext,
   type AttemptResult,
 } from "../upstream/attempt.ts";
+import type { CallTimes } from "../upstream/call_times.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import type { ToolReasoning } from "../upstream/models.ts";
 import { recordFailure } from "../upstream/failure.ts";
 import { chooseCandidate } from "../upstream/load_balancer.ts";
-import type { Candidate } from "../upstream/model_registry.ts";
+import type { Candidate, ModelRegistry } from "../upstream/model_registry.ts";
 import {
   type PreparedRequest,
   prepareRequest,
@@ -46,6 +47,8 @@ export class Failover {
   /** Candidates of the model, by ascending priority. */
   readonly candidates: readonly Candidate[];
   readonly #gateway: Gateway;
+  /** Those of the call's beginning: a changed configuration is for later calls. */
+  readonly #models: ModelRegistry;
   readonly #isStrict: boolean;
   /** Candidates whose format cannot express the request. */
   readonly #incompatible: Candidate[] = [];
@@ -54,7 +57,7 @@ export class Failover {
   #current: PreparedRequest;
   /** Whether the running attempt is the probe of a half-open breaker. */
   #isProbe = false;
-  #attemptCount = 0;
+  readonly #calls: CallTimes[] = [];
   #failedAttempts: readonly FailedAttempt[] = NO_FAILURES;
   #retriesStopped = false;
   #replied = false;
@@ -75,7 +78,8 @@ export class Failover {
   ) {
     this.#gateway = gateway;
     this.model = model;
-    this.candidates = gateway.models.candidates(
+    this.#models = gateway.models;
+    this.candidates = this.#models.candidates(
       model,
       client.dialect.name,
       toolReasoning(client.request),
@@ -100,7 +104,12 @@ export class Failover {
 
   /** Number of attempts begun. */
   get attemptCount(): number {
-    return this.#attemptCount;
+    return this.#calls.length;
+  }
+
+  /** The times and outcomes of all attempts begun, in order. */
+  get calls(): readonly CallTimes[] {
+    return this.#calls;
   }
 
   /** Attempts that failed before a reply began, in order. */
@@ -130,7 +139,7 @@ export class Failover {
     context: AttemptContext,
     deadlineMs: number,
   ): Promise<AttemptResult> {
-    this.#gateway.models.budget(this.model).deposit();
+    this.#models.budget(this.model).deposit();
     this.#chooseAgain();
     for (;;) {
       const { candidate } = this.#current;
@@ -138,11 +147,18 @@ export class Failover {
       const nowMs = this.#gateway.now();
       if (result.type !== "failed") {
         this.#replied = true;
+        const call = this.#calls.at(-1);
+        if (call !== undefined) call.firstByteMs = nowMs;
         this.#client = undefined;
         const upstream = { ...this.#current.upstream, bytes: NOTHING };
         this.#current = { candidate, upstream };
         candidate.health.replyStarted(nowMs);
         return result;
+      }
+      const call = this.#calls.at(-1);
+      if (call !== undefined) {
+        call.endedMs = nowMs;
+        call.error = result.error;
       }
       recordFailure(candidate.health, result.error, nowMs, this.#isProbe);
       this.#failedAttempts = [...this.#failedAttempts, {
@@ -184,8 +200,15 @@ export class Failover {
     const client = this.#client;
     if (client === undefined) throw new Error("the call already has a reply");
     const { candidate, upstream } = this.#current;
-    this.#isProbe = candidate.health.startCall(this.#gateway.now());
-    this.#attemptCount++;
+    const startedMs = this.#gateway.now();
+    this.#isProbe = candidate.health.startCall(startedMs);
+    this.#calls.push({
+      candidate,
+      startedMs,
+      firstByteMs: undefined,
+      endedMs: undefined,
+      error: undefined,
+    });
     try {
       return await attempt({
         ...context,
@@ -241,7 +264,7 @@ export class Failover {
    */
   #next(nowMs: number, deadlineMs: number): number | undefined {
     if (this.#retriesStopped) return undefined;
-    const { config, models, random } = this.#gateway;
+    const { config, random } = this.#gateway;
     let waitMs = 0;
     const choice = this.#compatibleOrNone(() => {
       const next = nextAttempt({
@@ -257,7 +280,7 @@ export class Failover {
       return next?.candidate;
     });
     if (
-      choice === undefined || !models.budget(this.model).withdraw(nowMs)
+      choice === undefined || !this.#models.budget(this.model).withdraw(nowMs)
     ) return undefined;
     this.#current = choice;
     return waitMs;

@@ -59,6 +59,9 @@ async function run(
     call.dialect.decodeRequest,
     call.dialect.checkPassable,
   );
+  call.facts.model = request.model;
+  call.facts.stream = request.stream;
+  call.facts.user = request.user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
   const isStrict =

@@ -7,6 +7,7 @@ import type { Dialect } from "../../translate/dialect.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { TopLevel } from "../../translate/bytes/json_splice.ts";
 import type { Caller } from "../accounts/accounts.ts";
+import type { CallFacts } from "../observability/call_facts.ts";
 import type { ConcurrencySlot } from "./concurrency.ts";
 
 /** A generation call as the route passes it to the pipeline. */
@@ -31,6 +32,8 @@ export interface GenerationCall {
   readonly arrivedMs: number;
   /** The request's path, for the log. A generation route has no path parameters. */
   readonly path: string;
+  /** Completed by the pipeline, for the record of the call. */
+  readonly facts: CallFacts;
   /** The call's concurrency slot; released at the settlement. */
   readonly slot: ConcurrencySlot;
 }

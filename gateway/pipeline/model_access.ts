@@ -27,8 +27,8 @@ export function assertActive(caller: Caller): void {
 /**
  * The model with this id, if the caller may call it.
  *
- * @throws {ApiError} `not_found` if the model is not offered, `permission` if it is not in the
- * key's plan
+ * @throws {ApiError} `not_found` if the model is not offered, `permission` if it has no price or is
+ * not in the key's plan
  */
 export function accessibleModel(
   gateway: Gateway,
@@ -37,6 +37,7 @@ export function accessibleModel(
 ): Model {
   const model = gateway.models.model(id);
   if (model === undefined) throw modelNotFound(gateway, caller, id);
+  if (model.unpriced === "refused") throw notPriced(model);
   if (!caller.allows(id)) {
     throw new ApiError(
       "permission",
@@ -49,6 +50,19 @@ export function accessibleModel(
     );
   }
   return model;
+}
+
+function notPriced({ id }: Model): ApiError {
+  return new ApiError(
+    "permission",
+    `model: ${id} has no price on this gateway yet, so it cannot be called`,
+    {
+      code: "model_not_priced",
+      param: "model",
+      retryable: false,
+      note: `set models.${id}.price in the configuration file`,
+    },
+  );
 }
 
 /** The message suggests only models that the key may call, so that others stay undisclosed. */

@@ -26,6 +26,8 @@ export interface PumpOptions {
   readonly slowReaderMs: number;
   /** For pings, slow readers, and the time limit on discarding the rest of the body. */
   readonly timers: Timers;
+  /** Called once, when the relay has sent the first generated text; never for a ping. */
+  readonly onToken?: () => void;
   /** Called exactly once: when the client has received everything or has disconnected. */
   readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
 }
@@ -69,6 +71,7 @@ class PumpedStream implements ByteSink {
   /** True once the relay has ended: further chunks are discarded. */
   #discarding = false;
   #paused = false;
+  #hasToken = false;
   /** How the reply ended, while the client has not read all of it. */
   #outcome: "complete" | "failed" | undefined;
   /** Resolves a pending `pull()`; see {@linkcode PumpedStream.#requestPull}. */
@@ -143,7 +146,16 @@ class PumpedStream implements ByteSink {
       return this.onError(error);
     }
     this.#send(out);
+    this.#noteToken();
     if (relay.done()) this.#complete(true);
+  }
+
+  #noteToken(): void {
+    if (this.#hasToken) return;
+    const { relay, onToken } = this.#options;
+    if (relay.progress().generatedChars === 0) return;
+    this.#hasToken = true;
+    onToken?.();
   }
 
   /** See {@linkcode Pump.fail}. */
@@ -204,6 +216,7 @@ class PumpedStream implements ByteSink {
     this.#lastSentMs = performance.now();
     this.#setTimer(pingMs);
     this.#send(first);
+    this.#noteToken();
     if (relay.done()) this.#complete(true);
     source.pushTo(this);
   }

@@ -8,6 +8,7 @@ import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
 } from "../../translate/model/capabilities.ts";
+import type { ModelPrice } from "../accounts/ledger/money.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type {
   CandidateOverride,
@@ -78,6 +79,7 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
   const fileCapabilities = (id: string): Partial<Capabilities> =>
     defined(overrides.models?.[id]?.capabilities ?? {});
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
+    if (override?.alias !== undefined) continue;
     if (override === null) rows.delete(id);
     else rows.set(id, merged(id, rows.get(id), override, kindOf));
   }
@@ -107,7 +109,22 @@ export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
       }],
     };
   });
-  return { models, vendors };
+  return { models: [...models, ...aliases(models, overrides)], vendors };
+}
+
+/** Models of the file that are others under another id. */
+function aliases(
+  models: readonly Model[],
+  overrides: CatalogueOverrides,
+): readonly Model[] {
+  return Object.entries(overrides.models ?? {}).flatMap(([id, override]) => {
+    const target = models.find((model) => model.id === override?.alias);
+    return target === undefined ? [] : [{
+      ...target,
+      id,
+      displayName: override?.display_name ?? target.displayName,
+    }];
+  });
 }
 
 function addedVendors({ vendors = {} }: CatalogueOverrides): Vendor[] {
@@ -127,12 +144,11 @@ function merged(
   override: ModelOverride,
   kindOf: (vendor: string) => string,
 ): ModelRow {
-  const price = override.price === undefined ? row?.price : {
-    input: override.price.input,
-    output: override.price.output,
-    cacheRead: override.price.cache_read,
-    cacheWrite: override.price.cache_write,
-  };
+  const price = override.price === undefined
+    ? row?.price
+    : override.price === null
+    ? undefined
+    : priceOf(override.price);
   const first = override.candidates?.[0];
   return {
     id,
@@ -143,7 +159,10 @@ function merged(
     upstreamModel: override.upstream_model ?? row?.upstreamModel ??
       first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
-    price: price ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    price: price ?? FREE,
+    ...(price !== undefined
+      ? {}
+      : { unpriced: override.price === null ? "refused" : "free" }),
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,
@@ -152,6 +171,17 @@ function merged(
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),
+  };
+}
+
+const FREE: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function priceOf(price: NonNullable<ModelOverride["price"]>): ModelPrice {
+  return {
+    input: price.input,
+    output: price.output,
+    cacheRead: price.cache_read,
+    cacheWrite: price.cache_write,
   };
 }
 

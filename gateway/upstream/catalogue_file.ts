@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { MODELS } from "./models.ts";
 import type { Vendor } from "./vendors.ts";
 import { VENDORS } from "./vendors.ts";
 import {
@@ -80,6 +81,8 @@ const candidateOverride = z.strictObject({
   timeouts: callTimeouts.optional(),
 });
 
+const FREE = { input: 0, output: 0, cache_read: 0, cache_write: 0 };
+
 const modelOverride = z.strictObject({
   display_name: z.string().min(1),
   created: z.int().nonnegative(),
@@ -87,12 +90,16 @@ const modelOverride = z.strictObject({
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
-  price: z.strictObject({
-    input: z.int().nonnegative(),
-    output: z.int().nonnegative(),
-    cache_read: z.int().nonnegative(),
-    cache_write: z.int().nonnegative(),
-  }),
+  price: z.preprocess(
+    (value) => value === "free" ? FREE : value,
+    z.strictObject({
+      input: z.int().nonnegative(),
+      output: z.int().nonnegative(),
+      cache_read: z.int().nonnegative(),
+      cache_write: z.int().nonnegative(),
+    }).nullable(),
+  ),
+  alias: z.string().min(1),
   capabilities: capabilityOverrides,
   candidates: z.array(candidateOverride).min(1),
   timeouts: callTimeouts.extend({ total_seconds: timeLimit }).partial(),
@@ -168,6 +175,30 @@ function inconsistencies(file: CatalogueOverrides): readonly string[] {
   for (const [id, model] of Object.entries(file.models ?? {})) {
     const exists = (name: string): boolean =>
       vendors.has(name) || invalid.has(name);
+    if (id.includes("*")) {
+      problems.push(
+        `models.${id}: a model is one row; deno task admin models discover writes a row for each model of a host`,
+      );
+    }
+    if (model?.alias !== undefined) {
+      const target = file.models?.[model.alias];
+      if (
+        target === null || target?.alias !== undefined ||
+        (target === undefined && !MODELS.some((row) => row.id === model.alias))
+      ) {
+        problems.push(`models.${id}.alias: there is no model ${model.alias}`);
+      }
+      const others = Object.keys(model).filter((key) =>
+        key !== "alias" && key !== "display_name"
+      );
+      if (others.length > 0) {
+        problems.push(
+          `models.${id}: an alias has everything but display_name from its model: ${
+            others.join(", ")
+          }`,
+        );
+      }
+    }
     if (model?.vendor !== undefined && !exists(model.vendor)) {
       problems.push(`models.${id}.vendor: no such vendor`);
     }

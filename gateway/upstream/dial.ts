@@ -166,7 +166,7 @@ function connectAny(
       const address = addresses[next++];
       if (address === undefined) return;
       if (next < addresses.length) timer = setTimeout(tryNext, STAGGER_MS);
-      const attempt = new AbortController();
+      const attempt = abortableConnect();
       attempts.add(attempt);
       connectOne(address, hostname, port, attempt.signal).then((conn) => {
         attempts.delete(attempt);
@@ -182,6 +182,17 @@ function connectAny(
     signal.addEventListener("abort", onAbort);
     tryNext();
   });
+}
+
+/**
+ * A controller for `Deno.connect`. From Deno 2.8.2 to 2.9.6 at least, a connection that opens at
+ * the moment of the abort is lost and never closed, because `throwIfAborted` ends the attempt after
+ * it. Without it the connection is returned, and closed here.
+ */
+function abortableConnect(): AbortController {
+  const attempt = new AbortController();
+  Object.defineProperty(attempt.signal, "throwIfAborted", { value: () => {} });
+  return attempt;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Connections to upstreams: addresses, certificates, deadlines, idle connections. */
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import {
   AUTHORITY_FILE,
   certificate,
@@ -355,4 +356,33 @@ Deno.test("an aborted dial() closes only its own connection", async () => {
   }
   listener.close();
   await accepting;
+});
+
+Deno.test("dial() that is aborted at any moment leaves no connection open", async () => {
+  const listener = Deno.listen({ ...LOCAL, tcpBacklog: 512 });
+  const { port } = listener.addr;
+  const ended: Promise<unknown>[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) {
+      const end = conn.read(new Uint8Array(1)).catch(() => {});
+      ended.push(end.finally(() => conn.close()));
+    }
+  })();
+  const lane = async (): Promise<void> => {
+    for (let n = 0; n < 1_000; n++) {
+      const attempt = new AbortController();
+      const dialled = dial(target(port, { signal: attempt.signal }));
+      if (n % 3 === 0) queueMicrotask(() => attempt.abort());
+      else if (n % 3 === 1) setImmediate(() => attempt.abort());
+      else setTimeout(() => attempt.abort(), 0);
+      await dialled.then((conn) => conn.close(), () => {});
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  // Accepted last, so that all others have been accepted.
+  (await dial(target(port))).close();
+  await withTimeout(Promise.all(ended), "the end of every connection");
+  listener.close();
+  await accepting;
+  await Promise.all(ended);
 });

@@ -5,13 +5,13 @@ import { CAN_RESET } from "../../tests/support/fault_upstream.ts";
 import { withTimeout } from "../../tests/support/with_timeout.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
-import { CHECK_AFTER_MS } from "./connection_pool.ts";
+import { CHECK_AFTER_MS } from "./conn_socket.ts";
 import { upstreamClient } from "./http_client.ts";
 
 const SIZE = 4 * 1024 * 1024;
 /** Event loop turns: far more than the client needs to fill its queue and pause the upstream. */
 const MANY_TURNS = 500;
-/** Turns after which the client waits for none; on Deno 2.5 each is a timer, which must not leak. */
+/** Turns after which undici waits for none; on Deno 2.5 each is a timer, which must not leak. */
 const LAST_TURNS = 5;
 
 /** Runs with a large body that has not been read yet. */

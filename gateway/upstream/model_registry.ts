@@ -98,11 +98,14 @@ export type Credentials = Readonly<Record<string, Credential>>;
  * Joins the catalogue with the vendors that can be called.
  *
  * @param credentials of the vendors in `access`; absent: their keys
+ * @param previous the registry that this one replaces: candidates whose vendor has not changed keep
+ * their health
  */
 export function modelRegistry(
   catalogue: Catalogue,
   access: Readonly<Record<string, VendorAccess>>,
   credentials: Credentials = keysOf(access),
+  previous?: ModelRegistry,
 ): ModelRegistry {
   const byId = new Map<string, Model>();
   const byModel = new Map<Model, OfferedModel>();
@@ -110,8 +113,17 @@ export function modelRegistry(
     const rows = model.candidates
       .filter((row) => access[row.vendor] !== undefined)
       .toSorted((a, b) => a.priority - b.priority)
-      .map((row) => ({ row, health: new Breaker() }));
-    if (rows.length === 0) continue;
+      .map((row) => ({
+        row,
+        health: previous?.allCandidates.find((one) =>
+          one.model.id === model.id && one.name === nameOf(row) &&
+          one.credential === credentials[row.vendor] &&
+          one.address.whole.startsWith(access[row.vendor]?.baseUrl ?? "")
+        )?.health ?? new Breaker(),
+      }));
+    if (rows.length === 0) {
+      continue;
+    }
     const candidatesFor = (
       caller: DialectName,
       toolReasoning: ToolReasoning | undefined,
@@ -127,6 +139,7 @@ export function modelRegistry(
       chat_completions: candidatesFor("chat_completions", toolReasoning),
       generate_content: candidatesFor("generate_content", toolReasoning),
       responses: candidatesFor("responses", toolReasoning),
+      converse: candidatesFor("converse", toolReasoning),
     });
     byId.set(model.id, model);
     byModel.set(model, {
@@ -185,6 +198,10 @@ function preferred(
     : [];
 }
 
+function nameOf(row: CandidateRow): string {
+  return `${row.vendor}/${row.upstreamModel}`;
+}
+
 function candidate(
   catalogue: Catalogue,
   access: Readonly<Record<string, VendorAccess>>,
@@ -214,7 +231,7 @@ function candidate(
   const limits = { ...model.limits, ...row.limits };
   return [{
     model,
-    name: `${row.vendor}/${row.upstreamModel}`,
+    name: nameOf(row),
     upstreamModel: row.upstreamModel,
     host: {
       betas: row.betas,

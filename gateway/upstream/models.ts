@@ -32,8 +32,13 @@ export interface ModelRow {
   readonly upstreamModel: string;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** Price of the calls; zero if the overrides add a model without a price. */
+  /** Zero if the model has no price. */
   readonly price: ModelPrice;
+  /**
+   * The configuration file gives no price. `free`: calls cost nothing, and operators are informed;
+   * `refused`: the model cannot be called. Absent: it has one.
+   */
+  readonly unpriced?: "free" | "refused";
   /** Tokens of prompt and reply together. */
   readonly contextTokens: number;
   /** Differences from the dialect's defaults. */

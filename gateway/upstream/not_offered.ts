@@ -4,7 +4,8 @@
  * @module
  */
 import type { Config } from "../config.ts";
-import type { Model } from "./catalogue.ts";
+import { isLoopback } from "../loopback.ts";
+import type { Catalogue, Model } from "./catalogue.ts";
 import { VENDORS } from "./vendors.ts";
 
 /** The part of the settings that decides it. */
@@ -32,6 +33,20 @@ export function notOffered(
     models: models.map(({ id }) => id),
     keySettings: models[0] === undefined ? [] : missingKeys(config, models[0]),
   }));
+}
+
+/** Models of the configuration file without a price, whose calls cost nothing, and whose hosts are not this machine. */
+export function silentlyFree(
+  { models, vendors }: Catalogue,
+): readonly string[] {
+  const isLocal = (name: string): boolean => {
+    const address = vendors.find((vendor) => vendor.name === name)?.baseUrl;
+    return address !== undefined && isLoopback(new URL(address).hostname);
+  };
+  return models.filter((model) =>
+    model.unpriced === "free" &&
+    !model.candidates.every(({ vendor }) => isLocal(vendor))
+  ).map(({ id }) => id);
 }
 
 /** The settings that can hold a key for a model; one of them is enough. */

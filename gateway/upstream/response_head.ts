@@ -8,7 +8,7 @@
 export class ResponseHead {
   readonly #fields: Readonly<Record<string, string | string[] | undefined>>;
 
-  /** As parsed: lower-case names, a list if a header was sent more than once. */
+  /** As undici passes them: lower-case names, a list if a header was sent more than once. */
   constructor(
     fields: Readonly<Record<string, string | string[] | undefined>>,
   ) {

@@ -260,3 +260,35 @@ Deno.test("a base_url replaces the host's own; a preset has an address of its ow
     },
   });
 });
+
+Deno.test("an alias has everything from its model but its names; a wildcard or an unknown target is refused", () => {
+  const { catalogue } = configOf({}, {
+    fast: { alias: "vendorb-5", display_name: "Fast" },
+  });
+  const target = catalogue.models.find(({ id }) => id === "vendorb-5");
+  assert.deepEqual(catalogue.models.find(({ id }) => id === "fast"), {
+    ...target,
+    id: "fast",
+    displayName: "Fast",
+  });
+  const problem = (models: unknown): string => {
+    try {
+      configOf({}, models);
+    } catch (error) {
+      return error instanceof ConfigError ? error.message : "";
+    }
+    return "";
+  };
+  assert.match(
+    problem({ fast: { alias: "x" } }),
+    /models\.fast\.alias: there is no model x/,
+  );
+  assert.match(
+    problem({ fast: { alias: "vendorb-5", price: "free" } }),
+    /models\.fast: an alias has everything but display_name from its model: price/,
+  );
+  assert.match(
+    problem({ "groq/*": {} }),
+    /models\.groq\/\*: a model is one row/,
+  );
+});

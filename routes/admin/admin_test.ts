@@ -3,13 +3,16 @@ import {
   type Admin,
   openAdmin,
 } from "../../gateway/accounts/repositories/admin.ts";
+import { insertCalls } from "../../gateway/accounts/store/call_rows.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import type { Store } from "../../gateway/accounts/store/store.ts";
 import { adminAuth } from "../../gateway/admin/auth.ts";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { OpenRoute } from "../route.ts";
+import { noFacts } from "../../gateway/observability/call_facts.ts";
 import { startTestGateway } from "../../tests/support/test_gateway.ts";
 import { USAGE_ROUTES } from "../usage.ts";
 import { ADMIN_DESCRIPTIONS } from "./descriptions.ts";
@@ -25,6 +28,7 @@ type Call = (
 ) => Promise<Response>;
 
 interface TestContext {
+  readonly store: Store;
   readonly call: Call;
   readonly admin: Admin;
 }
@@ -50,6 +54,7 @@ function test(
     try {
       await run({
         admin,
+        store,
         async call(method, path, body, headers = {}) {
           const url = new URL(path, "http://gateway");
           const { route, id } = findRoute(ADMIN_ROUTES, method, url.pathname);
@@ -69,6 +74,7 @@ function test(
               query: url.searchParams,
               requestId: "req_test",
               arrivedMs: 0,
+              facts: noFacts(),
               parameters: id === undefined ? {} : { id },
             }),
           );
@@ -168,7 +174,24 @@ test("a change keeps omitted fields, and null removes a limit", async ({ call })
   assert.equal(plan["tokens_per_minute"], null);
 });
 
-test("every reply matches its schema", async ({ call }) => {
+test("every reply matches its schema", async ({ call, store }) => {
+  const callId = "req_0mi9w0000abc";
+  await store.write((sql) =>
+    insertCalls(sql, store.dialect, [{
+      requestId: callId,
+      accountId: "acme",
+      keyId: "key_1",
+      endpoint: "/v1/messages",
+      status: 429,
+      ended: "refused",
+      code: "requests_per_minute",
+      why: { limit: 1, used: 1, needed: 1, retry_after_seconds: 1 },
+      attempts: [{ upstream: "a/b", after_ms: 1, duration_ms: 2 }],
+      estimated: false,
+      microUsd: 0,
+      more: 2,
+    }])
+  );
   await ok(call("POST", "/admin/v1/accounts", { id: "acme" }));
   await ok(
     call("POST", "/admin/v1/accounts/acme/top-ups", {
@@ -181,6 +204,7 @@ test("every reply matches its schema", async ({ call }) => {
     accounts: "acme",
     plans: "unlimited",
     keys: String(key["id"]),
+    calls: callId,
   };
   for (const { method, path, reply } of ADMIN_OPERATIONS) {
     if (method !== "GET") continue;
@@ -448,6 +472,7 @@ test("the holder of a key sees its own usage", async ({ admin }) => {
         query: url.searchParams,
         requestId: "req_test",
         arrivedMs: 0,
+        facts: noFacts(),
         parameters: {},
       }, { kind: "key", accountId: "default", id: "key_1" }),
     );

@@ -99,6 +99,7 @@ export function consoleClient() {
     const form = document.querySelector("form[data-try]");
     if (!(form instanceof HTMLFormElement)) return;
     form.hidden = false;
+    document.querySelector("[data-terminal]")?.setAttribute("hidden", "");
     const [box, text, state] = [
       "[data-reply]",
       "[data-reply-text]",

@@ -95,7 +95,7 @@ export async function dayPlot(
         return {
           label: day.slice(5),
           title: `${day}: ${moneyText(sum, 4)}`,
-          href: `${base}/usage?from=${day}&to=${day}&by=model`,
+          href: `${base}/calls?from=${day}&to=${day}`,
           values,
         };
       })}

@@ -31,6 +31,7 @@ interface NavItem {
 const ACCOUNT_NAV: readonly NavItem[] = [
   { name: "Overview", path: "/console/", key: "o", permission: "look" },
   { name: "Usage", path: "/console/usage", key: "u", permission: "look" },
+  { name: "Calls", path: "/console/calls", key: "c", permission: "look" },
   { name: "Keys", path: "/console/keys", key: "k", permission: "see_account" },
   {
     name: "This key",
@@ -58,6 +59,7 @@ const ACCOUNT_NAV: readonly NavItem[] = [
 const OPERATOR_NAV: readonly NavItem[] = ([
   ["Overview", "", "o"],
   ["Upstreams", "upstreams", "h"],
+  ["Calls", "calls", "c"],
   ["Usage", "usage", "u"],
   ["Accounts", "accounts", "a"],
   ["Plans", "plans", "p"],

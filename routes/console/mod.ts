@@ -6,6 +6,7 @@
 import type { PageRoute } from "../route.ts";
 import { ACCESS_ROUTES } from "./access.tsx";
 import { ASSET_ROUTES } from "./assets.ts";
+import { CALLS_PAGES } from "./calls.tsx";
 import { CONNECT_ROUTES } from "./connect.tsx";
 import { KEY_CHANGE_ROUTES } from "./key_changes.tsx";
 import { KEYS_ROUTES } from "./keys.tsx";
@@ -24,6 +25,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...OPERATOR_PAGES,
   ...OVERVIEW_ROUTES,
   ...USAGE_PAGES,
+  ...CALLS_PAGES,
   ...LEDGER_PAGES,
   ...KEYS_ROUTES,
   ...KEY_CHANGE_ROUTES,

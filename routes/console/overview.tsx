@@ -7,12 +7,15 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import type { Account, Plan } from "../../gateway/accounts/records.ts";
+import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
 import { firstStop } from "../../gateway/console/pace.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
+import { callColumns } from "./calls.tsx";
+import { DataTable } from "./data_table.tsx";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
@@ -61,6 +64,7 @@ async function overviewPage(
     toDay: today,
     by: [],
   });
+  const { data: calls } = await admin.calls.list({ ...scope, limit: 5 });
   return page(
     context,
     visit,
@@ -117,7 +121,27 @@ async function overviewPage(
             )}
           </section>
         )}
+      <LastCalls calls={calls} />
     </>,
+  );
+}
+
+function LastCalls(
+  { calls }: { readonly calls: readonly FoundCall[] },
+): JSX.Element | null {
+  return calls.length === 0 ? null : (
+    <section class="card">
+      <div class="head">
+        <h2>Last calls</h2>
+        <a href="/console/calls">Calls</a>
+      </div>
+      <DataTable
+        name="Last calls"
+        rows={calls}
+        columns={callColumns(new Map(), "/console", false)
+          .filter(({ name }) => name !== "Key")}
+      />
+    </section>
   );
 }
 

@@ -51,6 +51,5 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.2rem;margin:0
 details summary{cursor:pointer;color:var(--accent)}ol.steps{padding-left:1.2rem}
 @media(max-width:820px){.shell{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.7rem 1rem;gap:.6rem}nav{overflow-x:auto;margin:0 -1rem;padding:.2rem 1rem}nav ul{display:flex}nav a{white-space:nowrap}.who{margin:0;display:flex;flex-wrap:wrap;justify-content:space-between}.brand,.who{padding:0}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}main{padding-top:1.1rem}}
 @media(forced-colors:active){.tag,.card,.note{border:1px solid}.meter rect,.plot rect{fill:Highlight}}
-@media(prefers-reduced-motion:no-preference){button,.button,nav a{transition:background .12s,border-color .12s}}
 @media print{.side,.find,.acts{display:none}.shell{display:block}}
 `.trim();

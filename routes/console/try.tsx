@@ -34,20 +34,18 @@ function tryPage(context: RouteContext, visit: AccountVisit): HttpReply {
       about: "A call from this page, charged like any other.",
     },
     <>
-      <noscript>
-        <section class="card">
-          <p>Without JavaScript, use a terminal:</p>
-          <Snippet
-            id="try-line"
-            title="A streamed call"
-            text={`curl -N ${
-              baseUrl(context)
-            }/v1/messages -H "x-api-key: $GATEWAY_KEY" \\
+      <section class="card" data-terminal>
+        <p>Without JavaScript, use a terminal:</p>
+        <Snippet
+          id="try-line"
+          title="A streamed call"
+          text={`curl -N ${
+            baseUrl(context)
+          }/v1/messages -H "x-api-key: $GATEWAY_KEY" \\
   -H 'content-type: application/json' \\
   -d '{"model": "${model}", "max_tokens": 500, "stream": true, "messages": [{"role": "user", "content": "Hello"}]}'`}
-          />
-        </section>
-      </noscript>
+        />
+      </section>
       <form class="card form" data-try hidden>
         <label>
           API key

@@ -88,8 +88,9 @@ Deno.test("breaker states and resting times are reported while they last, withou
         assert.equal(response.status, 200);
         const text = await response.text();
         assert.doesNotMatch(text, /key-a|key-b|127\.0\.0\.1/);
-        const reply: unknown = JSON.parse(text);
-        readinessReply.parse(reply);
+        const { configuration, ...reply } = JSON.parse(text);
+        readinessReply.parse({ configuration, ...reply });
+        assert.match(configuration.hash, /^[0-9a-f]{12}$/);
         return reply;
       };
       const fresh = { state: "closed", since: null, resting_until: null };

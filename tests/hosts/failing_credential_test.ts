@@ -98,7 +98,15 @@ Deno.test("a metadata server out of reach stops neither the start nor other cand
       google.requests[0]?.headers.get("authorization"),
       "Bearer vertex-token-text",
     );
-    const reported = JSON.stringify([gateway.logged, gateway.events]);
+    const ready = await fetch(`${gateway.url}/readyz?verbose`);
+    const metrics = await fetch(`${gateway.url}/metrics`);
+    const reported = JSON.stringify([
+      gateway.logged,
+      gateway.events,
+      await ready.text(),
+      await metrics.text(),
+      google.requests.map(({ path }) => path),
+    ]);
     assert.doesNotMatch(reported, /vertex-token-text/);
   } finally {
     await gateway.close();

@@ -6,7 +6,11 @@ import {
   type HostUpstream,
   startHostUpstream,
 } from "../support/host_upstream.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import {
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
 
 const MODEL = "house-model";
 
@@ -265,3 +269,38 @@ Deno.test("comments without an answer end at the limit of the first byte, and ar
     await gone.promise;
     assert.equal(host.requests.length, 1);
   }, { GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2" }));
+
+Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", GROQ_KEY: "k" },
+    configFile: JSON.stringify({
+      vendors: {
+        groq: {
+          kind: "openai_compatible",
+          preset: "groq",
+          api_key_env: "GROQ_KEY",
+        },
+      },
+      models: {
+        "groq/m": { vendor: "groq", upstream_model: "m", price: null },
+      },
+    }),
+  });
+  try {
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "groq/m",
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(response.status, 403);
+    const { error } = await response.json();
+    assert.equal(error.code, "model_not_priced");
+    assert.match(error.message, /has no price on this gateway yet/);
+    const list = await fetch(`${gateway.url}/v1/models`, {
+      headers: { "x-api-key": TEST_KEY },
+    });
+    assert.doesNotMatch(await list.text(), /groq/);
+  } finally {
+    await gateway.close();
+  }
+});

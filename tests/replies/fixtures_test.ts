@@ -21,10 +21,13 @@ interface Route {
   readonly caller: Dialect;
   readonly path: string;
   readonly model: string;
-  readonly upstream: DialectName;
+  readonly upstream: Exclude<DialectName, "converse">;
 }
 
-const FAMILY_DIALECTS: readonly (readonly [string, DialectName])[] = [
+const FAMILY_DIALECTS: readonly (readonly [
+  string,
+  Exclude<DialectName, "converse">,
+])[] = [
   ["vendora-opus-4-8", "messages"],
   ["vendorb-5.5", "chat_completions"],
   ["vendorc-3-pro", "generate_content"],

@@ -6,7 +6,7 @@
  * @module
  */
 import { setImmediate } from "node:timers";
-import { CHECK_AFTER_MS } from "../../gateway/upstream/connection_pool.ts";
+import { CHECK_AFTER_MS } from "../../gateway/upstream/conn_socket.ts";
 import { upstreamClient } from "../../gateway/upstream/http_client.ts";
 import { gatewayTimers } from "../../gateway/timers.ts";
 

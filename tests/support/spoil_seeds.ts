@@ -98,7 +98,9 @@ const LONG_STREAM = 40_000;
  * Replies in one upstream format: the replay fixtures and, where the recordings are available, real
  * ones.
  */
-export function replySeeds(dialect: DialectName): ReplySeeds {
+export function replySeeds(
+  dialect: Exclude<DialectName, "converse">,
+): ReplySeeds {
   const written = [...WRITTEN.values()].map(({ replies }) =>
     dialect === "responses"
       ? asResponse(replies.messages.whole)

@@ -53,7 +53,7 @@ const ENCODE: EncodeContext = {
   inputEstimate: 7,
 };
 const CALLERS: readonly Dialect[] = [messages, chatCompletions, responses];
-const NAMES: readonly DialectName[] = [
+const NAMES: readonly Exclude<DialectName, "converse">[] = [
   "messages",
   "chat_completions",
   "generate_content",
@@ -68,6 +68,7 @@ const ENDS: Readonly<Record<DialectName, RegExp>> = {
   chat_completions: /\[DONE\]|finish_reason|done_reason/,
   generate_content: /finishReason|blockReason|finish_reason/,
   responses: /completed|incomplete|done/,
+  converse: /messageStop/,
 };
 
 /** Tries `count` spoiled replies and calls `found` for every defect. */

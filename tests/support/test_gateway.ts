@@ -43,6 +43,8 @@ export interface TestGateway {
     headers?: Readonly<Record<string, string>>,
     signal?: AbortSignal,
   ): Promise<Response>;
+  /** Makes another content of the configuration file take effect, as a reload does. */
+  configure(configFile: string): void;
   /** Aborts running calls and closes every socket on both sides. */
   close(): Promise<void>;
 }
@@ -86,22 +88,22 @@ export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const replay = await startReplay();
-  const config = readConfig({
-    env: {
-      GATEWAY_KEY: TEST_KEY,
-      DATABASE_URL: "sqlite::memory:",
-      ...options.env,
-    },
-    readFile: () => options.configFile ?? "{}",
-  });
+  const settings = (file: string): Config =>
+    readConfig({
+      env: {
+        GATEWAY_KEY: TEST_KEY,
+        DATABASE_URL: "sqlite::memory:",
+        ...options.env,
+      },
+      readFile: () => file,
+    });
+  const config = settings(options.configFile ?? "{}");
   const log = awaited<LogEntry>();
   const events = awaited<GatewayEvent>();
-  const vendors = options.access ??
-    (options.realVendors === true ? config.vendors : undefined);
-  const { gateway, accounts: books } = await compose({
+  const { gateway, accounts: books, configure } = await compose({
     config,
-    replayUrl: replay.url,
-    ...(vendors === undefined ? {} : { vendors }),
+    ...(options.realVendors === true ? {} : { replayUrl: replay.url }),
+    ...(options.access === undefined ? {} : { vendors: options.access }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.random === undefined ? {} : { random: options.random }),
@@ -134,6 +136,7 @@ export async function startTestGateway(
         body: typeof body === "string" ? body : JSON.stringify(body),
         signal: signal ?? null,
       }),
+    configure: (file) => configure(settings(file)),
     async close() {
       gateway.abortAll();
       await server.shutdown();

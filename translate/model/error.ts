@@ -70,6 +70,18 @@ export interface ErrorDetails {
    * gateway's own.
    */
   readonly upstreamStatus?: number;
+  /** How full the limit was that refused the request. For logs, never sent to clients. */
+  readonly fill?: LimitFill;
+}
+
+/** A limit and how much of it was used when it refused a request, in the limit's own unit. */
+export interface LimitFill {
+  /** The limit; for a balance, the balance. */
+  readonly limit: number;
+  /** What was used or reserved. */
+  readonly used: number;
+  /** What the request needed. */
+  readonly needed: number;
 }
 
 /**

@@ -35,18 +35,19 @@ export function freeTextTool(
   description: string | undefined,
   grammar: Grammar | undefined,
 ): FunctionTool {
+  const texts = [
+    ...(description === undefined ? [] : [description]),
+    // A function cannot have a grammar.
+    ...(grammar === undefined ? [] : [
+      `The value of "${FREE_TEXT_FIELD}" must match this ${
+        grammar.syntax === "" ? "" : `${grammar.syntax} `
+      }grammar:\n${grammar.definition}`,
+    ]),
+  ];
   return {
     type: "function",
     name,
-    description: [
-      ...(description === undefined ? [] : [description]),
-      // A function cannot have a grammar.
-      ...(grammar === undefined ? [] : [
-        `The value of "${FREE_TEXT_FIELD}" must match this ${
-          grammar.syntax === "" ? "" : `${grammar.syntax} `
-        }grammar:\n${grammar.definition}`,
-      ]),
-    ].join("\n\n"),
+    ...(texts.length === 0 ? {} : { description: texts.join("\n\n") }),
     parameters: FREE_TEXT_PARAMETERS,
     freeText: {
       ...(description === undefined ? {} : { description }),

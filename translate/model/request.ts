@@ -13,7 +13,8 @@ export type DialectName =
   | "messages"
   | "chat_completions"
   | "generate_content"
-  | "responses";
+  | "responses"
+  | "converse";
 
 /**
  * Opaque proof that a model attached to its output. It is sent back only to the dialect that made

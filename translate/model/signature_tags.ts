@@ -16,6 +16,7 @@ const FORMATS: ReadonlyMap<string, DialectName> = new Map([
   ["messages", "messages"],
   ["generate_content", "generate_content"],
   ["responses", "responses"],
+  ["converse", "converse"],
 ]);
 
 /** The signature with its tag in front. */

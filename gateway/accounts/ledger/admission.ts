@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { LimitFill } from "../../../translate/model/error.ts";
 import type { Limits } from "../accounts.ts";
 import {
   type AccountState,
@@ -44,6 +45,8 @@ export interface Refusal {
   readonly retryable: boolean;
   /** Limits at the time of the refusal; a refusal consumes nothing. */
   readonly limits: Limits;
+  /** How full the limit or the balance was; absent: neither is the reason. */
+  readonly fill?: LimitFill;
   /** The limit that was reached; absent: the refusal has another reason. */
   readonly exceeded?: ExceededLimit;
 }
@@ -72,9 +75,20 @@ export function admit(
   const key = keyBefore === undefined ? undefined : keyAt(keyBefore, nowMs);
   const { account, plan } = state;
   const limits = limitsOf(state, key);
-  const deny = (code: Refusal["code"], message: string): Admission => ({
+  const deny = (
+    code: Refusal["code"],
+    message: string,
+    fill?: LimitFill,
+  ): Admission => ({
     granted: false,
-    refusal: { kind: "permission", code, message, retryable: false, limits },
+    refusal: {
+      kind: "permission",
+      code,
+      message,
+      retryable: false,
+      limits,
+      ...(fill === undefined ? {} : { fill }),
+    },
   });
   if (account.status === "disabled") {
     return deny("account_disabled", "the account is disabled");
@@ -91,6 +105,11 @@ export function admit(
     return deny(
       "insufficient_balance",
       outOfBalance(payer, call, modelBalance),
+      {
+        limit: payer.balanceMicroUsd,
+        used: payer.reservedMicroUsd,
+        needed: call.reservedMicroUsd,
+      },
     );
   }
   const exceeded = slower(
@@ -124,7 +143,7 @@ function slower(
 }
 
 function limited(exceeded: ExceededLimit, limits: Limits): Refusal {
-  const { code, message, retryable, waitMs } = exceeded;
+  const { code, message, retryable, waitMs, limit, used, needed } = exceeded;
   return {
     kind: "rate_limit",
     code,
@@ -135,6 +154,7 @@ function limited(exceeded: ExceededLimit, limits: Limits): Refusal {
       Math.ceil(Math.min(MAX_RETRY_MS, waitMs) / 1000),
     ),
     limits,
+    fill: { limit, used, needed },
     exceeded,
   };
 }

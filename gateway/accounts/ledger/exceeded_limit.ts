@@ -39,6 +39,8 @@ export interface ExceededLimit {
   readonly limit: number;
   /** The part of it that is used or reserved, in the same unit. */
   readonly used: number;
+  /** What the call needs of it at most, in the same unit. */
+  readonly needed: number;
   /** The limit of a calendar window that was reached: its place in {@linkcode WINDOW_LIMITS}. */
   readonly window?: number;
 }
@@ -68,12 +70,23 @@ export function exceededLimit(
   if (requestsPerMinute !== undefined) {
     const ms = waitMs(use.requests, requestsPerMinute, 1);
     if (ms > 0) {
-      add(perMinute(holder, "requests", requestsPerMinute, use, ms));
+      add(perMinute(holder, "requests", requestsPerMinute, use, ms, 1));
     }
   }
   if (tokensPerMinute !== undefined) {
     const ms = waitMs(use.tokens, tokensPerMinute, call.inputTokens);
-    if (ms > 0) add(perMinute(holder, "tokens", tokensPerMinute, use, ms));
+    if (ms > 0) {
+      add(
+        perMinute(
+          holder,
+          "tokens",
+          tokensPerMinute,
+          use,
+          ms,
+          call.inputTokens,
+        ),
+      );
+    }
   }
   if (
     concurrentRequests !== undefined && use.openRequests >= concurrentRequests
@@ -88,6 +101,7 @@ export function exceededLimit(
       retryable: true,
       limit: concurrentRequests,
       used: use.openRequests,
+      needed: 1,
     });
   }
   for (let index = 0; index < WINDOW_LIMITS.length; index++) {
@@ -109,6 +123,7 @@ function perMinute(
   limit: number,
   use: LimitUse,
   ms: number,
+  needed: number,
 ): ExceededLimit {
   return {
     holder,
@@ -122,6 +137,7 @@ function perMinute(
     retryable: true,
     limit,
     used: Math.ceil(use[unit].level / MINUTE_MS),
+    needed,
   };
 }
 
@@ -168,6 +184,7 @@ function inWindow(
     retryable: mayPassSoon || (!neverFits && untilOpenMs <= MAX_RETRY_MS),
     limit,
     used: used + reserved,
+    needed: worst,
     ...(mayPassSoon ? {} : { window: index }),
   };
 }

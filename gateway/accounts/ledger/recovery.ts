@@ -11,6 +11,7 @@ import {
   reservationFrom,
   type StoredReservation,
 } from "../store/reservation_rows.ts";
+import { insertCalls, lostCall } from "../store/call_rows.ts";
 import { intOf, type Sql, type Store } from "../store/store.ts";
 
 /**
@@ -71,6 +72,15 @@ async function settleAll(
         nowMs,
       );
       const results = await applyEvents(sql, store.dialect, events);
+      await insertCalls(
+        sql,
+        store.dialect,
+        events.flatMap((event, at) =>
+          event.type === "settle" && results[at]?.type === "entered"
+            ? [lostCall(event.call, event.charge)]
+            : []
+        ),
+      );
       return results.filter(({ type }) => type === "entered").length;
     });
     // Nothing is left, or nothing that can be settled: a retry would find the same.

@@ -145,6 +145,16 @@ interface Batch {
   readonly messages: NewMessage[];
 }
 
+function setState(batch: Batch, state: AccountState): void {
+  batch.states.set(state.account.id, state);
+  batch.changedIds.add(state.account.id);
+}
+
+function setKeyState(batch: Batch, state: KeyState): void {
+  batch.keyStates.set(state.id, state);
+  batch.changedKeyIds.add(state.id);
+}
+
 /** Marks a call as no longer active. */
 function endCall(batch: Batch, id: string): void {
   if (!batch.reservations.delete(id)) return;
@@ -156,14 +166,8 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
   const id = idOf(event);
   const state = batch.states.get(accountOf(event));
   if (state === undefined) return { type: "no_account" };
-  const update = (next: AccountState): void => {
-    batch.states.set(state.account.id, next);
-    batch.changedIds.add(state.account.id);
-  };
-  const updateKey = (next: KeyState): void => {
-    batch.keyStates.set(next.id, next);
-    batch.changedKeyIds.add(next.id);
-  };
+  const update = (next: AccountState): void => setState(batch, next);
+  const updateKey = (next: KeyState): void => setKeyState(batch, next);
   const key = event.type === "top_up"
     ? undefined
     : batch.keyStates.get(event.call.keyId);
@@ -286,16 +290,12 @@ function warnOfRefusal(
   if (exceeded.holder === "account") {
     const before = advanceTo(state, atMs);
     const next = warned(batch, before, atMs, exceeded.window);
-    if (next === before) return;
-    batch.states.set(next.account.id, next);
-    batch.changedIds.add(next.account.id);
+    if (next !== before) setState(batch, next);
   } else if (key !== undefined) {
     const before = keyAt(key, atMs);
     const { id } = state.account;
     const next = warnedKey(batch, before, id, atMs, exceeded.window);
-    if (next === before) return;
-    batch.keyStates.set(next.id, next);
-    batch.changedKeyIds.add(next.id);
+    if (next !== before) setKeyState(batch, next);
   }
 }
 

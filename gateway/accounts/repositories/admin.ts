@@ -8,6 +8,7 @@ import {
   type AccountRepository,
   accountRepository,
 } from "./account_repository.ts";
+import { type CallReport, callReport } from "./call_report.ts";
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
@@ -61,13 +62,19 @@ export interface Admin {
   allLedger(
     query: LedgerQuery,
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** The records of calls. */
+  readonly calls: CallReport;
   /** Recomputes every stored sum. Returns the differences; empty if there are none. */
   audit(): Promise<readonly string[]>;
 }
 
-/** Creates the administration on a store. */
-export function createAdmin(context: RepositoryContext): Admin {
+/** Creates the administration on a store. `flushCalls` writes the records of calls that are in memory. */
+export function createAdmin(
+  context: RepositoryContext,
+  flushCalls?: () => Promise<void>,
+): Admin {
   return {
+    calls: callReport(context, flushCalls),
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),

@@ -69,7 +69,7 @@ export interface KeyRepository {
     idempotencyKey?: IdempotencyKey,
   ): Promise<IssuedKey>;
   /**
-   * Changes the name and the limits of a key. `accountId`: the account that must have it.
+   * Changes the name and the limits of a key.
    *
    * @throws {ApiError} `not_found`; `invalid_request` for a limit above the plan's
    */
@@ -77,7 +77,6 @@ export interface KeyRepository {
     id: string,
     settings: KeySettings,
     idempotencyKey?: IdempotencyKey,
-    accountId?: string,
   ): Promise<KeyRecord>;
   /**
    * Creates a key with the same settings as another, and lets the other expire after
@@ -131,13 +130,9 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         withoutText,
       );
     },
-    update: (id, settings, idempotencyKey, accountId) =>
+    update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const before = await find(sql, id);
-        if (accountId !== undefined && before.accountId !== accountId) {
-          throw notFound("key", id);
-        }
-        const plan = await planOf(sql, before.accountId);
+        const plan = await planOf(sql, (await find(sql, id)).accountId);
         checkLimits(settings, plan ?? {});
         await updateRow(sql, "keys", id, rowOf(KEY, settings));
         const after = await find(sql, id);

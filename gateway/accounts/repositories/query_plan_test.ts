@@ -7,7 +7,7 @@ import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 
 /** Tables that grow with every call. */
-const LARGE = ["ledger", "usage_daily"];
+const LARGE = ["ledger", "usage_daily", "calls"];
 const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
 
 /** Records the statements of the reports. */
@@ -87,6 +87,37 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
       }
     }
   }
+  const ids = { fromMs: 1, toMs: 1e13, after: "req_1" };
+  const filters = {
+    model: "m",
+    status: 200,
+    ended: "failed",
+    code: "c",
+    user: "u",
+    minMicroUsd: 1,
+    minMs: 1,
+  };
+  for (const accountId of [{}, { accountId: "a" }]) {
+    for (const keyId of [{}, { keyId: "k" }]) {
+      for (const bounds of [{}, ids]) {
+        for (const [name, value] of [[], ...Object.entries(filters)]) {
+          await admin.calls.list({
+            ...accountId,
+            ...keyId,
+            ...bounds,
+            ...(name === undefined ? {} : { [name]: value }),
+          });
+        }
+        await admin.calls.list({
+          ...accountId,
+          ...keyId,
+          ...bounds,
+          ...filters,
+        });
+      }
+    }
+  }
+  await admin.calls.get("req_1", {}).catch(() => {});
   await admin.accounts.list({});
   await admin.plans.list({});
   await admin.keys.list({});

@@ -190,8 +190,11 @@ export function listPage<T>(
 }
 
 /** Page length: the requested limit within 1 to 1000, or the default. */
-export function pageLimit(page: PageRequest): number {
-  return Math.min(Math.max(1, page.limit ?? PAGE), 1000);
+export function pageLimit(
+  page: PageRequest,
+  defaultLimit: number = PAGE,
+): number {
+  return Math.min(Math.max(1, page.limit ?? defaultLimit), 1000);
 }
 
 /** A new id. Ids sort by creation time, and so do lists. */

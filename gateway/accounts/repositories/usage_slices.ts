@@ -27,7 +27,7 @@ export interface UsageWalk {
 }
 
 /** Rows per slice. Postgres works in a process of its own: there only round trips count. */
-const SLICE_ROWS = { sqlite: 4000, postgres: 50_000 };
+const SLICE_ROWS = { sqlite: 2000, postgres: 50_000 };
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.

@@ -360,6 +360,43 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX console_sessions_account ON console_sessions (account_id, id)`,
     `CREATE INDEX console_sessions_end ON console_sessions (ends_at_ms)`,
   ],
+  [
+    // A record per generation call, without prompt or reply. An id begins with the time, so that
+    // times are bounds of the id. more: refusals of the same key and minute without a record.
+    `CREATE TABLE calls (
+      request_id TEXT{bytewise} PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT,
+      user_id TEXT,
+      endpoint TEXT NOT NULL,
+      stream INTEGER,
+      status INTEGER,
+      ended TEXT NOT NULL,
+      code TEXT,
+      why TEXT,
+      duration_ms INTEGER,
+      first_byte_ms INTEGER,
+      first_token_ms INTEGER,
+      input_tokens INTEGER,
+      cache_read_tokens INTEGER,
+      cache_write_tokens INTEGER,
+      output_tokens INTEGER,
+      reasoning_tokens INTEGER,
+      estimated INTEGER NOT NULL,
+      micro_usd INTEGER NOT NULL,
+      upstream TEXT,
+      attempts TEXT,
+      dropped TEXT,
+      trace_id TEXT,
+      more INTEGER NOT NULL
+    ) {strict}{rowless}`,
+    `CREATE INDEX calls_account ON calls (account_id, request_id)`,
+    `CREATE INDEX calls_key ON calls (key_id, request_id)`,
+    // Counting the rows of calls would read all of them.
+    `CREATE TABLE call_count (rows_kept INTEGER NOT NULL) {strict}`,
+    `INSERT INTO call_count (rows_kept) VALUES (0)`,
+  ],
 ];
 
 /**
@@ -404,10 +441,12 @@ async function versionOf(sql: Sql): Promise<number> {
 function inDialect(text: string, name: "sqlite" | "postgres"): string {
   if (name === "sqlite") {
     return text.replace("{strict}", "STRICT")
+      .replace("{bytewise}", "")
       .replace("{rowless}", ", WITHOUT ROWID")
       .replace("{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT");
   }
   return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "")
+    .replace("{bytewise}", ' COLLATE "C"')
     .replace("{rowless}", "")
     .replace("{serial}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
 }

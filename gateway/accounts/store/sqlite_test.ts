@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
+import { callBookSpec } from "../testing/call_book_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
 import { SQLITE } from "../testing/stores.ts";
@@ -11,6 +12,7 @@ storeSpec(SQLITE);
 accountsSpec(SQLITE);
 processesSpec(SQLITE);
 backfillSpec(SQLITE);
+callBookSpec(SQLITE);
 
 Deno.test("openSqliteStore() uses the write-ahead log", async () => {
   await using database = await SQLITE.createDatabase();

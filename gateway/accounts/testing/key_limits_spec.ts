@@ -168,7 +168,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     await accounts.reserve(caller, testCall({ maxOutputTokens: 10 }));
   });
 
-  test("a limit of a key above the plan's is refused by name, and another account's key is not found", async ({ admin, ...bench }) => {
+  test("a limit of a key above the plan's is refused by name", async ({ admin, ...bench }) => {
     const { keyId, accountId } = await createTestCaller({ admin, ...bench }, {
       spendPerDayMicroUsd: 20_000_000,
       requestsPerMinute: 5,
@@ -187,19 +187,14 @@ export function keyLimitsSpec(test: AccountsTest): void {
       admin.keys.issue({ accountId, requestsPerMinute: 6 }),
       isRefusal("requests_per_minute", /at most the plan's limit of 5/),
     );
-    const changed = await admin.keys.update(
-      keyId,
-      { name: "ci", requestsPerMinute: 5, tokensPerDay: 7 },
-      undefined,
-      accountId,
-    );
+    const changed = await admin.keys.update(keyId, {
+      name: "ci",
+      requestsPerMinute: 5,
+      tokensPerDay: 7,
+    });
     assert.deepEqual(
       [changed.name, changed.requestsPerMinute, changed.tokensPerDay],
       ["ci", 5, 7],
-    );
-    await assert.rejects(
-      admin.keys.update(keyId, { name: "x" }, undefined, "default"),
-      (error) => error instanceof ApiError && error.kind === "not_found",
     );
   });
 }

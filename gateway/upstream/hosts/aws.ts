@@ -145,6 +145,18 @@ export const AWS_HOSTS: readonly Host[] = [
     }],
   },
   {
+    kind: "bedrock_converse",
+    base: RUNTIME,
+    dialects: [{
+      dialect: "converse",
+      whole: "/model/{model}/converse",
+      stream: "/model/{model}/converse-stream",
+      auth: BEDROCK,
+      framing: "aws_event_stream",
+      errors: "aws",
+    }],
+  },
+  {
     kind: "claude_aws",
     base: "https://aws-external-anthropic.{region}.api.aws",
     serves: "vendora",

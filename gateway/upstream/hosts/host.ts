@@ -23,6 +23,7 @@ export type HostKind =
   | "bedrock_messages"
   | "bedrock_chat"
   | "bedrock_invoke"
+  | "bedrock_converse"
   | "mantle_messages"
   | "mantle_chat"
   | "claude_aws"

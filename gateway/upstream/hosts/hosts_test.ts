@@ -78,6 +78,10 @@ const ROWS: readonly Row[] = [
     `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream`,
     `${RUNTIME}/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens`,
   ]],
+  ["bedrock_converse", "us.amazon.nova-pro-v1:0", [
+    `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0/converse`,
+    `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0/converse-stream`,
+  ]],
   ["claude_aws", "claude-opus-4-8", [
     "https://aws-external-anthropic.eu-central-1.api.aws/v1/messages",
   ]],

@@ -4,6 +4,8 @@
  * @module
  */
 import type { OperatorPageRoute } from "../../route.ts";
+import { callPage } from "../call_page.tsx";
+import { callsPage, findCall } from "../calls.tsx";
 import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
@@ -15,7 +17,7 @@ import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
 
-/** Usage and ledger are those of an account's area, over all accounts. */
+/** Usage, calls and ledger are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
   {
     access: "page",
@@ -31,6 +33,27 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: `${BASE}/usage.csv`,
     handle: (context) => usageCsv(context, accountOf(context.query)),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls`,
+    handle: (context, visit) => callsPage(context, visit, {}, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls/find`,
+    handle: (context) => findCall(context, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls/:id`,
+    handle: (context, visit) => callPage(context, visit, {}, BASE),
   },
   {
     access: "page",
@@ -62,8 +85,9 @@ function accountOf(query: URLSearchParams): { readonly accountId?: string } {
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
-  ...ACCOUNTS_PAGES,
+  // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,
+  ...ACCOUNTS_PAGES,
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,

@@ -14,7 +14,7 @@ import { taggedValue } from "../../model/signature_tags.ts";
 export function thinkingSignature(
   signature: Signature | undefined,
 ): Signature | undefined {
-  if (signature?.from !== "responses") {
+  if (signature?.from !== "responses" && signature?.from !== "converse") {
     return signature?.from === "messages" ? signature : undefined;
   }
   const { redacted: _, ...proof } = signature;

@@ -1,0 +1,199 @@
+/**
+ * The books at ten million ledger entries: how long each report takes, and for how long it blocks
+ * the event loop. `deno task bench books ROWS` makes another number of entries.
+ *
+ * @module
+ */
+import { backfillSlice } from "../gateway/accounts/ledger/backfill.ts";
+import {
+  type Admin,
+  createAdmin,
+} from "../gateway/accounts/repositories/admin.ts";
+import type { Store } from "../gateway/accounts/store/store.ts";
+import { SQLITE } from "../gateway/accounts/testing/stores.ts";
+import type { Bench } from "./bench.ts";
+
+const ROWS = 10_000_000;
+const ROWS_PER_WRITE = 250_000;
+const DAYS = 90;
+const DAY_MS = 86_400_000;
+const LAST_MS = Date.UTC(2026, 10, 22);
+
+/** `deno task bench books`. */
+export const books: Bench = {
+  about: "reports over ten million ledger entries, and how long they block",
+  takesFlags: true,
+  async run({ print }, [count]) {
+    const rows = count === undefined ? ROWS : Number(count);
+    await using database = await SQLITE.createDatabase();
+    const store = await database.open();
+    try {
+      await fill(store, rows, print);
+      await rollUp(store, print);
+      const admin = createAdmin({
+        store,
+        now: () => LAST_MS,
+        onChange: () => {},
+        knowsModel: () => true,
+      });
+      for (const [name, report] of REPORTS) {
+        // Twice: the first run reads the file.
+        await measured(() => report(admin));
+        const { tookMs, blockedMs } = await measured(() => report(admin));
+        print(
+          `${name.padEnd(48)} ${tookMs.toFixed(1).padStart(9)} ms, blocks ${
+            blockedMs.toFixed(1).padStart(6)
+          } ms`,
+        );
+      }
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+const day = (number: number): string =>
+  new Date(LAST_MS - number * DAY_MS).toISOString().slice(0, 10);
+
+const REPORTS: readonly (readonly [
+  string,
+  (admin: Admin) => Promise<unknown>,
+])[] = [
+  [
+    "usage of an account by day, 30 days",
+    (admin) => admin.usage({ accountId: "account_7", fromDay: day(30) }),
+  ],
+  [
+    "usage of a key by hour, 7 days",
+    (admin) => admin.usage({ keyId: "key_7", by: ["hour"], fromDay: day(7) }),
+  ],
+  ["usage of all accounts by day, 90 days", (admin) => admin.usage({})],
+  [
+    "usage of all accounts by account and model",
+    (admin) => admin.usage({ by: ["account", "model"], fromDay: day(30) }),
+  ],
+  [
+    "usage of an account by end user, 30 days",
+    (admin) =>
+      admin.usage({
+        accountId: "account_7",
+        by: ["user"],
+        fromDay: day(30),
+      }),
+  ],
+  [
+    "ledger of an account since yesterday",
+    (admin) =>
+      admin.ledger({ accountId: "account_7", fromMs: LAST_MS - DAY_MS }),
+  ],
+  [
+    "ledger of all accounts, newest first",
+    (admin) => admin.ledger({ newestFirst: true }),
+  ],
+  ["top-ups of all accounts", (admin) => admin.ledger({ kind: "top_up" })],
+  [
+    "ledger of a key, newest first",
+    (admin) => admin.ledger({ keyId: "key_7", newestFirst: true }),
+  ],
+  ["export of 50,000 entries", exportSome],
+];
+
+async function exportSome(admin: Admin): Promise<void> {
+  let seen = 0;
+  for await (const page of admin.allLedger({ accountId: "account_7" })) {
+    seen += page.length;
+    if (seen >= 50_000) return;
+  }
+}
+
+/** Inserts entries as an older version left them: without roll-ups. */
+async function fill(
+  store: Store,
+  rows: number,
+  print: (line: string) => void,
+): Promise<void> {
+  const startedMs = performance.now();
+  await store.write(async (sql) => {
+    await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
+    await sql.all(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+       INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms)
+       SELECT 'account_' || i, '', 'active', 'postpaid', 'p', 0 FROM n`,
+    );
+  });
+  for (let from = 0; from < rows; from += ROWS_PER_WRITE) {
+    const to = Math.min(rows, from + ROWS_PER_WRITE);
+    await store.write((sql) =>
+      sql.all(
+        `WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${
+          to - 1
+        })
+         INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, user_id, input_tokens,
+           cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms)
+         SELECT 'req_' || printf('%015d', i), CASE WHEN i % 50000 = 0 THEN 'top_up' ELSE 'charge' END,
+           'account_' || (i % 204 % 51), 'key_' || (i % 204), 'model_' || (i / 204 % 8), '', 'user_' || (i * 7919 % 20000),
+           1000, 0, 0, 100, 0, '1/1/1/1', i % 40 = 0, 'complete', CASE WHEN i % 50000 = 0 THEN 1000000 ELSE -100 END,
+           ${LAST_MS - DAYS * DAY_MS} + CAST(i * ${
+          DAYS * DAY_MS / rows
+        } AS INTEGER) FROM n`,
+      )
+    );
+    await store.write((sql) =>
+      sql.all(
+        `INSERT INTO usage_daily SELECT at_ms / ${DAY_MS}, account_id, key_id, model, user_id, COUNT(*), SUM(estimated),
+           SUM(input_tokens), 0, 0, SUM(output_tokens), 0, 0 - SUM(micro_usd)
+         FROM ledger WHERE seq > ${from} AND seq <= ${to} AND kind = 'charge' GROUP BY 1, 2, 3, 4, 5
+         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, micro_usd = micro_usd + excluded.micro_usd`,
+      )
+    );
+  }
+  await store.write((sql) =>
+    sql.all(
+      "UPDATE roll_up_backfill SET next_seq = (SELECT MAX(seq) FROM ledger)",
+    )
+  );
+  print(
+    `${rows} entries made in ${
+      ((performance.now() - startedMs) / 1000).toFixed(0)
+    } s`,
+  );
+}
+
+/** Fills the roll-ups as after an upgrade. */
+async function rollUp(
+  store: Store,
+  print: (line: string) => void,
+): Promise<void> {
+  const startedMs = performance.now();
+  let longestMs = 0;
+  for (let more = true; more;) {
+    const sliceMs = performance.now();
+    more = await store.write((sql) => backfillSlice(sql, 2000, LAST_MS));
+    longestMs = Math.max(longestMs, performance.now() - sliceMs);
+  }
+  print(
+    `rolled up in ${
+      ((performance.now() - startedMs) / 1000).toFixed(0)
+    } s, the longest write of 2000 entries took ${longestMs.toFixed(1)} ms`,
+  );
+}
+
+/** How long work takes, and the longest time between two turns of the event loop meanwhile. */
+async function measured(
+  work: () => Promise<unknown>,
+): Promise<{ readonly tookMs: number; readonly blockedMs: number }> {
+  let blockedMs = 0;
+  let turnMs = performance.now();
+  const turn = (): void => {
+    const nowMs = performance.now();
+    blockedMs = Math.max(blockedMs, nowMs - turnMs);
+    turnMs = nowMs;
+  };
+  const timer = setInterval(turn, 0);
+  const startedMs = performance.now();
+  await work();
+  const tookMs = performance.now() - startedMs;
+  turn();
+  clearInterval(timer);
+  return { tookMs, blockedMs };
+}

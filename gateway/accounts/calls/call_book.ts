@@ -1,0 +1,145 @@
+/**
+ * Keeps the records of calls: gathers them in memory, writes them once a second, and removes old
+ * ones. A process that dies loses the records of its last second, never a charge.
+ *
+ * @module
+ */
+import type { CallRecord } from "./call_record.ts";
+import { nextTurn } from "../next_turn.ts";
+import { insertCalls, removeOldCalls } from "../store/call_rows.ts";
+import type { Sql, SqlDialect } from "../store/store.ts";
+import type { Timer } from "../timer.ts";
+
+/** Options of {@linkcode openCallBook}. */
+export interface CallBookOptions {
+  readonly dialect: SqlDialect;
+  /** Runs work as one write of the store. */
+  readonly write: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+  /** Current Unix time in milliseconds. */
+  readonly now: () => number;
+  readonly timer: Timer;
+  /** How long a record is kept, in milliseconds. */
+  readonly maxAgeMs: number;
+  /** Most records that are kept; the oldest go first. */
+  readonly maxRows: number;
+}
+
+/** The records of calls. */
+export interface CallBook {
+  /** Adds the record of a call that has ended. Never throws and never waits. */
+  add(record: CallRecord): void;
+  /** Writes the gathered records now, as far as the store answers. */
+  flush(): Promise<void>;
+  /** Writes the gathered records and stops. */
+  close(): Promise<void>;
+}
+
+const WRITE_MS = 1000;
+const PURGE_MS = 60_000;
+const PURGE_PAUSE_MS = 20;
+/** Records per write: the event loop is free between two writes. */
+const ROWS_PER_WRITE = 500;
+/** While the store does not answer, the oldest records beyond it are given up. */
+const MAX_WAITING = 20_000;
+const MINUTE_MS = 60_000;
+/** Refusals of one key in one minute that have a record of their own. */
+const REFUSALS_PER_MINUTE = 100;
+
+/** Starts gathering and removing records. */
+export function openCallBook(options: CallBookOptions): CallBook {
+  const { dialect, write, now, timer } = options;
+  let waiting: CallRecord[] = [];
+  let further = new Map<string, number>();
+  let minute = -1;
+  /** Of the present minute, by key: how many were kept, and the id of the last one. */
+  let refusals = new Map<string, { kept: number; lastId: string }>();
+  let cancelWrite: (() => void) | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let isClosed = false;
+
+  const writeSoon = (): void => {
+    if (cancelWrite !== undefined || isClosed) return;
+    cancelWrite = timer(WRITE_MS, () => {
+      cancelWrite = undefined;
+      void flush();
+    });
+  };
+
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0 || further.size > 0) {
+      const records = waiting.slice(0, ROWS_PER_WRITE);
+      waiting = waiting.slice(records.length);
+      // A count's own record is written before it or with it.
+      const counts = waiting.length === 0 ? further : new Map();
+      if (waiting.length === 0) further = new Map();
+      try {
+        await write((sql) => insertCalls(sql, dialect, records, counts));
+      } catch {
+        // The ledger's writes report an outage of the store.
+        waiting = [...records, ...waiting].slice(-MAX_WAITING);
+        for (const [id, count] of counts) {
+          further.set(id, (further.get(id) ?? 0) + count);
+        }
+        return writeSoon();
+      }
+      await nextTurn();
+    }
+  };
+
+  const flush = (): Promise<void> => writing = writing.then(writeAll);
+
+  /** Whether the record is kept; otherwise it is counted. */
+  const isKept = (record: CallRecord): boolean => {
+    if (record.ended !== "refused" || record.attempts !== undefined) {
+      return true;
+    }
+    const nowMinute = Math.floor(now() / MINUTE_MS);
+    if (nowMinute !== minute) {
+      minute = nowMinute;
+      refusals = new Map();
+    }
+    const of = refusals.get(record.keyId);
+    if (of === undefined) {
+      refusals.set(record.keyId, { kept: 1, lastId: record.requestId });
+      return true;
+    }
+    if (of.kept < REFUSALS_PER_MINUTE) {
+      of.kept++;
+      of.lastId = record.requestId;
+      return true;
+    }
+    further.set(of.lastId, (further.get(of.lastId) ?? 0) + 1);
+    return false;
+  };
+
+  let cancelPurge = (): void => {};
+  let purging: Promise<void> = Promise.resolve();
+  const schedulePurge = (ms: number): void => {
+    if (isClosed) return;
+    cancelPurge = timer(ms, () => {
+      purging = write((sql) =>
+        removeOldCalls(sql, now() - options.maxAgeMs, options.maxRows)
+      ).catch(() => 0).then((removed) =>
+        schedulePurge(removed > 0 ? PURGE_PAUSE_MS : PURGE_MS)
+      );
+    });
+  };
+  schedulePurge(PURGE_MS);
+
+  return {
+    add(record) {
+      if (isClosed) return;
+      if (isKept(record)) waiting.push(record);
+      writeSoon();
+    },
+    flush,
+    async close() {
+      cancelWrite?.();
+      cancelPurge();
+      await flush();
+      isClosed = true;
+      cancelWrite?.();
+      await purging;
+    },
+  };
+}

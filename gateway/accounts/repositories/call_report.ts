@@ -1,0 +1,260 @@
+/**
+ * Finds the records of calls: lists of them, newest first, and one by its request id.
+ *
+ * @module
+ */
+import { invalidField } from "../../../translate/model/error.ts";
+import {
+  CALL,
+  type CallRecord,
+  callTimeMs,
+  firstCallId,
+} from "../calls/call_record.ts";
+import { nextTurn } from "../next_turn.ts";
+import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
+import {
+  type ListPage,
+  listPage,
+  notFound,
+  orUnavailable,
+  pageLimit,
+  type PageRequest,
+  type RepositoryContext,
+} from "./repository.ts";
+import { recordFrom } from "../store/record_rows.ts";
+import { type SqlValue, textOf } from "../store/store.ts";
+
+/** A filter on calls; absent fields match every call. */
+export interface CallQuery extends PageRequest {
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly status?: number;
+  readonly ended?: string;
+  readonly code?: string;
+  readonly user?: string;
+  /** Calls that arrived at or after this time, Unix milliseconds. */
+  readonly fromMs?: number;
+  /** Calls that arrived before this time, Unix milliseconds. */
+  readonly toMs?: number;
+  /** Calls that cost at least this. */
+  readonly minMicroUsd?: number;
+  /** Calls that took at least this long. */
+  readonly minMs?: number;
+}
+
+/** A call with its charge. */
+export interface FoundCall {
+  readonly record: CallRecord;
+  /** When it arrived, Unix milliseconds. */
+  readonly atMs: number;
+  /** Its entry in the ledger; absent if it was not charged, or not yet. */
+  readonly entry?: LedgerEntry;
+}
+
+/** Finds calls. */
+export interface CallReport {
+  /**
+   * One page of calls, newest first. The cursor is opaque.
+   *
+   * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
+   */
+  list(query: CallQuery): Promise<ListPage<FoundCall>>;
+  /**
+   * The call with this request id.
+   *
+   * @throws {ApiError} `not_found` if there is none within the scope; `unavailable`
+   */
+  get(
+    requestId: string,
+    scope: { readonly accountId?: string; readonly keyId?: string },
+  ): Promise<FoundCall>;
+}
+
+/** Records that one query walks past. */
+const SLICE_CALLS = 1000;
+const MAX_LIMIT = 200;
+const DEFAULT_LIMIT = 50;
+/** Above every request id. */
+const ABOVE = "req_~";
+
+/** Creates the report. `flush` writes the records that are still in memory, if this process has any. */
+export function callReport(
+  context: RepositoryContext,
+  flush: () => Promise<void> = () => Promise.resolve(),
+): CallReport {
+  return {
+    async list(query) {
+      const limit = Math.min(MAX_LIMIT, pageLimit(query, DEFAULT_LIMIT));
+      const records = await walk(context, query, limit + 1);
+      const page = listPage(records, limit, (record) => record.requestId);
+      const entries = await entriesOf(
+        context,
+        page.data.map(({ requestId }) => requestId),
+      );
+      return {
+        ...page,
+        data: page.data.map((record) =>
+          foundCall(record, entries.get(record.requestId))
+        ),
+      };
+    },
+    async get(requestId, scope) {
+      let record = await find(context, requestId);
+      if (record === undefined) {
+        await flush();
+        record = await find(context, requestId);
+      }
+      const entry = (await entriesOf(context, [requestId])).get(requestId);
+      const call = record ?? (entry && chargeAlone(entry));
+      if (
+        call === undefined ||
+        scope.accountId !== undefined && call.accountId !== scope.accountId ||
+        scope.keyId !== undefined && call.keyId !== scope.keyId
+      ) throw notFound("call", requestId);
+      return foundCall(call, entry);
+    },
+  };
+}
+
+function foundCall(
+  record: CallRecord,
+  entry: LedgerEntry | undefined,
+): FoundCall {
+  return {
+    record,
+    atMs: callTimeMs(record.requestId),
+    ...(entry === undefined ? {} : { entry }),
+  };
+}
+
+type Condition = readonly [left: string, value: SqlValue];
+
+function conditionsOf(
+  query: CallQuery,
+): { readonly bounds: Condition[]; readonly filters: Condition[] } {
+  const bounds: Condition[] = [];
+  const filters: Condition[] = [];
+  const { accountId, keyId, fromMs, toMs } = query;
+  if (keyId !== undefined) {
+    bounds.push(["key_id =", keyId]);
+    if (accountId !== undefined) filters.push(["account_id =", accountId]);
+  } else if (accountId !== undefined) bounds.push(["account_id =", accountId]);
+  if (fromMs !== undefined) bounds.push(["request_id >=", firstCallId(fromMs)]);
+  if (toMs !== undefined) bounds.push(["request_id <", firstCallId(toMs)]);
+  const exact: readonly (readonly [string, SqlValue | undefined])[] = [
+    ["model =", query.model],
+    ["status =", query.status],
+    ["ended =", query.ended],
+    ["code =", query.code],
+    ["user_id =", query.user],
+    ["micro_usd >=", query.minMicroUsd],
+    ["duration_ms >=", query.minMs],
+  ];
+  for (const [left, value] of exact) {
+    if (value !== undefined) filters.push([left, value]);
+  }
+  return { bounds, filters };
+}
+
+async function walk(
+  { store }: RepositoryContext,
+  query: CallQuery,
+  limit: number,
+): Promise<readonly CallRecord[]> {
+  const { bounds, filters } = conditionsOf(query);
+  const found: CallRecord[] = [];
+  for (let before = cursor(query.after);;) {
+    const values: SqlValue[] = [];
+    const put = (value: SqlValue): string => `$${values.push(value)}`;
+    const where = [...bounds, ["request_id <", before] as const].map((
+      [left, value],
+    ) => `${left} ${put(value)}`);
+    // Without filters the limit bounds the query.
+    const [end] = filters.length === 0
+      ? []
+      : await orUnavailable(() =>
+        store.report(
+          `SELECT request_id FROM calls WHERE ${
+            where.join(" AND ")
+          } ORDER BY request_id DESC LIMIT 1 OFFSET ${SLICE_CALLS - 1}`,
+          values,
+        )
+      );
+    const endId = end === undefined ? undefined : textOf(end, "request_id");
+    if (endId !== undefined) where.push(`request_id >= ${put(endId)}`);
+    for (const [left, value] of filters) where.push(`${left} ${put(value)}`);
+    const rows = await orUnavailable(() =>
+      store.report(
+        `SELECT * FROM calls WHERE ${
+          where.join(" AND ")
+        } ORDER BY request_id DESC LIMIT ${put(limit - found.length)}`,
+        values,
+      )
+    );
+    found.push(...rows.map((row) => recordFrom(CALL, row)));
+    if (endId === undefined || found.length >= limit) return found;
+    before = endId;
+    await nextTurn();
+  }
+}
+
+function cursor(after: string | undefined): string {
+  if (after === undefined) return ABOVE;
+  if (!/^req_[0-9A-Za-z]{1,60}$/.test(after)) {
+    throw invalidField(
+      "after",
+      "is not the cursor that an earlier page of calls ended with",
+    );
+  }
+  return after;
+}
+
+async function find(
+  { store }: RepositoryContext,
+  requestId: string,
+): Promise<CallRecord | undefined> {
+  const [row] = await orUnavailable(() =>
+    store.report("SELECT * FROM calls WHERE request_id = $1", [requestId])
+  );
+  return row === undefined ? undefined : recordFrom(CALL, row);
+}
+
+async function entriesOf(
+  { store }: RepositoryContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LedgerEntry>> {
+  if (ids.length === 0) return new Map();
+  const rows = await orUnavailable(() =>
+    store.report(
+      `SELECT * FROM ledger WHERE request_id IN ${store.dialect.texts(1)}`,
+      [JSON.stringify(ids)],
+    )
+  );
+  return new Map(rows.map((row) => {
+    const entry = recordFrom(LEDGER_ENTRY, row);
+    return [entry.requestId, entry];
+  }));
+}
+
+/** What the ledger knows of a call without a record: an old one, or one of a process that died. */
+function chargeAlone(entry: LedgerEntry): CallRecord | undefined {
+  if (entry.kind !== "charge") return undefined;
+  return {
+    requestId: entry.requestId,
+    accountId: entry.accountId,
+    keyId: entry.keyId ?? "",
+    ...(entry.model === undefined ? {} : { model: entry.model }),
+    ...(entry.user === undefined ? {} : { user: entry.user }),
+    endpoint: "",
+    ended: entry.ended ?? "lost",
+    inputTokens: entry.inputTokens,
+    cacheReadTokens: entry.cacheReadTokens,
+    cacheWriteTokens: entry.cacheWriteTokens,
+    outputTokens: entry.outputTokens,
+    reasoningTokens: entry.reasoningTokens,
+    estimated: entry.estimated,
+    microUsd: 0 - entry.microUsd,
+    more: 0,
+  };
+}

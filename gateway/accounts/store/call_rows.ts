@@ -1,0 +1,103 @@
+/**
+ * Writes and removes the records of calls: rows of `calls`.
+ *
+ * @module
+ */
+import { CALL, type CallRecord, firstCallId } from "../calls/call_record.ts";
+import type { Charge, ReservedCall } from "../records.ts";
+import { columnsOf, rowOf } from "./record_rows.ts";
+import {
+  insertRows,
+  insertStatement,
+  intOf,
+  type Sql,
+  type SqlDialect,
+} from "./store.ts";
+
+const INTO = insertStatement(
+  "calls",
+  columnsOf(CALL),
+  // A write whose outcome was unknown is repeated.
+  "ON CONFLICT (request_id) DO NOTHING",
+);
+
+/** Refusals without a record of their own, by the id of the record that counts them. */
+export type FurtherRefusals = ReadonlyMap<string, number>;
+
+/** Inserts records, and adds to the counts of refusals. */
+export async function insertCalls(
+  sql: Sql,
+  dialect: SqlDialect,
+  records: readonly CallRecord[],
+  further: FurtherRefusals = new Map(),
+): Promise<void> {
+  await insertRows(
+    sql,
+    dialect,
+    INTO,
+    records.map((record) => rowOf(CALL, record)),
+  );
+  for (const [id, count] of further) {
+    await sql.all("UPDATE calls SET more = more + $1 WHERE request_id = $2", [
+      count,
+      id,
+    ]);
+  }
+  await sql.all("UPDATE call_count SET rows_kept = rows_kept + $1", [
+    records.length,
+  ]);
+}
+
+/** The record of a call whose process died before it wrote one. */
+export function lostCall(
+  call: ReservedCall,
+  { tokens, reasoningTokens, costMicroUsd }: Charge,
+): CallRecord {
+  return {
+    requestId: call.requestId,
+    accountId: call.accountId,
+    keyId: call.keyId,
+    model: call.model,
+    ...(call.user === undefined ? {} : { user: call.user }),
+    endpoint: "",
+    ended: "lost",
+    inputTokens: tokens.input,
+    cacheReadTokens: tokens.cacheRead,
+    cacheWriteTokens: tokens.cacheWrite,
+    outputTokens: tokens.output,
+    reasoningTokens,
+    estimated: true,
+    microUsd: costMicroUsd,
+    more: 0,
+  };
+}
+
+const REMOVED_CALLS = 200;
+
+/**
+ * Removes some of the oldest records: those beyond `maxRows`, and those before `oldestMs`. Returns
+ * their number; 0: none is left to remove.
+ */
+export async function removeOldCalls(
+  sql: Sql,
+  oldestMs: number,
+  maxRows: number,
+): Promise<number> {
+  const [count] = await sql.all("SELECT rows_kept FROM call_count");
+  const excess = count === undefined ? 0 : intOf(count, "rows_kept") - maxRows;
+  const removed = await sql.all(
+    `DELETE FROM calls WHERE request_id IN (
+       SELECT request_id FROM calls WHERE request_id < $1 ORDER BY request_id LIMIT $2
+     ) RETURNING request_id`,
+    excess > 0
+      // Above every id.
+      ? ["req_~", Math.min(excess, REMOVED_CALLS)]
+      : [firstCallId(oldestMs), REMOVED_CALLS],
+  );
+  if (removed.length > 0) {
+    await sql.all("UPDATE call_count SET rows_kept = rows_kept - $1", [
+      removed.length,
+    ]);
+  }
+  return removed.length;
+}

@@ -1,0 +1,122 @@
+/**
+ * `models discover`: lists the models that a vendor of the configuration file offers, as rows for
+ * that file.
+ *
+ * @module
+ */
+import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import type { Config } from "../config.ts";
+import { isLoopback } from "../loopback.ts";
+import { keyHeaders } from "../upstream/credentials/key_credential.ts";
+
+/** A row of the configuration file. */
+export interface DiscoveredRow {
+  /** The host, as the file calls it. */
+  readonly vendor: string;
+  /** The host's own id. */
+  readonly upstream_model: string;
+  /** `free` on this machine; elsewhere null: calls are refused until a price is set. */
+  readonly price: "free" | null;
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * The models that the vendor's host lists, by the ids that the gateway would give them.
+ *
+ * @throws {ApiError} for an unknown vendor, one that is not a host of the chat format with a key of a
+ * variable or none, or a host that does not answer with a list
+ */
+export async function discover(
+  config: Config,
+  name: string,
+): Promise<Readonly<Record<string, DiscoveredRow>>> {
+  const vendor = config.catalogue.vendors.find((one) => one.name === name);
+  const access = config.vendors[name];
+  const dialect = vendor?.dialects.find((one) =>
+    one.dialect === "chat_completions"
+  );
+  if (vendor === undefined) throw refused(`there is no vendor ${name}`);
+  if (dialect === undefined) {
+    throw refused(`${vendor.kind} has no list of models in the chat format`);
+  }
+  if (access === undefined) throw refused(`${name} has no key`);
+  const plan = access.credential;
+  const key = access.apiKey ??
+    (plan?.type === "keys" ? plan.keys[0]?.key : undefined);
+  if (key === undefined && plan?.type !== "none") {
+    throw refused(`only vendors with api_key_env, api_key_file or none`);
+  }
+  const url = `${access.baseUrl}/models`;
+  const ids = listedIds(
+    await answerOf(
+      url,
+      key === undefined ? {} : keyHeaders(key, dialect.auth),
+    ),
+  );
+  const price = isLoopback(new URL(url).hostname) ? "free" : null;
+  return Object.fromEntries(
+    ids.map((id) => [`${name}/${id}`, {
+      vendor: name,
+      upstream_model: id,
+      price,
+    }]),
+  );
+}
+
+async function answerOf(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: { ...headers },
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  } catch {
+    throw refused("the host could not be reached");
+  }
+  const text = await response.text();
+  if (response.status !== 200) {
+    throw refused(`the host answered with status ${response.status}`);
+  }
+  if (text.length > MAX_BYTES) throw refused("the host's list is too long");
+  return text;
+}
+
+/** The ids of a list in any of the forms that hosts send. */
+function listedIds(text: string): readonly string[] {
+  const json = parseJson(text);
+  const list = Array.isArray(json)
+    ? json
+    : objectOr(json)["data"] ?? objectOr(json)["models"];
+  if (!Array.isArray(list)) throw refused("the host sent no list of models");
+  const ids = list.filter(isObject).flatMap((one) => {
+    const id = one["id"] ?? one["name"];
+    return typeof id === "string" && id !== "" ? [id] : [];
+  });
+  return [...new Set(ids)].toSorted();
+}
+
+function refused(problem: string): ApiError {
+  return new ApiError("invalid_request", `vendor: ${problem}`);
+}
+
+/** The file's text with the rows that it does not have yet. */
+export function withRows(
+  text: string,
+  rows: Readonly<Record<string, DiscoveredRow>>,
+): string {
+  const file = objectOr(parseJson(text));
+  return `${
+    JSON.stringify(
+      { ...file, models: { ...rows, ...objectOr(file["models"]) } },
+      null,
+      2,
+    )
+  }\n`;
+}

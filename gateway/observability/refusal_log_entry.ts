@@ -1,0 +1,82 @@
+/**
+ * The log entry of a request that was refused before it was reserved.
+ *
+ * @module
+ */
+import { ApiError } from "../../translate/model/error.ts";
+import { RefusedKey } from "../accounts/accounts.ts";
+import type { Gateway } from "../gateway.ts";
+import type { Trace } from "../http/trace.ts";
+import type { CallFacts } from "./call_facts.ts";
+import { errorText, type LogEntry, type RefusalReason } from "./log.ts";
+
+export interface RefusedRequest {
+  readonly gateway: Pick<Gateway, "models">;
+  /** Anything thrown. */
+  readonly error: unknown;
+  /** Status that the client received. */
+  readonly status: number;
+  readonly requestId: string;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Path of the route; undefined if no route matches. */
+  readonly endpoint: string | undefined;
+  /** The client's trace. */
+  readonly trace: Trace | undefined;
+  /** What the request's handling found out. */
+  readonly facts: CallFacts;
+  /** Milliseconds from the request's arrival. */
+  readonly durationMs: number;
+}
+
+/** The entry of a refused request. */
+export function refusalLogEntry(refused: RefusedRequest): LogEntry {
+  const { error, endpoint, trace, facts } = refused;
+  const details = error instanceof ApiError ? error.details : {};
+  const { upstreamStatus, note } = details;
+  const { holder, model, stream } = facts;
+  // An unknown id may be any text of the client: it is not logged.
+  const isOffered = model !== undefined &&
+    refused.gateway.models.model(model) !== undefined;
+  return {
+    request_id: refused.requestId,
+    method: refused.method,
+    path: refused.path,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    status: refused.status,
+    duration_ms: refused.durationMs,
+    ended: "refused",
+    ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+    ...(holder === undefined
+      ? {}
+      : { account_id: holder.accountId, key_id: holder.keyId }),
+    ...(isOffered ? { model } : {}),
+    ...(stream === undefined ? {} : { stream }),
+    ...(upstreamStatus === undefined
+      ? {}
+      : { upstream_status: upstreamStatus }),
+    error: errorText(error),
+    ...reasonOf(error),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+/** The machine-readable reason of an error, and how full the limit was that refused the request. */
+export function reasonOf(
+  error: unknown,
+): Pick<LogEntry, "code" | "why"> {
+  if (error instanceof RefusedKey) return { code: error.reason };
+  if (!(error instanceof ApiError)) return { code: "internal" };
+  const { code, fill, retryAfterSeconds } = error.details;
+  const why: RefusalReason = {
+    ...fill,
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { retry_after_seconds: retryAfterSeconds }),
+  };
+  return {
+    code: code ?? error.kind,
+    ...(Object.keys(why).length === 0 ? {} : { why }),
+  };
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { type Config, readConfig } from "./config.ts";
+import { type ConfigurationEvent, loadedEvent, reload } from "./reload.ts";
+
+const PRICE = { input: 1, output: 1, cache_read: 1, cache_write: 1 };
+
+function read(file: unknown, env: Record<string, string> = {}): Config {
+  return readConfig({
+    env: { GATEWAY_CONFIG: "gateway.json", VENDORA_API_KEY: "k", ...env },
+    readFile: () => typeof file === "string" ? file : JSON.stringify(file),
+  });
+}
+
+const FIRST = { models: { m: { vendor: "vendora", price: PRICE } } };
+
+function reloaded(
+  readNext: () => Config,
+  configure: (next: Config) => void = () => {},
+): {
+  readonly event: ConfigurationEvent | undefined;
+  readonly current: Config;
+} {
+  let current = read(FIRST);
+  let event: ConfigurationEvent | undefined;
+  reload({
+    read: readNext,
+    current: () => current,
+    configure(next) {
+      configure(next);
+      current = next;
+    },
+    onEvent: (one) => event = one,
+  });
+  return { event, current };
+}
+
+Deno.test("reload() makes a valid file take effect and reports its hash", () => {
+  const next = read({ models: { n: { vendor: "vendora", price: PRICE } } });
+  const { event, current } = reloaded(() => next);
+  assert.equal(current, next);
+  assert.equal(event?.type, "configuration_loaded");
+  assert.equal(event.hash, next.configHash);
+  assert.match(event.hash ?? "", /^[0-9a-f]{12}$/);
+});
+
+Deno.test("reload() refuses a file with any problem as a whole, with every reason", () => {
+  const { event, current } = reloaded(() =>
+    read({
+      models: { n: { vendor: "vendora", price: PRICE }, o: { vendor: "x" } },
+      vendors: { y: { kind: "vendorz", api_key_env: "K" } },
+    })
+  );
+  assert.deepEqual(Object.keys(event ?? {}), ["type", "reason", "hash"]);
+  assert.equal(event?.type, "configuration_refused");
+  assert.equal(
+    event.reason,
+    'GATEWAY_CONFIG: gateway.json: vendors.y.kind: there is no kind "vendorz"; did you mean vendora?\n' +
+      "GATEWAY_CONFIG: gateway.json: models.o.vendor: no such vendor",
+  );
+  assert.equal(event.hash, current.configHash);
+  assert.ok(current.catalogue.models.some(({ id }) => id === "m"));
+});
+
+Deno.test("reload() keeps the configuration in force if another one cannot be applied", () => {
+  const { event, current } = reloaded(
+    () => read({ models: {} }),
+    () => {
+      throw new Error("a text that may contain anything");
+    },
+  );
+  assert.ok(current.catalogue.models.some(({ id }) => id === "m"));
+  assert.equal(event?.type, "configuration_refused");
+  assert.equal(event.reason, "the configuration could not be applied");
+});
+
+Deno.test("reload() refuses the change between replay and vendors", () => {
+  const { event } = reloaded(() =>
+    read({ models: {} }, { VENDORA_API_KEY: "" })
+  );
+  assert.equal(event?.type, "configuration_refused");
+  assert.match(event.reason, /at the next start only/);
+});
+
+Deno.test("reload() of the same file changes nothing", () => {
+  const { event } = reloaded(() => read(FIRST));
+  assert.equal(event?.type, "configuration_unchanged");
+});
+
+Deno.test("loadedEvent() names models without a price, except those on this machine or marked free", () => {
+  const event = loadedEvent(read({
+    vendors: {
+      local: { kind: "openai_compatible", preset: "ollama", auth: "none" },
+    },
+    models: {
+      unpriced: { vendor: "vendora" },
+      marked: { vendor: "vendora", price: "free" },
+      local: { vendor: "local", upstream_model: "llama3" },
+    },
+  }));
+  assert.deepEqual(event.type === "configuration_loaded" && event.unpriced, [
+    "unpriced",
+  ]);
+});

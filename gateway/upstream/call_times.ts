@@ -1,0 +1,19 @@
+/**
+ * The times of one attempt at an upstream, for the log and the record of the call.
+ *
+ * @module
+ */
+import type { ApiError } from "../../translate/model/error.ts";
+import type { Candidate } from "./model_registry.ts";
+
+/** When an attempt began, was answered and ended, in Unix milliseconds. */
+export interface CallTimes {
+  readonly candidate: Candidate;
+  readonly startedMs: number;
+  /** Undefined where no reply began. */
+  firstByteMs: number | undefined;
+  /** Undefined while it goes on, and where it lasted until the end of the call. */
+  endedMs: number | undefined;
+  /** Undefined where the attempt did not fail. */
+  error: ApiError | undefined;
+}

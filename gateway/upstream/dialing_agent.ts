@@ -1,0 +1,93 @@
+/**
+ * An undici agent over Deno connections. A connection attempt belongs to the call that waits for it
+ * and ends with that call.
+ *
+ * @module
+ */
+import { Agent, Client, type Dispatcher, Pool } from "undici";
+import { ConnSocket } from "./conn_socket.ts";
+import { type Dial, dialer, type Resolve } from "./dial.ts";
+import { SystemEvents } from "./system_events.ts";
+
+/**
+ * Dispatch options with a way to abort the connection attempt. (The handler cannot carry it: undici
+ * wraps handlers.)
+ */
+export interface DialingOptions extends Dispatcher.DispatchOptions {
+  /**
+   * Called when a connection attempt begins; aborting the controller ends it. Called again if an
+   * idle connection turns out to be closed.
+   */
+  onDialing(attempt: AbortController): void;
+}
+
+/** Creates an agent that keeps idle connections for `keepAliveMs`. */
+export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
+  const dial = dialer(resolve);
+  const events = new SystemEvents();
+  return new Agent({
+    // undici's own time limits are off: their resolution is one second, and their clock outlives
+    // the calls.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    pipelining: 1,
+    factory: (origin, options) =>
+      new Pool(origin, {
+        ...options,
+        factory: (origin, options) =>
+          new DialingClient(origin, options, dial, events),
+      }),
+  });
+}
+
+type OnDialing = DialingOptions["onDialing"];
+
+/** Carries one call at a time, because `pipelining` is 1. */
+class DialingClient extends Client {
+  readonly #current: { onDialing?: OnDialing | undefined };
+
+  constructor(
+    origin: URL,
+    options: Client.Options,
+    dial: Dial,
+    events: SystemEvents,
+  ) {
+    const current: { onDialing?: OnDialing | undefined } = {};
+    super(origin, {
+      ...options,
+      connect: ({ hostname, port, protocol }, done) => {
+        const attempt = new AbortController();
+        const isTls = protocol === "https:";
+        dial({
+          hostname,
+          port: Number(port || (isTls ? 443 : 80)),
+          isTls,
+          signal: attempt.signal,
+        }).then(
+          (conn) => {
+            current.onDialing = undefined;
+            // undici accepts any duplex, but its types name only its own sockets.
+            done(null, new ConnSocket(conn, events) as never);
+          },
+          (error) => {
+            current.onDialing = undefined;
+            done(error, null);
+          },
+        );
+        current.onDialing?.(attempt);
+      },
+    });
+    this.#current = current;
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    if ("onDialing" in options) {
+      this.#current.onDialing = (options as DialingOptions).onDialing;
+    }
+    return super.dispatch(options, handler);
+  }
+}

@@ -1,0 +1,253 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Calls: a list with filters, newest first; refused ones too.
+ *
+ * @module
+ */
+import type { JSX } from "./jsx.d.ts";
+import { callTimeMs } from "../../gateway/accounts/calls/call_record.ts";
+import type {
+  CallQuery,
+  FoundCall,
+} from "../../gateway/accounts/repositories/call_report.ts";
+import {
+  type AccountScope,
+  scopeOf,
+} from "../../gateway/admin/account_scope.ts";
+import type { Visit } from "../../gateway/console/visit.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { Ending, secondsText } from "./call_ending.tsx";
+import { callPage } from "./call_page.tsx";
+import { type Column, DataTable, Foreign } from "./data_table.tsx";
+import { keyNames } from "./day_plot.tsx";
+import { page } from "./layout.tsx";
+import { Money } from "./money.tsx";
+import { Moment } from "./moment.tsx";
+import { seeOther } from "./see_other.ts";
+
+/** The list, the search, and one call. */
+export const CALLS_PAGES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console/calls",
+    handle: (context, visit) =>
+      callsPage(context, visit, scopeOf(visit.holder), "/console"),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console/calls/find",
+    handle: (context) => findCall(context, "/console"),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console/calls/:id",
+    handle: (context, visit) =>
+      callPage(context, visit, scopeOf(visit.holder), "/console"),
+  },
+];
+
+const ENDINGS: readonly string[] = [
+  "complete",
+  "caller_left",
+  "failed",
+  "refused",
+  "lost",
+];
+const PAGE_LENGTH = 50;
+
+/** Leads from the search to the call. */
+export function findCall({ query }: RouteContext, base: string): HttpReply {
+  const id = query.get("id")?.trim() ?? "";
+  return seeOther(
+    id === "" ? `${base}/calls` : `${base}/calls/${encodeURIComponent(id)}`,
+  );
+}
+
+/** A page of calls; without an account in `scope` those of all accounts. */
+export async function callsPage(
+  context: RouteContext,
+  visit: Visit,
+  scope: Partial<AccountScope>,
+  base: string,
+): Promise<HttpReply> {
+  const { query, gateway } = context;
+  const { admin } = gateway;
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const { data, next } = await admin.calls.list({
+    ...filtersOf(value),
+    ...scope,
+    limit: PAGE_LENGTH,
+    ...(value("after") === "" ? {} : { after: value("after") }),
+  });
+  const search = new URLSearchParams(query);
+  search.set("after", next ?? "");
+  const text = (name: string, title: string): JSX.Element => (
+    <label>
+      {title}
+      <input name={name} value={value(name)} placeholder="all" />
+    </label>
+  );
+  return page(
+    context,
+    visit,
+    {
+      title: "Calls",
+      about: "Newest first, refused ones too. No prompt and no reply is kept.",
+      nav: `${base}/calls`,
+    },
+    <>
+      <form class="card row" action={`${base}/calls`}>
+        {scope.accountId === undefined ? text("account", "Account") : null}
+        <label>
+          Ended
+          <select name="ended">
+            <option value="">all</option>
+            {ENDINGS.map((one) => (
+              <option key={one} value={one} selected={one === value("ended")}>
+                {one.replace("_", " ")}
+              </option>
+            ))}
+          </select>
+        </label>
+        {text("model", "Model")}
+        {scope.keyId === undefined ? text("key", "Key") : null}
+        {text("status", "Status")}
+        {text("code", "Reason")}
+        {text("user", "End user")}
+        <label>
+          From (UTC)
+          <input type="date" name="from" value={value("from")} />
+        </label>
+        <label>
+          To (UTC)
+          <input type="date" name="to" value={value("to")} />
+        </label>
+        <button class="main" type="submit">Apply</button>
+      </form>
+      <section class="card">
+        {data.length === 0 ? <p>No calls.</p> : (
+          <DataTable
+            name="Calls"
+            rows={data}
+            columns={callColumns(
+              await keyNames(admin, scope),
+              base,
+              scope.accountId === undefined,
+            )}
+          />
+        )}
+        {next === undefined ? null : (
+          <p>
+            <a href={`${base}/calls?${search}`}>Older calls</a>
+          </p>
+        )}
+      </section>
+    </>,
+  );
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function filtersOf(value: (name: string) => string): CallQuery {
+  const text = (
+    field: keyof CallQuery,
+    name: string,
+  ): Readonly<Record<string, string>> =>
+    value(name) === "" ? {} : { [field]: value(name) };
+  const fromMs = Date.parse(value("from"));
+  const toMs = Date.parse(value("to"));
+  return {
+    ...text("accountId", "account"),
+    ...text("ended", "ended"),
+    ...text("model", "model"),
+    ...text("keyId", "key"),
+    ...text("code", "code"),
+    ...text("user", "user"),
+    ...(/^\d{3}$/.test(value("status"))
+      ? { status: Number(value("status")) }
+      : {}),
+    ...(Number.isNaN(fromMs) ? {} : { fromMs }),
+    // The page's last day is part of it.
+    ...(Number.isNaN(toMs) ? {} : { toMs: toMs + DAY_MS }),
+  };
+}
+
+/** The columns of a list of calls. */
+export function callColumns(
+  names: ReadonlyMap<string, string>,
+  base: string,
+  hasAccount: boolean,
+): readonly Column<FoundCall>[] {
+  return [
+    {
+      name: "Time (UTC)",
+      cell: ({ record }) => <Moment atMs={callTimeMs(record.requestId)} />,
+    },
+    ...(hasAccount
+      ? [{
+        name: "Account",
+        cell: ({ record }: FoundCall) => <Foreign text={record.accountId} />,
+      }]
+      : []),
+    {
+      name: "Model",
+      cell: ({ record }) => <Foreign text={record.model ?? "–"} />,
+    },
+    {
+      name: "Ended",
+      cell: ({ record }) => (
+        <Ending
+          ended={record.ended}
+          status={record.status}
+          code={record.code}
+        />
+      ),
+    },
+    {
+      name: "Whole",
+      number: true,
+      cell: ({ record }) => secondsText(record.durationMs),
+    },
+    {
+      name: "First token",
+      number: true,
+      cell: ({ record }) => secondsText(record.firstTokenMs),
+    },
+    {
+      name: "Cost",
+      number: true,
+      cell: ({ record, entry }) => (
+        <Money
+          microUsd={entry === undefined ? record.microUsd : 0 - entry.microUsd}
+          decimals={6}
+          estimated={entry?.estimated ?? record.estimated}
+        />
+      ),
+    },
+    {
+      name: "Key",
+      cell: ({ record }) => (
+        <Foreign text={names.get(record.keyId) ?? record.keyId} />
+      ),
+    },
+    {
+      name: "Request",
+      cell: ({ record }) => (
+        <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
+          <code>{record.requestId}</code>
+        </a>
+      ),
+    },
+  ];
+}

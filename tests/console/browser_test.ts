@@ -1,0 +1,464 @@
+/** The pages in a real browser: tasks, keyboard, no JavaScript, accessibility, markup. */
+import assert from "node:assert/strict";
+import { STYLE } from "../../routes/console/style.ts";
+import {
+  accessibilityFaults,
+  CHROMIUM,
+  openTab,
+  scrollsSideways,
+  type Tab,
+  withBrowser,
+} from "../support/chromium.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
+import type { Browser, Page } from "../support/playwright.d.ts";
+
+const MARKUP = `<img src=x onerror="alert(1)"><b>"bold"</b>`;
+
+/** An account with a plan, a balance, keys and calls; markup wherever a caller chooses a text. */
+async function fill(gateway: TestGateway): Promise<{ readonly key: string }> {
+  const { admin } = gateway.accounts;
+  await admin.plans.create({
+    id: "team",
+    requestsPerMinute: 600,
+    concurrentRequests: 8,
+    spendPerDayMicroUsd: 20_000_000,
+  });
+  await admin.accounts.create({
+    id: "search",
+    name: MARKUP,
+    planId: "team",
+    billing: "prepaid",
+  });
+  await admin.accounts.topUp("search", { microUsd: 20_000_000, note: MARKUP });
+  const { text: key = "" } = await admin.keys.issue({
+    accountId: "search",
+    name: MARKUP,
+  });
+  for (const model of ["vendora-opus-4-8", "vendorb-5.5", MARKUP]) {
+    const reply = await gateway.post("/v1/messages", {
+      model,
+      max_tokens: 100,
+      metadata: { user_id: MARKUP },
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": key });
+    await reply.text();
+  }
+  await gateway.accounts.flush();
+  return { key };
+}
+
+async function useSession(
+  { context }: Tab,
+  { cookie }: Visitor,
+  url: string,
+): Promise<void> {
+  const [name = "", value = ""] = cookie.split("=");
+  await context.addCookies([{ name, value, url }]);
+}
+
+const browserTest = (
+  name: string,
+  run: (browser: Browser, gateway: TestGateway) => Promise<void>,
+): void =>
+  Deno.test({
+    name,
+    ignore: CHROMIUM === undefined,
+    async fn() {
+      const gateway = await startConsole();
+      try {
+        await withBrowser((browser) => run(browser, gateway));
+      } finally {
+        await gateway.close();
+      }
+    },
+  });
+
+async function status(url: string, key: string): Promise<number> {
+  const reply = await fetch(`${url}/v1/models`, {
+    headers: { "x-api-key": key },
+  });
+  await reply.body?.cancel();
+  return reply.status;
+}
+
+const ACCOUNT_PAGES: readonly string[] = [
+  "/console/",
+  "/console/usage",
+  "/console/usage?by=key",
+  "/console/usage?by=user",
+  "/console/calls",
+  "/console/calls?ended=refused",
+  "/console/keys",
+  "/console/keys/new",
+  "/console/models",
+  "/console/connect/codex",
+  "/console/try",
+  "/console/ledger",
+  "/console/access",
+  "/console/nothing",
+];
+const OPERATOR_PAGES: readonly string[] = [
+  "/console/operator/",
+  "/console/operator/upstreams",
+  "/console/operator/usage",
+  "/console/operator/accounts",
+  "/console/operator/accounts/search",
+  "/console/operator/accounts/top-up/search?usd=5",
+  "/console/operator/plans",
+  "/console/operator/plans/team",
+  "/console/operator/keys",
+  "/console/operator/calls",
+  "/console/operator/ledger",
+];
+
+browserTest(
+  "no page has an accessibility fault, scrolls sideways, shows markup as markup or makes the browser complain",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const { key } = await fill(gateway);
+    const manage = await visit(
+      url,
+      "manage",
+      (await credentialOf(gateway, "manage", "search")).text,
+    );
+    const operator = await visit(url, "operator", ADMIN_TOKEN);
+    const own = await visit(url, "key", key);
+    const shots = Deno.env.get("SCREENSHOTS");
+    for (const width of [1280, 375]) {
+      const tab = await openTab(browser, { viewport: { width, height: 900 } });
+      for (
+        const [visitor, paths] of [
+          [manage, ACCOUNT_PAGES],
+          [own, ["/console/key"]],
+          [operator, OPERATOR_PAGES],
+          [undefined, ["/console/sign-in", "/console/operator/sign-in"]],
+        ] as const
+      ) {
+        if (visitor !== undefined) await useSession(tab, visitor, url);
+        for (const path of paths) {
+          const at = `${path} at ${width}`;
+          await tab.page.goto(`${url}${path}`);
+          assert.equal(
+            /^(?:Not found|Sign in) /.test(await tab.page.title()),
+            path === "/console/nothing" || path === "/console/sign-in",
+            at,
+          );
+          for (const colorScheme of ["light", "dark"] as const) {
+            await tab.page.emulateMedia({ colorScheme });
+            assert.deepEqual(
+              await accessibilityFaults(tab.page),
+              [],
+              `${at}, ${colorScheme}`,
+            );
+            if (shots !== undefined) {
+              await tab.page.screenshot({
+                path: `${shots}/${
+                  path.replaceAll(/\W+/g, "_")
+                }-${width}-${colorScheme}.png`,
+                fullPage: true,
+              });
+            }
+          }
+          assert.equal(await scrollsSideways(tab.page), false, at);
+          assert.equal(await tab.page.locator("img, b b").count(), 0, at);
+          // The browser reports the status of a page that is not found.
+          assert.deepEqual(
+            tab.complaints.splice(0).filter((text) => !/\b404\b/.test(text)),
+            [],
+            at,
+          );
+          if (width === 375) {
+            await tab.page.setViewportSize({ width: 320, height: 900 });
+            assert.equal(
+              await scrollsSideways(tab.page),
+              false,
+              `${path} at 320`,
+            );
+            await tab.page.setViewportSize({ width, height: 900 });
+          }
+        }
+      }
+      await tab.context.close();
+    }
+  },
+);
+
+/** The tasks that a key's or a token's holder comes for; `press` presses what it is given. */
+async function rotateAndRevoke(
+  { page }: Pick<Tab, "page">,
+  url: string,
+  press: (role: "link" | "button", name: string) => Promise<void>,
+): Promise<void> {
+  await page.goto(`${url}/console/keys`);
+  await press("link", "New key");
+  await page.getByLabel("Name").fill("ci");
+  await press("button", "Make the key");
+  const first = await page.getByLabel("The new key").inputValue();
+  assert.equal(await status(url, first), 200);
+  await press("link", "I have stored it: Done");
+  await press("link", "Rotate");
+  await press("button", "Rotate");
+  const second = await page.getByLabel("The new key").inputValue();
+  assert.equal(await status(url, first), 200);
+  assert.equal(await status(url, second), 200);
+  assert.match(
+    await page.getByRole("status").innerText(),
+    /works until \d{4}-\d\d-\d\d/,
+  );
+  await press("link", "I have stored it: Done");
+  await page.getByRole("link", { name: "Revoke" }).first().focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel(/last four characters/).fill(second.slice(-4));
+  await press("button", "Revoke");
+  await page.getByRole("status").waitFor();
+  assert.equal(await status(url, second), 401);
+  assert.equal(await status(url, first), 200);
+}
+
+browserTest(
+  "keys are made, rotated and revoked with the keyboard alone",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto(`${url}/console/sign-in`);
+    // The field has the focus already.
+    await page.keyboard.type((await credentialOf(gateway, "manage")).text);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${url}/console/`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await page.waitForURL(`${url}/console/keys`);
+    await rotateAndRevoke(tab, url, async (role, name) => {
+      await page.getByRole(role, { name, exact: true }).first().focus();
+      await page.keyboard.press("Enter");
+    });
+    await page.keyboard.press("/");
+    await page.keyboard.type("req_x");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "req_x");
+    assert.deepEqual(tab.complaints, []);
+    await tab.context.close();
+  },
+);
+
+browserTest(
+  "keys are made, rotated and revoked without JavaScript, and usage is read",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const tab = await openTab(browser, { javaScriptEnabled: false });
+    const { page } = tab;
+    await fill(gateway);
+    await page.goto(`${url}/console/sign-in`);
+    await page.getByLabel("Key, token or code").fill(
+      (await credentialOf(gateway, "manage", "search")).text,
+    );
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await rotateAndRevoke(
+      tab,
+      url,
+      (role, name) =>
+        page.getByRole(role, { name, exact: true }).first().click(),
+    );
+    await page.goto(`${url}/console/usage`);
+    await page.locator("select[name=by]").selectOption("key");
+    await page.getByRole("button", { name: "Apply" }).click();
+    assert.match(await page.locator("tfoot").innerText(), /^Sum\s+2\b/);
+    await page.goto(`${url}/console/try`);
+    await page.getByText("Without JavaScript, use a terminal:").waitFor();
+    await tab.context.close();
+  },
+);
+
+browserTest(
+  "a sign-in link opens with one press, and only once",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const { text } = await gateway.accounts.admin.signInCodes.create({
+      accountId: "default",
+      scope: "manage",
+    });
+    const open = async (): Promise<Tab> => {
+      const tab = await openTab(browser);
+      await tab.page.goto(`${url}/console/sign-in#${text}`);
+      await tab.page.getByRole("button", { name: "Open" }).click();
+      return tab;
+    };
+    const first = await open();
+    await first.page.waitForURL(`${url}/console/`);
+    assert.match(await first.page.content(), /No calls yet/);
+    const second = await open();
+    await second.page.getByText(/this code is unknown, was used/).waitFor();
+    assert.ok(!(await second.page.content()).includes(text));
+    await first.context.close();
+    await second.context.close();
+  },
+);
+
+browserTest(
+  "copying puts the key into the clipboard, and selects it where there is none",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const manage = await visit(
+      url,
+      "manage",
+      (await credentialOf(gateway, "manage")).text,
+    );
+    const made = async (tab: Tab): Promise<{ page: Page; key: string }> => {
+      await useSession(tab, manage, url);
+      await tab.page.goto(`${url}/console/keys/new`);
+      await tab.page.getByLabel("Name").fill("x");
+      await tab.page.getByRole("button", { name: "Make the key" }).click();
+      const key = await tab.page.getByLabel("The new key").inputValue();
+      return { page: tab.page, key };
+    };
+    const allowed = await openTab(browser);
+    await allowed.context.grantPermissions([
+      "clipboard-read",
+      "clipboard-write",
+    ]);
+    const one = await made(allowed);
+    await one.page.getByRole("button", { name: "Copy" }).first().click();
+    await one.page.getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal(
+      await one.page.evaluate("navigator.clipboard.readText()"),
+      one.key,
+    );
+    const denied = await openTab(browser);
+    const other = await made(denied);
+    await other.page.evaluate(
+      "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
+    );
+    await other.page.getByRole("button", { name: "Copy" }).first().click();
+    await other.page.getByRole("button", { name: /Selected/ }).waitFor();
+    assert.equal(
+      await other.page.evaluate(
+        "document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)",
+      ),
+      other.key,
+    );
+    await allowed.context.close();
+    await denied.context.close();
+  },
+);
+
+browserTest(
+  "a form on another port of the same host is sent with the cookie and refused",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const tab = await openTab(browser);
+    await useSession(
+      tab,
+      await visit(url, "manage", (await credentialOf(gateway, "manage")).text),
+      url,
+    );
+    let sent = "";
+    const evil = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      (request) => {
+        sent = request.headers.get("cookie") ?? "";
+        return new Response(
+          `<form method="post" action="${url}/console/keys/new"><input name="name" value="theirs"></form><script>document.forms[0].submit()</script>`,
+          { headers: { "content-type": "text/html" } },
+        );
+      },
+    );
+    try {
+      await tab.page.goto(`http://127.0.0.1:${evil.addr.port}/`);
+      await tab.page.getByText(
+        "this form was not sent by a page of this console",
+      )
+        .waitFor();
+      assert.match(sent, /^console=/);
+      assert.deepEqual(
+        (await gateway.accounts.admin.keys.list({ accountId: "default" })).data,
+        [],
+      );
+    } finally {
+      await tab.context.close();
+      await evil.shutdown();
+    }
+  },
+);
+
+browserTest(
+  "usage shows the same sums far east and far west",
+  async (browser, gateway) => {
+    await fill(gateway);
+    const manage = await visit(
+      gateway.url,
+      "manage",
+      (await credentialOf(gateway, "manage", "search")).text,
+    );
+    const texts: string[] = [];
+    for (const timezoneId of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
+      const tab = await openTab(browser, { timezoneId });
+      await useSession(tab, manage, gateway.url);
+      await tab.page.goto(`${gateway.url}/console/usage`);
+      texts.push(await tab.page.locator("main").innerText());
+      await tab.context.close();
+    }
+    assert.equal(texts[0], texts[1]);
+  },
+);
+
+browserTest(
+  "a prompt is tried with a pasted key, and the key is in no request of the console",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const { key } = await fill(gateway);
+    const tab = await openTab(browser);
+    await useSession(tab, await visit(url, "key", key), url);
+    const { page } = tab;
+    await page.goto(`${url}/console/try`);
+    await page.getByLabel("API key").fill(key);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("link", { name: /What it cost: req_/ }).waitFor();
+    assert.notEqual(await page.locator("[data-reply-text]").innerText(), "");
+    assert.deepEqual(tab.complaints, []);
+    await tab.context.close();
+  },
+);
+
+browserTest(
+  "an account is let in by an operator: created, topped up, given a link",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto(`${url}/console/operator/sign-in`);
+    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "Accounts", exact: true }).click();
+    await page.getByRole("link", { name: "New account" }).click();
+    await page.locator("main form.card input[name=id]").fill("newcomers");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.locator("input[name=usd]").fill("12.50");
+    await page.getByRole("button", { name: "Top up" }).click();
+    await page.getByRole("button", { name: "Confirm" }).click();
+    await page.getByText("$12.500000").waitFor();
+    await page.getByRole("button", { name: "Sign-in link" }).click();
+    const link = await page.getByLabel("The new sign-in link").inputValue();
+    const { balanceMicroUsd } = await gateway.accounts.admin.accounts.get(
+      "newcomers",
+    );
+    assert.equal(balanceMicroUsd, 12_500_000);
+    const guest = await openTab(browser);
+    await guest.page.goto(link);
+    await guest.page.getByRole("button", { name: "Open" }).click();
+    await guest.page.getByText("newcomers").first().waitFor();
+    assert.deepEqual([...tab.complaints, ...guest.complaints], []);
+    await guest.context.close();
+    await tab.context.close();
+  },
+);
+
+Deno.test("the style sheet stays under 8 KB", () => {
+  assert.ok(new TextEncoder().encode(STYLE).length < 8192);
+});

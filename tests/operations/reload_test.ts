@@ -1,0 +1,163 @@
+/** A configuration file that changes while the gateway runs. */
+import assert from "node:assert/strict";
+import {
+  COMPLETION,
+  type HostUpstream,
+  startHostUpstream,
+} from "../support/host_upstream.ts";
+import { startProgram } from "../support/program.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+
+const MODEL = "house-model";
+
+/** A file whose only model is at one host, at one price. */
+function fileOf(host: HostUpstream, price: number): string {
+  return JSON.stringify({
+    vendors: {
+      host: {
+        kind: "openai_compatible",
+        base_url: `${host.url}/v1`,
+        auth: "none",
+      },
+    },
+    models: {
+      [MODEL]: {
+        price: {
+          input: price * 1_000_000,
+          output: price * 1_000_000,
+          cache_read: 0,
+          cache_write: 0,
+        },
+        candidates: [{ vendor: "host", upstream_model: "m" }],
+      },
+    },
+  });
+}
+
+const BODY = { model: MODEL, messages: [{ role: "user", content: "Hi" }] };
+
+Deno.test("a call under way keeps its upstream and price; the next call has the new ones", async () => {
+  const first = startHostUpstream();
+  const second = startHostUpstream();
+  const arrived = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  first.answer(async () => {
+    arrived.resolve();
+    await release.promise;
+    return Response.json(COMPLETION);
+  });
+  second.answer(() => Response.json(COMPLETION));
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json" },
+    configFile: fileOf(first, 1),
+  });
+  const costOf = async (response: Response): Promise<number | undefined> => {
+    assert.equal(response.status, 200);
+    await response.body?.cancel();
+    const id = response.headers.get("request-id");
+    return (await gateway.logEntry((entry) => entry.request_id === id))
+      .cost_micro_usd;
+  };
+  try {
+    const underWay = gateway.post("/v1/chat/completions", BODY);
+    await arrived.promise;
+    gateway.configure(fileOf(second, 10));
+    assert.equal(
+      await costOf(await gateway.post("/v1/chat/completions", BODY)),
+      50,
+    );
+    release.resolve();
+    assert.equal(await costOf(await underWay), 5);
+    assert.deepEqual(
+      [first.requests.length, second.requests.length],
+      [1, 1],
+    );
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
+  } finally {
+    release.resolve();
+    await gateway.close();
+    await first.close();
+    await second.close();
+  }
+});
+
+Deno.test("candidates of an unchanged vendor keep their health; those of a changed one begin anew", async () => {
+  const first = startHostUpstream();
+  const second = startHostUpstream();
+  first.answer(() =>
+    new Response("{}", { status: 429, headers: { "retry-after": "60" } })
+  );
+  second.answer(() =>
+    new Response("{}", { status: 429, headers: { "retry-after": "60" } })
+  );
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json" },
+    configFile: fileOf(first, 1),
+  });
+  const isResting = (): boolean =>
+    gateway.gateway.models.allCandidates.some(({ name, health }) =>
+      name === "host/m" && health.coolingDownUntilMs(Date.now()) !== undefined
+    );
+  try {
+    const response = await gateway.post("/v1/chat/completions", BODY);
+    await response.body?.cancel();
+    assert.equal(isResting(), true);
+    gateway.configure(fileOf(first, 2));
+    assert.equal(isResting(), true);
+    gateway.configure(fileOf(second, 2));
+    assert.equal(isResting(), false);
+  } finally {
+    await gateway.close();
+    await first.close();
+    await second.close();
+  }
+});
+
+Deno.test("the program takes a changed file on SIGHUP and by looking at it, and refuses a wrong one with its reason", async () => {
+  const host = startHostUpstream();
+  host.answer(() => Response.json(COMPLETION));
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/gateway.json`;
+  await Deno.writeTextFile(path, fileOf(host, 1));
+  try {
+    await using program = await startProgram({
+      folder,
+      env: {
+        GATEWAY_CONFIG: path,
+        GATEWAY_KEY: TEST_KEY,
+        GATEWAY_ADMIN_TOKEN: "0123456789abcdef",
+      },
+    });
+    const inForce = async (): Promise<string> => {
+      const response = await fetch(`${program.url}/readyz?verbose`, {
+        headers: { authorization: "Bearer 0123456789abcdef" },
+      });
+      return (await response.json()).configuration.hash;
+    };
+    const before = await inForce();
+    await program.printed(
+      new RegExp(`"configuration_loaded","hash":"${before}"`),
+    );
+    await Deno.writeTextFile(path, fileOf(host, 2));
+    program.signal("SIGHUP");
+    // The first line is that of the start.
+    await program.printed(/configuration_loaded[^]*configuration_loaded/);
+    const after = await inForce();
+    assert.notEqual(after, before);
+    await Deno.writeTextFile(path, '{"modles": {}}');
+    await program.printed(/configuration_refused.*modles/);
+    assert.equal(await inForce(), after);
+    const response = await fetch(`${program.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
+      body: JSON.stringify(BODY),
+    });
+    assert.equal(response.status, 200);
+    await response.body?.cancel();
+  } finally {
+    await host.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

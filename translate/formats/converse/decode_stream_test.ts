@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { PLAIN_CONTEXT } from "../../dialect.ts";
+import { foldReply, type ReplyEvent } from "../../model/reply.ts";
+import { joinPieces } from "../../bytes/buffers.ts";
+import { AwsEventStream } from "../../stream/aws_event_stream.ts";
+import { sseParser } from "../../stream/sse.ts";
+import { awsFrame } from "../../testing/aws_frames.ts";
+import { converse } from "./mod.ts";
+
+type WireEvent = readonly [string, object];
+
+/** As Bedrock sends it: no start for text and reasoning, usage after the stop, padding `p`. */
+const STREAM: readonly WireEvent[] = [
+  ["messageStart", { role: "assistant", p: "abc" }],
+  [
+    "contentBlockDelta",
+    { contentBlockIndex: 0, delta: { reasoningContent: { text: "Hm" } } },
+  ],
+  [
+    "contentBlockDelta",
+    { contentBlockIndex: 0, delta: { reasoningContent: { signature: "sig" } } },
+  ],
+  ["contentBlockStop", { contentBlockIndex: 0 }],
+  [
+    "contentBlockDelta",
+    { contentBlockIndex: 1, delta: { text: "I look" }, p: "abcd" },
+  ],
+  ["contentBlockDelta", { contentBlockIndex: 1, delta: { text: " it up." } }],
+  ["contentBlockStop", { contentBlockIndex: 1 }],
+  ["contentBlockStart", {
+    contentBlockIndex: 2,
+    start: { toolUse: { toolUseId: "tooluse_1", name: "get_weather" } },
+  }],
+  ["contentBlockDelta", {
+    contentBlockIndex: 2,
+    delta: { toolUse: { input: '{"city":' } },
+  }],
+  ["contentBlockDelta", {
+    contentBlockIndex: 2,
+    delta: { toolUse: { input: '"Ulm"}' } },
+  }],
+  ["contentBlockStop", { contentBlockIndex: 2 }],
+  ["messageStop", { stopReason: "tool_use" }],
+  ["metadata", {
+    usage: {
+      inputTokens: 10,
+      outputTokens: 20,
+      totalTokens: 35,
+      cacheReadInputTokens: 5,
+      cacheWriteInputTokens: 0,
+    },
+    metrics: { latencyMs: 900 },
+  }],
+];
+
+const WHOLE = {
+  output: {
+    message: {
+      role: "assistant",
+      content: [
+        {
+          reasoningContent: {
+            reasoningText: { text: "Hm", signature: "sig" },
+          },
+        },
+        { text: "I look it up." },
+        {
+          toolUse: {
+            toolUseId: "tooluse_1",
+            name: "get_weather",
+            input: { city: "Ulm" },
+          },
+        },
+      ],
+    },
+  },
+  stopReason: "tool_use",
+  usage: {
+    inputTokens: 10,
+    outputTokens: 20,
+    totalTokens: 35,
+    cacheReadInputTokens: 5,
+    cacheWriteInputTokens: 0,
+  },
+  metrics: { latencyMs: 900 },
+};
+
+function framesOf(stream: readonly WireEvent[]): Uint8Array {
+  return joinPieces(stream.map(([type, data]) =>
+    awsFrame({
+      ":event-type": type,
+      ":content-type": "application/json",
+      ":message-type": "event",
+    }, JSON.stringify(data))
+  ));
+}
+
+/** The events of binary frames that arrive in these chunks. */
+function decoded(...chunks: readonly Uint8Array[]): readonly ReplyEvent[] {
+  const binary = new AwsEventStream(converse.decodeError);
+  const parser = sseParser();
+  const decoder = converse.streamDecoder(PLAIN_CONTEXT);
+  const events = chunks.flatMap((chunk) =>
+    parser.push(binary.push(chunk)).flatMap((frame) => decoder.push(frame))
+  );
+  return [
+    ...events,
+    ...parser.end().flatMap((frame) => decoder.push(frame)),
+    ...decoder.end(),
+  ];
+}
+
+const stream = (events: readonly WireEvent[]) => decoded(framesOf(events));
+
+Deno.test("a stream adds up to the whole reply", () => {
+  const reply = foldReply(stream(STREAM));
+  assert.deepEqual(
+    reply,
+    foldReply(converse.decodeReply(WHOLE, PLAIN_CONTEXT)),
+  );
+  assert.deepEqual(reply, {
+    blocks: [
+      {
+        kind: "reasoning",
+        text: "Hm",
+        signature: { from: "converse", value: "sig" },
+      },
+      { kind: "text", text: "I look it up." },
+      {
+        kind: "tool",
+        id: "tooluse_1",
+        name: "get_weather",
+        text: '{"city":"Ulm"}',
+      },
+    ],
+    usage: { input: 10, output: 20, cacheRead: 5, cacheWrite: 0 },
+    stop: { reason: "tool_use", raw: "tool_use" },
+  });
+});
+
+Deno.test("a stream gives the same events, wherever its bytes are cut", () => {
+  const bytes = framesOf(STREAM);
+  const whole = decoded(bytes);
+  for (let at = 1; at < bytes.length; at++) {
+    assert.deepEqual(
+      decoded(bytes.subarray(0, at), bytes.subarray(at)),
+      whole,
+      `cut at ${at}`,
+    );
+  }
+});
+
+Deno.test("a stream without its last events ends in an error, except without its usage alone", () => {
+  for (let count = 0; count < STREAM.length; count++) {
+    const last = stream(STREAM.slice(0, count)).at(-1);
+    assert.equal(
+      last?.type,
+      count === STREAM.length - 1 ? "end" : "error",
+      `${count} events`,
+    );
+  }
+});
+
+Deno.test("nothing follows the end", () => {
+  const events = stream([...STREAM, ...STREAM]);
+  assert.deepEqual(events, stream(STREAM));
+});
+
+const STOPS: readonly (readonly [string, string])[] = [
+  ["end_turn", "end"],
+  ["max_tokens", "max_tokens"],
+  ["stop_sequence", "stop_sequence"],
+  ["tool_use", "tool_use"],
+  ["guardrail_intervened", "refusal"],
+  ["content_filtered", "refusal"],
+  ["model_context_window_exceeded", "context_window"],
+  ["malformed_tool_use", "other"],
+];
+
+for (const [raw, reason] of STOPS) {
+  Deno.test(`the stop reason ${raw} is ${reason}`, () => {
+    const { stop } = foldReply(stream([["messageStop", { stopReason: raw }]]));
+    assert.deepEqual(stop, { reason, raw });
+  });
+}
+
+Deno.test("parts of unknown kinds are skipped, with their deltas", () => {
+  const reply = foldReply(stream([
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockStart", { contentBlockIndex: 0, start: { image: {} } }],
+    ["contentBlockDelta", { contentBlockIndex: 0, delta: { image: {} } }],
+    ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "no" } }],
+    ["contentBlockStop", { contentBlockIndex: 0 }],
+    ["contentBlockDelta", { contentBlockIndex: 1, delta: { text: "yes" } }],
+    ["messageStop", { stopReason: "end_turn" }],
+  ]));
+  assert.deepEqual(reply.blocks, [{ kind: "text", text: "yes" }]);
+});
+
+Deno.test("redacted reasoning keeps its value", () => {
+  const { blocks } = foldReply(stream([
+    ["contentBlockDelta", {
+      contentBlockIndex: 0,
+      delta: { reasoningContent: { redactedContent: "cmVk" } },
+    }],
+    ["contentBlockStop", { contentBlockIndex: 0 }],
+    ["messageStop", { stopReason: "end_turn" }],
+  ]));
+  assert.deepEqual(blocks, [{
+    kind: "reasoning",
+    text: "",
+    signature: { from: "converse", value: "cmVk", redacted: true },
+  }]);
+});
+
+Deno.test("a reply that is no message, and a call without a name, are errors", () => {
+  for (
+    const body of [
+      null,
+      {},
+      { message: "no" },
+      { output: { message: { content: [{ toolUse: {} }] } } },
+    ]
+  ) {
+    const events = converse.decodeReply(body, PLAIN_CONTEXT);
+    assert.equal(events.at(-1)?.type, "error");
+  }
+});

@@ -1,0 +1,82 @@
+/**
+ * Encodes images and documents for the Converse format, and refuses what it does not support.
+ *
+ * @module
+ */
+import { base64Text } from "../../bytes/data_url.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import { type ApiError, invalidField } from "../../model/error.ts";
+import type {
+  AudioPart,
+  DocumentPart,
+  FieldNames,
+  ImagePart,
+} from "../../model/request.ts";
+
+const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["image/jpeg", "jpeg"],
+  ["image/png", "png"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+]);
+const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["application/pdf", "pdf"],
+  ["text/csv", "csv"],
+  ["text/html", "html"],
+  ["text/markdown", "md"],
+  ["text/plain", "txt"],
+]);
+
+/**
+ * The blocks of an image or a document. `words` are the client's field names, `number` counts documents: their names must differ.
+ *
+ * @throws {ApiError} `invalid_request` for media that the format does not support
+ */
+export function mediaBlocks(
+  part: ImagePart | DocumentPart | AudioPart,
+  words: FieldNames,
+  number: number,
+): readonly JsonObject[] {
+  const refuse = (problem: string): ApiError =>
+    invalidField(
+      part.at ?? words.messages,
+      `${words[part.type]} cannot be sent to this model${problem}`,
+    );
+  if (part.type === "audio") throw refuse("");
+  const { source } = part;
+  if (source.type === "url") throw refuse(" by its address; send its bytes");
+  if (part.type === "image") {
+    const format = source.type === "base64"
+      ? IMAGE_FORMATS.get(source.mediaType)
+      : undefined;
+    if (format === undefined || source.type !== "base64") {
+      throw refuse(` unless it is ${[...IMAGE_FORMATS.keys()].join(", ")}`);
+    }
+    return [{ image: { format, source: { bytes: source.data } } }];
+  }
+  const about = part.context === undefined || part.context.trim() === ""
+    ? []
+    : [{ text: part.context }];
+  if (source.type === "text") return [...about, { text: source.text }];
+  const format = DOCUMENT_FORMATS.get(source.mediaType);
+  if (format !== undefined) {
+    return [...about, {
+      document: {
+        format,
+        name: documentName(part.title, number),
+        source: { bytes: source.data },
+      },
+    }];
+  }
+  if (source.mediaType.startsWith("text/")) {
+    return [...about, { text: base64Text(source.data) }];
+  }
+  throw refuse(" unless it is application/pdf or text");
+}
+
+/** Letters, digits, single blanks, hyphens, parentheses and brackets only. */
+function documentName(title: string | undefined, number: number): string {
+  const name = (title ?? "").replaceAll(/[^A-Za-z0-9()[\] -]+/g, " ")
+    .replaceAll(/ +/g, " ").trim().slice(0, 100).trim();
+  return `${name === "" ? "document" : name} ${number}`;
+}

@@ -1,0 +1,322 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../bytes/json.ts";
+import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
+import { ApiError } from "../../model/error.ts";
+import type { GenerationRequest, Part } from "../../model/request.ts";
+import { sampleRequest } from "../../testing/sample_request.ts";
+import { converse } from "./mod.ts";
+
+const CAN = DEFAULT_CAPABILITIES.converse;
+
+function encode(request: Partial<GenerationRequest>, can = CAN) {
+  return converse.encodeRequest(sampleRequest(request), can);
+}
+
+const user = (...parts: Part[]) => ({ role: "user" as const, parts });
+const assistant = (...parts: Part[]) => ({ role: "assistant" as const, parts });
+const text = (value: string) => ({ type: "text" as const, text: value });
+const CALL: Part = {
+  type: "tool_call",
+  id: "call_1",
+  name: "get_weather",
+  arguments: '{"city":"Ulm"}',
+};
+const WEATHER = {
+  type: "function" as const,
+  name: "get_weather",
+  description: "Weather of a city",
+  parameters: { type: "object", properties: { city: { type: "string" } } },
+};
+const SPEC: JsonObject = {
+  toolSpec: {
+    name: "get_weather",
+    description: "Weather of a city",
+    inputSchema: { json: WEATHER.parameters },
+  },
+};
+
+Deno.test("encodeRequest() writes a conversation with settings, and neither model nor stream", () => {
+  const { body, dropped } = encode({
+    model: "amazon.nova-pro-v1:0",
+    stream: true,
+    system: [text("Be brief."), text(" ")],
+    turns: [
+      user(text("Hi"), text("")),
+      assistant(text("Hello")),
+      user(text("Bye")),
+    ],
+    maxTokens: 64,
+    temperature: 0.5,
+    topP: 0.9,
+    stop: ["END"],
+  });
+  assert.deepEqual(body, {
+    system: [{ text: "Be brief." }],
+    messages: [
+      { role: "user", content: [{ text: "Hi" }] },
+      { role: "assistant", content: [{ text: "Hello" }] },
+      { role: "user", content: [{ text: "Bye" }] },
+    ],
+    inferenceConfig: {
+      maxTokens: 64,
+      temperature: 0.5,
+      topP: 0.9,
+      stopSequences: ["END"],
+    },
+  });
+  assert.deepEqual(dropped, []);
+});
+
+Deno.test("encodeRequest() writes calls, results, and the tools that they need", () => {
+  const { body } = encode({
+    turns: [
+      user(text("Weather?")),
+      assistant(CALL, { ...CALL, id: "call_2", arguments: "" }),
+      user(
+        text("And?"),
+        { type: "tool_result", id: "call_1", content: [text("12 °C")] },
+        { type: "tool_result", id: "call_2", content: [], failed: true },
+      ),
+    ],
+    tools: [WEATHER],
+  });
+  assert.deepEqual(body, {
+    messages: [
+      { role: "user", content: [{ text: "Weather?" }] },
+      {
+        role: "assistant",
+        content: [
+          {
+            toolUse: {
+              toolUseId: "call_1",
+              name: "get_weather",
+              input: { city: "Ulm" },
+            },
+          },
+          {
+            toolUse: { toolUseId: "call_2", name: "get_weather", input: {} },
+          },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          {
+            toolResult: {
+              toolUseId: "call_1",
+              content: [{ text: "12 °C" }],
+            },
+          },
+          {
+            toolResult: {
+              toolUseId: "call_2",
+              content: [{ text: "(no output)" }],
+              status: "error",
+            },
+          },
+          { text: "And?" },
+        ],
+      },
+    ],
+    toolConfig: { tools: [SPEC] },
+  });
+});
+
+const HISTORY = [
+  user(text("Weather?")),
+  assistant(CALL),
+  user({
+    type: "tool_result" as const,
+    id: "call_1",
+    content: [text("12 °C")],
+  }),
+];
+const STUB: JsonObject = {
+  toolSpec: {
+    name: "get_weather",
+    inputSchema: { json: { type: "object", properties: {} } },
+  },
+};
+
+const TOOL_CASES: readonly (readonly [
+  string,
+  Partial<GenerationRequest>,
+  JsonObject | undefined,
+  readonly string[],
+])[] = [
+  [
+    "a conversation with calls and no tools keeps their names",
+    { turns: HISTORY },
+    { tools: [STUB] },
+    [],
+  ],
+  [
+    "a required call",
+    { tools: [WEATHER], toolChoice: { type: "required" } },
+    { tools: [SPEC], toolChoice: { any: {} } },
+    [],
+  ],
+  [
+    "one tool that must be called",
+    { tools: [WEATHER], toolChoice: { type: "tool", name: "get_weather" } },
+    { tools: [SPEC], toolChoice: { tool: { name: "get_weather" } } },
+    [],
+  ],
+  [
+    "no call: the tools are left out",
+    { tools: [WEATHER], toolChoice: { type: "none" } },
+    undefined,
+    [],
+  ],
+  [
+    "no call in a conversation with calls: the choice is named as dropped",
+    { turns: HISTORY, tools: [WEATHER], toolChoice: { type: "none" } },
+    { tools: [SPEC] },
+    ["TOOL_CHOICE"],
+  ],
+  [
+    "a list of allowed tools",
+    {
+      tools: [WEATHER, { ...WEATHER, name: "other" }],
+      toolChoice: { type: "allowed", required: true, names: ["get_weather"] },
+    },
+    { tools: [SPEC], toolChoice: { any: {} } },
+    [],
+  ],
+];
+
+for (const [name, request, toolConfig, dropped] of TOOL_CASES) {
+  Deno.test(`encodeRequest(): ${name}`, () => {
+    const encoded = encode(request);
+    assert.deepEqual(encoded.body["toolConfig"], toolConfig);
+    assert.deepEqual(encoded.dropped, dropped);
+  });
+}
+
+Deno.test("encodeRequest() binds the reply to a schema by a forced tool", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+  const { body, context } = encode({ format: { type: "schema", schema } });
+  assert.equal(context.formatTool, "structured_output");
+  assert.deepEqual(body["toolConfig"], {
+    tools: [{
+      toolSpec: {
+        name: "structured_output",
+        description: "Give the final answer by calling this tool.",
+        inputSchema: { json: schema },
+      },
+    }],
+    toolChoice: { tool: { name: "structured_output" } },
+  });
+  const events = converse.decodeReply({
+    output: {
+      message: {
+        role: "assistant",
+        content: [{
+          toolUse: {
+            toolUseId: "t",
+            name: "structured_output",
+            input: { a: "b" },
+          },
+        }],
+      },
+    },
+    stopReason: "tool_use",
+    usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+  }, context);
+  assert.deepEqual(events.slice(1, 5), [
+    { type: "open", kind: "text" },
+    { type: "delta", text: '{"a":"b"}' },
+    { type: "close" },
+    { type: "stop", reason: "end", raw: "tool_use" },
+  ]);
+});
+
+Deno.test("encodeRequest() writes media by their bytes; documents have names and a text beside them", () => {
+  const { body } = encode({
+    turns: [user(
+      {
+        type: "image",
+        source: { type: "base64", mediaType: "image/png", data: "AAAA" },
+      },
+      {
+        type: "document",
+        title: "Q3_report (final).pdf",
+        source: { type: "base64", mediaType: "application/pdf", data: "BBBB" },
+      },
+    )],
+  });
+  assert.deepEqual(body["messages"], [{
+    role: "user",
+    content: [
+      { image: { format: "png", source: { bytes: "AAAA" } } },
+      {
+        document: {
+          format: "pdf",
+          name: "Q3 report (final) pdf 2",
+          source: { bytes: "BBBB" },
+        },
+      },
+      { text: "See the document." },
+    ],
+  }]);
+  assert.throws(
+    () =>
+      encode({
+        turns: [user({
+          type: "image",
+          source: { type: "url", url: "https://x.example/a.png" },
+          at: "messages[0].content[0]",
+        })],
+      }),
+    (error) =>
+      error instanceof ApiError &&
+      error.details.param === "messages[0].content[0]",
+  );
+});
+
+Deno.test("encodeRequest() lets a conversation begin and end with the user", () => {
+  const { body } = encode({
+    turns: [assistant(text("Hello")), user(text("Hi")), assistant(text("So"))],
+  });
+  const messages = body["messages"] as readonly JsonObject[];
+  assert.deepEqual(messages.map(({ role }) => role), [
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "user",
+  ]);
+});
+
+Deno.test("encodeRequest() sends back only the reasoning that this format signed", () => {
+  const reasoning = (
+    from: "converse" | "messages",
+    redacted = false,
+  ): Part => ({
+    type: "reasoning",
+    text: redacted ? "" : "Hm.",
+    signature: { from, value: "c2ln", ...(redacted ? { redacted } : {}) },
+  });
+  const { body } = encode({
+    turns: [
+      user(text("Hi")),
+      assistant(
+        reasoning("messages"),
+        reasoning("converse"),
+        reasoning("converse", true),
+        text("Hello"),
+      ),
+      user(text("Bye")),
+    ],
+  });
+  const messages = body["messages"] as readonly JsonObject[];
+  assert.deepEqual(messages[1]?.["content"], [
+    {
+      reasoningContent: {
+        reasoningText: { text: "Hm.", signature: "c2ln" },
+      },
+    },
+    { reasoningContent: { redactedContent: "c2ln" } },
+    { text: "Hello" },
+  ]);
+});

@@ -1,0 +1,227 @@
+/**
+ * Decodes a reply in the Converse format, event by event, for streams (`decode_stream.ts`) and
+ * whole replies (`decode_reply.ts`).
+ *
+ * @module
+ */
+import type { DecodeContext } from "../../dialect.ts";
+import { upstreamJson } from "../../bytes/exact_json.ts";
+import {
+  type JsonObject,
+  objectOr,
+  stringIn,
+  textIn,
+} from "../../bytes/json.ts";
+import { ApiError } from "../../model/error.ts";
+import type { ReplyEvent } from "../../model/reply.ts";
+import { readStopReason } from "./stop_reason.ts";
+import { readUsage } from "./usage.ts";
+
+/** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
+export interface ReplyReader {
+  /** The neutral events of one wire event. */
+  read(name: string, data: JsonObject): readonly ReplyEvent[];
+  /** The events at the end of the body. */
+  end(): readonly ReplyEvent[];
+  /** Ends the reply with an error. */
+  fail(error: ApiError): readonly ReplyEvent[];
+}
+
+/** The open block. A `skipped` one has no neutral counterpart; its deltas are ignored. */
+interface BlockRead {
+  readonly kind: "text" | "reasoning" | "tool" | "skipped";
+  /** Its index on the wire. */
+  readonly index: unknown;
+}
+
+/** Makes a {@linkcode ReplyReader} for one reply. */
+export function replyReader(context: DecodeContext): ReplyReader {
+  let events: ReplyEvent[] = [];
+  let started = false;
+  let stopped = false;
+  let done = false;
+  let open: BlockRead | undefined;
+  let calls = 0;
+  let formatCalls = 0;
+
+  const begin = (): void => {
+    if (started) return;
+    started = true;
+    events.push({ type: "start" });
+  };
+  const fail = (error: ApiError): void => {
+    done = true;
+    events.push({ type: "error", error });
+  };
+  const close = (): void => {
+    if (open !== undefined && open.kind !== "skipped") {
+      events.push({ type: "close" });
+    }
+    open = undefined;
+  };
+  const delta = (text: unknown): void => {
+    if (typeof text === "string" && text !== "") {
+      events.push({ type: "delta", text });
+    }
+  };
+  /** Text and reasoning have no start on the wire: their first delta opens them. */
+  const ensure = (kind: "text" | "reasoning", index: unknown): void => {
+    if (open?.kind === kind && open.index === index) return;
+    close();
+    events.push({ type: "open", kind });
+    open = { kind, index };
+  };
+  const startTool = (tool: JsonObject, index: unknown): void => {
+    const name = stringIn(tool["name"]) ?? "";
+    if (name === "") {
+      return fail(
+        new ApiError(
+          "upstream",
+          "the upstream sent a tool call without a name",
+        ),
+      );
+    }
+    const id = textIn(tool["toolUseId"]);
+    open = { kind: "tool", index };
+    if (name === context.formatTool) {
+      formatCalls++;
+      events.push({ type: "open", kind: "text" });
+      return;
+    }
+    calls++;
+    events.push({
+      type: "open",
+      kind: "tool",
+      ...(id === undefined ? {} : { id }),
+      name: context.toolNames.get(name) ?? name,
+    });
+  };
+  const startBlock = (start: JsonObject, index: unknown): void => {
+    close();
+    if (start["toolUse"] !== undefined) {
+      return startTool(objectOr(start["toolUse"]), index);
+    }
+    // Parts newer than this file. Text and reasoning wait for their first delta.
+    if (Object.keys(start).some((key) => !LAZY.has(key))) {
+      open = { kind: "skipped", index };
+    }
+  };
+  const reasoning = (part: JsonObject, index: unknown): void => {
+    const value = textIn(part["signature"]) ?? textIn(part["redactedContent"]);
+    if (value === undefined && typeof part["text"] !== "string") return;
+    ensure("reasoning", index);
+    delta(part["text"]);
+    if (value === undefined) return;
+    const redacted = part["redactedContent"] !== undefined;
+    events.push({
+      type: "sign",
+      signature: {
+        from: "converse",
+        value,
+        ...(redacted ? { redacted } : {}),
+      },
+    });
+  };
+  const more = (part: JsonObject, index: unknown): void => {
+    if (open?.kind === "skipped" && open.index === index) return;
+    if (typeof part["text"] === "string" && part["text"] !== "") {
+      ensure("text", index);
+      delta(part["text"]);
+    } else if (part["reasoningContent"] !== undefined) {
+      reasoning(objectOr(part["reasoningContent"]), index);
+    } else if (part["toolUse"] !== undefined) {
+      if (open?.kind !== "tool" || open.index !== index) {
+        return fail(
+          new ApiError(
+            "upstream",
+            "the upstream sent input of a tool call that has not begun",
+          ),
+        );
+      }
+      delta(objectOr(part["toolUse"])["input"]);
+    }
+  };
+  const stop = (raw: string): void => {
+    close();
+    stopped = true;
+    const reason = readStopReason(raw);
+    events.push({
+      type: "stop",
+      reason: reason === "tool_use" && formatCalls > 0 && calls === 0
+        ? "end"
+        : reason,
+      raw,
+    });
+  };
+  const end = (): void => {
+    if (!stopped) {
+      return fail(
+        new ApiError(
+          "upstream",
+          "the upstream's stream ended before its answer was finished",
+        ),
+      );
+    }
+    done = true;
+    events.push({ type: "end" });
+  };
+  const metadata = (data: JsonObject): void => {
+    const usage = readUsage(data["usage"]);
+    if (Object.keys(usage).length > 0) events.push({ type: "usage", usage });
+    // It is the last event; the usage comes with it.
+    if (stopped) end();
+  };
+  /** A block of a whole reply. */
+  const block = (part: JsonObject, index: unknown): void => {
+    const { toolUse, reasoningContent } = part;
+    if (toolUse !== undefined) {
+      const call = objectOr(toolUse);
+      startTool(call, index);
+      if (!done && call["input"] !== undefined) {
+        delta(upstreamJson(call["input"]));
+      }
+    } else if (reasoningContent !== undefined) {
+      const content = objectOr(reasoningContent);
+      reasoning({ ...content, ...objectOr(content["reasoningText"]) }, index);
+    } else more(part, index);
+    close();
+  };
+
+  const collected = (work: () => void): readonly ReplyEvent[] => {
+    if (done) return [];
+    events = [];
+    work();
+    return events;
+  };
+  return {
+    read: (name, data) =>
+      collected(() => {
+        const index = data["contentBlockIndex"];
+        switch (name) {
+          case "messageStart":
+            return begin();
+          case "contentBlockStart":
+            begin();
+            return startBlock(objectOr(data["start"]), index);
+          case "contentBlockDelta":
+            begin();
+            return more(objectOr(data["delta"]), index);
+          case "contentBlockStop":
+            return close();
+          case "block":
+            begin();
+            return block(data, index);
+          case "messageStop":
+            begin();
+            return stop(textIn(data["stopReason"]) ?? "end_turn");
+          case "metadata":
+            return metadata(data);
+        }
+      }),
+    end: () => collected(end),
+    fail: (error) => collected(() => fail(error)),
+  };
+}
+
+/** Kinds of start whose block opens with its first delta. */
+const LAZY: ReadonlySet<string> = new Set(["text", "reasoningContent"]);

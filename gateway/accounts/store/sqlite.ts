@@ -142,7 +142,8 @@ export function openSqliteStore(
           lastWrite = { cacheOwner, version };
           return result;
         } catch (error) {
-          if (database.isTransaction) database.exec("ROLLBACK");
+          // Undefined in Deno 2.5.
+          if (database.isTransaction ?? true) database.exec("ROLLBACK");
           throw error;
         }
       })

@@ -25,7 +25,7 @@ export function textPieces(plan: ReplyPlan): string[] {
   );
 }
 
-/** The frames of one stream. */
+/** Frames without HTTP around them, in three parts. */
 export interface StreamFrames {
   /** Before the first text. */
   readonly opening: readonly string[];

@@ -18,6 +18,7 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
+import { ACCOUNT_LEDGER_ROUTES } from "./account_ledger.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
@@ -43,6 +44,7 @@ const API_ROUTES: readonly Route[] = [
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
   ...CALLS_ROUTES,
+  ...ACCOUNT_LEDGER_ROUTES,
   ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,

@@ -18,6 +18,7 @@ import {
   callReply,
   ownCallsQuery,
 } from "../gateway/admin/calls.ts";
+import { ledgerListReply, ownLedgerQuery } from "../gateway/admin/ledger.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
@@ -97,6 +98,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The usage of the key",
     query: ownUsageQuery,
     reply: usageReportReply,
+  },
+  listOwnLedger: {
+    summary: "The ledger of the account",
+    query: ownLedgerQuery,
+    reply: ledgerListReply,
   },
   listOwnCalls: {
     summary: "The calls that the credential may see, newest first",

@@ -116,3 +116,38 @@ async function* csv(pages: Pages): AsyncGenerator<string, void, void> {
 async function* lines(pages: Pages): AsyncGenerator<string, void, void> {
   for await (const page of pages) yield jsonLines(page);
 }
+
+const { account: _, ...OWN_FILTERS } = FILTERS;
+const OWN_LIST = {
+  ...PAGE_FIELDS,
+  ...OWN_FILTERS,
+  order: z.enum(["oldest", "newest"]).default("newest").describe(
+    "which entry comes first",
+  ),
+};
+
+/** Query of {@linkcode ownLedger}. */
+export const ownLedgerQuery: z.ZodObject<typeof OWN_LIST, z.core.$strict> = z
+  .strictObject(OWN_LIST);
+/** JSON form of a page of the ledger. */
+export const ledgerListReply: z.ZodType = listOf(ledgerEntryReply);
+
+/**
+ * One page of an account's ledger, for the holder of an account token.
+ *
+ * @throws {ApiError} `invalid_request` naming the field of the query; `unavailable`
+ */
+export async function ownLedger(
+  admin: Admin,
+  accountId: string,
+  query: JsonObject,
+): Promise<JsonObject> {
+  const filters = checked(ownLedgerQuery, query);
+  return listLedgerJson(
+    await admin.ledger({
+      ...filtersOf({ ...filters, account: accountId }),
+      ...pageOf(filters),
+      newestFirst: filters.order === "newest",
+    }),
+  );
+}

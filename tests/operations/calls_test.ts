@@ -355,6 +355,42 @@ test("a call of another key is not found, and not listed", async (gateway) => {
   assert.match(await foreign.text(), /"param":"key"/);
 });
 
+test("an account token sees the calls of all keys and the ledger of its account, a key not the ledger", async (gateway) => {
+  const { admin } = gateway.accounts;
+  const mine = await holder(gateway);
+  const other = await holder(gateway);
+  const second = await admin.keys.issue({ accountId: mine.account });
+  const ids: string[] = [];
+  for (const key of [mine.key, second.text ?? "", other.key]) {
+    const response = await ask(gateway, key);
+    await response.text();
+    ids.push(requestIdOf(response));
+    await ledgerEntryOf(gateway, requestIdOf(response));
+  }
+  await gateway.accounts.calls?.flush();
+  const { text: token = "" } = await admin.tokens.issue({
+    accountId: mine.account,
+    scope: "read",
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  const idsOf = async (path: string): Promise<readonly unknown[]> => {
+    const { data } = await get(gateway.url, path, headers);
+    assert.ok(Array.isArray(data));
+    return data.filter(isObject).map((one) => one["request_id"]);
+  };
+  assert.deepEqual(await idsOf("/v1/calls"), [ids[1], ids[0]]);
+  assert.deepEqual(await idsOf(`/v1/calls?key=${mine.id}`), [ids[0]]);
+  assert.deepEqual(await idsOf(`/v1/calls?key=${other.id}`), []);
+  assert.deepEqual(await idsOf("/v1/account/ledger?kind=charge"), [
+    ids[1],
+    ids[0],
+  ]);
+  const refused = await fetch(`${gateway.url}/v1/account/ledger`, {
+    headers: { "x-api-key": mine.key },
+  });
+  assert.equal(refused.status, 403, await refused.text());
+});
+
 test("no record contains a prompt, a reply, a header or a key", async (gateway) => {
   const { key, id } = await holder(gateway);
   const secret = "Xyzzy";

@@ -10,7 +10,7 @@ import type { DialectName } from "../../translate/model/request.ts";
 import { withHostErrors } from "../../translate/host_errors.ts";
 import { redactKey } from "../../translate/model/redact_key.ts";
 import type { VendorAccess } from "../config.ts";
-import type { HostRequest } from "../../translate/stream/relay.ts";
+import type { HostRequest } from "../../translate/upstream_request.ts";
 import { Breaker } from "./breaker.ts";
 import type { Credential } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";

@@ -1,6 +1,6 @@
 /** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
 import assert from "node:assert/strict";
-import { SETTING_NAMES } from "./gateway/config.ts";
+import { SETTING_NAMES } from "./gateway/setting_forms.ts";
 import { VERSION } from "./gateway/version.ts";
 
 const ROOT = new URL("./", import.meta.url);

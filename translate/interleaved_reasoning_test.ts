@@ -15,7 +15,8 @@ import {
 } from "./bytes/json.ts";
 import { topLevelOf } from "./bytes/json_splice.ts";
 import { messages } from "./formats/messages/mod.ts";
-import { streamRelay, upstreamRequest, wholeReply } from "./stream/relay.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+import { upstreamRequest } from "./upstream_request.ts";
 
 const ENCODE: EncodeContext = {
   model: "m",

@@ -21,12 +21,8 @@ import { ApiError } from "./model/error.ts";
 import { freeTextNames } from "./model/free_text.ts";
 import type { DialectName, GenerationRequest } from "./model/request.ts";
 import { readRequest } from "./stream/read_request.ts";
-import {
-  streamRelay,
-  type UpstreamRequest,
-  upstreamRequest,
-  wholeReply,
-} from "./stream/relay.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+import { type UpstreamRequest, upstreamRequest } from "./upstream_request.ts";
 import type { Relay } from "./stream/relay_interface.ts";
 
 export { ApiError } from "./model/error.ts";
@@ -35,7 +31,7 @@ export type { DialectName, GenerationRequest } from "./model/request.ts";
 export type { Usage } from "./model/reply.ts";
 export type { ReplyProgress } from "./model/reply_progress.ts";
 export type { Relay } from "./stream/relay_interface.ts";
-export type { UpstreamRequest } from "./stream/relay.ts";
+export type { UpstreamRequest } from "./upstream_request.ts";
 
 /** A format that clients speak. */
 export type ClientFormat = "messages" | "chat_completions" | "responses";

@@ -13,7 +13,7 @@ import { ApiError } from "./model/error.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import { topLevelOf } from "./bytes/json_splice.ts";
 import { messages } from "./formats/messages/mod.ts";
-import { upstreamRequest } from "./stream/relay.ts";
+import { upstreamRequest } from "./upstream_request.ts";
 import type { DialectName } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
 

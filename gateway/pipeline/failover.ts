@@ -10,7 +10,7 @@ import type { GenerationRequest } from "../../translate/model/request.ts";
 import type {
   ClientRequest,
   UpstreamRequest,
-} from "../../translate/stream/relay.ts";
+} from "../../translate/upstream_request.ts";
 import type { Gateway } from "../gateway.ts";
 import type { TimerId } from "../timers.ts";
 import {

@@ -16,11 +16,11 @@ import { joinPieces } from "../../translate/bytes/buffers.ts";
 import {
   streamOfWhole,
   streamRelay,
-  type UpstreamRequest,
   wholeOfStream,
   type WholeReply,
   wholeReply,
 } from "../../translate/stream/relay.ts";
+import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { Trace } from "../http/trace.ts";
 import type { Timers } from "../timers.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { UpstreamRequest } from "../../translate/stream/relay.ts";
+import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Trace } from "../http/trace.ts";
 import type { Candidate } from "./model_registry.ts";
 

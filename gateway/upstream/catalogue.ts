@@ -126,11 +126,12 @@ function aliases(
   overrides: CatalogueOverrides,
 ): readonly Model[] {
   return Object.entries(overrides.models ?? {}).flatMap(([id, override]) => {
-    const target = models.find((model) => model.id === override?.alias);
+    if (override?.alias === undefined) return [];
+    const target = models.find((model) => model.id === override.alias);
     return target === undefined ? [] : [{
       ...target,
       id,
-      displayName: override?.display_name ?? target.displayName,
+      displayName: override.display_name ?? target.displayName,
     }];
   });
 }

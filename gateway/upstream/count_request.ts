@@ -10,7 +10,7 @@ import {
   type ClientRequest,
   type UpstreamRequest,
   upstreamRequest,
-} from "../../translate/stream/relay.ts";
+} from "../../translate/upstream_request.ts";
 import type { HostCount } from "./hosts/host.ts";
 import type { Candidate } from "./model_registry.ts";
 

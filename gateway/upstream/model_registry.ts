@@ -10,7 +10,7 @@ import type { DialectName } from "../../translate/model/request.ts";
 import { withHostErrors } from "../../translate/host_errors.ts";
 import { redactKey } from "../../translate/model/redact_key.ts";
 import type { VendorAccess } from "../config.ts";
-import type { HostRequest } from "../../translate/stream/relay.ts";
+import type { HostRequest } from "../../translate/upstream_request.ts";
 import { Breaker } from "./breaker.ts";
 import type { Credential } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";
@@ -89,7 +89,7 @@ interface OfferedModel {
   readonly withToolReasoning: Readonly<Record<ToolReasoning, ByCaller>>;
 }
 
-type ByCaller = Readonly<Record<DialectName, readonly Candidate[]>>;
+type ByCaller = (caller: DialectName) => readonly Candidate[];
 
 /** Credentials by the names of their vendors. */
 export type Credentials = Readonly<Record<string, Credential>>;
@@ -109,18 +109,20 @@ export function modelRegistry(
 ): ModelRegistry {
   const byId = new Map<string, Model>();
   const byModel = new Map<Model, OfferedModel>();
+  const before = new Map(
+    previous?.allCandidates.map((one) => [healthKey(one.model, one.name), one]),
+  );
   for (const model of catalogue.models) {
     const rows = model.candidates
       .filter((row) => access[row.vendor] !== undefined)
       .toSorted((a, b) => a.priority - b.priority)
-      .map((row) => ({
-        row,
-        health: previous?.allCandidates.find((one) =>
-          one.model.id === model.id && one.name === nameOf(row) &&
+      .map((row) => {
+        const one = before.get(healthKey(model, nameOf(row)));
+        const isSame = one !== undefined &&
           one.credential === credentials[row.vendor] &&
-          one.address.whole.startsWith(access[row.vendor]?.baseUrl ?? "")
-        )?.health ?? new Breaker(),
-      }));
+          one.address.whole.startsWith(access[row.vendor]?.baseUrl ?? "");
+        return { row, health: isSame ? one.health : new Breaker() };
+      });
     if (rows.length === 0) {
       continue;
     }
@@ -134,13 +136,8 @@ export function modelRegistry(
           caller,
         ])
       );
-    const byCaller = (toolReasoning?: ToolReasoning): ByCaller => ({
-      messages: candidatesFor("messages", toolReasoning),
-      chat_completions: candidatesFor("chat_completions", toolReasoning),
-      generate_content: candidatesFor("generate_content", toolReasoning),
-      responses: candidatesFor("responses", toolReasoning),
-      converse: candidatesFor("converse", toolReasoning),
-    });
+    const byCaller = (toolReasoning?: ToolReasoning): ByCaller =>
+      kept((caller) => candidatesFor(caller, toolReasoning));
     byId.set(model.id, model);
     byModel.set(model, {
       budget: new RetryBudget(),
@@ -162,12 +159,12 @@ export function modelRegistry(
     candidates(model, caller, toolReasoning) {
       const { candidates, withToolReasoning } = offeredModel(model);
       return toolReasoning === undefined
-        ? candidates[caller]
-        : withToolReasoning[toolReasoning][caller];
+        ? candidates(caller)
+        : withToolReasoning[toolReasoning](caller);
     },
     budget: (model) => offeredModel(model).budget,
     allCandidates: [...byModel.values()].flatMap(({ candidates }) =>
-      candidates.messages
+      candidates("messages")
     ),
     secrets: () =>
       Object.values(credentials).flatMap((one) => [...one.secrets()]),
@@ -175,6 +172,21 @@ export function modelRegistry(
       for (const one of Object.values(credentials)) one.close();
     },
   };
+}
+
+/** Each answer is computed once, when it is first needed: a host may list a thousand models. */
+function kept(candidates: ByCaller): ByCaller {
+  const known = new Map<DialectName, readonly Candidate[]>();
+  return (caller) => {
+    const found = known.get(caller) ?? candidates(caller);
+    known.set(caller, found);
+    return found;
+  };
+}
+
+/** Identifies a candidate within its registry. */
+function healthKey({ id }: Model, name: string): string {
+  return `${id}\n${name}`;
 }
 
 function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {

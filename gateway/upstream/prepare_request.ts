@@ -9,7 +9,7 @@ import {
   type ClientRequest,
   type UpstreamRequest,
   upstreamRequest,
-} from "../../translate/stream/relay.ts";
+} from "../../translate/upstream_request.ts";
 import type { Candidate } from "./model_registry.ts";
 
 /** The most dropped fields that the error of strict mode lists. */

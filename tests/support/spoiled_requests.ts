@@ -31,7 +31,7 @@ import {
   decodeCountTokens,
   messages,
 } from "../../translate/formats/messages/mod.ts";
-import { upstreamRequest } from "../../translate/stream/relay.ts";
+import { upstreamRequest } from "../../translate/upstream_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { responses } from "../../translate/formats/responses/mod.ts";
 import { type Dice, diceOf, pick, spoiled } from "./spoil.ts";

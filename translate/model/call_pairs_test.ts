@@ -8,7 +8,7 @@ import { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
 import { messages } from "../formats/messages/mod.ts";
-import { upstreamRequest } from "../stream/relay.ts";
+import { upstreamRequest } from "../upstream_request.ts";
 import type { DialectName, Part, Turn } from "./request.ts";
 import { turn } from "../testing/sample_request.ts";
 import { responses } from "../formats/responses/mod.ts";

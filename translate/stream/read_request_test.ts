@@ -11,7 +11,7 @@ import {
   messages,
 } from "../formats/messages/mod.ts";
 import { readRequest } from "./read_request.ts";
-import { upstreamRequest } from "./relay.ts";
+import { upstreamRequest } from "../upstream_request.ts";
 import type { GenerationRequest } from "../model/request.ts";
 import { responses } from "../formats/responses/mod.ts";
 

@@ -4,15 +4,6 @@
  *
  * @module
  */
-import {
-  type BodyEdits,
-  editBytes,
-  planEdits,
-  type PlannedEdits,
-  withoutKeys,
-} from "../body_edits.ts";
-import { pairedTurns } from "../model/call_pairs.ts";
-import type { Capabilities } from "../model/capabilities.ts";
 import type {
   DecodeContext,
   Dialect,
@@ -21,64 +12,19 @@ import type {
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
 import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
-import { isObject, type JsonObject } from "../bytes/json.ts";
-import {
-  spliceFields,
-  type TopLevel,
-  topLevelOf,
-} from "../bytes/json_splice.ts";
+import { isObject } from "../bytes/json.ts";
+import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "../model/reply.ts";
-import type { DialectName, GenerationRequest } from "../model/request.ts";
+import type { DialectName } from "../model/request.ts";
 import {
   progressTracker,
   type ReplyProgress,
 } from "../model/reply_progress.ts";
 import { encodeText } from "../bytes/buffers.ts";
 import { sseParser } from "./sse.ts";
-import { withoutSignedReasoning } from "../model/turns.ts";
 import type { Relay } from "./relay_interface.ts";
-
-/** A request as it is sent to an upstream. */
-export interface UpstreamRequest {
-  /** The body: the client's with fields spliced in, or a new one. */
-  readonly bytes: Uint8Array;
-  /** Headers beside the host's own, version and betas included. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Dropped fields: paths in the client's format. */
-  readonly dropped: readonly string[];
-  /** For the decoder of the reply. */
-  readonly context: DecodeContext;
-  /** True where the client's own bytes are sent. */
-  readonly passedThrough: boolean;
-}
-
-/** How a request is changed for the host that serves the upstream's dialect. */
-export interface HostRequest {
-  /** Absent: the host takes the dialect as it is. */
-  readonly edits?: BodyEdits;
-  /** Betas to enable on every call (messages dialect). */
-  readonly betas: readonly string[];
-}
-
-const PLAIN_HOST: HostRequest = { betas: [] };
-
-/** A client's request: its bytes, their JSON value and the decoded request. */
-export interface ClientRequest {
-  /** The format of the bytes. */
-  readonly dialect: Dialect;
-  /** Sent where the upstream has the same dialect. */
-  readonly bytes: Uint8Array;
-  /** The parsed bytes; never modified. */
-  readonly body: JsonObject;
-  /** Positions of the top-level fields in the bytes. */
-  readonly top: TopLevel;
-  /** Encoded and sent where the upstream has another dialect. */
-  readonly request: GenerationRequest;
-  /** The client's version and beta headers, for an upstream of the same dialect; absent: none. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
@@ -91,121 +37,6 @@ function passesThrough(
   { isTranslated = false }: Pick<DecodeContext, "isTranslated">,
 ): boolean {
   return caller === upstream && !isTranslated;
-}
-
-/**
- * Makes the request for an upstream that calls the model `upstreamModel`.
- *
- * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
- * it is a dropped field
- * @param host how the upstream's host differs from its dialect
- * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
- * that must not be dropped
- */
-export function upstreamRequest(
-  caller: ClientRequest,
-  upstream: UpstreamDialect,
-  upstreamModel: string,
-  can: Capabilities,
-  proofs: "sent" | "left out" = "sent",
-  host: HostRequest = PLAIN_HOST,
-): UpstreamRequest {
-  const { request, body } = caller;
-  const { edits = {}, betas } = host;
-  const { messages: word } = request.fieldNames;
-  const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
-  const isSame = caller.dialect.name === upstream.name;
-  if (!isSame || caller.dialect.isPassable?.(body, can) === false) {
-    if (request.refusal !== undefined) throw request.refusal;
-    const turns = pairedTurns(request.turns, word);
-    const encoded = upstream.encodeRequest({
-      ...request,
-      model: upstreamModel,
-      turns: proofs === "sent"
-        ? turns
-        : withoutSignedReasoning(turns, upstream.name),
-    }, can);
-    const { "anthropic-beta": needed, ...headers } = encoded.headers;
-    const plan = planEdits(edits, encoded.body, {
-      headers: {},
-      ...(needed === undefined ? {} : { needed }),
-      betas,
-    });
-    return {
-      bytes: ENCODER.encode(
-        JSON.stringify(editedBody(encoded.body, plan, edits)),
-      ),
-      headers: { ...headers, ...plan.headers },
-      dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
-      context: decodeContext(
-        isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
-        can,
-      ),
-      passedThrough: false,
-    };
-  }
-  const cleaned = caller.dialect.cleanRequest(body, can);
-  const proofless = proofs === "sent"
-    ? {}
-    : caller.dialect.withoutSignatures?.({ ...body, ...cleaned?.fields });
-  const fields = {
-    model: upstreamModel,
-    ...cleaned?.fields,
-    ...proofless,
-    ...caller.dialect.passThroughFields(body, can),
-  };
-  const plan = planEdits(edits, body, {
-    headers: caller.headers ?? {},
-    betas,
-  });
-  const edited = editBytes(
-    caller.bytes,
-    caller.top,
-    withoutFields({ ...fields, ...plan.set }, plan.remove),
-    plan.remove,
-    edits.refuses ?? [],
-  );
-  return {
-    bytes: edited.bytes,
-    headers: plan.headers,
-    dropped: [
-      ...cleaned?.removed ?? [],
-      ...droppedReasoning,
-      ...plan.dropped,
-      ...edited.dropped,
-    ],
-    context: decodeContext({ toolNames: new Map() }, can),
-    passedThrough: true,
-  };
-}
-
-function decodeContext(
-  context: DecodeContext,
-  { cachedBesidePrompt }: Capabilities,
-): DecodeContext {
-  return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
-}
-
-/** A body that the gateway wrote, changed for its host. Refused keys inside it are left out without being named: the client did not write them. */
-function editedBody(
-  body: JsonObject,
-  plan: PlannedEdits,
-  edits: BodyEdits,
-): unknown {
-  return withoutKeys(
-    withoutFields({ ...body, ...plan.set }, plan.remove),
-    edits.refuses ?? [],
-    new Set(),
-  );
-}
-
-function withoutFields(
-  body: JsonObject,
-  remove: readonly string[],
-): JsonObject {
-  return remove.length === 0 ? body : Object.fromEntries(
-    Object.entries(body).filter(([key]) => !remove.includes(key)),
-  );
 }
 
 /** The relay for an upstream that streams to a client that asked for a stream. */

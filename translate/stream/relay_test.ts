@@ -4,7 +4,8 @@ import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { messages } from "../formats/messages/mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
-import { upstreamRequest, wholeReply } from "./relay.ts";
+import { wholeReply } from "./relay.ts";
+import { upstreamRequest } from "../upstream_request.ts";
 
 const ENCODE: EncodeContext = {
   model: "asked/for",

@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
-import {
-  streamRelay,
-  upstreamRequest,
-  wholeReply,
-} from "../../stream/relay.ts";
+import { streamRelay, wholeReply } from "../../stream/relay.ts";
+import { upstreamRequest } from "../../upstream_request.ts";
 import type { Relay } from "../../stream/relay_interface.ts";
 import { topLevelOf } from "../../bytes/json_splice.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";

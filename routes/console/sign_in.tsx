@@ -127,10 +127,11 @@ export function SignInForm(
           type="password"
           name="credential"
           required
-          autofocus
           autocomplete="off"
           spellcheck={false}
-          {...(door === "account" ? { "data-code": true } : {})}
+          {...(door === "account"
+            ? { "data-code": true }
+            : { autofocus: true })}
         />
       </label>
       {next === undefined

@@ -23,7 +23,6 @@ const GENERATION: ReadonlySet<string | undefined> = new Set([
 ]);
 const MAX_MODEL_CHARS = 200;
 const MAX_USER_CHARS = 512;
-const MAX_DROPPED = 50;
 
 /** Records calls in a book. */
 export function callRecorder(book: Pick<CallBook, "add">): CallRecorder {
@@ -80,9 +79,7 @@ export function callRecord(
     ...(attempts === undefined || attempts.length === 0
       ? {}
       : { attempts: attempts.map((one) => ({ ...one })) }),
-    ...(dropped === undefined
-      ? {}
-      : { dropped: dropped.slice(0, MAX_DROPPED) }),
+    ...(dropped === undefined ? {} : { dropped }),
     ...(entry.trace_id === undefined ? {} : { traceId: entry.trace_id }),
     more: 0,
   };

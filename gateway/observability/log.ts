@@ -125,8 +125,8 @@ export interface LogEntry {
   /** Charge of the call in micro-dollars; absent if no call was reserved. */
   readonly cost_micro_usd?: number;
   /**
-   * Paths, in the client's format, of request fields that the upstream does not support; absent if
-   * there are none.
+   * Paths, in the client's format, of request fields that the upstream does not support: at most
+   * 50, the first 200 characters of each; absent if there are none.
    */
   readonly dropped?: readonly string[];
   /** Kind of the error; for an internal error, the top of its stack. */

@@ -67,6 +67,10 @@ export interface SettledCall {
 /** The status of a reply to a client that has disconnected. */
 const CLIENT_CLOSED = 499;
 
+/** Clients choose the names of fields: without bounds one call fills the log and its record. */
+const MAX_DROPPED = 50;
+const MAX_DROPPED_CHARS = 200;
+
 /** The reply to a client that has disconnected; it is never sent. */
 export function clientClosedReply(): HttpReply {
   return { status: CLIENT_CLOSED, headers: {}, body: null };
@@ -118,7 +122,11 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(began ? { usage } : {}),
     ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
     cost_micro_usd: charge.costMicroUsd,
-    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(dropped.length === 0 ? {} : {
+      dropped: dropped.slice(0, MAX_DROPPED).map((path) =>
+        path.slice(0, MAX_DROPPED_CHARS).toWellFormed()
+      ),
+    }),
     ...(error === undefined ? {} : {
       error: errorText(error),
       error_of: isUpstreamError(error, settled.causedByGateway)

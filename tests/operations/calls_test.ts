@@ -416,6 +416,34 @@ test("no record contains a prompt, a reply, a header or a key", async (gateway) 
   assert.doesNotMatch(texts, new RegExp(`${secret}|${key}|${TEST_KEY}`, "i"));
 });
 
+test("long names of fields are cut in the log and in the record", async (gateway) => {
+  const { key, id } = await holder(gateway);
+  const fields = Array.from(
+    { length: 60 },
+    (_, i) => [`${"z".repeat(10_000)}${i}`, 1],
+  );
+  const response = await gateway.post(
+    PATH,
+    {
+      ...requestBody({ path: PATH, model: MODEL }, "Hello", false),
+      ...Object.fromEntries(fields),
+    },
+    { "x-api-key": key },
+  );
+  await response.text();
+  await ledgerEntryOf(gateway, requestIdOf(response));
+  await gateway.accounts.calls?.flush();
+  const { data } = await gateway.accounts.admin.calls.list({ keyId: id });
+  const expected = Array.from({ length: 50 }, () => "z".repeat(200));
+  assert.deepEqual(data.map(({ record }) => record.dropped), [expected]);
+  assert.deepEqual(
+    gateway.logged.flatMap(({ dropped }) =>
+      dropped === undefined ? [] : [dropped]
+    ),
+    [expected],
+  );
+});
+
 test("with GATEWAY_CALLS_DAYS=0 no record is made", async (gateway) => {
   const { key } = await holder(gateway);
   const response = await ask(gateway, key);

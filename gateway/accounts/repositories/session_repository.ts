@@ -51,8 +51,8 @@ export interface ConfiguredCredentials {
 /** Opens, finds and ends sessions. */
 export interface SessionRepository {
   /**
-   * Opens a session and ends the one that it replaces. `credential` is the text of a credential
-   * that is a setting.
+   * Opens a session and ends the one that it replaces, and those of the same key, token or
+   * operator beyond the hundred newest. `credential` is the text of a credential that is a setting.
    *
    * @throws {ApiError} `unavailable`
    */
@@ -95,6 +95,9 @@ export const SESSION_LIMITS: Readonly<
   operator: { idleMs: 30 * MINUTE_MS, maxMs: 8 * HOUR_MS },
   account: { idleMs: 2 * HOUR_MS, maxMs: 12 * HOUR_MS },
 };
+
+/** Sessions of one credential: a program that signs in again and again must not fill the store. */
+const MAX_SESSIONS = 100;
 
 /** About 256 bits. */
 const SECRET_CHARS = 43;
@@ -153,6 +156,16 @@ export function sessionRepository(
           await sql.all(
             "DELETE FROM console_sessions WHERE ends_at_ms <= $1 OR hash = $2",
             [nowMs, replaces === undefined ? "" : keyHash(replaces)],
+          );
+          const ofSubject = accountId === undefined
+            ? "account_id IS NULL AND subject = $1"
+            : "account_id = $2 AND subject = $1";
+          await sql.all(
+            `DELETE FROM console_sessions WHERE ${ofSubject} AND id NOT IN ` +
+              `(SELECT id FROM console_sessions WHERE ${ofSubject} ORDER BY id DESC LIMIT ${
+                MAX_SESSIONS - 1
+              })`,
+            accountId === undefined ? [id] : [id, accountId],
           );
           await insertRow(sql, "console_sessions", {
             ...rowOf(SESSION, session),

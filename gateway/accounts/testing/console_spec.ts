@@ -224,4 +224,35 @@ export function consoleSpec(test: AccountsTest): void {
     await admin.sessions.end(third.secret);
     assert.equal(await isOpen(third.secret), false);
   });
+
+  test("a credential keeps its hundred newest sessions", async (accounts) => {
+    const { admin, store } = accounts;
+    const { id } = await issuedToken(accounts);
+    const other = await issuedToken(accounts);
+    const open = (subject: string) =>
+      admin.sessions.open({
+        kind: "manage",
+        id: subject,
+        accountId: "default",
+      });
+    const kept = await open(other.id);
+    const secrets: string[] = [];
+    for (let i = 0; i < 105; i++) {
+      secrets.push((await open(id)).secret);
+      accounts.clock.ms += 1;
+    }
+    const found = await Promise.all(
+      [...secrets, kept.secret].map((secret) =>
+        admin.sessions.find(secret, {})
+      ),
+    );
+    assert.deepEqual(found.map((one) => one !== undefined), [
+      ...Array.from({ length: 5 }, () => false),
+      ...Array.from({ length: 101 }, () => true),
+    ]);
+    assert.equal(
+      (await store.read("SELECT id FROM console_sessions")).length,
+      101,
+    );
+  });
 }

@@ -34,6 +34,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /v1/usage": LOOK,
   "GET /v1/calls": LOOK,
   "GET /v1/calls/:request_id": LOOK,
+  "GET /v1/account": LOOK,
   "GET /v1/account/ledger": TOKEN,
   "POST /v1/account/keys/self/revoke": KEY,
   "GET /v1/account/keys": TOKEN,

@@ -27,6 +27,13 @@ import {
   type CredentialEvent,
   CredentialSet,
 } from "./gateway/upstream/credential_set.ts";
+import {
+  type HostListEvent,
+  HostLists,
+  type ListSource,
+} from "./gateway/upstream/host_lists.ts";
+import { catalogue } from "./gateway/upstream/catalogue.ts";
+import { wantedIds } from "./gateway/upstream/wildcards.ts";
 import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
@@ -39,8 +46,10 @@ export interface ComposeOptions {
   readonly vendors?: Config["vendors"];
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
-  /** Receives events of the store and of credentials that operators should know. */
-  readonly onEvent?: (event: AccountsEvent | CredentialEvent) => void;
+  /** Receives events of the store, of credentials and of hosts' lists that operators should know. */
+  readonly onEvent?: (
+    event: AccountsEvent | CredentialEvent | HostListEvent,
+  ) => void;
   /** Shows a first key before it is stored. */
   readonly showKey?: (key: string) => void;
   /** Unix time in milliseconds. */
@@ -91,11 +100,67 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   }, options.onEvent);
   const modelsOf = (from: Config, previous?: ModelRegistry): ModelRegistry => {
     const vendors = vendorsOf(from);
-    return modelRegistry(
+    const registry = modelRegistry(
       from.catalogue,
       vendors,
       credentials.open(vendors, from.catalogue),
       previous,
+    );
+    return {
+      ...registry,
+      close() {
+        lists.close();
+        registry.close();
+      },
+    };
+  };
+  /** With the models that hosts have listed so far. */
+  const withLists = (from: Config): Config => ({
+    ...from,
+    catalogue: catalogue(from.overrides, lists.known()),
+  });
+  const apply = (next: Config): void => {
+    const models = modelsOf(next, gateway.models);
+    prices = pricesOf(next.catalogue);
+    gateway.configure(next, models);
+  };
+  const lists = new HostLists({
+    timers: options.timers ?? systemTimers,
+    onChange: () => apply(withLists(gateway.config)),
+    onEvent: options.onEvent ?? (() => {}),
+  });
+  const follow = (from: Config): void => {
+    // The replay upstream has no list.
+    if (replayUrl === undefined) lists.follow(listSources(from));
+  };
+  const listSources = (from: Config): ReadonlyMap<string, ListSource> => {
+    const vendors = vendorsOf(from);
+    const open = credentials.open(vendors, from.catalogue);
+    return new Map(
+      [...wantedIds(from.overrides)].flatMap(([name, wants]) => {
+        const baseUrl = vendors[name]?.baseUrl;
+        const host = from.catalogue.vendors.find((one) => one.name === name)
+          ?.dialects[0];
+        const credential = open[name];
+        if (
+          baseUrl === undefined || host === undefined ||
+          credential === undefined
+        ) return [];
+        const url = `${baseUrl}/models`;
+        const source: ListSource = {
+          url,
+          headers: async () => ({
+            ...host.headers,
+            ...await credential.headers({
+              url,
+              body: new Uint8Array(0),
+              auth: host.auth,
+            }),
+          }),
+          wants,
+        };
+        return [[name, source] as const];
+      }),
     );
   };
   const client = upstreamClient(config, systemTimers);
@@ -131,13 +196,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       ? {}
       : { calls: callRecorder(accounts.calls) }),
   });
+  follow(config);
   return {
     gateway,
     accounts,
     configure(next) {
-      const models = modelsOf(next, gateway.models);
-      prices = pricesOf(next.catalogue);
-      gateway.configure(next, models);
+      follow(next);
+      apply(withLists(next));
       credentials.closeOthers(vendorsOf(next));
     },
   };

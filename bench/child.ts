@@ -54,6 +54,7 @@ export interface Child extends AsyncDisposable {
 export function startChild(
   program: string,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Child {
   const process = new Deno.Command(Deno.execPath(), {
     args: [
@@ -64,6 +65,7 @@ export function startChild(
       new URL(program, import.meta.url).pathname,
       ...args,
     ],
+    env,
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -25,6 +25,7 @@ export function textPieces(plan: ReplyPlan): string[] {
   );
 }
 
+/** Frames without HTTP around them, in three parts. */
 export interface StreamFrames {
   /** Before the first text. */
   readonly opening: readonly string[];

@@ -1,6 +1,7 @@
 /**
  * The upstream of the benchmark, a process of its own: it answers with prebuilt bytes as the tag in
- * the prompt requests. It writes its port as one line and exits at the end of stdin.
+ * the prompt requests. It writes its port as one line and exits at the end of stdin. Arguments: the
+ * port, 0 for a free one; for TLS also the path of the certificate, without `.pem` and `.key`.
  *
  * @module
  */
@@ -39,8 +40,8 @@ function cached<T>(made: Map<string, T>, key: string, make: () => T): T {
   return fresh;
 }
 
-async function serve(connection: Deno.TcpConn): Promise<void> {
-  connection.setNoDelay(true);
+async function serve(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
+  if ("setNoDelay" in connection) connection.setNoDelay(true);
   const reader = new HttpReader(connection);
   const body = new ByteBuffer();
   for (;;) {
@@ -69,7 +70,7 @@ function asksForStream(body: Uint8Array): boolean {
 }
 
 async function answer(
-  connection: Deno.TcpConn,
+  connection: Deno.Conn,
   dialect: UpstreamDialect,
   isStream: boolean,
   plan: ReplyPlan,
@@ -88,7 +89,7 @@ async function answer(
 }
 
 async function sendPaced(
-  connection: Deno.TcpConn,
+  connection: Deno.Conn,
   { opening, frames, closing }: PacedReply,
   perSecond: number,
 ): Promise<void> {
@@ -106,8 +107,16 @@ async function sendPaced(
   await writeAll(connection, closing);
 }
 
-const [port = "0"] = Deno.args;
-const listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
+const [port = "0", certificate] = Deno.args;
+const address = { hostname: "127.0.0.1", port: Number(port) };
+const listener = certificate === undefined
+  ? Deno.listen(address)
+  : Deno.listenTls({
+    ...address,
+    cert: Deno.readTextFileSync(`${certificate}.pem`),
+    key: Deno.readTextFileSync(`${certificate}.key`),
+    alpnProtocols: ["http/1.1"],
+  });
 exitWithStdin();
 sendMessage({ port: listener.addr.port });
 for await (const connection of listener) {

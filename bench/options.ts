@@ -31,6 +31,8 @@ export interface PipelineOptions {
   readonly others: readonly OtherTarget[];
   /** Port of the mock upstream; 0 for a free port. */
   readonly upstreamPort: number;
+  /** Whether targets call the mock upstream over TLS. Only targets in Deno are measured then. */
+  readonly tls: boolean;
   /** File for the result; absent: the result of a complete run is written to `bench/results/`. */
   readonly json?: string;
   /** Whether everything is measured at full length. */
@@ -57,6 +59,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --gateway-dir=DIR     checkout to measure instead of this one; repeat it to compare several",
   "  --gateway-flag=FLAG   a flag for the gateway's deno run",
   "  --cpu-profile=DIR     write processor profiles of the gateway to DIR",
+  "  --tls                 the targets call the mock upstream over TLS; without peers and delays",
   "  --json=FILE           write the result to FILE",
 ];
 
@@ -78,15 +81,18 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     names.length === 0 || names.includes(section);
   const rounds = number("rounds", values.rounds, quick ? 2 : 5);
   const profile = values["cpu-profile"];
+  const tls = values.tls === true;
   const peers = values.peers === undefined
-    ? (quick ? [] : PEERS)
+    ? (quick || tls ? [] : PEERS)
     : splitNames(values.peers);
   const unknown = peers.find((name) => !PEERS.includes(name));
   if (unknown !== undefined) throw new OptionsError(`unknown peer ${unknown}`);
   return {
     scenarios: names.length > 0 && exchanges.length === 0
       ? []
-      : scenariosOf(exchanges),
+      : scenariosOf(exchanges).filter(({ kind }) =>
+        !tls || kind.measures === "cpu"
+      ),
     memory: wants("memory"),
     starts: wants("start") ? (quick ? 2 : 5) : 0,
     rounds,
@@ -105,6 +111,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
       ]),
     ],
     others: othersOf(values),
+    tls,
     upstreamPort: number("upstream-port", values["upstream-port"], 0),
     ...(values.json === undefined ? {} : { json: values.json }),
     complete: !quick && names.length === 0 && profile === undefined &&
@@ -136,6 +143,7 @@ function parseFlags(args: readonly string[]) {
         "gateway-dir": { type: "string", multiple: true },
         "gateway-flag": { type: "string", multiple: true },
         "cpu-profile": { type: "string" },
+        tls: { type: "boolean" },
         json: { type: "string" },
       },
     }).values;

@@ -19,6 +19,14 @@ Deno.test("--scenario chooses sections as well as exchanges", () => {
   assert.equal(small.complete, false);
 });
 
+Deno.test("--tls measures processor time only, and no peers", () => {
+  const { tls, peers, scenarios } = parseOptions(["--tls"]);
+  assert.deepEqual([tls, peers], [true, []]);
+  assert.ok(scenarios.length > 0);
+  assert.ok(scenarios.every(({ kind }) => kind.measures === "cpu"));
+  assert.equal(parseOptions([]).tls, false);
+});
+
 Deno.test("--target describes a gateway with its key, headers, models and process", () => {
   const { others } = parseOptions([
     "--target=acme=http://127.0.0.1:4000/api",

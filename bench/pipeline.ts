@@ -38,6 +38,8 @@ import { portkey } from "./targets/portkey.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
 import { Skipped, type TargetKind } from "./targets/target.ts";
 
+const CERTIFICATES =
+  new URL("../tests/support/certificates/", import.meta.url).pathname;
 const RESULTS = new URL("results/", import.meta.url);
 
 /** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
@@ -87,6 +89,7 @@ async function run(
     date: new Date().toISOString(),
     machine: machine(),
     versions: await versions(),
+    ...options.tls ? { tls: true } : {},
     rounds: options.rounds,
     pacedRounds: options.pacedRounds,
     ms: options.ms,
@@ -94,11 +97,18 @@ async function run(
   const skipped: { readonly what: string; readonly why: string }[] = [];
   await using stack = new AsyncDisposableStack();
   const mock = stack.use(
-    startChild("mock_upstream.ts", [String(options.upstreamPort)]),
+    startChild("mock_upstream.ts", [
+      String(options.upstreamPort),
+      ...options.tls ? [`${CERTIFICATES}right`] : [],
+    ]),
   );
   // The message's shape is defined in mock_upstream.ts.
   const { port } = await mock.receive() as { readonly port: number };
-  const upstream = { port, pid: mock.pid };
+  const upstream = {
+    port,
+    pid: mock.pid,
+    ...options.tls ? { authority: `${CERTIFICATES}authority.pem` } : {},
+  };
   const kinds = kindsFor(options);
   const entrants: InstalledTarget[] = [];
   for (const kind of kinds) {

@@ -19,7 +19,9 @@ export function reportLines(result: RunResult): readonly string[] {
     }, ${machine.cores} cores, ${machine.processor}, load before ${machine.loadBefore}`,
     Object.entries(versions).map(([name, version]) => `${name} ${version}`)
       .join(", "),
-    `${result.rounds} rounds (${result.pacedRounds} of paced streams) of ${result.ms} ms; figures are medians [lowest–highest round]`,
+    `${result.rounds} rounds (${result.pacedRounds} of paced streams) of ${result.ms} ms${
+      result.tls === true ? ", upstream over TLS" : ""
+    }; figures are medians [lowest–highest round]`,
     ...cellLines(result.rows),
     ...memoryLines(result.memory),
     ...startLines(result),

@@ -18,6 +18,8 @@ export interface RunResult {
   readonly versions: Readonly<Record<string, string>>;
   /** Number of rounds, not counting the warm-up. */
   readonly rounds: number;
+  /** True: the targets called the mock upstream over TLS. */
+  readonly tls?: boolean;
   /** Number of rounds that include paced streams. */
   readonly pacedRounds: number;
   /** Length of one measurement. */

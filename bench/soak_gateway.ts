@@ -14,6 +14,7 @@ const ADMIN_TOKEN = "soak-admin-token-0123456789";
 export interface SoakGateway {
   /** Its address. */
   readonly url: string;
+  /** Ends after a SIGTERM. */
   readonly process: Deno.ChildProcess;
   /** Number of calls in the log so far. */
   lines(): number;

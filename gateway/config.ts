@@ -9,6 +9,7 @@ import type { DialectName } from "../translate/model/request.ts";
 import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
+import type { CatalogueOverrides } from "./upstream/catalogue_shape.ts";
 import { namedVariables } from "./upstream/credentials/auth_settings.ts";
 import {
   type CredentialPlan,
@@ -66,6 +67,8 @@ export interface Config {
   readonly configFile?: string;
   /** Identifies the version of the configuration file; absent without one. */
   readonly configHash?: string;
+  /** Content of the configuration file; empty without one. */
+  readonly overrides: CatalogueOverrides;
   /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
   /**
@@ -356,6 +359,7 @@ export function readConfig(sources: ConfigSources): Config {
     vendors,
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
+    overrides,
     catalogue: models,
     ...(file === undefined ? {} : { configFile: file }),
     ...(configHash === undefined ? {} : { configHash }),

@@ -115,16 +115,22 @@ interface AnyPageRoute {
 export interface PublicPageRoute extends AnyPageRoute {
   /** Without a session: the sign-in page, the style sheet and the script. */
   readonly area: "public";
-  /** Handles a request. A thrown error becomes a page. */
-  handle(context: RouteContext): Promise<HttpReply> | HttpReply;
+  /** Handles a request; the form is empty for GET. A thrown error becomes a page. */
+  handle(
+    context: RouteContext,
+    form: URLSearchParams,
+  ): Promise<HttpReply> | HttpReply;
 }
 
 /** The operators' sign-in page. */
 export interface OperatorDoorRoute extends AnyPageRoute {
   /** Without a session, where there is an operator's area. */
   readonly area: "operator_door";
-  /** Handles a request. */
-  handle(context: RouteContext): Promise<HttpReply> | HttpReply;
+  /** See {@linkcode PublicPageRoute.handle}. */
+  handle(
+    context: RouteContext,
+    form: URLSearchParams,
+  ): Promise<HttpReply> | HttpReply;
 }
 
 /** Shows what belongs to the visitor's account. */

@@ -27,8 +27,8 @@ const MAX_CACHED_CHARS = 200;
 /**
  * Parses and checks the target. The host itself must not be used.
  *
- * @throws {ApiError} `invalid_request` if the host header or the target is malformed, or if the
- * body has two lengths
+ * @throws {ApiError} `invalid_request` if the host header or the target is malformed, if the query
+ * contains a NUL, or if the body has two lengths
  */
 export function targetOf({ headers, url }: Request): RequestTarget {
   const host = headers.get("host") ?? "";
@@ -48,6 +48,10 @@ function parse(text: string): RequestTarget {
     url = new URL(text);
   } catch {
     throw malformed("the request's target");
+  }
+  // No setting or record contains it, and Postgres refuses a query with it.
+  if (url.search.includes("%00")) {
+    throw malformed("the query: it contains a NUL (%00)");
   }
   const target = { path: url.pathname, query: url.searchParams };
   if (url.search === "" && text.length <= MAX_CACHED_CHARS) {

@@ -24,6 +24,15 @@ Deno.test("targetOf() accepts the host forms of browsers, proxies and programs",
   }
 });
 
+Deno.test("targetOf() refuses a NUL in the query", () => {
+  assert.throws(
+    () => targetOf(request("", "/v1/usage?model=a%00b")),
+    /the query: it contains a NUL/,
+  );
+  const { query } = targetOf(request("", "/v1/usage?model=a%2500b"));
+  assert.equal(query.get("model"), "a%00b");
+});
+
 Deno.test("targetOf() refuses a malformed host", () => {
   for (
     const host of [

@@ -10,11 +10,15 @@ import { passThroughAddress, siteFor, type TargetKind } from "./target.ts";
 export const direct: TargetKind = {
   name: "direct",
   about: "the mock upstream itself, with its processor time",
-  prepare: ({ port, pid }) =>
+  prepare: ({ port, pid, authority }) =>
     siteFor(() =>
       Promise.resolve({
         pid,
-        address: (direction) => passThroughAddress(port, direction),
+        // The load generator does not use TLS.
+        address: (direction) =>
+          authority === undefined
+            ? passThroughAddress(port, direction)
+            : undefined,
         [Symbol.asyncDispose]: () => Promise.resolve(),
       })
     ),

@@ -18,7 +18,9 @@ import {
   type Site,
   type Target,
   type TargetKind,
+  trusting,
   type Upstream,
+  upstreamUrl,
 } from "./target.ts";
 
 /** The checkout to run, and its flags and settings. */
@@ -88,8 +90,9 @@ interface Run extends OwnGatewayOptions {
 
 /** All vendors at the mock upstream; settings that this process may have inherited are cleared. */
 function settings(upstream: Upstream): Readonly<Record<string, string>> {
-  const url = `http://127.0.0.1:${upstream.port}`;
+  const url = upstreamUrl(upstream);
   return {
+    ...trusting(upstream),
     HOST: "127.0.0.1",
     DATABASE_URL: "",
     GATEWAY_KEY: "",

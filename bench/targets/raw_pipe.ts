@@ -5,7 +5,13 @@
  * @module
  */
 import { startChild } from "../child.ts";
-import { passThroughAddress, siteFor, type TargetKind } from "./target.ts";
+import {
+  passThroughAddress,
+  siteFor,
+  type TargetKind,
+  trusting,
+  upstreamUrl,
+} from "./target.ts";
 
 /** The raw pipe, the baseline of processor times. */
 export const rawPipe: TargetKind = {
@@ -15,8 +21,8 @@ export const rawPipe: TargetKind = {
     siteFor(async () => {
       const startedMs = performance.now();
       const child = startChild("targets/raw_pipe_server.ts", [
-        String(upstream.port),
-      ]);
+        upstreamUrl(upstream),
+      ], trusting(upstream));
       // The message's shape is defined in raw_pipe_server.ts.
       const { port } = await child.receive() as { readonly port: number };
       return {

@@ -1,12 +1,11 @@
 /**
- * The process of the raw pipe. Argument: the upstream's port.
+ * The process of the raw pipe. Argument: the upstream's address.
  *
  * @module
  */
 import { exitWithStdin, sendMessage } from "../child.ts";
 
-const [upstreamPort = ""] = Deno.args;
-const upstream = `http://127.0.0.1:${upstreamPort}`;
+const [upstream = ""] = Deno.args;
 
 exitWithStdin();
 Deno.serve({

@@ -77,6 +77,22 @@ export interface Upstream {
   readonly port: number;
   /** Process id. */
   readonly pid: number;
+  /** File of the authority that signed its certificate; absent: it does not use TLS. */
+  readonly authority?: string;
+}
+
+/** The address of the mock upstream for programs that call it, without a path. */
+export function upstreamUrl({ port, authority }: Upstream): string {
+  return authority === undefined
+    ? `http://127.0.0.1:${port}`
+    : `https://localhost:${port}`;
+}
+
+/** The variables that make Deno programs trust the mock upstream's certificate. */
+export function trusting(
+  { authority }: Upstream,
+): Readonly<Record<string, string>> {
+  return authority === undefined ? {} : { DENO_CERT: authority };
 }
 
 /** Thrown when a target cannot be measured on this machine; the message explains why. */

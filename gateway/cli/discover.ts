@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
+import { objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Config } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { keyHeaders } from "../upstream/credentials/key_credential.ts";
+import { hostList, HostListError } from "../upstream/host_list.ts";
 
 /** A row of the configuration file. */
 export interface DiscoveredRow {
@@ -19,9 +20,6 @@ export interface DiscoveredRow {
   /** `free` on this machine; elsewhere null: calls are refused until a price is set. */
   readonly price: "free" | null;
 }
-
-const MAX_BYTES = 4 * 1024 * 1024;
-const TIMEOUT_MS = 30_000;
 
 /**
  * The models that the vendor's host lists, by the ids that the gateway would give them.
@@ -50,11 +48,9 @@ export async function discover(
     throw refused(`only vendors with api_key_env, api_key_file or none`);
   }
   const url = `${access.baseUrl}/models`;
-  const ids = listedIds(
-    await answerOf(
-      url,
-      key === undefined ? {} : keyHeaders(key, dialect.auth),
-    ),
+  const ids = await idsAt(
+    url,
+    key === undefined ? {} : keyHeaders(key, dialect.auth),
   );
   const price = isLoopback(new URL(url).hostname) ? "free" : null;
   return Object.fromEntries(
@@ -66,40 +62,16 @@ export async function discover(
   );
 }
 
-async function answerOf(
+async function idsAt(
   url: string,
   headers: Readonly<Record<string, string>>,
-): Promise<string> {
-  let response: Response;
+): Promise<readonly string[]> {
   try {
-    response = await fetch(url, {
-      headers: { ...headers },
-      redirect: "manual",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-  } catch {
-    throw refused("the host could not be reached");
+    return (await hostList(url, headers)).ids;
+  } catch (error) {
+    if (!(error instanceof HostListError)) throw error;
+    throw refused(error.message);
   }
-  const text = await response.text();
-  if (response.status !== 200) {
-    throw refused(`the host answered with status ${response.status}`);
-  }
-  if (text.length > MAX_BYTES) throw refused("the host's list is too long");
-  return text;
-}
-
-/** The ids of a list in any of the forms that hosts send. */
-function listedIds(text: string): readonly string[] {
-  const json = parseJson(text);
-  const list = Array.isArray(json)
-    ? json
-    : objectOr(json)["data"] ?? objectOr(json)["models"];
-  if (!Array.isArray(list)) throw refused("the host sent no list of models");
-  const ids = list.filter(isObject).flatMap((one) => {
-    const id = one["id"] ?? one["name"];
-    return typeof id === "string" && id !== "" ? [id] : [];
-  });
-  return [...new Set(ids)].toSorted();
 }
 
 function refused(problem: string): ApiError {

@@ -10,6 +10,7 @@ import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
 import type { ConfigurationEvent } from "../reload.ts";
 import type { CredentialEvent } from "../upstream/credential_set.ts";
+import type { HostListEvent } from "../upstream/host_lists.ts";
 
 /** An attempt that failed before any byte reached the client. */
 export interface TriedUpstream {
@@ -167,9 +168,9 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** The log line of an event of the store, of a credential or of the configuration. */
+/** The log line of an event of the store, of a credential, of a host's list or of the configuration. */
 export function eventLine(
-  event: AccountsEvent | CredentialEvent | ConfigurationEvent,
+  event: AccountsEvent | CredentialEvent | HostListEvent | ConfigurationEvent,
 ): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }

@@ -14,12 +14,13 @@ import type {
   CandidateOverride,
   CatalogueOverrides,
   ModelOverride,
-} from "./catalogue_file.ts";
+} from "./catalogue_shape.ts";
 import type { CallLimits } from "./phase_timer.ts";
 import type { HostDialect } from "./hosts/host.ts";
 import { type ModelRow, MODELS, type ToolReasoningDialect } from "./models.ts";
 import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
+import { type HostLists, withListed } from "./wildcards.ts";
 
 /** A vendor and the id under which it serves the model. */
 export interface CandidateRow {
@@ -68,8 +69,15 @@ export interface Catalogue {
   readonly vendors: readonly Vendor[];
 }
 
-/** The built-in rows with the overrides applied: rows are changed, added, or removed (null). */
-export function catalogue(overrides: CatalogueOverrides = {}): Catalogue {
+/**
+ * The built-in rows with the overrides applied: rows are changed, added, or removed (null). `lists`
+ * are the models that wildcard rows offer.
+ */
+export function catalogue(
+  file: CatalogueOverrides = {},
+  lists: HostLists = {},
+): Catalogue {
+  const overrides = withListed(file, lists);
   const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
   const kindOf = (name: string): string => {

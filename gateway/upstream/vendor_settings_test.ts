@@ -289,6 +289,6 @@ Deno.test("an alias has everything from its model but its names; a wildcard or a
   );
   assert.match(
     problem({ "groq/*": {} }),
-    /models\.groq\/\*: a model is one row/,
+    /models\.groq\/\*: a wildcard needs a vendor of the kind openai_compatible in vendors; there is no vendor groq/,
   );
 });

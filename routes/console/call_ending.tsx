@@ -31,7 +31,8 @@ export function Ending(
   );
 }
 
-/** `1.20 s`; `–` where it is not known. */
+/** `1.20 s`, `40 ms`; `–` where it is not known. */
 export function secondsText(ms: number | undefined | null): string {
-  return ms === undefined || ms === null ? "–" : `${(ms / 1000).toFixed(2)} s`;
+  if (ms === undefined || ms === null) return "–";
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }

@@ -192,7 +192,11 @@ export function callColumns(
   return [
     {
       name: "Time (UTC)",
-      cell: ({ record }) => <Moment atMs={callTimeMs(record.requestId)} />,
+      cell: ({ record }) => (
+        <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
+          <Moment atMs={callTimeMs(record.requestId)} />
+        </a>
+      ),
     },
     ...(hasAccount
       ? [{
@@ -243,11 +247,7 @@ export function callColumns(
     },
     {
       name: "Request",
-      cell: ({ record }) => (
-        <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
-          <code>{record.requestId}</code>
-        </a>
-      ),
+      cell: ({ record }) => <code>{record.requestId}</code>,
     },
   ];
 }

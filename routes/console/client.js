@@ -17,9 +17,10 @@ export function consoleClient() {
   const moveCode = () => {
     const field = document.querySelector("input[data-code]");
     const code = decodeURIComponent(location.hash.slice(1));
-    if (!(field instanceof HTMLInputElement) || !code.startsWith("code-")) {
-      return;
-    }
+    if (!(field instanceof HTMLInputElement)) return;
+    // Not by its attribute: browsers complain about that beside a fragment.
+    field.focus();
+    if (!code.startsWith("code-")) return;
     field.value = code;
     history.replaceState(null, "", location.pathname);
     document.querySelector("[data-open]")?.removeAttribute("hidden");

@@ -16,7 +16,7 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../route.ts";
 import { sessionCookie } from "./cookies.ts";
-import { readForm } from "./form.ts";
+import { MAX_FORM_BYTES, MAX_OPEN_FORM_BYTES, readForm } from "./form.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
 /** Whether a path belongs to the console: errors there are pages. */
@@ -65,20 +65,34 @@ export async function servePage(
     );
   }
   if (route.method !== "GET") requireSameOrigin(context.request);
+  const handle = await prepared(place, route, context);
+  // After the form is read: a client that sends it slowly keeps no page from others.
   const leave = place.enter();
   try {
-    if (route.area === "public" || route.area === "operator_door") {
-      return await route.handle(context);
-    }
-    const visit = await visitOf(place, route, context);
-    if (route.area === "operator") return await route.handle(context, visit);
-    const holder = holderOf(visit.session);
-    if (holder === undefined) throw signInFirst();
-    requirePermission(holder.kind, route.permission);
-    return await route.handle(context, { ...visit, holder });
+    return await handle();
   } finally {
     leave();
   }
+}
+
+/** Checks the session, reads the form, and returns what makes the page. */
+async function prepared(
+  place: Console,
+  route: PageRoute,
+  context: RouteContext,
+): Promise<() => Promise<HttpReply> | HttpReply> {
+  if (route.area === "public" || route.area === "operator_door") {
+    const form = route.method === "GET"
+      ? new URLSearchParams()
+      : await readForm(context, MAX_OPEN_FORM_BYTES);
+    return () => route.handle(context, form);
+  }
+  const visit = await visitOf(place, route, context);
+  if (route.area === "operator") return () => route.handle(context, visit);
+  const holder = holderOf(visit.session);
+  if (holder === undefined) throw signInFirst();
+  requirePermission(holder.kind, route.permission);
+  return () => route.handle(context, { ...visit, holder });
 }
 
 async function visitOf(
@@ -96,9 +110,10 @@ async function visitOf(
   if (route.method === "GET") {
     return { session, formToken, form: new URLSearchParams() };
   }
-  const form = await readForm(context);
+  const form = await readForm(context, MAX_FORM_BYTES);
   const sent = form.get("form_token") ?? "";
-  if (sent.length !== formToken.length || !hashesEqual(sent, formToken)) {
+  // Only texts of the same length in bytes can be compared in constant time.
+  if (!/^[\da-f]{32}$/.test(sent) || !hashesEqual(sent, formToken)) {
     throw new ApiError(
       "permission",
       "this form belongs to another session; open the page again and repeat",

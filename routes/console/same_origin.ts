@@ -29,7 +29,8 @@ export function requireSameOrigin({ headers }: Request): void {
 }
 
 function isHost(origin: string, host: string | null): boolean {
-  return host !== null && URL.canParse(origin) &&
-    new URL(origin).host.toLowerCase() ===
-      new URL(`${new URL(origin).protocol}//${host}`).host.toLowerCase();
+  if (host === null || !/^https?:\/\//i.test(origin)) return false;
+  const expected = `${origin.split("//", 1)[0]}//${host}`;
+  return URL.canParse(origin) && URL.canParse(expected) &&
+    new URL(origin).host === new URL(expected).host;
 }

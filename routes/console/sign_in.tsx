@@ -11,7 +11,6 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { PageRequest, PageRoute, RouteContext } from "../route.ts";
 import { sessionCookie, setSessionCookie, transportOf } from "./cookies.ts";
-import { readForm } from "./form.ts";
 import { doorPage } from "./layout.tsx";
 import { seeOther } from "./see_other.ts";
 import { requireConsole } from "./page_access.ts";
@@ -35,7 +34,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "POST",
     path: "/console/sign-in",
-    handle: (context) => signIn(context, "account"),
+    handle: (context, form) => signIn(context, form, "account"),
   },
   {
     access: "page",
@@ -49,7 +48,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "operator_door",
     method: "POST",
     path: "/console/operator/sign-in",
-    handle: (context) => signIn(context, "operator"),
+    handle: (context, form) => signIn(context, form, "operator"),
   },
   {
     access: "page",
@@ -71,8 +70,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "POST",
     path: "/console/theme",
-    async handle(context) {
-      const form = await readForm(context);
+    handle(_context, form) {
       const theme = form.get("to") === "dark" ? "dark" : "light";
       return seeOther(localPath(form.get("next"), HOMES.account), {
         "set-cookie":
@@ -129,10 +127,11 @@ export function SignInForm(
           type="password"
           name="credential"
           required
-          autofocus
           autocomplete="off"
           spellcheck={false}
-          {...(door === "account" ? { "data-code": true } : {})}
+          {...(door === "account"
+            ? { "data-code": true }
+            : { autofocus: true })}
         />
       </label>
       {next === undefined
@@ -143,7 +142,11 @@ export function SignInForm(
   );
 }
 
-async function signIn(context: RouteContext, door: Door): Promise<HttpReply> {
+async function signIn(
+  context: RouteContext,
+  form: URLSearchParams,
+  door: Door,
+): Promise<HttpReply> {
   const place = requireConsole(context);
   const transport = transportOf(context);
   if (transport === undefined) {
@@ -153,7 +156,6 @@ async function signIn(context: RouteContext, door: Door): Promise<HttpReply> {
       { code: "needs_https", retryable: false },
     );
   }
-  const form = await readForm(context);
   const credential = (form.get("credential") ?? "").trim();
   const { secret } = await place.signIn(
     door,

@@ -442,6 +442,7 @@ browserTest(
     await page.locator("input[name=usd]").fill("12.50");
     await page.getByRole("button", { name: "Top up" }).click();
     await page.getByRole("button", { name: "Confirm" }).click();
+    await page.waitForURL(`${url}/console/operator/accounts/newcomers`);
     await page.getByText("$12.500000").waitFor();
     await page.getByRole("button", { name: "Sign-in link" }).click();
     const link = await page.getByLabel("The new sign-in link").inputValue();

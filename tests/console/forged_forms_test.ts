@@ -20,6 +20,10 @@ const FORGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sec-fetch-site": "",
     origin: "https://evil.example",
   },
+  "an origin that is no web address": {
+    "sec-fetch-site": "",
+    origin: "file://x",
+  },
   "no browser": { "sec-fetch-site": "" },
 };
 
@@ -79,7 +83,7 @@ Deno.test("a form with the token of another session, or without one, is refused"
   try {
     const { text } = await credentialOf(gateway, "manage");
     const visitor = await visit(gateway.url, "manage", text);
-    for (const form_token of ["", "x", "0".repeat(32)]) {
+    for (const form_token of ["", "x", "0".repeat(32), "é".repeat(32)]) {
       assert.equal(
         await statusOf(
           visitor.post("/console/keys/new", { form_token, name: "x" }),

@@ -359,3 +359,26 @@ Deno.test("a command line's link opens the console of a running gateway", async 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("forms that never end keep no one from signing in", async () => {
+  const gateway = await startConsole();
+  const { hostname, port } = new URL(gateway.url);
+  const connections: Deno.Conn[] = [];
+  try {
+    // The interim reply shows that the gateway reads the body.
+    const head = "POST /console/sign-in HTTP/1.1\r\nhost: 127.0.0.1\r\n" +
+      "sec-fetch-site: same-origin\r\nexpect: 100-continue\r\n" +
+      "content-type: application/x-www-form-urlencoded\r\n" +
+      "content-length: 100\r\n\r\n";
+    for (let i = 0; i < 20; i++) {
+      const connection = await Deno.connect({ hostname, port: Number(port) });
+      connections.push(connection);
+      await connection.write(new TextEncoder().encode(head));
+      await connection.read(new Uint8Array(1000));
+    }
+    assert.equal(await statusOf(signIn(gateway.url, "key", TEST_KEY)), 303);
+  } finally {
+    for (const connection of connections) connection.close();
+    await gateway.close();
+  }
+});

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { catalogue } from "./catalogue.ts";
+import { type CatalogueFile, parseCatalogueFile } from "./catalogue_file.ts";
+
+const GROQ = {
+  kind: "openai_compatible",
+  preset: "groq",
+  api_key_env: "GROQ_KEY",
+};
+
+function parsed(models: unknown, vendors: unknown = { groq: GROQ }) {
+  return parseCatalogueFile(JSON.stringify({ vendors, models }));
+}
+
+const price = (each: number) => ({
+  input: each,
+  output: each,
+  cache_read: each,
+  cache_write: each,
+});
+
+/** Prices of the listed models by id; `refused` for those without one. */
+function offered(
+  file: CatalogueFile,
+  lists: Record<string, readonly string[]>,
+): unknown {
+  assert.ok(file.ok);
+  const { models } = catalogue(file.overrides, lists);
+  return Object.fromEntries(
+    models.filter(({ id }) => id.startsWith("groq/") || id === "fast").map((
+      model,
+    ) => [model.id, model.unpriced ?? model.price.input]),
+  );
+}
+
+Deno.test("the longest pattern decides the price, a row of its own wins, and a pattern without a price is refused", () => {
+  const file = parsed({
+    "groq/*": { vendor: "groq" },
+    "groq/llama-*": { price: price(2) },
+    "groq/llama-4-*": { price: price(4) },
+    "groq/gpt-*": { price: "free" },
+    "groq/whisper-*": null,
+    "groq/llama-own": { vendor: "groq", upstream_model: "x", price: price(9) },
+    "groq/llama-off": null,
+    fast: { alias: "groq/llama-3" },
+  });
+  assert.deepEqual(
+    offered(file, {
+      groq: [
+        "llama-3",
+        "llama-4-x",
+        "llama-own",
+        "llama-off",
+        "gpt-oss",
+        "whisper-1",
+        "other",
+        "__proto__",
+      ],
+      elsewhere: ["m"],
+    }),
+    {
+      "groq/llama-own": 9,
+      "groq/llama-3": 2,
+      "groq/llama-4-x": 4,
+      "groq/gpt-oss": 0,
+      "groq/other": "refused",
+      "groq/__proto__": "refused",
+      fast: 2,
+    },
+  );
+  assert.deepEqual(offered(file, {}), { "groq/llama-own": 9 });
+});
+
+Deno.test("problems of wildcard rows name the row and the field", () => {
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    [
+      "*",
+      {},
+      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
+    ],
+    [
+      "groq/*-x",
+      {},
+      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
+    ],
+    [
+      "groq/**",
+      {},
+      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
+    ],
+    [
+      "x/*",
+      {},
+      "a wildcard needs a vendor of the kind openai_compatible in vendors; there is no vendor x",
+    ],
+    [
+      "aws/*",
+      null,
+      "a wildcard needs a vendor of the kind openai_compatible in vendors; aws is of the kind bedrock_chat",
+    ],
+    [
+      "groq/*",
+      { upstream_model: "m", display_name: "M" },
+      "a wildcard does not take display_name, upstream_model",
+    ],
+  ];
+  const aws = { kind: "bedrock_chat", region: "eu-west-1", api_key_env: "K" };
+  for (const [id, row, problem] of cases) {
+    assert.deepEqual(parsed({ [id]: row }, { groq: GROQ, aws }), {
+      ok: false,
+      problems: [`models.${id}: ${problem}`],
+    });
+  }
+  assert.deepEqual(parsed({ "groq/*": { vendor: "aws" } }), {
+    ok: false,
+    problems: ["models.groq/*.vendor: must be groq, as in the row's id"],
+  });
+  assert.deepEqual(
+    parsed({ "groq/a*": {}, f: { alias: "groq/b" }, g: { alias: "groq/a*" } }),
+    {
+      ok: false,
+      problems: [
+        "models.f.alias: there is no model groq/b",
+        "models.g.alias: there is no model groq/a*",
+      ],
+    },
+  );
+});

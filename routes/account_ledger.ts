@@ -1,10 +1,12 @@
 /**
- * `GET /v1/account/ledger`: the ledger of an account, for the holder of an account token.
+ * `GET /v1/account/ledger` and `/v1/account/ledger/export`: the ledger of an account, for the holder
+ * of an account token.
  *
  * @module
  */
-import { ownLedger } from "../gateway/admin/ledger.ts";
+import { exportOwnLedger, ownLedger } from "../gateway/admin/ledger.ts";
 import { queryOf } from "./admin/auth.ts";
+import { ledgerFile } from "./admin/ledger_export.ts";
 import { type AccountRoute, jsonReply } from "./route.ts";
 
 /** The routes of an account's own ledger. */
@@ -17,4 +19,12 @@ export const ACCOUNT_LEDGER_ROUTES: readonly AccountRoute[] = [{
   async handle({ gateway, query }, { accountId }) {
     return jsonReply(await ownLedger(gateway.admin, accountId, queryOf(query)));
   },
+}, {
+  access: "account",
+  permission: "see_account",
+  method: "GET",
+  path: "/v1/account/ledger/export",
+  operation: "exportOwnLedger",
+  handle: ({ gateway, query }, { accountId }) =>
+    ledgerFile(exportOwnLedger(gateway.admin, accountId, queryOf(query))),
 }];

@@ -18,7 +18,11 @@ import {
   callReply,
   ownCallsQuery,
 } from "../gateway/admin/calls.ts";
-import { ledgerListReply, ownLedgerQuery } from "../gateway/admin/ledger.ts";
+import {
+  ledgerListReply,
+  ownExportQuery,
+  ownLedgerQuery,
+} from "../gateway/admin/ledger.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
@@ -103,6 +107,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The ledger of the account",
     query: ownLedgerQuery,
     reply: ledgerListReply,
+  },
+  exportOwnLedger: {
+    summary: "Export the ledger of the account as JSON Lines or CSV",
+    query: ownExportQuery,
+    reply: z.string(),
   },
   listOwnCalls: {
     summary: "The calls that the credential may see, newest first",

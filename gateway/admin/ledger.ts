@@ -99,7 +99,13 @@ export interface LedgerExport {
  * `unavailable`
  */
 export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
-  const { format, ...filters } = checked(exportQuery, query);
+  return exportOf(admin, checked(exportQuery, query));
+}
+
+function exportOf(
+  admin: Admin,
+  { format, ...filters }: z.infer<typeof exportQuery>,
+): LedgerExport {
   const pages = admin.allLedger(filtersOf(filters));
   return format === "csv"
     ? { contentType: "text/csv; charset=utf-8", text: csv(pages) }
@@ -150,4 +156,28 @@ export async function ownLedger(
       newestFirst: filters.order === "newest",
     }),
   );
+}
+
+/** Query of {@linkcode exportOwnLedger}. */
+export const ownExportQuery: z.ZodType<
+  Omit<z.infer<typeof exportQuery>, "account">
+> = z.strictObject({
+  ...OWN_FILTERS,
+  format: z.enum(["jsonl", "csv"]).default("jsonl"),
+});
+
+/**
+ * Exports an account's ledger, for the holder of an account token.
+ *
+ * @throws {ApiError} as {@linkcode exportLedger}
+ */
+export function exportOwnLedger(
+  admin: Admin,
+  accountId: string,
+  query: JsonObject,
+): LedgerExport {
+  return exportOf(admin, {
+    ...checked(ownExportQuery, query),
+    account: accountId,
+  });
 }

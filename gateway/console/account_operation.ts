@@ -28,6 +28,7 @@ import {
   keyReply,
   rotateBody,
 } from "../admin/keys.ts";
+import { accountJson, accountReply } from "./account_summary.ts";
 import { idempotencyKeyOf, type OperationInput } from "../admin/operation.ts";
 import { listJson, listOf, noBody, pageOf, pageQuery } from "../admin/pages.ts";
 import {
@@ -126,6 +127,18 @@ async function ownKey(
 
 /** All operations; a fixed path precedes one with a variable part. */
 export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
+  operation({
+    operationId: "getAccount",
+    summary:
+      "The account: its balance, what is used of its limits, and which one stops its calls first",
+    permission: "look",
+    method: "GET",
+    path: "/v1/account",
+    input: z.strictObject({}),
+    reply: accountReply,
+    run: async (admin, holder) =>
+      accountJson(holder, await admin.state(holder)),
+  }),
   operation({
     operationId: "revokeOwnKey",
     summary: "Revoke the API key that is presented",

@@ -1,51 +1,53 @@
 /**
- * When an amount runs out if spending goes on as it did today.
+ * When an amount runs out if it is used as it was today.
  *
  * @module
  */
+import { DAY_MS } from "../accounts/ledger/calendar_window.ts";
 
-/** What an account may still spend, and what it spent today. All amounts in micro-dollars. */
-export interface Spending {
-  /** Unix time in milliseconds. */
-  readonly nowMs: number;
-  /** Spent since midnight in UTC. */
-  readonly todayMicroUsd: number;
-  /** Limit of a day; absent: none. */
-  readonly dayLimitMicroUsd?: number;
-  /** What is left of a prepaid balance; absent: postpaid. */
-  readonly leftMicroUsd?: number;
+/** An amount that calls use up. All its numbers have one unit. */
+export interface Allowance<Name extends string> {
+  /** The limit, for programs. */
+  readonly limit: Name;
+  /** What is left; not more than 0: it is reached. */
+  readonly left: number;
+  /** What was used since midnight in UTC. */
+  readonly today: number;
+  /** When it begins afresh, as Unix time in milliseconds; absent: never. */
+  readonly resetsAtMs?: number;
 }
 
 /** The limit that stops calls first. */
-export interface FirstStop {
-  /** The day's limit or the balance. */
-  readonly limit: "day" | "balance";
-  /** Unix time in milliseconds; not after `nowMs` if it is reached already. */
+export interface FirstStop<Name extends string> {
+  /** Name of the allowance that is used up. */
+  readonly limit: Name;
+  /** Unix time in milliseconds; not after the present if it is reached already. */
   readonly atMs: number;
+  /** As that of its {@linkcode Allowance}. */
+  readonly resetsAtMs?: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** The time after which nothing is predicted. */
+const HORIZON_MS = 30 * DAY_MS;
 
-/** The limit that is reached first at today's pace; undefined if none is in sight within 30 days. */
-export function firstStop(spending: Spending): FirstStop | undefined {
-  const { nowMs, todayMicroUsd, dayLimitMicroUsd, leftMicroUsd } = spending;
-  const midnightMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
-  const perMs = todayMicroUsd / Math.max(1, nowMs - midnightMs);
-  const stops: FirstStop[] = [];
-  const add = (
-    limit: FirstStop["limit"],
-    left: number,
-    endMs: number,
-  ): void => {
-    const atMs = left <= 0 ? nowMs : nowMs + left / perMs;
-    if (atMs < endMs) stops.push({ limit, atMs: Math.floor(atMs) });
-  };
-  if (dayLimitMicroUsd !== undefined) {
-    // The next day begins with nothing spent.
-    add("day", dayLimitMicroUsd - todayMicroUsd, midnightMs + DAY_MS);
-  }
-  if (leftMicroUsd !== undefined) {
-    add("balance", leftMicroUsd, nowMs + 30 * DAY_MS);
+/**
+ * The allowance that is used up first at today's pace, the earlier one of two at the same time;
+ * undefined if none is in sight within 30 days.
+ */
+export function firstStop<Name extends string>(
+  nowMs: number,
+  allowances: readonly Allowance<Name>[],
+): FirstStop<Name> | undefined {
+  const elapsedMs = Math.max(1, nowMs - Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const stops: FirstStop<Name>[] = [];
+  for (const { limit, left, today, resetsAtMs } of allowances) {
+    const atMs = left <= 0 ? nowMs : nowMs + left / (today / elapsedMs);
+    if (atMs >= Math.min(resetsAtMs ?? Infinity, nowMs + HORIZON_MS)) continue;
+    stops.push({
+      limit,
+      atMs: Math.floor(atMs),
+      ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
+    });
   }
   return stops.toSorted((a, b) => a.atMs - b.atMs)[0];
 }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { exportLedger } from "../../gateway/admin/ledger.ts";
+import { exportLedger, type LedgerExport } from "../../gateway/admin/ledger.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
@@ -13,23 +14,33 @@ export const LEDGER_EXPORT_ROUTE: OpenRoute = {
   method: "GET",
   path: "/admin/v1/ledger/export",
   operation: "exportLedger",
-  async handle(context) {
+  handle(context) {
     const admin = requireOperator(context);
-    const { contentType, text } = exportLedger(admin, queryOf(context.query));
-    // Reads the first chunk before the status is sent, so that an unavailable store is a 503 and
-    // not a truncated file.
-    let next = await text.next();
-    const encoder = new TextEncoder();
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      async pull(controller) {
-        if (next.done === true) return controller.close();
-        controller.enqueue(encoder.encode(next.value));
-        next = await text.next();
-      },
-      async cancel() {
-        await text.return();
-      },
-    });
-    return { status: 200, headers: { "content-type": contentType }, body };
+    return ledgerFile(exportLedger(admin, queryOf(context.query)));
   },
 };
+
+/**
+ * The reply with an export.
+ *
+ * @throws {ApiError} `unavailable` if its beginning cannot be read
+ */
+export async function ledgerFile(
+  { contentType, text }: LedgerExport,
+): Promise<HttpReply> {
+  // Reads the first chunk before the status is sent, so that an unavailable store is a 503 and
+  // not a truncated file.
+  let next = await text.next();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      if (next.done === true) return controller.close();
+      controller.enqueue(encoder.encode(next.value));
+      next = await text.next();
+    },
+    async cancel() {
+      await text.return();
+    },
+  });
+  return { status: 200, headers: { "content-type": contentType }, body };
+}

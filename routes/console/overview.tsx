@@ -9,7 +9,11 @@ import type { JSX } from "./jsx.d.ts";
 import type { Account, Plan } from "../../gateway/accounts/records.ts";
 import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
-import { firstStop } from "../../gateway/console/pace.ts";
+import {
+  firstLimit,
+  type StopName,
+} from "../../gateway/console/account_summary.ts";
+import type { FirstStop } from "../../gateway/console/pace.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
@@ -58,12 +62,8 @@ async function overviewPage(
   const today = dayOf(nowMs);
   const month = { ...scope, fromDay: dayOf(nowMs - 29 * DAY_MS), toDay: today };
   const { totals } = await admin.usage({ ...month, by: [] });
-  const { totals: todays } = await admin.usage({
-    accountId: scope.accountId,
-    fromDay: today,
-    toDay: today,
-    by: [],
-  });
+  const state = await admin.state(visit.holder);
+  const todayMicroUsd = state.account.use.used.day.microUsd;
   const { data: calls } = await admin.calls.list({ ...scope, limit: 5 });
   return page(
     context,
@@ -80,16 +80,11 @@ async function overviewPage(
           </p>
         )
         : null}
-      <FirstStopNote
-        account={account}
-        plan={plan}
-        todayMicroUsd={todays.microUsd}
-        nowMs={nowMs}
-      />
+      <FirstStopNote stop={firstLimit(state)} nowMs={state.atMs} />
       <StateCards
         account={account}
         plan={plan}
-        todayMicroUsd={todays.microUsd}
+        todayMicroUsd={todayMicroUsd}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -156,45 +151,46 @@ interface State {
   readonly nowMs: number;
 }
 
+const STOP_NAMES: Readonly<Partial<Record<StopName, string>>> = {
+  balance: "the balance",
+  day: "the day's limit",
+  week: "the week's limit",
+  month: "the month's limit",
+  concurrent: "the limit of calls at once",
+};
+
 function FirstStopNote(
-  { account, plan, todayMicroUsd, nowMs }: State,
+  { stop, nowMs }: {
+    readonly stop: FirstStop<StopName> | undefined;
+    readonly nowMs: number;
+  },
 ): JSX.Element {
-  const stop = firstStop({
-    nowMs,
-    todayMicroUsd,
-    ...(plan.spendPerDayMicroUsd === undefined
-      ? {}
-      : { dayLimitMicroUsd: plan.spendPerDayMicroUsd }),
-    ...(account.billing === "prepaid"
-      ? { leftMicroUsd: account.balanceMicroUsd - account.reservedMicroUsd }
-      : {}),
-  });
   if (stop === undefined) {
     return (
-      <p class="note">
-        Stops you first: {account.openRequests > 0 &&
-            plan.concurrentRequests !== undefined &&
-            account.openRequests >= plan.concurrentRequests
-          ? "calls at once are at their limit."
-          : "nothing in sight at today's pace."}
-      </p>
+      <p class="note">Stops you first: nothing in sight at today's pace.</p>
     );
   }
-  const name = stop.limit === "day" ? "the day's limit" : "the balance";
-  return stop.atMs <= nowMs
+  const { limit, atMs, resetsAtMs } = stop;
+  const name = STOP_NAMES[limit] ??
+    `${limit.startsWith("key_") ? "this key's" : "the account's"} limit of ${
+      limit.replace(/^key_/, "").replaceAll("_", " ")
+    }`;
+  return atMs <= nowMs
     ? (
       <p class="note bad" role="alert">
         Stops you now: {name}
-        {stop.limit === "day"
-          ? `; it opens again in ${durationText(untilMidnight(nowMs))}.`
-          : ": calls are refused until it is topped up."}
+        {resetsAtMs !== undefined
+          ? `; it opens again in ${durationText(resetsAtMs - nowMs)}.`
+          : limit === "balance"
+          ? ": calls are refused until it is topped up."
+          : "; it has room again soon."}
       </p>
     )
     : (
       <p class="note warn">
-        Stops you first: {name}, at today's pace at <Moment atMs={stop.atMs} />
+        Stops you first: {name}, at today's pace at <Moment atMs={atMs} /> (in
         {" "}
-        (in {durationText(stop.atMs - nowMs)}).
+        {durationText(atMs - nowMs)}).
       </p>
     );
 }

@@ -9,6 +9,8 @@ import {
   accountRepository,
 } from "./account_repository.ts";
 import { type CallReport, callReport } from "./call_report.ts";
+import { type CredentialState, credentialState } from "./credential_state.ts";
+import type { Holder } from "../credential_kind.ts";
 import { audit } from "../ledger/audit.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
@@ -54,6 +56,8 @@ export interface Admin {
   readonly signInCodes: SignInCodeRepository;
   /** Sessions of the console. */
   readonly sessions: SessionRepository;
+  /** Reads the state on which a credential's calls are decided. */
+  state(holder: Holder): Promise<CredentialState>;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Reads one page of the ledger. */
@@ -82,6 +86,7 @@ export function createAdmin(
     tokens: tokenRepository(context),
     signInCodes: signInCodeRepository(context),
     sessions: sessionRepository(context),
+    state: (holder) => credentialState(context, holder),
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

@@ -44,46 +44,47 @@ export function callRecord(
     endpoint === undefined || !GENERATION.has(endpoint) ||
     holder === undefined || entry.method !== "POST"
   ) return undefined;
-  const isBilled = charge !== undefined && entry.ended !== "refused";
-  return {
+  const record: Draft<CallRecord> = {
     requestId: entry.request_id,
     accountId: holder.accountId,
     keyId: holder.keyId,
-    ...(model === undefined ? {} : { model: cut(model, MAX_MODEL_CHARS) }),
-    ...(user === undefined ? {} : { user: cut(user, MAX_USER_CHARS) }),
     endpoint,
-    ...(stream === undefined ? {} : { stream }),
     status: entry.status,
     ended: entry.ended,
-    ...(entry.code === undefined ? {} : { code: entry.code }),
-    ...(entry.why === undefined ? {} : { why: { ...entry.why } }),
     durationMs: Math.round(entry.duration_ms),
-    ...(entry.ttfb_ms === undefined
-      ? {}
-      : { firstByteMs: Math.round(entry.ttfb_ms) }),
-    ...(entry.first_token_ms === undefined
-      ? {}
-      : { firstTokenMs: Math.round(entry.first_token_ms) }),
-    ...(isBilled
-      ? {
-        inputTokens: charge.tokens.input,
-        cacheReadTokens: charge.tokens.cacheRead,
-        cacheWriteTokens: charge.tokens.cacheWrite,
-        outputTokens: charge.tokens.output,
-        reasoningTokens: charge.reasoningTokens,
-      }
-      : {}),
-    estimated: isBilled && charge.estimated,
+    estimated: false,
     microUsd: charge?.costMicroUsd ?? 0,
-    ...(entry.upstream === undefined ? {} : { upstream: entry.upstream }),
-    ...(attempts === undefined || attempts.length === 0
-      ? {}
-      : { attempts: attempts.map((one) => ({ ...one })) }),
-    ...(dropped === undefined ? {} : { dropped }),
-    ...(entry.trace_id === undefined ? {} : { traceId: entry.trace_id }),
     more: 0,
   };
+  if (model !== undefined) record.model = cut(model, MAX_MODEL_CHARS);
+  if (user !== undefined) record.user = cut(user, MAX_USER_CHARS);
+  if (stream !== undefined) record.stream = stream;
+  if (entry.code !== undefined) record.code = entry.code;
+  if (entry.why !== undefined) record.why = { ...entry.why };
+  if (entry.ttfb_ms !== undefined) {
+    record.firstByteMs = Math.round(entry.ttfb_ms);
+  }
+  if (entry.first_token_ms !== undefined) {
+    record.firstTokenMs = Math.round(entry.first_token_ms);
+  }
+  if (charge !== undefined && entry.ended !== "refused") {
+    record.inputTokens = charge.tokens.input;
+    record.cacheReadTokens = charge.tokens.cacheRead;
+    record.cacheWriteTokens = charge.tokens.cacheWrite;
+    record.outputTokens = charge.tokens.output;
+    record.reasoningTokens = charge.reasoningTokens;
+    record.estimated = charge.estimated;
+  }
+  if (entry.upstream !== undefined) record.upstream = entry.upstream;
+  if (attempts !== undefined && attempts.length > 0) {
+    record.attempts = attempts.map((one) => ({ ...one }));
+  }
+  if (dropped !== undefined) record.dropped = dropped;
+  if (entry.trace_id !== undefined) record.traceId = entry.trace_id;
+  return record;
 }
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A client's text in a form that every store accepts: Postgres takes neither NUL nor lone surrogates. */
 function cut(text: string, chars: number): string {

@@ -4,55 +4,11 @@
  *
  * @module
  */
+import { z } from "zod";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
-import {
-  BOOLEAN,
-  field,
-  fields,
-  INT,
-  type Kind,
-  optional,
-  type RecordOf,
-  TEXT,
-} from "../field.ts";
-import { textOf } from "../store/store.ts";
+import { field, fields, INT, optional, type RecordOf, TEXT } from "../field.ts";
 
-/** A list of objects, stored as JSON. */
-const OBJECTS: Kind<readonly JsonObject[]> = {
-  ...TEXT,
-  fromSql(row, column) {
-    const list: unknown = JSON.parse(textOf(row, column));
-    return Array.isArray(list) ? list.filter(isObject) : [];
-  },
-  toSql: (value) => JSON.stringify(value),
-  toJson: (value) => value,
-};
-
-/** An object, stored as JSON. */
-const OBJECT: Kind<JsonObject> = {
-  ...TEXT,
-  fromSql(row, column) {
-    const value: unknown = JSON.parse(textOf(row, column));
-    return isObject(value) ? value : {};
-  },
-  toSql: (value) => JSON.stringify(value),
-  toJson: (value) => value,
-};
-
-/** A list of texts, stored as JSON. */
-const TEXTS: Kind<readonly string[]> = {
-  ...TEXT,
-  fromSql(row, column) {
-    const list: unknown = JSON.parse(textOf(row, column));
-    return Array.isArray(list)
-      ? list.filter((item) => typeof item === "string")
-      : [];
-  },
-  toSql: (value) => JSON.stringify(value),
-  toJson: (value) => value,
-};
-
-/** The fields of {@linkcode CallRecord}. */
+/** The fields of {@linkcode CallRecord} that lists filter by. Each has a column. */
 export const CALL = fields({
   // Begins with the time of arrival; see callTimeMs().
   requestId: field(TEXT),
@@ -62,40 +18,51 @@ export const CALL = fields({
   model: field(optional(TEXT)),
   // The client's own id of its end user.
   user: field(optional(TEXT), { column: "user_id" }),
-  endpoint: field(TEXT),
-  stream: field(optional(BOOLEAN)),
   // Absent for a call whose process died.
   status: field(optional(INT)),
   // `complete`, `caller_left`, `failed`, `refused` or `lost`.
   ended: field(TEXT),
   // Why it failed or was refused.
   code: field(optional(TEXT)),
-  why: field(optional(OBJECT)),
   durationMs: field(optional(INT)),
-  firstByteMs: field(optional(INT)),
-  firstTokenMs: field(optional(INT)),
-  // Billed tokens; absent where nothing was billed.
-  inputTokens: field(optional(INT)),
-  cacheReadTokens: field(optional(INT)),
-  cacheWriteTokens: field(optional(INT)),
-  outputTokens: field(optional(INT)),
-  reasoningTokens: field(optional(INT)),
-  estimated: field(BOOLEAN),
   microUsd: field(INT),
-  // Name of the upstream that replied, or whose error the client received.
-  upstream: field(optional(TEXT)),
-  // Attempts at upstreams.
-  attempts: field(optional(OBJECTS)),
-  // Request fields that the upstream does not support.
-  dropped: field(optional(TEXTS)),
-  traceId: field(optional(TEXT)),
   // Refusals of the same key in the same minute that have no record of their own; in the record
   // of the last one that has.
   more: field(INT),
 });
 
+const COUNT = z.int().exactOptional();
+const OBJECT = z.custom<JsonObject>(isObject);
+
+/** The other fields of {@linkcode CallRecord}: one column holds them all, as JSON. */
+export const CALL_DETAIL = z.object({
+  endpoint: z.string(),
+  stream: z.boolean().exactOptional(),
+  // The limit that refused it.
+  why: OBJECT.exactOptional(),
+  firstByteMs: COUNT,
+  firstTokenMs: COUNT,
+  // Billed tokens; absent where nothing was billed.
+  inputTokens: COUNT,
+  cacheReadTokens: COUNT,
+  cacheWriteTokens: COUNT,
+  outputTokens: COUNT,
+  reasoningTokens: COUNT,
+  estimated: z.boolean(),
+  // Name of the upstream that replied, or whose error the client received.
+  upstream: z.string().exactOptional(),
+  // Attempts at upstreams.
+  attempts: z.array(OBJECT).readonly().exactOptional(),
+  // Request fields that the upstream does not support.
+  dropped: z.array(z.string()).readonly().exactOptional(),
+  traceId: z.string().exactOptional(),
+});
+
+/** See {@linkcode CALL_DETAIL}. */
+export type CallDetail = Readonly<z.infer<typeof CALL_DETAIL>>;
+
 /** Written when the call has ended; see `call_book.ts`. */
-export interface CallRecord extends RecordOf<typeof CALL> {}
+export interface CallRecord extends RecordOf<typeof CALL>, CallDetail {}
 
 const TIME_CHARS = 9;
 

@@ -5,7 +5,6 @@
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import {
-  CALL,
   type CallRecord,
   callTimeMs,
   firstCallId,
@@ -21,6 +20,7 @@ import {
   type PageRequest,
   type RepositoryContext,
 } from "./repository.ts";
+import { callFrom } from "../store/call_rows.ts";
 import { recordFrom } from "../store/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 
@@ -192,7 +192,7 @@ async function walk(
         values,
       )
     );
-    found.push(...rows.map((row) => recordFrom(CALL, row)));
+    found.push(...rows.map(callFrom));
     if (endId === undefined || found.length >= limit) return found;
     before = endId;
     await nextTurn();
@@ -217,7 +217,7 @@ async function find(
   const [row] = await orUnavailable(() =>
     store.report("SELECT * FROM calls WHERE request_id = $1", [requestId])
   );
-  return row === undefined ? undefined : recordFrom(CALL, row);
+  return row === undefined ? undefined : callFrom(row);
 }
 
 async function entriesOf(

@@ -28,6 +28,8 @@ interface UsageTable {
   readonly name: string;
   readonly keys: Columns;
   readonly sums: Columns;
+  readonly keyNames: readonly string[];
+  readonly sumNames: readonly string[];
   readonly into: InsertStatement;
 }
 
@@ -46,6 +48,8 @@ function usageTable(name: string, keys: Columns, sums: Columns): UsageTable {
     name,
     keys,
     sums,
+    keyNames: Object.keys(keys),
+    sumNames: Object.keys(sums),
     into: insertStatement(
       name,
       { ...keys, ...sums },
@@ -83,12 +87,10 @@ export async function addUsage(
 
 /** One row per key: one statement may not update the same row twice. */
 function merged(
-  { keys, sums }: UsageTable,
+  { keyNames, sumNames }: UsageTable,
   rows: readonly UsageRow[],
 ): readonly UsageRow[] {
   if (rows.length < 2) return rows;
-  const keyNames = Object.keys(keys);
-  const sumNames = Object.keys(sums);
   const places = new Map<string, UsageRow>();
   for (const row of rows) {
     // Safe separator: Postgres text cannot contain NUL.

@@ -1,5 +1,6 @@
 /** A configuration file that changes while the gateway runs. */
 import assert from "node:assert/strict";
+import { visit } from "../support/console_visitor.ts";
 import {
   COMPLETION,
   type HostUpstream,
@@ -146,6 +147,9 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
     await program.printed(/configuration_loaded[^]*configuration_loaded/);
     const after = await inForce();
     assert.notEqual(after, before);
+    const operator = await visit(program.url, "operator", "0123456789abcdef");
+    const page = await operator.get("/console/operator/upstreams");
+    assert.match(await page.text(), new RegExp(`<code>${after}</code>`));
     await Deno.writeTextFile(path, '{"modles": {}}');
     await program.printed(/configuration_refused.*modles/);
     assert.equal(await inForce(), after);

@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The upstreams and their circuit breakers, as this process sees them. Served from memory, also
- * while the store is down.
+ * The configuration in force, the upstreams and their circuit breakers, as this process sees them.
+ * Served from memory, also while the store is down.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable } from "../data_table.tsx";
 import { page } from "../layout.tsx";
-import { Distance } from "../moment.tsx";
+import { Distance, Moment } from "../moment.tsx";
 
 /** Breakers and credentials of each candidate. */
 export const UPSTREAMS_PAGE: OperatorPageRoute = {
@@ -29,6 +29,7 @@ export const UPSTREAMS_PAGE: OperatorPageRoute = {
 function upstreamsPage(context: RouteContext, visit: Visit): HttpReply {
   const { gateway, path } = context;
   const nowMs = gateway.now();
+  const { configHash } = gateway.config;
   const reports = candidateReports(gateway.models.allCandidates, nowMs);
   return page(
     context,
@@ -39,6 +40,13 @@ function upstreamsPage(context: RouteContext, visit: Visit): HttpReply {
       actions: <a class="button" href={path}>Refresh</a>,
     },
     <section class="card">
+      <p class="soft">
+        {configHash === undefined ? "No configuration file; settings" : (
+          <>
+            Configuration <code>{configHash}</code>
+          </>
+        )} in force since <Moment atMs={gateway.configuredAtMs} />
+      </p>
       <DataTable<CandidateReport>
         name="Upstreams"
         rows={reports}

@@ -20,11 +20,10 @@ import {
 } from "../records.ts";
 import {
   type IdempotencyKey,
+  listByAccount,
   type ListPage,
-  listPage,
   newId,
   notFound,
-  pageLimit,
   type PageRequest,
   readRows,
   type RepositoryContext,
@@ -191,26 +190,8 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       if (row === undefined) throw notFound("key", id);
       return recordFrom(KEY, row);
     },
-    async list(page = {}) {
-      const limit = pageLimit(page);
-      const { accountId } = page;
-      const rows = await readRows(
-        context,
-        `SELECT * FROM keys WHERE id > $1 ${
-          accountId === undefined ? "" : "AND account_id = $3"
-        } ORDER BY id LIMIT $2`,
-        [
-          page.after ?? "",
-          limit + 1,
-          ...(accountId === undefined ? [] : [accountId]),
-        ],
-      );
-      return listPage(
-        rows.map((row) => recordFrom(KEY, row)),
-        limit,
-        (key) => key.id,
-      );
-    },
+    list: (page = {}) =>
+      listByAccount(context, "keys", page, (row) => recordFrom(KEY, row)),
   };
 }
 

@@ -197,6 +197,33 @@ export function pageLimit(
   return Math.min(Math.max(1, page.limit ?? defaultLimit), 1000);
 }
 
+/**
+ * Reads a page of a table by id, of one account or of all.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function listByAccount<T extends { readonly id: string }>(
+  context: RepositoryContext,
+  table: "keys" | "account_tokens",
+  page: PageRequest & { readonly accountId?: string },
+  decode: (row: SqlRow) => T,
+): Promise<ListPage<T>> {
+  const limit = pageLimit(page);
+  const { accountId } = page;
+  const rows = await readRows(
+    context,
+    `SELECT * FROM ${table} WHERE id > $1 ${
+      accountId === undefined ? "" : "AND account_id = $3"
+    } ORDER BY id LIMIT $2`,
+    [
+      page.after ?? "",
+      limit + 1,
+      ...(accountId === undefined ? [] : [accountId]),
+    ],
+  );
+  return listPage(rows.map(decode), limit, ({ id }) => id);
+}
+
 /** A new id. Ids sort by creation time, and so do lists. */
 export function newId(
   prefix: string,

@@ -22,11 +22,10 @@ import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
 import {
   type IdempotencyKey,
+  listByAccount,
   type ListPage,
-  listPage,
   newId,
   notFound,
-  pageLimit,
   type PageRequest,
   readRows,
   type RepositoryContext,
@@ -195,26 +194,13 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
         );
         return { ...token, revokedAtMs };
       }, idempotencyKey),
-    async list(page = {}) {
-      const limit = pageLimit(page);
-      const { accountId } = page;
-      const rows = await readRows(
+    list: (page = {}) =>
+      listByAccount(
         context,
-        `SELECT * FROM account_tokens WHERE id > $1 ${
-          accountId === undefined ? "" : "AND account_id = $3"
-        } ORDER BY id LIMIT $2`,
-        [
-          page.after ?? "",
-          limit + 1,
-          ...(accountId === undefined ? [] : [accountId]),
-        ],
-      );
-      return listPage(
-        rows.map((row) => recordFrom(TOKEN, row)),
-        limit,
-        (token) => token.id,
-      );
-    },
+        "account_tokens",
+        page,
+        (row) => recordFrom(TOKEN, row),
+      ),
   };
 }
 

@@ -44,7 +44,17 @@ export type ReplyEvent =
     readonly model?: string;
     readonly usage?: Usage;
   }
-  | { readonly type: "open"; readonly kind: "text" | "reasoning" | "refusal" }
+  | {
+    readonly type: "open";
+    readonly kind: "text" | "reasoning" | "refusal";
+    /**
+     * True if an earlier block of the kind belongs to another message or piece of reasoning:
+     * dialects with a single text put a blank line between the two.
+     */
+    readonly apart?: true;
+    /** The upstream's word for what a message is: a commentary, the final answer. */
+    readonly phase?: string;
+  }
   | {
     readonly type: "open";
     readonly kind: "tool";
@@ -76,6 +86,8 @@ export type Block =
   | {
     readonly kind: "text" | "reasoning" | "refusal";
     readonly text: string;
+    /** As in the `open` event. */
+    readonly apart?: true;
     readonly signature?: Signature;
   }
   | {
@@ -140,7 +152,11 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
           name: head.name,
           ...body,
         }
-        : { kind: head.kind, ...body },
+        : {
+          kind: head.kind,
+          ...(head.apart === undefined ? {} : { apart: head.apart }),
+          ...body,
+        },
     );
     open = undefined;
   };

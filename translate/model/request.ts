@@ -44,6 +44,8 @@ export interface TextPart {
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
+  /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
+  readonly phase?: string;
 }
 export interface ImagePart {
   /** Discriminator. */

@@ -223,7 +223,7 @@ Deno.test("streamDecoder() separates an item without output_index from all other
     [
       { kind: "reasoning", text: "hm" },
       { kind: "text", text: "zero" },
-      { kind: "text", text: "nowhere" },
+      { kind: "text", apart: true, text: "nowhere" },
     ],
   );
 });
@@ -256,6 +256,7 @@ Deno.test("streamDecoder() emits one block of reasoning, with the signature in i
       },
       {
         kind: "reasoning",
+        apart: true,
         text: "",
         signature: { from: "responses", value: "alone", redacted: true },
       },
@@ -470,7 +471,7 @@ Deno.test("decodeReply() decodes items in order", () => {
     },
     { kind: "text", text: "hi" },
     { kind: "tool", id: "call_1", name: "f", text: "" },
-    { kind: "refusal", text: "not that" },
+    { kind: "refusal", apart: true, text: "not that" },
   ]);
   assert.equal(events.at(-1)?.type, "end");
 });

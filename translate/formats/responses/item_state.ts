@@ -32,6 +32,10 @@ export const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
 export interface ItemState {
   /** Determined by the first frame about the item. */
   readonly kind: ItemKind;
+  /** Whether an item of the same kind precedes it. */
+  readonly apart: boolean;
+  /** The `phase` of a message. */
+  phase: string | undefined;
   /** Events that wait until the preceding items are closed. */
   readonly waiting: ReplyEvent[];
   /** Whether one of its blocks is open. */
@@ -97,9 +101,11 @@ export const DONES: ReadonlyMap<string, readonly [ItemKind, string, string]> =
   );
 
 /** The state of an item that has just begun. */
-export function newItemState(kind: ItemKind): ItemState {
+export function newItemState(kind: ItemKind, apart: boolean): ItemState {
   return {
     kind,
+    apart,
+    phase: undefined,
     waiting: [],
     open: false,
     part: "",

@@ -36,6 +36,11 @@ export interface ToolNames {
   tool(name: string): CalledTool | undefined;
 }
 
+const CALL_TYPES: ReadonlySet<unknown> = new Set([
+  "function_call",
+  "custom_tool_call",
+]);
+
 /** Names the tools of a request: the tools of `tools`, then those in input items. */
 export function toolNames(body: JsonObject): ToolNames {
   const byName = new Map<string, CalledTool>();
@@ -75,7 +80,7 @@ export function toolNames(body: JsonObject): ToolNames {
 function additionalTools(body: JsonObject): readonly unknown[] {
   // `echoOf()` keeps these tools in a field of their own.
   const kept = body["additional_tools"];
-  if (Array.isArray(kept)) return kept;
+  if (body["input"] === undefined && Array.isArray(kept)) return kept;
   return arrayOr(body["input"]).flatMap((item) =>
     isObject(item) && item["type"] === "additional_tools"
       ? arrayOr(item["tools"])
@@ -83,13 +88,27 @@ function additionalTools(body: JsonObject): readonly unknown[] {
   );
 }
 
-/** The part of a request that is needed to write its reply: everything except the conversation. */
+/**
+ * The part of a request that is needed to write its reply: everything except the conversation, of
+ * which only the tools and the ids of its calls remain.
+ */
 export function echoOf(body: JsonObject): JsonObject {
-  const { input: _, ...rest } = body;
-  const additional = additionalTools(body);
-  return additional.length === 0
-    ? rest
-    : { ...rest, additional_tools: additional };
+  const { input, ...rest } = body;
+  const callIds = arrayOr(input).flatMap((item) =>
+    isObject(item) && CALL_TYPES.has(item["type"])
+      ? textIn(item["call_id"]) ?? []
+      : []
+  );
+  return {
+    ...rest,
+    additional_tools: additionalTools({ input }),
+    call_ids: callIds,
+  };
+}
+
+/** The ids of the calls in a request, from {@linkcode echoOf}. */
+export function earlierCallIds(echo: JsonObject): readonly string[] {
+  return arrayOr(echo["call_ids"]).map(String);
 }
 
 function addNamed(

@@ -270,6 +270,56 @@ Deno.test("comments without an answer end at the limit of the first byte, and ar
     assert.equal(host.requests.length, 1);
   }, { GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2" }));
 
+/** More than enough for the limit below; then the stream would end well. */
+const MANY_COMMENTS = 2_000;
+
+for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+  Deno.test(`comments after the first frame do not outlast the limit on silence (${path})`, () =>
+    withPreset("openrouter", async (gateway, host) => {
+      const gone = Promise.withResolvers<void>();
+      host.answer(() => {
+        let timer: ReturnType<typeof setInterval> | undefined;
+        const text = new TextEncoder();
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            let left = MANY_COMMENTS;
+            controller.enqueue(text.encode(FIRST_CHUNK));
+            timer = setInterval(() => {
+              controller.enqueue(text.encode(": OPENROUTER PROCESSING\n\n"));
+              if (--left > 0) return;
+              clearInterval(timer);
+              controller.enqueue(text.encode(LAST_CHUNK));
+              controller.close();
+            }, 5);
+          },
+          cancel() {
+            clearInterval(timer);
+            gone.resolve();
+          },
+        });
+        return new Response(body, {
+          headers: { "content-type": "text/event-stream" },
+        });
+      });
+      const response = await gateway.post(path, {
+        model: MODEL,
+        stream: true,
+        max_tokens: 10,
+        messages: [{ role: "user", content: "Hi" }],
+      });
+      assert.equal(response.status, 200);
+      const text = await response.text();
+      assert.match(text, /Hel/);
+      assert.match(text, /fell silent during its reply/);
+      await gone.promise;
+    }, { GATEWAY_IDLE_TIMEOUT_SECONDS: "0.5" }));
+}
+
+const FIRST_CHUNK =
+  `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}]}\n\n`;
+const LAST_CHUNK =
+  `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+
 Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
   const gateway = await startTestGateway({
     realVendors: true,

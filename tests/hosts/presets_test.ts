@@ -18,6 +18,7 @@ async function withPreset(
   preset: string,
   run: (gateway: TestGateway, host: HostUpstream) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
+  upstreamModel = "m",
 ): Promise<void> {
   const host = startHostUpstream();
   host.answer(() => Response.json(COMPLETION));
@@ -36,7 +37,7 @@ async function withPreset(
       models: {
         [MODEL]: {
           price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
-          candidates: [{ vendor: "host", upstream_model: "m" }],
+          candidates: [{ vendor: "host", upstream_model: upstreamModel }],
         },
       },
     }),
@@ -98,6 +99,10 @@ const OLDER_AND_FREE: Difference = {
 
 /** What each preset changes in the request above, apart from the messages; the others change nothing. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  cerebras: {
+    fields: { service_tier: undefined },
+    dropped: ["service_tier"],
+  },
   deepseek: OLDER_AND_FREE,
   groq: {
     fields: { service_tier: undefined },
@@ -238,6 +243,94 @@ Deno.test("xAI's cached tokens beyond the prompt's are billed beside them", () =
       [10, 100, 2],
     );
   }));
+
+for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+  Deno.test(`xAI's reasoning models get neither stops nor penalties, its others do (${path})`, async () => {
+    const isChat = path === "/v1/chat/completions";
+    const stop = isChat ? "stop" : "stop_sequences";
+    for (
+      const [model, isReasoning] of [["grok-4", true], [
+        "grok-3",
+        false,
+      ]] as const
+    ) {
+      await withPreset(
+        "xai",
+        async (gateway, host) => {
+          const response = await gateway.post(path, {
+            model: MODEL,
+            max_tokens: 10,
+            [stop]: ["END"],
+            ...(isChat
+              ? { presence_penalty: 0.5, frequency_penalty: 0.5 }
+              : {}),
+            messages: [{ role: "user", content: "Hi" }],
+          });
+          assert.equal(response.status, 200, await response.text());
+          const sent = JSON.parse(host.requests[0]?.text ?? "");
+          assert.equal("stop" in sent, !isReasoning);
+          assert.equal("presence_penalty" in sent, isChat && !isReasoning);
+          assert.equal("frequency_penalty" in sent, isChat && !isReasoning);
+          const dropped = response.headers.get("x-gateway-dropped");
+          assert.deepEqual(
+            dropped?.split(",").toSorted() ?? [],
+            !isReasoning
+              ? []
+              : isChat
+              ? ["frequency_penalty", "presence_penalty", "stop"]
+              : ["stop_sequences"],
+          );
+        },
+        {},
+        model,
+      );
+    }
+  });
+}
+
+Deno.test("GLM on Cerebras gets earlier reasoning in tags, other models there as before", async () => {
+  const turns = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello", reasoning_content: "A greeting." },
+    { role: "user", content: "Bye" },
+  ];
+  const thinking = [
+    { role: "user", content: "Hi" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "A greeting.", signature: "" },
+        { type: "text", text: "Hello" },
+      ],
+    },
+    { role: "user", content: "Bye" },
+  ];
+  const rows = [
+    ["zai-glm-4.7", "/v1/chat/completions", turns, true],
+    ["zai-glm-4.7", "/v1/messages", thinking, true],
+    ["llama-3.3-70b", "/v1/messages", thinking, false],
+  ] as const;
+  for (const [model, path, messages, isTagged] of rows) {
+    await withPreset(
+      "cerebras",
+      async (gateway, host) => {
+        const response = await gateway.post(path, {
+          model: MODEL,
+          max_tokens: 10,
+          messages,
+        });
+        assert.equal(response.status, 200, await response.text());
+        const sent = JSON.parse(host.requests[0]?.text ?? "");
+        assert.deepEqual(sent.messages[1], {
+          role: "assistant",
+          content: isTagged ? "<think>A greeting.</think>Hello" : "Hello",
+        });
+      },
+      {},
+      model,
+    );
+  }
+});
 
 Deno.test("comments without an answer end at the limit of the first byte, and are not waited for again", () =>
   withPreset("deepseek", async (gateway, host) => {

@@ -10,7 +10,7 @@ import {
 } from "../gateway/console/account_models.ts";
 import { type AccountRoute, jsonReply } from "./route.ts";
 
-/** The route of the models of an account. */
+/** Serves {@linkcode accountModels}. */
 export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
   access: "account",
   permission: "look",

@@ -30,7 +30,10 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
       billing: "postpaid",
     });
     const key = await admin.keys.issue({ accountId });
-    const other = await admin.keys.issue({ accountId, models: ["vendora-opus-4-8"] });
+    const other = await admin.keys.issue({
+      accountId,
+      models: ["vendora-opus-4-8"],
+    });
     const token = await admin.tokens.issue({ accountId, scope: "read" });
     const read = async (credential: string = token.text ?? "") => {
       const reply = await fetch(`${gateway.url}/v1/account/models`, {

@@ -65,6 +65,7 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   ["Plans", "plans", "p"],
   ["Keys", "keys", "k"],
   ["Ledger", "ledger", "l"],
+  ["Changes", "changes", "e"],
 ] as const).map(([name, path, key]) => ({
   name,
   path: `/console/operator/${path}`,

@@ -384,6 +384,16 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE TABLE call_count (rows_kept INTEGER NOT NULL) {strict}`,
     `INSERT INTO call_count (rows_kept) VALUES (0)`,
   ],
+  [
+    // What each process reports of itself, one row a part. A process writes its own rows only.
+    `CREATE TABLE process_reports (
+      process_id TEXT NOT NULL,
+      part TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      body TEXT NOT NULL,
+      PRIMARY KEY (process_id, part)
+    ) {strict}`,
+  ],
 ];
 
 /**

@@ -58,6 +58,7 @@ const ACCOUNT_NAV: readonly NavItem[] = [
 
 const OPERATOR_NAV: readonly NavItem[] = ([
   ["Overview", "", "o"],
+  ["Live", "live", "i"],
   ["Upstreams", "upstreams", "h"],
   ["Calls", "calls", "c"],
   ["Usage", "usage", "u"],

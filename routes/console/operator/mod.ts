@@ -14,6 +14,7 @@ import { CHANGES_PAGES } from "./changes.tsx";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
+import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
@@ -93,4 +94,5 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
+  SETTINGS_PAGE,
 ];

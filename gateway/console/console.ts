@@ -51,11 +51,16 @@ export interface Console {
     requestId: string,
   ): Promise<SignedIn>;
   /**
-   * The session of a cookie; undefined if it is not valid.
+   * The session of a cookie; undefined if it is not valid. `isUse`: false for a look that a person
+   * did not cause, which does not keep an idle session open.
    *
    * @throws {ApiError} `unavailable`
    */
-  session(door: Door, secret: string): Promise<SessionRecord | undefined>;
+  session(
+    door: Door,
+    secret: string,
+    isUse?: boolean,
+  ): Promise<SessionRecord | undefined>;
   /** Ends a session. */
   signOut(secret: string, requestId: string): Promise<void>;
   /**
@@ -210,10 +215,10 @@ export function createConsole(parts: ConsoleParts): Console {
       remember(signedIn.secret, signedIn.session);
       return signedIn;
     },
-    async session(door, secret) {
+    async session(door, secret, isUse = true) {
       let session: SessionRecord | undefined;
       try {
-        session = await admin.sessions.find(secret, configured);
+        session = await admin.sessions.find(secret, configured, isUse);
       } catch (error) {
         session = remembered.get(keyHash(secret));
         if (

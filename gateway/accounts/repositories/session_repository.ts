@@ -68,13 +68,15 @@ export interface SessionRepository {
   ): Promise<{ readonly secret: string; readonly session: SessionRecord }>;
   /**
    * Finds the session of a cookie; undefined if it ended, was idle for too long, or its credential
-   * is no longer valid.
+   * is no longer valid. `isUse`: false for a look that a person did not cause, which does not keep
+   * an idle session open.
    *
    * @throws {ApiError} `unavailable`
    */
   find(
     secret: string,
     configured: ConfiguredCredentials,
+    isUse?: boolean,
   ): Promise<SessionRecord | undefined>;
   /** Ends the session of a cookie. */
   end(secret: string): Promise<void>;
@@ -210,7 +212,7 @@ export function sessionRepository(
       });
       return { secret, session };
     },
-    async find(secret, configured) {
+    async find(secret, configured, isUse = true) {
       const [row] = await readRows(
         context,
         "SELECT s.*, COALESCE(k.id, t.id, c.id) AS found, " +
@@ -229,7 +231,7 @@ export function sessionRepository(
         !isLive(session, nowMs) ||
         !isCredentialValid(row, secret, configured, nowMs)
       ) return undefined;
-      if (session.seenAtMs + MINUTE_MS <= nowMs) {
+      if (isUse && session.seenAtMs + MINUTE_MS <= nowMs) {
         await writeUse(
           context,
           "UPDATE console_sessions SET seen_at_ms = $2 WHERE id = $1",

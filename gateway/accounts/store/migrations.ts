@@ -414,6 +414,16 @@ export const MIGRATIONS: readonly Migration[] = [
       state TEXT NOT NULL
     ) {strict}`,
   ],
+  [
+    // What each process reports of itself, one row a part. A process writes its own rows only.
+    `CREATE TABLE process_reports (
+      process_id TEXT NOT NULL,
+      part TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      body TEXT NOT NULL,
+      PRIMARY KEY (process_id, part)
+    ) {strict}`,
+  ],
 ];
 
 /**

@@ -182,7 +182,7 @@ async function changePage(
     {
       title: `Plan ${plan.id}`,
       about:
-        "An empty field is no limit. A change applies to all its accounts within seconds.",
+        "An empty field is no limit; days, weeks and months are in UTC. A change applies to all its accounts within seconds.",
       nav: NAV,
       actions: (
         <a

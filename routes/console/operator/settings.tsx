@@ -110,5 +110,5 @@ function Source(
 /** One line of Markdown: code between backquotes, links as their text. */
 function words(markdown: string): Children {
   return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").split("`")
-    .map((text, at) => at % 2 === 1 ? <code>{text}</code> : text);
+    .map((text, at) => at % 2 === 1 ? <code key={at}>{text}</code> : text);
 }

@@ -163,7 +163,8 @@ export const SETTING_DESCRIPTIONS: Readonly<
     default: "`600`",
   },
   GATEWAY_IDLE_TIMEOUT_SECONDS: {
-    meaning: "silence inside an upstream's reply",
+    meaning:
+      "silence inside an upstream's reply; comments in a stream count as silence",
     default: "`300`",
   },
   GATEWAY_TOTAL_TIMEOUT_SECONDS: {

@@ -117,6 +117,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/calls",
   "/console/operator/ledger",
   "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(

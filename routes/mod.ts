@@ -28,6 +28,7 @@ import { errorPage } from "./console/error_page.tsx";
 import { PAGE_ROUTES } from "./console/mod.ts";
 import { isConsolePath, servePage } from "./console/page_access.ts";
 import { HEALTH_ROUTES } from "./health.ts";
+import { LIVE_CALLS_ROUTES } from "./live_calls.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
@@ -44,6 +45,7 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...LIVE_CALLS_ROUTES,
   ...CALLS_ROUTES,
   ...ACCOUNT_LEDGER_ROUTES,
   ACCOUNT_MODELS_ROUTE,

@@ -24,6 +24,7 @@ import {
   ownExportQuery,
   ownLedgerQuery,
 } from "../gateway/admin/ledger.ts";
+import { ownLiveQuery, ownLiveReply } from "../gateway/live/live_json.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   chatCompletionReply,
@@ -123,6 +124,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The calls that the credential may see, newest first",
     query: ownCallsQuery,
     reply: callListReply,
+  },
+  watchOwnCalls: {
+    summary:
+      "Such calls under way and just ended, as an event stream: an event `calls` about every second",
+    query: ownLiveQuery,
+    reply: ownLiveReply,
+    streams: true,
+  },
+  listOwnCallsUnderWay: {
+    summary: "Such calls under way",
+    query: ownLiveQuery,
+    reply: ownLiveReply,
   },
   getOwnCall: {
     summary: "One such call, and how its charge was computed",

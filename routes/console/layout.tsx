@@ -58,6 +58,7 @@ const ACCOUNT_NAV: readonly NavItem[] = [
 
 const OPERATOR_NAV: readonly NavItem[] = ([
   ["Overview", "", "o"],
+  ["Live", "live", "i"],
   ["Upstreams", "upstreams", "h"],
   ["Calls", "calls", "c"],
   ["Usage", "usage", "u"],
@@ -65,6 +66,7 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   ["Plans", "plans", "p"],
   ["Keys", "keys", "k"],
   ["Ledger", "ledger", "l"],
+  ["Changes", "changes", "e"],
 ] as const).map(([name, path, key]) => ({
   name,
   path: `/console/operator/${path}`,

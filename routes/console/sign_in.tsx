@@ -173,6 +173,7 @@ async function signIn(
     door,
     credential,
     sessionCookie(context, door),
+    context.requestId,
   );
   return seeOther(localPath(form.get("next"), HOMES[door]), {
     "set-cookie": setSessionCookie(door, transport, secret),
@@ -182,7 +183,9 @@ async function signIn(
 async function signOut(context: RouteContext, door: Door): Promise<HttpReply> {
   const secret = sessionCookie(context, door);
   const transport = transportOf(context);
-  if (secret !== undefined) await requireConsole(context).signOut(secret);
+  if (secret !== undefined) {
+    await requireConsole(context).signOut(secret, context.requestId);
+  }
   return seeOther(`${HOMES[door]}sign-in`, {
     ...(transport === undefined
       ? {}

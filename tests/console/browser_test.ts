@@ -116,6 +116,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/keys",
   "/console/operator/calls",
   "/console/operator/ledger",
+  "/console/operator/changes",
 ];
 
 browserTest(

@@ -176,6 +176,9 @@ async function accountPage(
           <a class="button" href={`/console/operator/keys?account=${id}`}>
             Keys
           </a>
+          <a class="button" href={`/console/operator/changes?account=${id}`}>
+            Changes
+          </a>
         </>
       ),
     },

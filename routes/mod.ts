@@ -19,6 +19,7 @@ import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ACCOUNT_LEDGER_ROUTES } from "./account_ledger.ts";
+import { ACCOUNT_MODELS_ROUTE } from "./account_models.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
@@ -47,6 +48,7 @@ const API_ROUTES: readonly Route[] = [
   ...LIVE_CALLS_ROUTES,
   ...CALLS_ROUTES,
   ...ACCOUNT_LEDGER_ROUTES,
+  ACCOUNT_MODELS_ROUTE,
   ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,

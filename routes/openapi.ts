@@ -12,6 +12,7 @@ import {
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
+import { accountModelsReply } from "../gateway/console/account_models.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
 import {
   callListReply,
@@ -103,6 +104,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The usage of the key",
     query: ownUsageQuery,
     reply: usageReportReply,
+  },
+  listAccountModels: {
+    summary:
+      "The offered models: whether the credential may call them, prices, sizes, capabilities, health",
+    reply: accountModelsReply,
   },
   listOwnLedger: {
     summary: "The ledger of the account",

@@ -165,7 +165,7 @@ export async function callsPage(
         />
       )}
       <section class="card">
-        {data.length === 0 ? <p>No calls.</p> : (
+        {data.length === 0 ? <NoCalls query={query} base={base} /> : (
           <DataTable
             name="Calls"
             rows={data}
@@ -184,6 +184,21 @@ export async function callsPage(
       </section>
     </>,
   );
+}
+
+function NoCalls(
+  { query, base }: {
+    readonly query: URLSearchParams;
+    readonly base: string;
+  },
+): JSX.Element {
+  return query.size === 0
+    ? <p>No calls yet, or none within the time that they are kept.</p>
+    : (
+      <p>
+        No calls match. <a href={`${base}/calls`}>Show all</a>
+      </p>
+    );
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -222,19 +237,24 @@ export function callColumns(
     {
       name: "Time (UTC)",
       cell: ({ record }) => (
-        <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
-          <Moment atMs={callTimeMs(record.requestId)} />
-        </a>
+        <>
+          <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
+            <Moment atMs={callTimeMs(record.requestId)} of="bare" />
+          </a>
+          <code class="id">{record.requestId}</code>
+        </>
       ),
     },
     ...(hasAccount
       ? [{
         name: "Account",
+        wraps: true,
         cell: ({ record }: FoundCall) => <Foreign text={record.accountId} />,
       }]
       : []),
     {
       name: "Model",
+      wraps: true,
       cell: ({ record }) => <Foreign text={record.model ?? "–"} />,
     },
     {
@@ -270,13 +290,10 @@ export function callColumns(
     },
     {
       name: "Key",
+      wraps: true,
       cell: ({ record }) => (
         <Foreign text={names.get(record.keyId) ?? record.keyId} />
       ),
-    },
-    {
-      name: "Request",
-      cell: ({ record }) => <code>{record.requestId}</code>,
     },
   ];
 }

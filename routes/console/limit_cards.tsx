@@ -56,7 +56,7 @@ export function LimitCards(
           ? (
             <>
               <span class="stat">{countText(use.openRequests)}</span>
-              <p class="soft">no limit at once</p>
+              <p class="soft">no limit on calls at once</p>
             </>
           )
           : (

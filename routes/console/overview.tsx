@@ -21,7 +21,7 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
-import { DataTable } from "./data_table.tsx";
+import { DataTable, Foreign } from "./data_table.tsx";
 import { page } from "./layout.tsx";
 import { LimitCards } from "./limit_cards.tsx";
 import { countText, Money } from "./money.tsx";
@@ -73,7 +73,12 @@ async function overviewPage(
     visit,
     {
       title: "Overview",
-      about: `Account ${account.name}, ${account.billing}, plan ${plan.id}`,
+      about: (
+        <>
+          Account <Foreign text={account.name} />, {account.billing}, plan{" "}
+          <Foreign text={plan.id} />
+        </>
+      ),
     },
     <>
       {account.status === "disabled"
@@ -175,7 +180,7 @@ function FirstStopNote(
 ): JSX.Element {
   if (stop === undefined) {
     return (
-      <p class="note">Stops you first: nothing in sight at today's pace.</p>
+      <p class="note">Stops you first: no limit is in sight at today's pace.</p>
     );
   }
   const { limit, atMs, resetsAtMs, isRecent } = stop;
@@ -222,11 +227,10 @@ function StateCards(
           <Money microUsd={account.balanceMicroUsd} />
         </span>
         <p class="soft">
-          {account.reservedMicroUsd === 0 ? "nothing of it is held" : (
+          {account.reservedMicroUsd === 0 ? "nothing reserved" : (
             <>
-              of it held for {countText(account.openRequests)} calls under way:
-              {" "}
-              <Money microUsd={account.reservedMicroUsd} />
+              <Money microUsd={account.reservedMicroUsd} /> reserved for{" "}
+              {countText(account.openRequests)} calls under way
             </>
           )}
         </p>
@@ -236,7 +240,7 @@ function StateCards(
         <span class="stat">
           <Money microUsd={todayMicroUsd} />
         </span>
-        {dayLimit === undefined ? <p class="soft">no limit of a day</p> : (
+        {dayLimit === undefined ? <p class="soft">no daily limit</p> : (
           <>
             <Meter
               name="Of the day's limit"

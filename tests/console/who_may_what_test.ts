@@ -37,6 +37,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /v1/calls/live": LOOK,
   "GET /v1/calls/under-way": LOOK,
   "GET /v1/account": LOOK,
+  "GET /v1/account/models": LOOK,
   "GET /v1/account/ledger": TOKEN,
   "GET /v1/account/ledger/export": TOKEN,
   "POST /v1/account/keys/self/revoke": KEY,

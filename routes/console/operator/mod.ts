@@ -10,6 +10,7 @@ import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
+import { CHANGES_PAGES } from "./changes.tsx";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
@@ -93,4 +94,5 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,
+  ...CHANGES_PAGES,
 ];

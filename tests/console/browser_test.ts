@@ -106,6 +106,7 @@ const ACCOUNT_PAGES: readonly string[] = [
 ];
 const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
+  "/console/operator/live",
   "/console/operator/upstreams",
   "/console/operator/usage",
   "/console/operator/accounts",

@@ -9,6 +9,7 @@ import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { candidateReports } from "../../../gateway/upstream/candidate_report.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { AuditNote } from "../audit_note.tsx";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { page } from "../layout.tsx";
 import { countText, decimalsOf, Money } from "../money.tsx";
@@ -57,11 +58,13 @@ async function overviewPage(
     .filter(({ state, credential }) =>
       state !== "closed" || credential !== undefined
     );
+  const { data: [audit] } = await admin.audits.list({ limit: 1 });
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
+      <AuditNote audit={audit} />
       {unwell.length === 0
         ? <p class="note">All breakers are closed in this process.</p>
         : (

@@ -16,7 +16,7 @@ import { Moment } from "./moment.tsx";
 const NOT_YET =
   "The books are audited once a day at 02:00 UTC; not audited yet.";
 
-/** The audit of one account. */
+/** Proof that the balance equals the sum of its lines, or the differences. */
 export function AccountAuditNote(
   { audit }: { readonly audit: AccountAudit | undefined },
 ): JSX.Element {
@@ -41,7 +41,7 @@ export function AccountAuditNote(
     );
 }
 
-/** The audit of all accounts. */
+/** The same over all accounts. */
 export function AuditNote(
   { audit }: { readonly audit: AuditRecord | undefined },
 ): JSX.Element {

@@ -13,7 +13,7 @@ import {
   textOf,
 } from "../store/store.ts";
 
-/** The audit of one account. */
+/** Entries that were added up, and the differences found. */
 export interface AuditedAccount {
   readonly accountId: string;
   /** Ledger entries that were added up. */
@@ -178,7 +178,7 @@ async function addDays(
   for (;;) {
     const values: SqlValue[] = [...last, day, limit];
     if (accountId !== undefined) values.push(accountId);
-    // In the order of an index, of which the key begins with the account's id or with the day.
+    // The order of an index: usage_days_account begins with the account, the primary key with the day.
     const order = accountId === undefined
       ? "day, account_id, key_id, model"
       : "day, key_id, model";

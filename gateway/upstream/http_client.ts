@@ -53,6 +53,8 @@ export interface UpstreamClient {
    * it was aborted
    */
   call(call: UpstreamCall): Promise<UpstreamResponse>;
+  /** The connections to all upstreams: how many are open, and how many of them carry a call. */
+  connections(): { readonly open: number; readonly busy: number };
   /** Closes every connection. */
   close(): Promise<void>;
 }
@@ -78,6 +80,15 @@ export function upstreamClient(
         call.limits === undefined ? limits : { ...limits, ...call.limits },
         timers,
       ),
+    connections() {
+      let open = 0;
+      let busy = 0;
+      for (const { connected, running } of Object.values(agent.stats)) {
+        open += Number(connected ?? 0);
+        busy += Number(running ?? 0);
+      }
+      return { open, busy };
+    },
     close: () => agent.destroy(),
   };
 }

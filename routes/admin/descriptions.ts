@@ -6,6 +6,9 @@
 import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
+import { settingsReply } from "./settings.ts";
+import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
+import { processesReply } from "../../gateway/live/process_state.ts";
 
 /** Description of an admin operation. */
 export interface AdminDescription {
@@ -17,7 +20,7 @@ export interface AdminDescription {
   readonly query?: z.ZodType;
   /** Schema of the reply. */
   readonly reply: z.ZodType;
-  /** Never set: no admin reply is an event stream. */
+  /** True if the reply is an event stream of it. */
   readonly streams?: boolean;
 }
 
@@ -36,9 +39,31 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
       },
     ]),
   ),
+  listSettings: {
+    summary:
+      "The configuration in force in this process: every setting with its value, default and source; secrets as set or not",
+    reply: settingsReply,
+  },
   exportLedger: {
     summary: "Export the ledger as JSON Lines or CSV",
     query: exportQuery,
     reply: z.string(),
+  },
+  watchCalls: {
+    summary:
+      "The calls of all accounts under way and just ended, as an event stream: an event `calls` about every second",
+    query: liveQuery,
+    reply: liveReply,
+    streams: true,
+  },
+  listCallsUnderWay: {
+    summary: "The calls of all accounts under way in all processes",
+    query: liveQuery,
+    reply: liveReply,
+  },
+  listUpstreams: {
+    summary:
+      "Breakers, failures and connections of every process, not older than six seconds",
+    reply: processesReply,
   },
 };

@@ -106,6 +106,7 @@ const ACCOUNT_PAGES: readonly string[] = [
 ];
 const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
+  "/console/operator/live",
   "/console/operator/upstreams",
   "/console/operator/usage",
   "/console/operator/accounts",
@@ -116,6 +117,8 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/keys",
   "/console/operator/calls",
   "/console/operator/ledger",
+  "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(
@@ -267,8 +270,7 @@ browserTest(
         page.getByRole(role, { name, exact: true }).first().click(),
     );
     await page.goto(`${url}/console/usage`);
-    await page.locator("select[name=by]").selectOption("key");
-    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("link", { name: "By key" }).click();
     assert.match(await page.locator("tfoot").innerText(), /^Sum\s+2\b/);
     await page.goto(`${url}/console/try`);
     await page.getByText("Without JavaScript, use a terminal:").waitFor();
@@ -294,7 +296,7 @@ browserTest(
     await first.page.waitForURL(`${url}/console/`);
     assert.match(await first.page.content(), /No calls yet/);
     const second = await open();
-    await second.page.getByText(/this code is unknown, was used/).waitFor();
+    await second.page.getByText(/This code is unknown, was used/).waitFor();
     assert.ok(!(await second.page.content()).includes(text));
     await first.context.close();
     await second.context.close();

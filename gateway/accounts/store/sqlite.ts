@@ -39,6 +39,8 @@ const DIALECT: SqlDialect = {
 const MAX_STALENESS_MS = 500;
 /** SQLite waits with the thread blocked; harmless while nothing is served yet. */
 const OPEN_TIMEOUT_MS = 2000;
+/** Between two attempts to switch a new file to the write-ahead log. */
+const OPEN_PAUSE_MS = 5;
 /** How long to wait for another process's write, in milliseconds. */
 const LOCKED_MS = 4000;
 /** Pauses between attempts to get the lock, like SQLite's own; the last one repeats. */
@@ -63,9 +65,10 @@ export function openSqliteStore(
   const inMemory = path === ":memory:";
   if (!inMemory) mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
+  database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
+  useWriteAheadLog(database);
   database.exec(
-    `PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}; PRAGMA journal_mode = WAL; ` +
-      "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; " +
+    "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; " +
       // The transaction creates the log file if it is missing.
       "BEGIN IMMEDIATE; COMMIT; PRAGMA busy_timeout = 0",
   );
@@ -162,6 +165,7 @@ export function openSqliteStore(
     leases: locks.leases,
     read: readCommitted,
     report: readCommitted,
+    note: readCommitted,
     write: (work) => writeDurably({ commit }, work),
     commit,
     close: () =>
@@ -171,6 +175,24 @@ export function openSqliteStore(
         database.close();
       }),
   };
+}
+
+/**
+ * Switches the file to the write-ahead log. While another process does the same to a new file,
+ * SQLite fails at once whatever the busy timeout is, so this tries again until that timeout.
+ */
+function useWriteAheadLog(database: DatabaseSync): void {
+  const endMs = performance.now() + OPEN_TIMEOUT_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= endMs) throw error;
+    }
+    Atomics.wait(pause, 0, 0, OPEN_PAUSE_MS);
+  }
 }
 
 /** Another process holds the write lock; nothing was done. */

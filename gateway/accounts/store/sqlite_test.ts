@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { accountsSpec } from "../testing/accounts_spec.ts";
+import type { WriteLock } from "../testing/write_lock_worker.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
@@ -39,6 +40,29 @@ Deno.test("openSqliteStore() creates the folder of its file", async () => {
   await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
   await store.close();
   assert.ok((await Deno.stat(`${folder}/a/b/gateway.sqlite3`)).isFile);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("openSqliteStore() waits for another process that opens the same new file", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/gateway.sqlite3`;
+  const begun = new SharedArrayBuffer(4);
+  const worker = new Worker(
+    import.meta.resolve("../testing/write_lock_worker.ts"),
+    { type: "module" },
+  );
+  const locked = new Promise((resolve, reject) => {
+    worker.onmessage = resolve;
+    worker.onerror = (event) => reject(new Error(event.message));
+  });
+  worker.postMessage({ path, begun } satisfies WriteLock);
+  await locked;
+  Atomics.store(new Int32Array(begun), 0, 1);
+  Atomics.notify(new Int32Array(begun), 0);
+  const store = openSqliteStore(path);
+  await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
+  await store.close();
+  worker.terminate();
   await Deno.remove(folder, { recursive: true });
 });
 

@@ -10,9 +10,12 @@ import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
+import { CHANGES_PAGES } from "./changes.tsx";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
+import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
+import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
@@ -85,10 +88,13 @@ function accountOf(query: URLSearchParams): { readonly accountId?: string } {
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
+  ...LIVE_PAGES,
   // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,
   ...ACCOUNTS_PAGES,
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,
+  ...CHANGES_PAGES,
+  SETTINGS_PAGE,
 ];

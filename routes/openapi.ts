@@ -25,6 +25,10 @@ import {
 } from "../gateway/admin/ledger.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
+  comparisonQuery,
+  comparisonReply,
+} from "../gateway/admin/usage_comparison.ts";
+import {
   chatCompletionReply,
   countReply,
   deletedResponseReply,
@@ -46,6 +50,8 @@ const API_VERSION = "1.0.0";
 interface Operation {
   readonly summary: string;
   readonly request?: z.ZodType;
+  /** Content type of the body; absent: JSON. */
+  readonly requestType?: string;
   readonly query?: z.ZodType;
   readonly reply: z.ZodType;
   /** True if `stream: true` makes the reply an event stream. */
@@ -103,13 +109,19 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: ownUsageQuery,
     reply: usageReportReply,
   },
+  compareUsage: {
+    summary:
+      "What the usage of the key would have cost at another model's prices",
+    query: comparisonQuery,
+    reply: comparisonReply,
+  },
   listOwnLedger: {
     summary: "The ledger of the account",
     query: ownLedgerQuery,
     reply: ledgerListReply,
   },
   exportOwnLedger: {
-    summary: "Export the ledger of the account as JSON Lines or CSV",
+    summary: "Export the ledger of the account as JSON Lines, CSV or FOCUS",
     query: ownExportQuery,
     reply: z.string(),
   },
@@ -212,7 +224,8 @@ function operationOf(route: Route, id: string): JsonObject {
       schema: { type: "string" },
     })),
     ...(operation.query === undefined ? [] : queryOf(operation.query)),
-    ...((isAdmin || route.access === "account") && route.method === "POST"
+    ...((isAdmin || route.access === "account") && route.method === "POST" &&
+        operation.requestType === undefined
       ? [{
         name: "idempotency-key",
         in: "header",
@@ -251,7 +264,9 @@ function operationOf(route: Route, id: string): JsonObject {
       requestBody: {
         required: true,
         content: {
-          "application/json": { schema: schemaOf(operation.request) },
+          [operation.requestType ?? "application/json"]: {
+            schema: schemaOf(operation.request),
+          },
         },
       },
     }),

@@ -10,10 +10,12 @@ import { optionalBody } from "../optional_body.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
+import { RECONCILIATION_ROUTE } from "./reconciliation.ts";
 
 /** The admin routes. They need no client key; each checks the admin token itself. */
 export const ADMIN_ROUTES: readonly OpenRoute[] = [
   LEDGER_EXPORT_ROUTE,
+  RECONCILIATION_ROUTE,
   ...ADMIN_OPERATIONS.map(routeOf),
 ];
 

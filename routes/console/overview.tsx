@@ -20,6 +20,7 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
 import { DataTable } from "./data_table.tsx";
+import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
@@ -61,6 +62,7 @@ async function overviewPage(
   const plan = await admin.plans.get(account.planId);
   const today = dayOf(nowMs);
   const month = { ...scope, fromDay: dayOf(nowMs - 29 * DAY_MS), toDay: today };
+  const days = { from: month.fromDay, to: month.toDay };
   const { totals } = await admin.usage({ ...month, by: [] });
   const state = await admin.state(visit.holder);
   const todayMicroUsd = state.account.use.used.day.microUsd;
@@ -85,6 +87,7 @@ async function overviewPage(
         account={account}
         plan={plan}
         todayMicroUsd={todayMicroUsd}
+        seesAccount={scope.keyId === undefined}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -100,12 +103,19 @@ async function overviewPage(
             </div>
             <p>
               <span class="stat">
-                <Money
-                  microUsd={totals.microUsd}
-                  estimated={(totals.estimatedMicroUsd ?? 0) > 0}
-                />
+                <a href={usageLink("/console", days, "model")}>
+                  <Money
+                    microUsd={totals.microUsd}
+                    estimated={(totals.estimatedMicroUsd ?? 0) > 0}
+                  />
+                </a>
               </span>{" "}
-              <span class="soft">in {countText(totals.requests)} calls</span>
+              <span class="soft">
+                in{" "}
+                <a href={callsLink("/console", days)}>
+                  {countText(totals.requests)} calls
+                </a>
+              </span>
             </p>
             {await dayPlot(
               admin,
@@ -148,6 +158,8 @@ interface State {
   readonly account: Account;
   readonly plan: Plan;
   readonly todayMicroUsd: number;
+  /** False: the visitor's usage pages have one key's figures only. */
+  readonly seesAccount: boolean;
   readonly nowMs: number;
 }
 
@@ -200,7 +212,7 @@ function untilMidnight(nowMs: number): number {
 }
 
 function StateCards(
-  { account, plan, todayMicroUsd, nowMs }: State,
+  { account, plan, todayMicroUsd, seesAccount, nowMs }: State,
 ): JSX.Element {
   const { spendPerDayMicroUsd: dayLimit, concurrentRequests } = plan;
   return (
@@ -225,7 +237,18 @@ function StateCards(
       <section class="card">
         <span class="label">Today (UTC)</span>
         <span class="stat">
-          <Money microUsd={todayMicroUsd} />
+          {seesAccount
+            ? (
+              <a
+                href={usageLink("/console", {
+                  from: dayOf(nowMs),
+                  to: dayOf(nowMs),
+                }, "model")}
+              >
+                <Money microUsd={todayMicroUsd} />
+              </a>
+            )
+            : <Money microUsd={todayMicroUsd} />}
         </span>
         {dayLimit === undefined ? <p class="soft">no limit of a day</p> : (
           <>

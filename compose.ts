@@ -14,7 +14,6 @@ import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
 import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
-import { callRecorder } from "./gateway/observability/call_recorder.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http_client.ts";
@@ -170,8 +169,15 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     : undefined;
   const gateway = createGateway({
     config,
-    accounts: accounts.accounts,
+    accounts: {
+      ...accounts.accounts,
+      async close() {
+        await gateway.live.close();
+        await accounts.accounts.close();
+      },
+    },
     admin: accounts.admin,
+    reports: accounts.reports,
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined
       ? {}
@@ -192,9 +198,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
     log: options.log,
-    ...(accounts.calls === undefined
-      ? {}
-      : { calls: callRecorder(accounts.calls) }),
+    ...(accounts.calls === undefined ? {} : { calls: accounts.calls }),
   });
   follow(config);
   return {

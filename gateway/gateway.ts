@@ -6,6 +6,8 @@
  */
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
+import { startTimer, type Timer } from "./accounts/timer.ts";
+import type { ProcessReports } from "./accounts/repositories/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AdminAuth } from "./admin/auth.ts";
 import type { StartSpan } from "./observability/call_span.ts";
@@ -13,13 +15,18 @@ import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
 import type { RequestLog } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
-import type { CallRecorder } from "./observability/call_recorder.ts";
+import { callRecorder } from "./observability/call_recorder.ts";
+import type { CallBook } from "./accounts/calls/call_book.ts";
+import { LiveCalls } from "./live/live_calls.ts";
+import { healthText, processState } from "./live/process_state.ts";
+import type { UnderWaySource } from "./live/under_way_sample.ts";
 import type { Timers } from "./timers.ts";
 import {
   type ConcurrencyLimiter,
   concurrencyLimiter,
 } from "./pipeline/concurrency.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
+import { CandidateRates } from "./upstream/candidate_rates.ts";
 import { candidateReports } from "./upstream/candidate_report.ts";
 import type { ModelRegistry } from "./upstream/model_registry.ts";
 import { UnreadBodies } from "./http/unread_body.ts";
@@ -54,11 +61,15 @@ export interface GatewayParts {
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
   /** Keeps a record of each generation call; absent where none are kept. */
-  readonly calls?: CallRecorder;
+  readonly calls?: Pick<CallBook, "add">;
+  /** What the processes on the store report of themselves; absent: this process is alone. */
+  readonly reports?: ProcessReports;
+  /** The timer of the reports; absent: the platform's. */
+  readonly reportTimer?: Timer;
 }
 
-/** A running call, as far as shutting down needs it. */
-export interface ActiveCallHandle {
+/** A running call, as far as shutting down and the live list need it. */
+export interface ActiveCallHandle extends UnderWaySource {
   /** True once the reply is being streamed. */
   readonly streaming: boolean;
   /** Ends the call early; the client receives the error if that is still possible. */
@@ -77,6 +88,8 @@ export interface Gateway extends GatewayParts {
   readonly concurrency: ConcurrencyLimiter;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
+  /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
+  readonly live: LiveCalls;
   /** Counts every entry of {@linkcode Gateway.log}. */
   readonly metrics: Metrics;
   /** Errors of calls that are already in the log. */
@@ -106,8 +119,10 @@ export function createGateway(parts: GatewayParts): Gateway {
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });
+  const rates = new CandidateRates(parts.now);
+  const startedAtMs = parts.now();
   let accepting = true;
-  return {
+  const gateway: Gateway = {
     ...parts,
     get config() {
       return current.config;
@@ -124,18 +139,29 @@ export function createGateway(parts: GatewayParts): Gateway {
     activeCalls,
     concurrency: slots,
     unread: new UnreadBodies(parts.timers),
+    live: new LiveCalls({
+      ...(parts.reports === undefined ? {} : { reports: parts.reports }),
+      underWay: () => activeCalls,
+      state: () => processState({ gateway, startedAtMs, rates }),
+      health: () => healthText(current.models, parts.now()),
+      now: parts.now,
+      timer: parts.reportTimer ?? startTimer,
+    }),
     metrics,
     log(entry, facts) {
       metrics.record(entry);
-      if (facts !== undefined) parts.calls?.record(entry, facts);
+      rates.record(entry);
+      if (facts !== undefined) recorder.record(entry, facts);
       parts.log(entry);
     },
     loggedErrors: new WeakSet(),
     accepting: () => accepting,
     drain() {
       accepting = false;
+      gateway.live.endViewers();
     },
     abortAll() {
+      gateway.live.endViewers();
       const error = new ApiError(
         "unavailable",
         "the gateway is shutting down; try again",
@@ -144,4 +170,9 @@ export function createGateway(parts: GatewayParts): Gateway {
       for (const one of [...activeCalls]) one.abort(error);
     },
   };
+  const recorder = callRecorder((record) => {
+    gateway.live.record(record);
+    parts.calls?.add(record);
+  });
+  return gateway;
 }

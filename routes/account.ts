@@ -4,6 +4,7 @@
  * @module
  */
 import type { Holder } from "../gateway/accounts/credential_kind.ts";
+import type { Admin } from "../gateway/accounts/repositories/admin.ts";
 import { invalidKey } from "../gateway/accounts/key.ts";
 import {
   ACCOUNT_OPERATIONS,
@@ -30,7 +31,7 @@ function routeOf(operation: AccountOperation): AccountRoute {
       const id = context.parameters["id"];
       const idempotencyKey = context.request.headers.get("idempotency-key");
       return jsonReply(
-        await operation.run(context.gateway.admin, holder, {
+        await operation.run(administrationOf(context, holder), holder, {
           ...(id === undefined ? {} : { id }),
           ...(operation.method === "GET"
             ? { query: queryOf(context.query) }
@@ -40,6 +41,14 @@ function routeOf(operation: AccountOperation): AccountRoute {
       );
     },
   };
+}
+
+/** The administration, with the changes recorded as the holder's. */
+function administrationOf(
+  { gateway, requestId }: RouteContext,
+  { kind, id }: Holder,
+): Admin {
+  return gateway.admin.as({ kind, id, via: "api", requestId });
 }
 
 /**

@@ -19,6 +19,7 @@ import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ACCOUNT_LEDGER_ROUTES } from "./account_ledger.ts";
+import { ACCOUNT_MODELS_ROUTE } from "./account_models.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
@@ -27,6 +28,7 @@ import { errorPage } from "./console/error_page.tsx";
 import { PAGE_ROUTES } from "./console/mod.ts";
 import { isConsolePath, servePage } from "./console/page_access.ts";
 import { HEALTH_ROUTES } from "./health.ts";
+import { LIVE_CALLS_ROUTES } from "./live_calls.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
@@ -43,8 +45,10 @@ const API_ROUTES: readonly Route[] = [
   ...RESPONSES_ROUTES,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
+  ...LIVE_CALLS_ROUTES,
   ...CALLS_ROUTES,
   ...ACCOUNT_LEDGER_ROUTES,
+  ACCOUNT_MODELS_ROUTE,
   ...ACCOUNT_ROUTES,
   ...HEALTH_ROUTES,
   ...METRICS_ROUTES,

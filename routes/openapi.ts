@@ -12,6 +12,7 @@ import {
 } from "../translate/formats/messages/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
+import { accountModelsReply } from "../gateway/console/account_models.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
 import {
   callListReply,
@@ -23,6 +24,7 @@ import {
   ownExportQuery,
   ownLedgerQuery,
 } from "../gateway/admin/ledger.ts";
+import { ownLiveQuery, ownLiveReply } from "../gateway/live/live_json.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
   comparisonQuery,
@@ -115,6 +117,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: comparisonQuery,
     reply: comparisonReply,
   },
+  listAccountModels: {
+    summary:
+      "The offered models: whether the credential may call them, prices, sizes, capabilities, health",
+    reply: accountModelsReply,
+  },
   listOwnLedger: {
     summary: "The ledger of the account",
     query: ownLedgerQuery,
@@ -129,6 +136,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "The calls that the credential may see, newest first",
     query: ownCallsQuery,
     reply: callListReply,
+  },
+  watchOwnCalls: {
+    summary:
+      "Such calls under way and just ended, as an event stream: an event `calls` about every second",
+    query: ownLiveQuery,
+    reply: ownLiveReply,
+    streams: true,
+  },
+  listOwnCallsUnderWay: {
+    summary: "Such calls under way",
+    query: ownLiveQuery,
+    reply: ownLiveReply,
   },
   getOwnCall: {
     summary: "One such call, and how its charge was computed",

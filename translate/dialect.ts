@@ -229,6 +229,11 @@ export interface Dialect extends UpstreamDialect {
    */
   cleanRequest(body: JsonObject, can: Capabilities): CleanRequest | undefined;
   /**
+   * For pass-through: keys that the model does not take, in the form of `refuses` of `body_edits.ts`. Absent: every model takes
+   * all of them.
+   */
+  refusedKeys?(can: Capabilities): readonly string[];
+  /**
    * For pass-through: the top-level fields of a request that change where proofs of reasoning that its own dialect's upstreams
    * made are left out, for an upstream that refuses them: they are bound to an account. Absent where the dialect has none.
    */

@@ -18,6 +18,7 @@ type OtherField =
   | "unmapped"
   | "refusal"
   | "essential"
+  | "cacheMarks"
   | "wantUsage"
   | "legacyFunctions";
 

@@ -79,10 +79,14 @@ export function upstreamRequest(
   host: HostRequest = PLAIN_HOST,
 ): UpstreamRequest {
   const { request, body } = caller;
-  const { edits = {}, betas } = host;
+  const { edits: hostEdits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
   const isSame = caller.dialect.name === upstream.name;
+  const refused = isSame ? caller.dialect.refusedKeys?.(can) ?? [] : [];
+  const edits = refused.length === 0
+    ? hostEdits
+    : { ...hostEdits, refuses: [...hostEdits.refuses ?? [], ...refused] };
   if (!isSame || caller.dialect.isPassable?.(body, can) === false) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);

@@ -24,6 +24,10 @@ import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
 import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
+import {
+  type ProcessReports,
+  processReports,
+} from "./repositories/process_reports.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
@@ -91,6 +95,8 @@ export interface OpenedAccounts {
   readonly freshKey?: string;
   /** The records of calls; closed together with the accounts. Absent where none are kept. */
   readonly calls?: CallBook;
+  /** What the processes on the store report of themselves. */
+  readonly reports: ProcessReports;
 }
 
 const HEARTBEAT_MS = 2500;
@@ -283,6 +289,7 @@ export async function openAccountService(
       knowsModel: (model) => price(model) !== undefined,
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
+    reports: processReports(store, now()),
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
     ...(freshKey === undefined ? {} : { freshKey }),

@@ -6,6 +6,7 @@
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
 import { CALL_OPERATIONS } from "./calls.ts";
+import { CHANGE_OPERATIONS } from "./changes.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
@@ -26,4 +27,5 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
   ...CALL_OPERATIONS,
+  ...CHANGE_OPERATIONS,
 ];

@@ -295,7 +295,13 @@ async function main(): Promise<number> {
       async admin() {
         const store = await opened(config.databaseUrl);
         close = () => store.close();
-        return await openAdmin(store, (model) => ids.has(model));
+        const user = Deno.env.get("USER") ?? Deno.env.get("USERNAME");
+        const admin = await openAdmin(store, (model) => ids.has(model));
+        return admin.as({
+          kind: "command_line",
+          via: "command_line",
+          ...(user === undefined ? {} : { name: user.slice(0, 64) }),
+        });
       },
     });
   } catch (error) {

@@ -317,6 +317,21 @@ export const COMMANDS: readonly Command[] = [
     flags: {},
   },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
+  {
+    noun: "changes",
+    verb: "list",
+    operationId: "listChanges",
+    flags: {
+      account: text("account", "of this account"),
+      action: text("action", "what was done, such as key.revoke"),
+      target: text("target", "of this plan, key or other id"),
+      actor: text("actor", "made with a credential of this kind"),
+      "actor-id": text("actor_id", "made by this key, token or link"),
+      from: text("from", "from this day or time"),
+      to: text("to", "before this day or time"),
+      ...LIST,
+    },
+  },
 ];
 
 /** A flag with an invalid value. */

@@ -4,10 +4,16 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
-import type { Accounts } from "../accounts/accounts.ts";
+import { type Accounts, RefusedKey } from "../accounts/accounts.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
-import { hashesEqual, keyHash } from "../accounts/key.ts";
+import {
+  type CredentialPrefix,
+  hashesEqual,
+  isWellFormed,
+  keyHash,
+  keyHint,
+} from "../accounts/key.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   isLive,
@@ -33,7 +39,8 @@ export interface Console {
   readonly hasOperatorArea: boolean;
   /**
    * Exchanges a key, an account token, a sign-in code or, at the operator's door, the admin token
-   * for a session. `replaces` is the cookie's value so far.
+   * for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are recorded
+   * as changes.
    *
    * @throws {ApiError} `authentication`; `rate_limit` after many wrong credentials; `unavailable`
    */
@@ -41,15 +48,21 @@ export interface Console {
     door: Door,
     credential: string,
     replaces: string | undefined,
+    requestId: string,
   ): Promise<SignedIn>;
   /**
-   * The session of a cookie; undefined if it is not valid.
+   * The session of a cookie; undefined if it is not valid. `isUse`: false for a look that a person
+   * did not cause, which does not keep an idle session open.
    *
    * @throws {ApiError} `unavailable`
    */
-  session(door: Door, secret: string): Promise<SessionRecord | undefined>;
+  session(
+    door: Door,
+    secret: string,
+    isUse?: boolean,
+  ): Promise<SessionRecord | undefined>;
   /** Ends a session. */
-  signOut(secret: string): Promise<void>;
+  signOut(secret: string, requestId: string): Promise<void>;
   /**
    * Counts a page that is being made; the returned function ends it.
    *
@@ -65,7 +78,7 @@ export interface ConsoleParts {
   /** Verifies keys. */
   readonly accounts: Pick<Accounts, "authenticate">;
   /** Tokens, codes and sessions. */
-  readonly admin: Pick<Admin, "tokens" | "signInCodes" | "sessions">;
+  readonly admin: Admin;
   /** Unix time in milliseconds. */
   readonly now: () => number;
 }
@@ -75,6 +88,24 @@ const MAX_PAGES = 8;
 
 /** Sessions of operators that this process remembers, for the time that the store is down. */
 const MAX_REMEMBERED = 100;
+
+/** What is recorded of a refused credential: never its text. */
+interface Presented {
+  readonly credential: string;
+  readonly hint?: string;
+  readonly key?: RefusedKey["holder"];
+}
+
+/** Anybody may send any text: a hint is recorded only of what has the checksum of a credential. */
+function presented(
+  noun: string,
+  prefix: CredentialPrefix,
+  text: string,
+): Presented {
+  return isWellFormed(text, prefix)
+    ? { credential: noun, hint: keyHint(text) }
+    : { credential: "no credential of this gateway" };
+}
 
 /** Creates the console. */
 export function createConsole(parts: ConsoleParts): Console {
@@ -91,22 +122,41 @@ export function createConsole(parts: ConsoleParts): Console {
   const remembered = new Map<string, SessionRecord>();
   let pages = 0;
 
-  const refuse = (door: Door, text: string): never => {
+  const as = (requestId: string): Admin =>
+    admin.as({ kind: "unknown", via: "page", requestId });
+
+  const refuse = async (
+    door: Door,
+    { changes }: Admin,
+    text: string,
+    presented: Presented,
+  ): Promise<never> => {
     wrong[door].count();
+    await changes.signInRefused({ door, ...presented });
     throw new ApiError("authentication", text, { retryable: false });
   };
 
-  const holderOf = async (credential: string): Promise<Holder> => {
+  const holderOf = async (
+    admin: Admin,
+    credential: string,
+  ): Promise<Holder> => {
     if (credential.startsWith("code-")) {
       return await admin.signInCodes.redeem(credential) ??
-        refuse(
+        await refuse(
           "account",
+          admin,
           "this code is unknown, was used, or is older than 15 minutes; ask for a new link",
+          { credential: "sign-in code" },
         );
     }
     if (credential.startsWith("at-")) {
       return await admin.tokens.verify(credential) ??
-        refuse("account", "this account token is unknown, revoked or expired");
+        await refuse(
+          "account",
+          admin,
+          "this account token is unknown, revoked or expired",
+          presented("account token", "at", credential),
+        );
     }
     try {
       const { accountId, keyId } = await accounts.authenticate([credential]);
@@ -115,9 +165,14 @@ export function createConsole(parts: ConsoleParts): Console {
       if (!(error instanceof ApiError && error.kind === "authentication")) {
         throw error;
       }
-      return refuse(
+      return await refuse(
         "account",
+        admin,
         "this is no valid key, token or code: it is unknown, revoked or expired, or was changed in copying",
+        {
+          ...presented("API key", "sk", credential),
+          ...(error instanceof RefusedKey ? { key: error.holder } : {}),
+        },
       );
     }
   };
@@ -131,10 +186,11 @@ export function createConsole(parts: ConsoleParts): Console {
   return {
     hasOperatorArea: config.console === "all" &&
       config.adminToken !== undefined,
-    async signIn(door, credential, replaces) {
+    async signIn(door, credential, replaces, requestId) {
+      const admin = as(requestId);
       const before = replaces === undefined ? {} : { replaces };
       if (door === "account") {
-        const holder = await holderOf(credential);
+        const holder = await holderOf(admin, credential);
         return await admin.sessions.open(holder, {
           ...before,
           ...(holder.id === CONFIGURED_KEY_ID ? { credential } : {}),
@@ -145,9 +201,11 @@ export function createConsole(parts: ConsoleParts): Console {
         adminToken === undefined ||
         !hashesEqual(keyHash(credential), keyHash(adminToken))
       ) {
-        return refuse(
+        return await refuse(
           door,
+          admin,
           "this is not the admin token (the value of GATEWAY_ADMIN_TOKEN)",
+          { credential: "admin token" },
         );
       }
       const signedIn = await admin.sessions.open(
@@ -157,10 +215,10 @@ export function createConsole(parts: ConsoleParts): Console {
       remember(signedIn.secret, signedIn.session);
       return signedIn;
     },
-    async session(door, secret) {
+    async session(door, secret, isUse = true) {
       let session: SessionRecord | undefined;
       try {
-        session = await admin.sessions.find(secret, configured);
+        session = await admin.sessions.find(secret, configured, isUse);
       } catch (error) {
         session = remembered.get(keyHash(secret));
         if (
@@ -191,9 +249,9 @@ export function createConsole(parts: ConsoleParts): Console {
         pages--;
       };
     },
-    async signOut(secret) {
+    async signOut(secret, requestId) {
       remembered.delete(keyHash(secret));
-      await admin.sessions.end(secret);
+      await as(requestId).sessions.end(secret);
     },
   };
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { CallBook } from "../accounts/calls/call_book.ts";
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry } from "./log.ts";
@@ -24,12 +23,14 @@ const GENERATION: ReadonlySet<string | undefined> = new Set([
 const MAX_MODEL_CHARS = 200;
 const MAX_USER_CHARS = 512;
 
-/** Records calls in a book. */
-export function callRecorder(book: Pick<CallBook, "add">): CallRecorder {
+/** Passes the records of calls to `add`. */
+export function callRecorder(
+  add: (record: CallRecord) => void,
+): CallRecorder {
   return {
     record(entry, facts) {
       const record = callRecord(entry, facts);
-      if (record !== undefined) book.add(record);
+      if (record !== undefined) add(record);
     },
   };
 }

@@ -11,13 +11,14 @@ import type { GenerationRequest } from "../../translate/model/request.ts";
 import { streamRelay } from "../../translate/stream/relay.ts";
 import type { Reservation } from "../accounts/accounts.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
-import type { Gateway } from "../gateway.ts";
+import type { ActiveCallHandle, Gateway } from "../gateway.ts";
 import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { newIdSeed } from "../http/request_id.ts";
 import { traceOf } from "../http/trace.ts";
 import type { CallSpan } from "../observability/call_span.ts";
 import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
+import type { UnderWay } from "../live/live_call.ts";
 import type { TimerId } from "../timers.ts";
 import type { AttemptContext, AttemptResult } from "../upstream/attempt.ts";
 import { deferredStream } from "./deferred_stream.ts";
@@ -25,7 +26,8 @@ import type { Failover } from "./failover.ts";
 import type { GenerationCall } from "./generation_call.ts";
 import { keptStream } from "./kept_stream.ts";
 import type { Conversation, ReplyKeeper } from "../responses/conversation.ts";
-import { pump } from "./stream_pump.ts";
+import { pump, type PumpState } from "./stream_pump.ts";
+import { callUnderWay } from "./call_under_way.ts";
 
 /**
  * The parts of a call that are needed until its settlement. The request body is left out so that it
@@ -47,7 +49,11 @@ export class ActiveCall {
   readonly #span: CallSpan | undefined;
   readonly #context: AttemptContext;
   readonly #failover: Failover;
-  readonly #handle: { streaming: boolean; abort(error: ApiError): void };
+  readonly #handle: ActiveCallHandle & { streaming: boolean };
+  /** Of the running stream. */
+  #progress:
+    | { readonly of: () => ReplyProgress; readonly pump: () => PumpState }
+    | undefined;
   /**
    * How to fail the call in its present phase: aborts the attempt first, later the running stream.
    */
@@ -102,6 +108,8 @@ export class ActiveCall {
       signal: this.#abort.signal,
     };
     this.#handle = {
+      accountId: caller.accountId,
+      describe: (nowMs) => this.#describe(nowMs),
       streaming: false,
       abort: (error) => {
         this.#causedByGateway = true;
@@ -261,7 +269,21 @@ export class ActiveCall {
     });
     this.#fail = streamPump.fail;
     this.#handle.streaming = true;
+    this.#progress = { of: () => relay.progress(), pump: streamPump.state };
     return { status: 200, headers: this.#headers(), body: streamPump.body };
+  }
+
+  #describe(nowMs: number): UnderWay {
+    return callUnderWay({
+      call: this.#call,
+      failover: this.#failover,
+      stream: this.#isStream,
+      firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
+      progress: this.#progress?.of(),
+      pump: this.#progress?.pump(),
+      nowMs,
+    });
   }
 
   #streamEnded(

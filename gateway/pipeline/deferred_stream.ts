@@ -82,6 +82,8 @@ export function deferredStream(
         isPaused = false;
         upstream()?.resume();
       },
+      // The attempt has counted them itself.
+      countOnlyFrames: () => () => {},
       cancel() {
         if (result === undefined) abortAttempts();
         else upstream()?.cancel();

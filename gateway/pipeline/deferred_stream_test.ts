@@ -53,6 +53,7 @@ async function received(chunks: readonly string[]): Promise<string> {
       },
       pause: () => {},
       resume: () => {},
+      countOnlyFrames: () => () => {},
       cancel: () => {},
     },
   });

@@ -104,6 +104,7 @@ export function keptStream(
     },
     pause: () => source.pause(),
     resume: () => source.resume(),
+    countOnlyFrames: () => source.countOnlyFrames(),
     cancel: () => source.cancel(),
   };
   return { type: "stream", relay, source: heldSource, first: passed(first) };

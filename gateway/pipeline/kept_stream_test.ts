@@ -95,6 +95,7 @@ async function start(first: string): Promise<World> {
       pushTo: pushing.resolve,
       pause: () => {},
       resume: () => {},
+      countOnlyFrames: () => () => {},
       cancel: () => {},
     },
   }, keeper);

@@ -38,6 +38,16 @@ export interface Pump {
   readonly body: ReadableStream<Uint8Array>;
   /** Ends the stream with an error, as far as the client's dialect can express it. */
   fail(error: ApiError): void;
+  /** How the stream stands. */
+  state(): PumpState;
+}
+
+/** The state of a stream, for the list of calls under way. */
+export interface PumpState {
+  /** Milliseconds since the last bytes of the reply, pings excepted; undefined before the first. */
+  readonly quietMs: number | undefined;
+  /** Whether the upstream waits for the client to read. */
+  readonly paused: boolean;
 }
 
 /**
@@ -52,7 +62,11 @@ const MAX_WAITING_BYTES = 128 * 1024;
 /** Starts a stream. Nothing is read before the client reads. */
 export function pump(options: PumpOptions): Pump {
   const stream = new PumpedStream(options);
-  return { body: stream.body, fail: (error) => stream.fail(error) };
+  return {
+    body: stream.body,
+    fail: (error) => stream.fail(error),
+    state: () => stream.state(),
+  };
 }
 
 /**
@@ -79,6 +93,8 @@ class PumpedStream implements ByteSink {
   #pullRequested = false;
   /** When bytes were last sent to the client, on the monotonic clock. */
   #lastSentMs = 0;
+  /** When bytes of the reply were last sent, on the monotonic clock; 0: never. */
+  #lastReplyMs = 0;
   /**
    * When the client's backlog last stopped shrinking, and its size then (a negative `desiredSize`).
    */
@@ -146,8 +162,19 @@ class PumpedStream implements ByteSink {
       return this.onError(error);
     }
     this.#send(out);
+    if (out.length > 0) this.#lastReplyMs = this.#lastSentMs;
     this.#noteToken();
     if (relay.done()) this.#complete(true);
+  }
+
+  /** See {@linkcode Pump.state}. */
+  state(): PumpState {
+    return {
+      quietMs: this.#lastReplyMs === 0
+        ? undefined
+        : performance.now() - this.#lastReplyMs,
+      paused: this.#paused,
+    };
   }
 
   #noteToken(): void {
@@ -216,6 +243,7 @@ class PumpedStream implements ByteSink {
     this.#lastSentMs = performance.now();
     this.#setTimer(pingMs);
     this.#send(first);
+    if (first.length > 0) this.#lastReplyMs = this.#lastSentMs;
     this.#noteToken();
     if (relay.done()) this.#complete(true);
     source.pushTo(this);

@@ -45,6 +45,7 @@ function startStream(
     pause() {
       paused = true;
     },
+    countOnlyFrames: () => () => {},
     resume() {
       paused = false;
       run();
@@ -246,6 +247,7 @@ Deno.test("fail() does not close a body that its reader cancels at that moment",
       pushTo: () => {},
       pause: () => {},
       resume: () => {},
+      countOnlyFrames: () => () => {},
       // As a server does that finds its connection closed while it takes the last bytes.
       cancel: () => leave?.(),
     },

@@ -191,13 +191,22 @@ async function readReply(
   const { clientDialect, encode } = options;
   const decode: DecodeContext = options.upstream.context;
   if (isStream && options.stream) {
-    const relay = streamRelay(clientDialect, dialect, decode, encode);
-    return await startedStream(
+    let noteFrames = (): void => {};
+    const relay = streamRelay(
+      clientDialect,
+      dialect,
+      decode,
+      encode,
+      () => noteFrames(),
+    );
+    const stream = await startedStream(
       relay,
       response.body,
       options.timers,
       options.candidate.limits?.firstByteTimeoutMs ?? options.firstFrameMs,
     );
+    noteFrames = response.body.countOnlyFrames();
+    return stream;
   }
   const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
   const toReply = isStream

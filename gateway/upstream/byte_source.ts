@@ -31,6 +31,11 @@ export interface ByteSource {
   pause(): void;
   /** Reverts {@linkcode ByteSource.pause}. */
   resume(): void;
+  /**
+   * Makes the reader's signs of life count for the limit on silence from now on, instead of pushed
+   * bytes: those may be keep-alive comments alone. Returns the function that notes one.
+   */
+  countOnlyFrames(): () => void;
   /** Closes the connection. Nothing may be read afterwards; a sink receives at most a failure. */
   cancel(): void;
 }

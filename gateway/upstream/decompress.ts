@@ -69,6 +69,8 @@ export function decompress(
       resumed = Promise.withResolvers();
     },
     resume: () => resumed.resolve(),
+    // This file reads the source, so bytes of the connection have to count.
+    countOnlyFrames: () => () => {},
     cancel() {
       source.cancel();
       inflate.destroy();

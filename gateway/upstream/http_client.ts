@@ -53,6 +53,8 @@ export interface UpstreamClient {
    * it was aborted
    */
   call(call: UpstreamCall): Promise<UpstreamResponse>;
+  /** The connections to all upstreams: how many are open, and how many of them carry a call. */
+  connections(): { readonly open: number; readonly busy: number };
   /** Closes every connection. */
   close(): Promise<void>;
 }
@@ -78,6 +80,15 @@ export function upstreamClient(
         call.limits === undefined ? limits : { ...limits, ...call.limits },
         timers,
       ),
+    connections() {
+      let open = 0;
+      let busy = 0;
+      for (const { connected, running } of Object.values(agent.stats)) {
+        open += Number(connected ?? 0);
+        busy += Number(running ?? 0);
+      }
+      return { open, busy };
+    },
     close: () => agent.destroy(),
   };
 }
@@ -152,6 +163,8 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     reject(error: unknown): void;
   } | undefined;
   #sink: ByteSink | undefined;
+  /** The reader notes frames; pushed bytes are no activity by themselves. */
+  #countsFrames = false;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   readonly #timer: PhaseTimer;
@@ -224,7 +237,10 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     data: Uint8Array,
   ): void {
     if (this.#ended || data.length === 0) return;
-    this.#timer.noteActivity();
+    // Bytes in the queue wait for the reader, who cannot have found frames in them yet.
+    if (!this.#countsFrames || this.#sink === undefined) {
+      this.#timer.noteActivity();
+    }
     // Not a Buffer, whose methods are many times slower here than those of Uint8Array.
     const chunk = new Uint8Array(data.buffer, data.byteOffset, data.length);
     if (this.#sink !== undefined) return this.#sink.onChunk(chunk);
@@ -280,6 +296,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   pushTo(sink: ByteSink): void {
     this.#pendingRead = undefined;
     this.#sink = sink;
+    this.#timer.noteActivity();
     for (const chunk of this.#queue.splice(0)) sink.onChunk(chunk);
     this.#queuedBytes = 0;
     if (this.#failure !== undefined) sink.onError(this.#failure.error);
@@ -305,7 +322,14 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
 
   #resumeIfPossible(): void {
     if (this.#isFull || this.#isPausedByReader) return;
-    if (this.#controller?.paused === true) this.#controller.resume();
+    if (this.#controller?.paused !== true) return;
+    this.#timer.noteActivity();
+    this.#controller.resume();
+  }
+
+  countOnlyFrames(): () => void {
+    this.#countsFrames = true;
+    return () => this.#timer.noteActivity();
   }
 
   cancel(): void {

@@ -3,7 +3,8 @@ import { createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import { CAN_RESET } from "../../tests/support/fault_upstream.ts";
 import { withTimeout } from "../../tests/support/with_timeout.ts";
-import { gatewayTimers } from "../timers.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import { gatewayTimers, type TimerId, type Timers } from "../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
 import { CHECK_AFTER_MS } from "./conn_socket.ts";
 import { upstreamClient } from "./http_client.ts";
@@ -300,3 +301,97 @@ Deno.test({
     await new Promise<void>((resolve) => server.close(() => resolve()));
   },
 });
+
+/** A clock for `performance.now()` and the timers of one client, both advanced by the test. */
+function silenceClock(): {
+  readonly timers: Timers;
+  readonly advance: (ms: number) => void;
+  readonly restore: () => void;
+} {
+  const original = performance.now;
+  let nowMs = original.call(performance);
+  const due = new Map<TimerId, { readonly atMs: number; run(): void }>();
+  performance.now = () => nowMs;
+  return {
+    timers: {
+      set(run, ms) {
+        const id = setTimeout(() => {}, 0);
+        clearTimeout(id);
+        due.set(id, { atMs: nowMs + ms, run });
+        return id;
+      },
+      clear: (id) => void due.delete(id),
+    },
+    advance(ms) {
+      nowMs += ms;
+      for (const [id, { atMs, run }] of [...due]) {
+        if (atMs <= nowMs && due.delete(id)) run();
+      }
+    },
+    restore: () => {
+      performance.now = original;
+    },
+  };
+}
+
+for (const hasFrames of [true, false]) {
+  Deno.test(`a reader that counts frames ${hasFrames ? "keeps a body alive by noting them" : "ends a body of bytes without any at the limit on silence"}`, async () => {
+    const clock = silenceClock();
+    let send = (): void => {};
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () =>
+        new Response(
+          new ReadableStream<Uint8Array>({
+            start(controller) {
+              send = () => controller.enqueue(new Uint8Array([1]));
+              send();
+            },
+          }),
+        ),
+    );
+    const client = upstreamClient({
+      connectTimeoutMs: 1_000_000,
+      firstByteTimeoutMs: 1_000_000,
+      idleTimeoutMs: 1_000,
+    }, clock.timers);
+    try {
+      const { body } = await client.call({
+        url: `http://127.0.0.1:${server.addr.port}/`,
+        headers: {},
+        body: new Uint8Array(0),
+        signal: new AbortController().signal,
+      });
+      await body.read();
+      const noteFrame = body.countOnlyFrames();
+      let onChunk = (): void => {};
+      let failure: unknown;
+      body.pushTo({
+        onChunk: () => onChunk(),
+        onEnd: () => {},
+        onError: (error) => {
+          failure = error;
+        },
+      });
+      for (let i = 0; i < 3; i++) {
+        clock.advance(600);
+        const arrived = new Promise<void>((resolve) => {
+          onChunk = resolve;
+        });
+        if (failure !== undefined) break;
+        send();
+        await arrived;
+        if (hasFrames) noteFrame();
+      }
+      assert.equal(
+        failure instanceof ApiError ? failure.kind : failure,
+        hasFrames ? undefined : "timeout",
+      );
+      body.cancel();
+    } finally {
+      clock.restore();
+      await client.close();
+      await turns(LAST_TURNS);
+    }
+  });
+}

@@ -16,6 +16,7 @@ import type { Credential } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";
 import { type CallAddress, callAddress } from "./hosts/hosts.ts";
 import type { HostDialect } from "./hosts/host.ts";
+import { forModel } from "./hosts/model_rules.ts";
 import {
   type CandidateRow,
   capabilitiesOf,
@@ -235,11 +236,12 @@ function candidate(
   for (const one of wanted) {
     hostDialect ??= dialects.find(({ dialect }) => dialect === one);
   }
-  hostDialect ??= dialects[0];
+  const served = hostDialect ?? dialects[0];
   if (
-    vendorAccess === undefined || hostDialect === undefined ||
+    vendorAccess === undefined || served === undefined ||
     credential === undefined
   ) return [];
+  hostDialect = forModel(served, row.upstreamModel);
   const limits = { ...model.limits, ...row.limits };
   return [{
     model,

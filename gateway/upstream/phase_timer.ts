@@ -12,7 +12,7 @@ export interface CallLimits {
   readonly connectTimeoutMs: number;
   /** From the end of the request to the head of the response. */
   readonly firstByteTimeoutMs: number;
-  /** Longest silence inside the response body. */
+  /** Longest silence inside the response body; in an event stream, longest time without a frame. */
   readonly idleTimeoutMs: number;
 }
 
@@ -65,7 +65,7 @@ export class PhaseTimer {
     }
   }
 
-  /** Bytes have arrived. */
+  /** Bytes or a frame have arrived, or the reader was what kept them away. */
   noteActivity(): void {
     this.#lastActivityMs = performance.now();
   }

@@ -39,6 +39,7 @@ export function unwrapAwsStream(
     },
     pause: () => source.pause(),
     resume: () => source.resume(),
+    countOnlyFrames: () => source.countOnlyFrames(),
     cancel: () => source.cancel(),
   };
 }

@@ -225,6 +225,9 @@ export function addedVendor(
       ...dialect,
       ...(preset?.errors === undefined ? {} : { errors: preset.errors }),
       ...(preset?.edits === undefined ? {} : { edits: preset.edits }),
+      ...(preset?.modelRules === undefined
+        ? {}
+        : { modelRules: preset.modelRules }),
       auth: keyHeader === undefined
         ? dialect.auth
         : { ...dialect.auth, schemes: ["header"], header: keyHeader },

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { RouteContext } from "../route.ts";
 
 /**
- * Checks the admin token.
+ * Checks the admin token. Changes of the returned administration are recorded as the operator's.
  *
  * @throws {ApiError} `not_found` if there is no admin API; `authentication` or `rate_limit` from
  * `AdminAuth`
@@ -28,7 +28,11 @@ export function requireOperator(context: RouteContext): Admin {
   adminAuth.verify(
     /^bearer (.+)$/is.exec(headers.get("authorization") ?? "")?.[1],
   );
-  return admin;
+  return admin.as({
+    kind: "operator",
+    via: "api",
+    requestId: context.requestId,
+  });
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   reconcileQuery,
   reconciliationReply,
 } from "../../gateway/reconcile/reconciliation_json.ts";
+import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
+import { processesReply } from "../../gateway/live/process_state.ts";
 
 /** Description of an admin operation. */
 export interface AdminDescription {
@@ -23,7 +25,7 @@ export interface AdminDescription {
   readonly query?: z.ZodType;
   /** Schema of the reply. */
   readonly reply: z.ZodType;
-  /** Never set: no admin reply is an event stream. */
+  /** True if the reply is an event stream of it. */
   readonly streams?: boolean;
 }
 
@@ -54,5 +56,22 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
     requestType: "text/csv",
     query: reconcileQuery,
     reply: reconciliationReply,
+  },
+  watchCalls: {
+    summary:
+      "The calls of all accounts under way and just ended, as an event stream: an event `calls` about every second",
+    query: liveQuery,
+    reply: liveReply,
+    streams: true,
+  },
+  listCallsUnderWay: {
+    summary: "The calls of all accounts under way in all processes",
+    query: liveQuery,
+    reply: liveReply,
+  },
+  listUpstreams: {
+    summary:
+      "Breakers, failures and connections of every process, not older than six seconds",
+    reply: processesReply,
   },
 };

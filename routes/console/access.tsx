@@ -22,7 +22,7 @@ import { seeOther } from "./see_other.ts";
 import { Distance, Moment } from "./moment.tsx";
 import { NewSecret } from "./new_secret.tsx";
 import { operationInput } from "./operation_input.ts";
-import { runAccountOperation } from "./operations.ts";
+import { administrationOf, runAccountOperation } from "./operations.ts";
 
 /** The routes of tokens and sessions. */
 export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
@@ -273,11 +273,12 @@ async function revokeToken(
 }
 
 async function endSession(
-  { gateway }: RouteContext,
-  { form, holder }: AccountVisit,
+  context: RouteContext,
+  visit: AccountVisit,
 ): Promise<HttpReply> {
-  const id = form.get("id") ?? "";
-  if (!await gateway.admin.sessions.endOf(holder.accountId, id)) {
+  const id = visit.form.get("id") ?? "";
+  const { sessions } = administrationOf(context, visit);
+  if (!await sessions.endOf(visit.holder.accountId, id)) {
     throw new ApiError("not_found", "there is no such session", {
       retryable: false,
     });

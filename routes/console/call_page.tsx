@@ -41,7 +41,7 @@ export async function callPage(
     visit,
     {
       title: "Call",
-      about: record.requestId,
+      about: <code>{record.requestId}</code>,
       nav: `${base}/calls`,
     },
     <>

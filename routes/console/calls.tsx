@@ -21,9 +21,12 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { Ending, secondsText } from "./call_ending.tsx";
 import { callPage } from "./call_page.tsx";
 import { callsCsv } from "./calls_csv.ts";
+import { queryOf } from "../admin/auth.ts";
+import { ownLiveScope } from "../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { keyNames } from "./day_plot.tsx";
 import { page } from "./layout.tsx";
+import { liveEvents, LiveSection, lookOf } from "./live_view.tsx";
 import { Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
 import { seeOther } from "./see_other.ts";
@@ -46,6 +49,20 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     method: "GET",
     path: "/console/calls.csv",
     handle: (context, visit) => callsFile(context, scopeOf(visit.holder)),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
+    path: "/console/calls/live",
+    handle: (context, visit) =>
+      liveEvents(
+        context,
+        visit,
+        ownLiveScope(scopeOf(visit.holder), queryOf(context.query)),
+        "/console",
+      ),
   },
   {
     access: "page",
@@ -147,8 +164,20 @@ export async function callsPage(
         </label>
         <button class="main" type="submit">Apply</button>
       </form>
+      {scope.accountId === undefined || query.size > 0 ? null : (
+        <LiveSection
+          look={await lookOf(context, scope, base)}
+          picture={await gateway.live.look(scope)}
+          ended={[]}
+          events={`${base}/calls/live`}
+          refresh={`${base}/calls`}
+          title="Under way"
+          endedTitle="Ended since this page was opened"
+          empty="No call is under way."
+        />
+      )}
       <section class="card">
-        {data.length === 0 ? <p>No calls.</p> : (
+        {data.length === 0 ? <NoCalls query={query} base={base} /> : (
           <DataTable
             name="Calls"
             rows={data}
@@ -179,6 +208,21 @@ export function callsFile(
     { ...filtersOf((name) => query.get(name)?.trim() ?? ""), ...scope },
     scope.accountId === undefined,
   );
+}
+
+function NoCalls(
+  { query, base }: {
+    readonly query: URLSearchParams;
+    readonly base: string;
+  },
+): JSX.Element {
+  return query.size === 0
+    ? <p>No calls yet, or none within the time that they are kept.</p>
+    : (
+      <p>
+        No calls match. <a href={`${base}/calls`}>Show all</a>
+      </p>
+    );
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -217,19 +261,24 @@ export function callColumns(
     {
       name: "Time (UTC)",
       cell: ({ record }) => (
-        <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
-          <Moment atMs={callTimeMs(record.requestId)} />
-        </a>
+        <>
+          <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
+            <Moment atMs={callTimeMs(record.requestId)} of="bare" />
+          </a>
+          <code class="id">{record.requestId}</code>
+        </>
       ),
     },
     ...(hasAccount
       ? [{
         name: "Account",
+        wraps: true,
         cell: ({ record }: FoundCall) => <Foreign text={record.accountId} />,
       }]
       : []),
     {
       name: "Model",
+      wraps: true,
       cell: ({ record }) => <Foreign text={record.model ?? "–"} />,
     },
     {
@@ -265,13 +314,10 @@ export function callColumns(
     },
     {
       name: "Key",
+      wraps: true,
       cell: ({ record }) => (
         <Foreign text={names.get(record.keyId) ?? record.keyId} />
       ),
-    },
-    {
-      name: "Request",
-      cell: ({ record }) => <code>{record.requestId}</code>,
     },
   ];
 }

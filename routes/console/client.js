@@ -181,8 +181,125 @@ export function consoleClient() {
     });
   };
 
+  /** Keeps the list of calls up to date from its event stream. */
+  const liveList = () => {
+    const list = document.querySelector("[data-live]");
+    if (!(list instanceof HTMLElement)) return;
+    /** @param {string} name @returns {HTMLElement | null} */
+    const part = (name) => list.querySelector(`[data-live-${name}]`);
+    const state = part("state");
+    const time = part("time");
+    const note = part("note");
+    const pause = part("pause");
+    const button = pause?.querySelector("button");
+    if (!state || !time || !note || !pause || !button) return;
+    const maxEnded = 50;
+
+    /** @param {{ id: string, cells: { text: string, foreign?: boolean, tag?: string, href?: string }[] }} row @param {HTMLElement} table */
+    const rowOf = (row, table) => {
+      const heads = table.querySelectorAll("th");
+      const line = document.createElement("tr");
+      row.cells.forEach(({ text, foreign, tag, href }, at) => {
+        const cell = document.createElement("td");
+        cell.className = heads[at]?.className ?? "";
+        const box = href
+          ? document.createElement("a")
+          : tag
+          ? document.createElement("span")
+          : foreign
+          ? document.createElement("bdi")
+          : cell;
+        if (box instanceof HTMLAnchorElement && href) box.href = href;
+        if (tag) box.className = `tag ${tag}`;
+        box.textContent = text;
+        if (box !== cell) cell.append(box);
+        line.append(cell);
+      });
+      return line;
+    };
+
+    /** @param {any} event */
+    const show = ({ data }) => {
+      const picture = JSON.parse(data);
+      time.textContent = picture.time;
+      if (note.textContent !== picture.note) note.textContent = picture.note;
+      const tables = all("[data-live-table]");
+      for (const table of tables) {
+        const body = table.querySelector("tbody");
+        if (!body) continue;
+        if (table.dataset.liveTable === "under_way") {
+          body.replaceChildren(
+            .../** @type {any[]} */ (picture.under_way).map((row) =>
+              rowOf(row, table)
+            ),
+          );
+        } else {
+          const shown = new Set(
+            [...body.rows].map((row) => row.lastElementChild?.textContent),
+          );
+          body.prepend(
+            .../** @type {any[]} */ (picture.ended)
+              .filter((row) => !shown.has(row.id))
+              .map((row) => rowOf(row, table)),
+          );
+          while (body.rows.length > maxEnded) body.deleteRow(-1);
+        }
+        table.hidden = body.rows.length === 0;
+      }
+      const ended = part("ended");
+      if (ended) ended.hidden = tables.at(-1)?.hidden ?? true;
+      const empty = part("empty");
+      if (empty) empty.hidden = tables.some((table) => !table.hidden);
+      list.dataset.liveShown = String(Number(list.dataset.liveShown ?? 0) + 1);
+    };
+
+    /** @type {EventSource | undefined} */
+    let source;
+    let isPaused = false;
+    const stop = () => {
+      source?.close();
+      source = undefined;
+    };
+    const start = () => {
+      if (source || isPaused) return;
+      const opened = new EventSource(list.dataset.live ?? "");
+      source = opened;
+      opened.addEventListener("open", () => {
+        state.textContent = "Live.";
+      });
+      opened.addEventListener("calls", show);
+      opened.addEventListener("end", (event) => {
+        if (JSON.parse(event.data).reason !== "signed_out") return;
+        stop();
+        state.textContent = "The session has ended: sign in again.";
+      });
+      opened.addEventListener("error", () => {
+        if (source !== opened) return;
+        // The browser tries again by itself, except after a refusal.
+        state.textContent = opened.readyState === EventSource.CLOSED
+          ? "Not live: the session has ended, or too many lists are open."
+          : "Not live, trying again.";
+      });
+    };
+    pause.hidden = false;
+    button.addEventListener("click", () => {
+      isPaused = !isPaused;
+      button.textContent = isPaused ? "Go on" : "Pause";
+      if (isPaused) {
+        stop();
+        state.textContent = "Paused.";
+      } else start();
+    });
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) stop();
+      else start();
+    });
+    start();
+  };
+
   moveCode();
   tryPrompt();
+  liveList();
   addEventListener("hashchange", moveCode);
   copyButtons();
   localTimes();

@@ -75,12 +75,13 @@ const MAX_CHARS = 80;
 
 /** Text that a caller chose: cut, apart from the text around it, and never a link. */
 export function Foreign({ text }: { readonly text: string }): JSX.Element {
+  return <bdi>{cutText(text)}</bdi>;
+}
+
+/** Text that a caller chose, at most 80 characters of it. */
+export function cutText(text: string): string {
   const characters = [...text];
-  return (
-    <bdi>
-      {characters.length > MAX_CHARS
-        ? `${characters.slice(0, MAX_CHARS - 1).join("")}…`
-        : text}
-    </bdi>
-  );
+  return characters.length > MAX_CHARS
+    ? `${characters.slice(0, MAX_CHARS - 1).join("")}…`
+    : text;
 }

@@ -30,13 +30,19 @@ export function errorPage(
 ): HttpReply {
   const door = doorOf(context.path);
   const { "content-type": _, ...rest } = headers;
+  const isForm = context.request.method === "POST" &&
+    (status === 400 || status === 409);
   return doorPage(
     context,
     { title: TITLES[status] ?? "An error", status, headers: rest },
     status === 401 || (status === 429 && context.path.endsWith("/sign-in"))
       ? (
         <>
-          <SignInForm door={door} context={context} problem={error.message} />
+          <SignInForm
+            door={door}
+            context={context}
+            problem={sentence(error.message)}
+          />
           <p class="soft">
             Request id: <code>{context.requestId}</code>
           </p>
@@ -44,9 +50,16 @@ export function errorPage(
       )
       : (
         <>
-          <p role="alert">{error.message}</p>
+          <p role="alert">{sentence(error.message)}</p>
           {status === 503
             ? <p>The store does not answer. Calls that are running go on.</p>
+            : isForm
+            ? (
+              <p>
+                Nothing was changed. The Back button of the browser returns to
+                the form with what you entered.
+              </p>
+            )
             : null}
           <p>
             <a href={door === "operator" ? "/console/operator/" : "/console/"}>
@@ -59,4 +72,10 @@ export function errorPage(
         </>
       ),
   );
+}
+
+/** The message of an API error as a sentence of a page. */
+function sentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }

@@ -115,7 +115,8 @@ async function limitsPage(
     visit,
     {
       title: "Name and limits of a key",
-      about: "They apply beside the plan's; an empty field is no limit.",
+      about:
+        "They apply beside the plan's. An empty field is no limit; days, weeks and months are in UTC.",
       nav: "/console/keys",
     },
     <form

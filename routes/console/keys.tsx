@@ -16,6 +16,7 @@ import { baseUrl } from "./base_url.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { FormToken, OnceField, page } from "./layout.tsx";
 import { listCsv } from "./list_csv.ts";
+import { countText, decimalsOf, Money } from "./money.tsx";
 import { Distance, Moment } from "./moment.tsx";
 import { NewSecret } from "./new_secret.tsx";
 import { operationInput } from "./operation_input.ts";
@@ -65,6 +66,7 @@ export const KEYS_ROUTES: readonly AccountPageRoute[] = [
 ];
 
 const PAGE_LENGTH = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function listPage(
   context: RouteContext,
@@ -78,6 +80,18 @@ async function listPage(
     ...(after === null ? {} : { after }),
   });
   const nowMs = gateway.now();
+  const day = (atMs: number): string =>
+    new Date(atMs).toISOString().slice(0, 10);
+  const { data: usage } = await gateway.admin.usage({
+    accountId: visit.holder.accountId,
+    fromDay: day(nowMs - 29 * DAY_MS),
+    toDay: day(nowMs),
+    by: ["key"],
+    limit: 1000,
+  });
+  const spent = new Map(
+    usage.map(({ keyId = "", microUsd }) => [keyId, microUsd]),
+  );
   const mayManage = isPermitted(visit.holder.kind, "manage");
   const done = query.get("revoked");
   return page(
@@ -104,12 +118,18 @@ async function listPage(
       )}
       <section class="card">
         {keys.length === 0
-          ? <p>No keys yet. A program needs one to call models.</p>
+          ? (
+            <p>
+              No keys yet. A program needs one to call models. {mayManage
+                ? <a href="/console/keys/new">Make the first key</a>
+                : null}
+            </p>
+          )
           : (
             <DataTable
               name="Keys"
               rows={keys.toReversed()}
-              columns={keyColumns(nowMs, mayManage)}
+              columns={keyColumns(nowMs, mayManage, spent)}
             />
           )}
         {next === undefined ? null : (
@@ -127,14 +147,19 @@ async function listPage(
 function keyColumns(
   nowMs: number,
   mayManage: boolean,
+  spent: ReadonlyMap<string, number>,
 ): readonly Column<KeyRecord>[] {
   return [
-    { name: "Name", cell: (key) => <Foreign text={key.name || "(no name)"} /> },
+    {
+      name: "Name",
+      wraps: true,
+      cell: (key) => <Foreign text={key.name || "(no name)"} />,
+    },
     { name: "Key", cell: (key) => <code>{key.hint}</code> },
     {
       name: "Models",
       cell: (key) =>
-        key.models === undefined ? "all of the plan" : `${key.models.length}`,
+        key.models === undefined ? "all" : countText(key.models.length),
     },
     { name: "Made", cell: (key) => <Moment atMs={key.createdAtMs} of="day" /> },
     {
@@ -143,6 +168,18 @@ function keyColumns(
         key.lastUsedAtMs === undefined
           ? <span class="soft">never</span>
           : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />,
+    },
+    {
+      name: "30 days",
+      number: true,
+      cell: ({ id }) => (
+        <a href={`/console/calls?key=${id}`}>
+          <Money
+            microUsd={spent.get(id) ?? 0}
+            decimals={decimalsOf([...spent.values()])}
+          />
+        </a>
+      ),
     },
     { name: "State", cell: (key) => <KeyState item={key} nowMs={nowMs} /> },
     ...(mayManage
@@ -246,8 +283,6 @@ function newPage(context: RouteContext, visit: AccountVisit): HttpReply {
     </form>,
   );
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function issue(
   context: RouteContext,

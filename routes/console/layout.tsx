@@ -58,6 +58,7 @@ const ACCOUNT_NAV: readonly NavItem[] = [
 
 const OPERATOR_NAV: readonly NavItem[] = ([
   ["Overview", "", "o"],
+  ["Live", "live", "i"],
   ["Upstreams", "upstreams", "h"],
   ["Calls", "calls", "c"],
   ["Usage", "usage", "u"],
@@ -65,6 +66,7 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   ["Plans", "plans", "p"],
   ["Keys", "keys", "k"],
   ["Ledger", "ledger", "l"],
+  ["Changes", "changes", "e"],
 ] as const).map(([name, path, key]) => ({
   name,
   path: `/console/operator/${path}`,
@@ -77,7 +79,7 @@ export interface Page {
   /** Heading and document title. */
   readonly title: string;
   /** A sentence below the heading. */
-  readonly about?: string;
+  readonly about?: Children;
   /** Path of the page in the navigation; absent: the request's. */
   readonly nav?: string;
   /** Links and buttons beside the heading. */
@@ -142,9 +144,15 @@ export function page(
               <details id="shortcuts">
                 <summary>Keyboard</summary>
                 <p>
-                  <kbd>/</kbd> find a call, <kbd>g</kbd> and{" "}
-                  {items.map(({ name, key }) => `${key} (${name})`).join(", ")}
+                  <kbd>/</kbd> finds a call. <kbd>g</kbd>, then:
                 </p>
+                <ul>
+                  {items.map(({ name, key }) => (
+                    <li>
+                      <kbd>{key}</kbd> {name}
+                    </li>
+                  ))}
+                </ul>
               </details>
             </div>
           </div>
@@ -258,17 +266,34 @@ function Brand({ href }: { readonly href: string }): JSX.Element {
   );
 }
 
+const THEMES = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
+
 function ThemeForm(
   { context }: { readonly context: RouteContext },
 ): JSX.Element {
-  const next = themeOf(context.request) === "dark" ? "light" : "dark";
+  const { path, query, request } = context;
+  const chosen = themeOf(request) ?? "system";
   return (
-    <form method="post" action="/console/theme">
-      <input type="hidden" name="to" value={next} />
-      <input type="hidden" name="next" value={context.path} />
-      <button class="link" type="submit">
-        {next === "dark" ? "Dark" : "Light"}
-      </button>
+    <form class="theme" method="post" action="/console/theme">
+      <input
+        type="hidden"
+        name="next"
+        value={request.method === "GET" && query.size > 0
+          ? `${path}?${query}`
+          : path}
+      />
+      {THEMES.map(([to, name]) => (
+        <button
+          class="link"
+          type="submit"
+          name="to"
+          value={to}
+          aria-label={`${name} colours`}
+          aria-pressed={to === chosen ? "true" : "false"}
+        >
+          {name}
+        </button>
+      ))}
     </form>
   );
 }

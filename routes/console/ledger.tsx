@@ -164,7 +164,7 @@ export async function ledgerView(
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
-        {data.length === 0 ? <p>No lines.</p> : (
+        {data.length === 0 ? <p>No lines match.</p> : (
           <DataTable
             name="Ledger"
             rows={data}
@@ -198,7 +198,10 @@ function ledgerColumns(
 ): readonly Column<LedgerEntry>[] {
   return [
     { name: "Line", number: true, cell: ({ seq }) => `#${seq}` },
-    { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
+    {
+      name: "Time (UTC)",
+      cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
+    },
     ...(hasAccount
       ? [{
         name: "Account",
@@ -211,32 +214,29 @@ function ledgerColumns(
       : []),
     {
       name: "What",
+      wraps: true,
       cell: (entry) =>
         entry.kind === "top_up"
           ? (
             <>
-              top-up{entry.note === undefined ? null : (
+              Top-up{entry.note === undefined ? null : (
                 <>
-                  {" "}
-                  (<Foreign text={entry.note} />)
+                  : <Foreign text={entry.note} />
                 </>
               )}
+              <code class="id">{entry.requestId}</code>
             </>
           )
-          : <Foreign text={entry.model ?? ""} />,
+          : (
+            <>
+              <Foreign text={entry.model ?? ""} />
+              <a href={`${base}/calls/${encodeURIComponent(entry.requestId)}`}>
+                <code class="id">{entry.requestId}</code>
+              </a>
+            </>
+          ),
     },
-    {
-      name: "Request",
-      cell: (entry) =>
-        entry.kind === "charge"
-          ? (
-            <a href={`${base}/calls/${encodeURIComponent(entry.requestId)}`}>
-              <code>{entry.requestId}</code>
-            </a>
-          )
-          : <code>{entry.requestId}</code>,
-    },
-    { name: "Ended", cell: ({ ended }) => ended ?? "" },
+    { name: "Ended", cell: ({ ended }) => (ended ?? "").replace("_", " ") },
     {
       name: "Amount",
       number: true,

@@ -13,11 +13,14 @@ export function momentText(atMs: number, withMs: boolean = false): string {
     .replace("T", " ");
 }
 
-/** A time, as an element that the script adds the viewer's own zone to. */
+/**
+ * A time, as an element that the script adds the viewer's own zone to. `bare` is one whose zone the
+ * heading of its column names.
+ */
 export function Moment(
   { atMs, of = "time" }: {
     readonly atMs: number;
-    readonly of?: "time" | "day" | "clock";
+    readonly of?: "time" | "day" | "clock" | "bare";
   },
 ): JSX.Element {
   const text = momentText(atMs);
@@ -27,6 +30,8 @@ export function Moment(
         ? text.slice(0, 10)
         : of === "clock"
         ? text.slice(11)
+        : of === "bare"
+        ? text
         : `${text} UTC`}
     </time>
   );

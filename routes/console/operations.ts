@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { OperationInput } from "../../gateway/admin/operation.ts";
 import { ACCOUNT_OPERATIONS } from "../../gateway/console/account_operation.ts";
@@ -22,19 +23,34 @@ function operationOf<T extends { readonly operationId: string }>(
   return operation;
 }
 
+/** The administration, with the changes recorded as the visitor's. */
+export function administrationOf(
+  { gateway, requestId }: RouteContext,
+  { session }: Visit,
+): Admin {
+  const { id, kind, subject } = session;
+  return gateway.admin.as({
+    kind,
+    ...(kind === "operator" ? {} : { id: subject }),
+    session: id,
+    via: "page",
+    requestId,
+  });
+}
+
 /**
  * Runs an operation of the account as the visitor.
  *
  * @throws {ApiError} from the operation
  */
 export function runAccountOperation(
-  { gateway }: RouteContext,
-  { holder }: AccountVisit,
+  context: RouteContext,
+  visit: AccountVisit,
   operationId: string,
   input: OperationInput = {},
 ): Promise<JsonObject> {
   return operationOf(ACCOUNT_OPERATIONS, operationId)
-    .run(gateway.admin, holder, input);
+    .run(administrationOf(context, visit), visit.holder, input);
 }
 
 /**
@@ -43,7 +59,7 @@ export function runAccountOperation(
  * @throws {ApiError} from the operation
  */
 export function runAdminOperation(
-  { gateway }: RouteContext,
+  context: RouteContext,
   visit: Visit,
   operationId: string,
   input: OperationInput = {},
@@ -51,5 +67,6 @@ export function runAdminOperation(
   if (visit.session.kind !== "operator") {
     throw new Error("an admin operation needs an operator's session");
   }
-  return operationOf(ADMIN_OPERATIONS, operationId).run(gateway.admin, input);
+  return operationOf(ADMIN_OPERATIONS, operationId)
+    .run(administrationOf(context, visit), input);
 }

@@ -19,7 +19,7 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
-import { DataTable } from "./data_table.tsx";
+import { DataTable, Foreign } from "./data_table.tsx";
 import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
@@ -72,7 +72,12 @@ async function overviewPage(
     visit,
     {
       title: "Overview",
-      about: `Account ${account.name}, ${account.billing}, plan ${plan.id}`,
+      about: (
+        <>
+          Account <Foreign text={account.name} />, {account.billing}, plan{" "}
+          <Foreign text={plan.id} />
+        </>
+      ),
     },
     <>
       {account.status === "disabled"
@@ -179,7 +184,7 @@ function FirstStopNote(
 ): JSX.Element {
   if (stop === undefined) {
     return (
-      <p class="note">Stops you first: nothing in sight at today's pace.</p>
+      <p class="note">Stops you first: no limit is in sight at today's pace.</p>
     );
   }
   const { limit, atMs, resetsAtMs } = stop;
@@ -225,11 +230,10 @@ function StateCards(
           <Money microUsd={account.balanceMicroUsd} />
         </span>
         <p class="soft">
-          {account.reservedMicroUsd === 0 ? "nothing of it is held" : (
+          {account.reservedMicroUsd === 0 ? "nothing reserved" : (
             <>
-              of it held for {countText(account.openRequests)} calls under way:
-              {" "}
-              <Money microUsd={account.reservedMicroUsd} />
+              <Money microUsd={account.reservedMicroUsd} /> reserved for{" "}
+              {countText(account.openRequests)} calls under way
             </>
           )}
         </p>
@@ -250,7 +254,7 @@ function StateCards(
             )
             : <Money microUsd={todayMicroUsd} />}
         </span>
-        {dayLimit === undefined ? <p class="soft">no limit of a day</p> : (
+        {dayLimit === undefined ? <p class="soft">no daily limit</p> : (
           <>
             <Meter
               name="Of the day's limit"
@@ -268,7 +272,7 @@ function StateCards(
         <span class="label">Calls under way</span>
         <span class="stat">{countText(account.openRequests)}</span>
         {concurrentRequests === undefined
-          ? <p class="soft">no limit at once</p>
+          ? <p class="soft">no limit on calls at once</p>
           : (
             <>
               <Meter

@@ -46,7 +46,7 @@ export function RecordInputs(
       {formFields(fields).map(({ json, kind, help, choices }) => (
         <label>
           {titleOf(json)}
-          <small>{kind === "list" ? `${help.split(":").at(-1)}` : help}</small>
+          {isPlain(json, help) ? null : <small>{helpText(kind, help)}</small>}
           {choices === undefined
             ? (
               <input
@@ -73,6 +73,22 @@ export function RecordInputs(
       ))}
     </>
   );
+}
+
+/** Whether the help repeats the title. */
+function isPlain(json: string, help: string): boolean {
+  const words = (text: string): readonly string[] =>
+    text.toLowerCase().split(/\W+/);
+  const title = words(titleOf(json));
+  return words(help.replace("(UTC)", "").trim())
+    .every((word) => title.includes(word));
+}
+
+function helpText(kind: FlagKind, help: string): string {
+  const text = kind === "list"
+    ? "separated by commas; empty: all"
+    : help.replace(/^dollars: /, "");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `spend_per_day_micro_usd`: Spend per day, dollars. */

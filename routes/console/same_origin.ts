@@ -28,6 +28,22 @@ export function requireSameOrigin({ headers }: Request): void {
   );
 }
 
+/**
+ * Refuses a script of another page that reads from the console; a browser of before 2023 does not
+ * report whose page it is.
+ *
+ * @throws {ApiError} `permission` if the browser reports that the page is not of this origin
+ */
+export function requireOwnPage({ headers }: Request): void {
+  const site = headers.get("sec-fetch-site");
+  if (site === null || site === "same-origin") return;
+  throw new ApiError(
+    "permission",
+    "only a page of this console may read this",
+    { code: "cross_origin", retryable: false },
+  );
+}
+
 function isHost(origin: string, host: string | null): boolean {
   if (host === null || !/^https?:\/\//i.test(origin)) return false;
   const expected = `${origin.split("//", 1)[0]}//${host}`;

@@ -71,10 +71,14 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     method: "POST",
     path: "/console/theme",
     handle(_context, form) {
-      const theme = form.get("to") === "dark" ? "dark" : "light";
+      const to = form.get("to");
+      const isChoice = to === "dark" || to === "light";
       return seeOther(localPath(form.get("next"), HOMES.account), {
-        "set-cookie":
-          `theme=${theme}; Path=/console; SameSite=Strict; HttpOnly; Max-Age=31536000`,
+        "set-cookie": `theme=${
+          isChoice ? to : ""
+        }; Path=/console; SameSite=Strict; HttpOnly; Max-Age=${
+          isChoice ? 31536000 : 0
+        }`,
       });
     },
   },
@@ -115,6 +119,14 @@ export function SignInForm(
           ? "With the admin token of the gateway, the value of GATEWAY_ADMIN_TOKEN."
           : "With an API key (sk-…), an account token (at-…) or the code of a sign-in link."}
       </p>
+      {context.query.has("revoked")
+        ? (
+          <p class="note" role="status">
+            The key is revoked: its calls are refused, and its session has
+            ended.
+          </p>
+        )
+        : null}
       {problem === undefined
         ? null
         : <p class="note bad" role="alert">{problem}</p>}
@@ -161,6 +173,7 @@ async function signIn(
     door,
     credential,
     sessionCookie(context, door),
+    context.requestId,
   );
   return seeOther(localPath(form.get("next"), HOMES[door]), {
     "set-cookie": setSessionCookie(door, transport, secret),
@@ -170,7 +183,9 @@ async function signIn(
 async function signOut(context: RouteContext, door: Door): Promise<HttpReply> {
   const secret = sessionCookie(context, door);
   const transport = transportOf(context);
-  if (secret !== undefined) await requireConsole(context).signOut(secret);
+  if (secret !== undefined) {
+    await requireConsole(context).signOut(secret, context.requestId);
+  }
   return seeOther(`${HOMES[door]}sign-in`, {
     ...(transport === undefined
       ? {}

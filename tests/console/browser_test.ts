@@ -117,6 +117,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/calls",
   "/console/operator/ledger",
   "/console/operator/reconcile",
+  "/console/operator/changes",
 ];
 
 browserTest(
@@ -295,7 +296,7 @@ browserTest(
     await first.page.waitForURL(`${url}/console/`);
     assert.match(await first.page.content(), /No calls yet/);
     const second = await open();
-    await second.page.getByText(/this code is unknown, was used/).waitFor();
+    await second.page.getByText(/This code is unknown, was used/).waitFor();
     assert.ok(!(await second.page.content()).includes(text));
     await first.context.close();
     await second.context.close();

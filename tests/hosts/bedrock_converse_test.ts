@@ -62,6 +62,7 @@ interface World {
 async function withConverse(
   reply: () => Response,
   run: (world: World) => Promise<void>,
+  upstreamModel = "us.amazon.nova-pro-v1:0",
 ): Promise<void> {
   const emulator = awsEmulator({
     identity: KEYS,
@@ -97,7 +98,7 @@ async function withConverse(
           },
           candidates: [{
             vendor: "aws",
-            upstream_model: "us.amazon.nova-pro-v1:0",
+            upstream_model: upstreamModel,
           }],
         },
       },
@@ -184,6 +185,53 @@ for (const [name, path, body] of CLIENTS) {
     }
   });
 }
+
+Deno.test("marks of what to cache reach models that take them as points; others have them named", async () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const body = {
+    model: MODEL,
+    max_tokens: 64,
+    system: [{ type: "text", text: "Be brief.", ...mark }],
+    tools: [{ name: "f", input_schema: { type: "object" }, ...mark }],
+    messages: [{
+      role: "user",
+      content: [{ type: "text", text: "Hi", ...mark }],
+    }],
+  };
+  const all = "messages[].content[].cache_control,system[].cache_control";
+  const rows = [
+    ["eu.anthropic.claude-sonnet-4-5-20250929-v1:0", 3, null],
+    ["us.amazon.nova-pro-v1:0", 2, "tools[].cache_control"],
+    ["amazon.titan-text-express-v1", 0, `${all},tools[].cache_control`],
+  ] as const;
+  for (const [model, points, dropped] of rows) {
+    await withConverse(() => Response.json(WHOLE), async (world) => {
+      const response = await world.gateway.post("/v1/messages", body);
+      assert.equal(response.status, 200, await response.text());
+      const named = response.headers.get("x-gateway-dropped");
+      assert.equal(named?.split(",").toSorted().join(",") ?? null, dropped);
+      const sent = new TextDecoder().decode(world.accepted[0]?.body);
+      assert.equal(sent.split("cachePoint").length - 1, points, model);
+    }, model);
+  }
+});
+
+Deno.test("a Claude model gets a cap that does not reserve its whole quota; the client's own cap stays", async () => {
+  await withConverse(() => Response.json(WHOLE), async (world) => {
+    const capOf = async (body: object): Promise<unknown> => {
+      const response = await world.gateway.post("/v1/chat/completions", {
+        model: MODEL,
+        messages: [TURN],
+        ...body,
+      });
+      assert.equal(response.status, 200, await response.text());
+      const sent = new TextDecoder().decode(world.accepted.at(-1)?.body);
+      return JSON.parse(sent).inferenceConfig.maxTokens;
+    };
+    assert.equal(await capOf({}), 8192);
+    assert.equal(await capOf({ max_tokens: 20_000 }), 20_000);
+  }, "us.anthropic.claude-opus-4-6-v1");
+});
 
 Deno.test("signed reasoning of Converse returns to it through a messages client", () =>
   withConverse(() => streamed(STREAM), async ({ gateway, accepted }) => {

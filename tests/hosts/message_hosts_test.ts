@@ -184,6 +184,94 @@ Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates whe
   });
 });
 
+const FORMAT = {
+  type: "json_schema",
+  schema: {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false,
+  },
+};
+
+Deno.test("bedrock_invoke's newest models get no schema of the reply: it is named, or a forced tool replaces it", async () => {
+  await withHost("bedrock_invoke", async (gateway, host) => {
+    const asked = {
+      model: MODEL,
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hi" }],
+      output_config: { effort: "low", format: FORMAT },
+    };
+    const own = await gateway.post("/v1/messages", asked);
+    assert.equal(own.status, 200, await own.text());
+    assert.equal(
+      own.headers.get("x-gateway-dropped"),
+      "output_config.format",
+    );
+    assert.deepEqual(JSON.parse(host.requests[0]?.text ?? "").output_config, {
+      effort: "low",
+    });
+    const strict = await gateway.post("/v1/messages", asked, {
+      "x-gateway-strict": "true",
+    });
+    assert.equal(strict.status, 400);
+    assert.match(await strict.text(), /output_config\.format/);
+    host.answer(() =>
+      Response.json({
+        ...MESSAGE,
+        content: [{
+          type: "tool_use",
+          id: "toolu_1",
+          name: "structured_output",
+          input: { a: "b" },
+        }],
+        stop_reason: "tool_use",
+      })
+    );
+    const chat = await gateway.post("/v1/chat/completions", {
+      model: MODEL,
+      messages: asked.messages,
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "answer", schema: FORMAT.schema },
+      },
+    });
+    const sent = JSON.parse(host.requests[1]?.text ?? "");
+    assert.equal(sent.output_config?.format, undefined);
+    assert.equal(sent.tool_choice.type, "tool");
+    const { message } = (await chat.json()).choices[0];
+    assert.deepEqual(JSON.parse(message.content), { a: "b" });
+  }, { upstream_model: "us.anthropic.claude-opus-4-8" });
+});
+
+Deno.test("a model without caching gets no marks of what to cache, and they are named", async () => {
+  await withHost("bedrock_messages", async (gateway, host) => {
+    const mark = { cache_control: { type: "ephemeral" } };
+    const response = await gateway.post("/v1/messages", {
+      model: MODEL,
+      max_tokens: 10,
+      ...mark,
+      system: [{ type: "text", text: "Be brief.", ...mark }],
+      tools: [{ name: "f", input_schema: { type: "object" }, ...mark }],
+      messages: [{
+        role: "user",
+        content: [{ type: "text", text: "cache_control?", ...mark }],
+      }],
+    });
+    assert.equal(response.status, 200, await response.text());
+    assert.deepEqual(
+      response.headers.get("x-gateway-dropped")?.split(",").toSorted(),
+      [
+        "cache_control",
+        "messages[].content[].cache_control",
+        "system[].cache_control",
+        "tools[].cache_control",
+      ],
+    );
+    assert.doesNotMatch(host.requests[0]?.text ?? "", /"cache_control"/);
+  }, { upstream_model: "anthropic.claude-3-haiku-20240307-v1:0" });
+});
+
 /** A stream of the messages format, as events. */
 const EVENTS: readonly string[] = [
   JSON.stringify({

@@ -18,6 +18,7 @@ async function withPreset(
   preset: string,
   run: (gateway: TestGateway, host: HostUpstream) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
+  upstreamModel = "m",
 ): Promise<void> {
   const host = startHostUpstream();
   host.answer(() => Response.json(COMPLETION));
@@ -36,7 +37,7 @@ async function withPreset(
       models: {
         [MODEL]: {
           price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
-          candidates: [{ vendor: "host", upstream_model: "m" }],
+          candidates: [{ vendor: "host", upstream_model: upstreamModel }],
         },
       },
     }),
@@ -98,6 +99,10 @@ const OLDER_AND_FREE: Difference = {
 
 /** What each preset changes in the request above, apart from the messages; the others change nothing. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  cerebras: {
+    fields: { service_tier: undefined },
+    dropped: ["service_tier"],
+  },
   deepseek: OLDER_AND_FREE,
   groq: {
     fields: { service_tier: undefined },
@@ -239,6 +244,94 @@ Deno.test("xAI's cached tokens beyond the prompt's are billed beside them", () =
     );
   }));
 
+for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+  Deno.test(`xAI's reasoning models get neither stops nor penalties, its others do (${path})`, async () => {
+    const isChat = path === "/v1/chat/completions";
+    const stop = isChat ? "stop" : "stop_sequences";
+    for (
+      const [model, isReasoning] of [["grok-4", true], [
+        "grok-3",
+        false,
+      ]] as const
+    ) {
+      await withPreset(
+        "xai",
+        async (gateway, host) => {
+          const response = await gateway.post(path, {
+            model: MODEL,
+            max_tokens: 10,
+            [stop]: ["END"],
+            ...(isChat
+              ? { presence_penalty: 0.5, frequency_penalty: 0.5 }
+              : {}),
+            messages: [{ role: "user", content: "Hi" }],
+          });
+          assert.equal(response.status, 200, await response.text());
+          const sent = JSON.parse(host.requests[0]?.text ?? "");
+          assert.equal("stop" in sent, !isReasoning);
+          assert.equal("presence_penalty" in sent, isChat && !isReasoning);
+          assert.equal("frequency_penalty" in sent, isChat && !isReasoning);
+          const dropped = response.headers.get("x-gateway-dropped");
+          assert.deepEqual(
+            dropped?.split(",").toSorted() ?? [],
+            !isReasoning
+              ? []
+              : isChat
+              ? ["frequency_penalty", "presence_penalty", "stop"]
+              : ["stop_sequences"],
+          );
+        },
+        {},
+        model,
+      );
+    }
+  });
+}
+
+Deno.test("GLM on Cerebras gets earlier reasoning in tags, other models there as before", async () => {
+  const turns = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello", reasoning_content: "A greeting." },
+    { role: "user", content: "Bye" },
+  ];
+  const thinking = [
+    { role: "user", content: "Hi" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "A greeting.", signature: "" },
+        { type: "text", text: "Hello" },
+      ],
+    },
+    { role: "user", content: "Bye" },
+  ];
+  const rows = [
+    ["zai-glm-4.7", "/v1/chat/completions", turns, true],
+    ["zai-glm-4.7", "/v1/messages", thinking, true],
+    ["llama-3.3-70b", "/v1/messages", thinking, false],
+  ] as const;
+  for (const [model, path, messages, isTagged] of rows) {
+    await withPreset(
+      "cerebras",
+      async (gateway, host) => {
+        const response = await gateway.post(path, {
+          model: MODEL,
+          max_tokens: 10,
+          messages,
+        });
+        assert.equal(response.status, 200, await response.text());
+        const sent = JSON.parse(host.requests[0]?.text ?? "");
+        assert.deepEqual(sent.messages[1], {
+          role: "assistant",
+          content: isTagged ? "<think>A greeting.</think>Hello" : "Hello",
+        });
+      },
+      {},
+      model,
+    );
+  }
+});
+
 Deno.test("comments without an answer end at the limit of the first byte, and are not waited for again", () =>
   withPreset("deepseek", async (gateway, host) => {
     const gone = Promise.withResolvers<void>();
@@ -269,6 +362,56 @@ Deno.test("comments without an answer end at the limit of the first byte, and ar
     await gone.promise;
     assert.equal(host.requests.length, 1);
   }, { GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2" }));
+
+/** More than enough for the limit below; then the stream would end well. */
+const MANY_COMMENTS = 2_000;
+
+for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+  Deno.test(`comments after the first frame do not outlast the limit on silence (${path})`, () =>
+    withPreset("openrouter", async (gateway, host) => {
+      const gone = Promise.withResolvers<void>();
+      host.answer(() => {
+        let timer: ReturnType<typeof setInterval> | undefined;
+        const text = new TextEncoder();
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            let left = MANY_COMMENTS;
+            controller.enqueue(text.encode(FIRST_CHUNK));
+            timer = setInterval(() => {
+              controller.enqueue(text.encode(": OPENROUTER PROCESSING\n\n"));
+              if (--left > 0) return;
+              clearInterval(timer);
+              controller.enqueue(text.encode(LAST_CHUNK));
+              controller.close();
+            }, 5);
+          },
+          cancel() {
+            clearInterval(timer);
+            gone.resolve();
+          },
+        });
+        return new Response(body, {
+          headers: { "content-type": "text/event-stream" },
+        });
+      });
+      const response = await gateway.post(path, {
+        model: MODEL,
+        stream: true,
+        max_tokens: 10,
+        messages: [{ role: "user", content: "Hi" }],
+      });
+      assert.equal(response.status, 200);
+      const text = await response.text();
+      assert.match(text, /Hel/);
+      assert.match(text, /fell silent during its reply/);
+      await gone.promise;
+    }, { GATEWAY_IDLE_TIMEOUT_SECONDS: "0.5" }));
+}
+
+const FIRST_CHUNK =
+  `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}]}\n\n`;
+const LAST_CHUNK =
+  `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 
 Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
   const gateway = await startTestGateway({

@@ -244,9 +244,21 @@ async function traffic(
       `/nothing/${"x"}`,
     ]
   ) await recorder.ask(url + path, { headers: { "x-api-key": CALLER_KEY } });
+  for (const credential of [own, CALLER_KEY, STRANGE_KEY, ADMIN_TOKEN]) {
+    const door = credential === ADMIN_TOKEN
+      ? "/console/operator/sign-in"
+      : "/console/sign-in";
+    await recorder.ask(url + door, {
+      method: "POST",
+      redirect: "manual",
+      headers: { "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams({ credential }),
+    });
+  }
   for (
     const path of [
       "/metrics",
+      "/admin/v1/changes",
       "/admin/v1/keys",
       `/admin/v1/keys/${issued.id}`,
       "/admin/v1/accounts",

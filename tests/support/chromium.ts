@@ -67,7 +67,10 @@ export async function openTab(
 export async function accessibilityFaults(
   page: Page,
 ): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
+  // It stays in the page until the next one is opened.
+  if (await page.evaluate("typeof axe") === "undefined") {
+    await page.evaluate(axe.source);
+  }
   const faults = await page.evaluate(
     "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))",
   );

@@ -63,7 +63,7 @@ export interface Capabilities {
   readonly maxToolCallId: number;
   /** Chat format only: the form of tool call ids; `alnum9`: exactly nine letters and digits. */
   readonly callIdForm: "any" | "alnum9";
-  /** Chat format only: whether `tool_choice` may demand a call; otherwise it is left to the model. */
+  /** Chat and Converse formats only: whether the tool choice may demand a call; otherwise it is left to the model. */
   readonly toolChoiceRequired: boolean;
   /**
    * Chat format only: prompt tokens do not include cached ones that are more than they are;
@@ -103,6 +103,18 @@ export interface Capabilities {
    * more than a prompt that is never repeated. Formats that always cache have no word for it.
    */
   readonly promptCaching: boolean;
+  /**
+   * Messages and Converse formats only: which of a messages client's marks of what to cache it takes: none, those in
+   * system prompt and conversation, or those of tools as well. Others are removed and named.
+   */
+  readonly cacheMarks: "none" | "prompt" | "all";
+  /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */
+  readonly alwaysCapped: boolean;
+  /**
+   * Chat format only: whether earlier reasoning goes back in `<think>` tags before the text of its
+   * assistant turn.
+   */
+  readonly reasoningTags: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -131,6 +143,9 @@ const EVERY_FORM = {
   strictTools: true,
   files: true,
   jsonObject: true,
+  cacheMarks: "all",
+  alwaysCapped: false,
+  reasoningTags: false,
 } as const;
 
 /** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */
@@ -297,6 +312,8 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       schema: "json_schema",
       structuredOutput: false,
       promptCaching: false,
+      // Most models refuse the whole request for one.
+      cacheMarks: "none",
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,

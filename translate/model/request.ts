@@ -38,12 +38,17 @@ export type Media =
   }
   | { readonly type: "url"; readonly url: string; readonly mediaType?: string };
 
+/** For how long a prompt is kept in the upstream's cache. */
+export type CacheMark = "5m" | "1h";
+
 /** Plain text. */
 export interface TextPart {
   /** Discriminator. */
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 export interface ImagePart {
   /** Discriminator. */
@@ -55,6 +60,8 @@ export interface ImagePart {
    * gateway made.
    */
   readonly at?: string;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 /** A document: bytes (PDF and the like) or text. */
 export interface DocumentPart {
@@ -71,6 +78,8 @@ export interface DocumentPart {
    * gateway made.
    */
   readonly at?: string;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 /** A sound; `format` is the subtype of its media type: `wav`, `mp3`, … */
 export interface AudioPart {
@@ -111,6 +120,8 @@ export interface ToolCallPart {
    * parts that the gateway made.
    */
   readonly at?: string;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 /** The result of a tool call. */
 export interface ToolResultPart {
@@ -127,6 +138,8 @@ export interface ToolResultPart {
    * that the gateway made.
    */
   readonly at?: string;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 /**
  * The assistant's reasoning. Without a signature it can be sent only to dialects that do not
@@ -221,6 +234,8 @@ export interface FunctionTool {
    * fields describe it as a function; `free_text.ts` makes both.
    */
   readonly freeText?: FreeTextInput;
+  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
+  readonly cacheMark?: CacheMark;
 }
 /** What a client states about a tool with free text as input. */
 export interface FreeTextInput {
@@ -388,6 +403,8 @@ export interface GenerationRequest {
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
   readonly unmapped: readonly string[];
+  /** Paths in `unmapped` of the marks that parts and tools carry as `cacheMark`; absent: none. */
+  readonly cacheMarks?: readonly string[];
   /**
    * Why the request cannot be translated: its dialect's schema does not allow a value. The other
    * fields are then complete enough for limits and estimates only. Absent where it can be

@@ -79,17 +79,21 @@ const MAX_MISSES = 16;
  * @param varying values that may differ between matching frames; absent: every frame is parsed, and
  * its bytes are not passed on
  * @param model JSON string that replaces the model id in frames; absent where it stays
+ * @param onFrames called after each chunk that completes a frame; comments are none
  */
 export function frameReader(
   handler: FrameHandler,
   varying: VariableKeys | undefined,
   model?: Uint8Array,
+  onFrames?: () => void,
 ): FrameReader {
   const splitter = frameSplitter();
   const reader = sseParser();
   let template: FrameTemplate | undefined;
   let misses = 0;
+  let hasFrames = false;
   const read = (bytes: Uint8Array, frames: readonly Frame[]): void => {
+    if (frames.length > 0) hasFrames = true;
     const text = handler.onFrame(bytes, frames);
     template = undefined;
     if (text === undefined || varying === undefined) return;
@@ -104,34 +108,41 @@ export function frameReader(
     like: FrameTemplate,
   ): void => {
     misses = 0;
+    hasFrames = true;
     handler.onMatched(bytes, start, end, like);
   };
   const readAll = (frames: readonly Frame[]): void => {
+    if (frames.length > 0) hasFrames = true;
     for (const frame of frames) {
       if (!handler.isDone()) handler.onFrame(NOTHING, [frame]);
     }
   };
+  const pushed = (chunk: Uint8Array): void => {
+    if (varying === undefined) return readAll(reader.push(chunk));
+    for (let at = 0; at < chunk.length && !handler.isDone();) {
+      const isCut = !splitter.atEdge();
+      if (template !== undefined && !isCut) {
+        const end = template.matchEnd(chunk, at);
+        if (end >= 0) {
+          matched(chunk, at, end, template);
+          at = end;
+          continue;
+        }
+      }
+      const bytes = splitter.cut(chunk, at);
+      if (bytes === undefined) return;
+      at = splitter.cutEnd();
+      // A frame that two chunks share may match as well.
+      if (isCut && template?.matchEnd(bytes, 0) === bytes.length) {
+        matched(bytes, 0, bytes.length, template);
+      } else read(bytes, reader.push(bytes));
+    }
+  };
   return {
     push(chunk) {
-      if (varying === undefined) return readAll(reader.push(chunk));
-      for (let at = 0; at < chunk.length && !handler.isDone();) {
-        const isCut = !splitter.atEdge();
-        if (template !== undefined && !isCut) {
-          const end = template.matchEnd(chunk, at);
-          if (end >= 0) {
-            matched(chunk, at, end, template);
-            at = end;
-            continue;
-          }
-        }
-        const bytes = splitter.cut(chunk, at);
-        if (bytes === undefined) return;
-        at = splitter.cutEnd();
-        // A frame that two chunks share may match as well.
-        if (isCut && template?.matchEnd(bytes, 0) === bytes.length) {
-          matched(bytes, 0, bytes.length, template);
-        } else read(bytes, reader.push(bytes));
-      }
+      hasFrames = false;
+      pushed(chunk);
+      if (hasFrames) onFrames?.();
     },
     end() {
       if (varying === undefined) return readAll(reader.end());

@@ -24,12 +24,17 @@ import { joinPieces } from "../bytes/buffers.ts";
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
 
-/** Makes the relay of one stream; `upstream` decodes what `dialect` encodes. */
+/**
+ * Makes the relay of one stream; `upstream` decodes what `dialect` encodes.
+ *
+ * @param onFrames called once for each chunk that completes a frame; comments are none
+ */
 export function passThroughRelay(
   dialect: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
+  onFrames?: () => void,
 ): Relay {
   const decoder = upstream.streamDecoder(decode);
   const varying = decoder.pushMatched === undefined
@@ -105,6 +110,7 @@ export function passThroughRelay(
     },
     varying,
     model,
+    onFrames,
   );
   const guarded = (work: () => void): Uint8Array => {
     if (done) return NOTHING;

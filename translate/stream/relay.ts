@@ -39,16 +39,21 @@ function passesThrough(
   return caller === upstream && !isTranslated;
 }
 
-/** The relay for an upstream that streams to a client that asked for a stream. */
+/**
+ * The relay for an upstream that streams to a client that asked for a stream.
+ *
+ * @param onFrames called once for each chunk that completes a frame; comments are none
+ */
 export function streamRelay(
   caller: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
+  onFrames?: () => void,
 ): Relay {
   return passesThrough(caller.name, upstream.name, decode)
-    ? passThroughRelay(caller, upstream, decode, encode)
-    : translatingRelay(caller, upstream, decode, encode);
+    ? passThroughRelay(caller, upstream, decode, encode, onFrames)
+    : translatingRelay(caller, upstream, decode, encode, onFrames);
 }
 
 function translatingRelay(
@@ -56,6 +61,7 @@ function translatingRelay(
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
+  onFrames?: () => void,
 ): Relay {
   const decoder = upstream.streamDecoder(decode);
   const varying = decoder.pushMatched === undefined
@@ -85,6 +91,8 @@ function translatingRelay(
       isDone: writer.done,
     },
     varying,
+    undefined,
+    onFrames,
   );
   const guarded = (work: () => void): Uint8Array => {
     if (writer.done()) return NOTHING;

@@ -4,7 +4,7 @@ import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { messages } from "../formats/messages/mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
-import { wholeReply } from "./relay.ts";
+import { streamRelay, wholeReply } from "./relay.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 
 const ENCODE: EncodeContext = {
@@ -94,3 +94,35 @@ Deno.test("upstreamRequest() names fields of a passed-through request that are r
     ["messages[].reasoning_content"],
   ]);
 });
+
+Deno.test("streamRelay() reports chunks that complete a frame, and none of comments or parts", () => {
+  const chunks: readonly (readonly [string, boolean])[] = [
+    [": waiting\n\n", false],
+    [delta("a"), true],
+    [": waiting\n\n: waiting\n\n", false],
+    [delta("b").slice(0, 20), false],
+    [delta("b").slice(20), true],
+    [delta("c") + delta("d"), true],
+    [": waiting\n\n" + delta("e"), true],
+  ];
+  for (const caller of [chatCompletions, messages]) {
+    let reports = 0;
+    const relay = streamRelay(
+      caller,
+      chatCompletions,
+      PLAIN_CONTEXT,
+      ENCODE,
+      () => reports++,
+    );
+    for (const [chunk, hasFrame] of chunks) {
+      reports = 0;
+      relay.push(new TextEncoder().encode(chunk));
+      assert.equal(reports, hasFrame ? 1 : 0, `${caller.name}: ${chunk}`);
+    }
+  }
+});
+
+function delta(content: string): string {
+  const choice = { index: 0, delta: { content }, finish_reason: null };
+  return `data: ${JSON.stringify({ id: "c", choices: [choice] })}\n\n`;
+}

@@ -5,7 +5,8 @@
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
-import type { SettingsOf } from "../field.ts";
+import { type Action, type Change, difference } from "../changes/change.ts";
+import { recordJson, type SettingsOf } from "../field.ts";
 import {
   ACCOUNT,
   type Account,
@@ -123,10 +124,15 @@ export function accountRepository(
           createdAtMs: nowMs,
         };
         await insertRow(sql, "accounts", rowOf(ACCOUNT, account));
-        return await written(sql, id);
+        const made = await written(sql, id);
+        return {
+          reply: made,
+          changes: [accountChange("account.create", undefined, made)],
+        };
       }, idempotencyKey),
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
+        const before = await written(sql, id);
         if (settings.planId !== undefined) {
           await checkPlan(sql, settings.planId);
         }
@@ -135,7 +141,11 @@ export function accountRepository(
           // Warnings are due again at the new limits.
           ...(settings.planId === undefined ? {} : { warned: 0 }),
         });
-        return await written(sql, id);
+        const after = await written(sql, id);
+        return {
+          reply: after,
+          changes: [accountChange("account.update", before, after)],
+        };
       }, idempotencyKey),
     async get(id) {
       const account = await find({ all: readFrom(context) }, id);
@@ -182,6 +192,7 @@ export function accountRepository(
       return await writeOnce(context, async (sql) => {
         const nowMs = context.now();
         const entryId = newId("topup", nowMs);
+        const before = await written(sql, id);
         const [result] = await applyEvents(sql, context.store.dialect, [{
           type: "top_up",
           id: entryId,
@@ -197,8 +208,47 @@ export function accountRepository(
           [entryId],
         );
         if (row === undefined) throw new Error("the top-up was not entered");
-        return recordFrom(LEDGER_ENTRY, row);
+        const entry = recordFrom(LEDGER_ENTRY, row);
+        return {
+          reply: entry,
+          changes: [topUpChange(before, await written(sql, id), entry)],
+        };
       }, idempotencyKey);
+    },
+  };
+}
+
+function accountChange(
+  action: Action,
+  before: Account | undefined,
+  after: Account,
+): Change {
+  return {
+    action,
+    target: after.id,
+    accountId: after.id,
+    ...difference(
+      before === undefined ? undefined : recordJson(ACCOUNT, before),
+      recordJson(ACCOUNT, after),
+    ),
+  };
+}
+
+function topUpChange(
+  before: Account,
+  after: Account,
+  { seq, requestId, microUsd, purse, note }: LedgerEntry,
+): Change {
+  const change = accountChange("account.top_up", before, after);
+  return {
+    ...change,
+    after: {
+      ...change.after,
+      micro_usd: microUsd,
+      ...(purse === undefined ? {} : { model: purse }),
+      ...(note === undefined ? {} : { note }),
+      ledger_entry: requestId,
+      ledger_seq: seq,
     },
   };
 }

@@ -8,7 +8,12 @@ import {
   type AccountRepository,
   accountRepository,
 } from "./account_repository.ts";
+import type { Actor } from "../changes/change.ts";
 import { type CallReport, callReport } from "./call_report.ts";
+import {
+  type ChangeRepository,
+  changeRepository,
+} from "./change_repository.ts";
 import { type CredentialState, credentialState } from "./credential_state.ts";
 import type { Holder } from "../credential_kind.ts";
 import { audit } from "../ledger/audit.ts";
@@ -42,6 +47,10 @@ import {
 
 /** The administration's interface. */
 export interface Admin {
+  /** The same administration; its changes are recorded as made by `actor` instead of the gateway. */
+  as(actor: Actor): Admin;
+  /** Who changed what. */
+  readonly changes: ChangeRepository;
   /** Administration of plans. */
   readonly plans: PlanRepository;
   /** Administration of accounts. */
@@ -78,6 +87,8 @@ export function createAdmin(
   flushCalls?: () => Promise<void>,
 ): Admin {
   return {
+    as: (actor) => createAdmin({ ...context, actor }, flushCalls),
+    changes: changeRepository(context),
     calls: callReport(context, flushCalls),
     plans: planRepository(context),
     accounts: accountRepository(context),

@@ -7,7 +7,8 @@
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
 import { checkModels } from "./plan_repository.ts";
-import type { SettingsOf } from "../field.ts";
+import { type Action, type Change, difference } from "../changes/change.ts";
+import { recordJson, type SettingsOf } from "../field.ts";
 import { usdText } from "../ledger/money.ts";
 import {
   KEY,
@@ -123,7 +124,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
           checkLimits(request, plan);
           const issued = await createKey(sql, request, context.now());
           await limitsChanged(sql, issued.record, context.now());
-          return issued;
+          return { reply: issued, changes: [issuedChange(issued.record)] };
         },
         idempotencyKey,
         withoutText,
@@ -131,12 +132,16 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
     },
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const plan = await planOf(sql, (await find(sql, id)).accountId);
+        const before = await find(sql, id);
+        const plan = await planOf(sql, before.accountId);
         checkLimits(settings, plan ?? {});
         await updateRow(sql, "keys", id, rowOf(KEY, settings));
         const after = await find(sql, id);
         await limitsChanged(sql, after, context.now());
-        return after;
+        return {
+          reply: after,
+          changes: [keyChange("key.update", before, after)],
+        };
       }, idempotencyKey),
     rotate: (id, overlapMs, idempotencyKey) =>
       writeOnce(
@@ -166,18 +171,32 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
           const successor = { ...copied, replaces: id };
           const issued = await createKey(sql, successor, nowMs);
           await copyUse(sql, context.store.dialect, id, issued.record.id);
-          return issued;
+          return {
+            reply: issued,
+            changes: [
+              keyChange("key.rotate", old, await find(sql, id)),
+              issuedChange(issued.record),
+            ],
+          };
         },
         idempotencyKey,
         withoutText,
       ),
     revoke: (id, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        await sql.all(
-          "UPDATE keys SET revoked_at_ms = $2 WHERE id = $1 AND revoked_at_ms IS NULL",
-          [id, context.now()],
-        );
-        return await find(sql, id);
+        const before = await find(sql, id);
+        if (before.revokedAtMs !== undefined) {
+          return { reply: before, changes: [] };
+        }
+        await sql.all("UPDATE keys SET revoked_at_ms = $2 WHERE id = $1", [
+          id,
+          context.now(),
+        ]);
+        const after = await find(sql, id);
+        return {
+          reply: after,
+          changes: [keyChange("key.revoke", before, after)],
+        };
       }, idempotencyKey),
     async get(id) {
       const [row] = await readRows(
@@ -238,6 +257,29 @@ function checkLimits(settings: KeySettings, plan: Partial<Plan>): void {
       }`,
     );
   }
+}
+
+function keyChange(
+  action: Action,
+  before: KeyRecord,
+  after: KeyRecord,
+): Change {
+  return {
+    action,
+    target: after.id,
+    accountId: after.accountId,
+    ...difference(recordJson(KEY, before), recordJson(KEY, after)),
+  };
+}
+
+/** The change that makes a key. */
+export function issuedChange(record: KeyRecord): Change {
+  return {
+    action: "key.issue",
+    target: record.id,
+    accountId: record.accountId,
+    ...difference(undefined, recordJson(KEY, record)),
+  };
 }
 
 function withoutText(issued: IssuedKey): IssuedKey {

@@ -4,7 +4,8 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import type { SettingsOf } from "../field.ts";
+import { type Action, type Change, difference } from "../changes/change.ts";
+import { recordJson, type SettingsOf } from "../field.ts";
 import { LOW_BALANCE_BIT } from "../ledger/window_limits.ts";
 import { LIMIT_NAMES, PLAN, type Plan } from "../records.ts";
 import {
@@ -75,12 +76,17 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         if (await find(sql, id) !== undefined) throw alreadyExists("plan", id);
         const plan = { ...settings, id, createdAtMs: context.now() };
         await insertRow(sql, "plans", rowOf(PLAN, plan));
-        return await written(sql, id);
+        const made = await written(sql, id);
+        return {
+          reply: made,
+          changes: [planChange("plan.create", undefined, made)],
+        };
       }, idempotencyKey);
     },
     async update(id, settings, idempotencyKey) {
       checkModels(context, settings.models);
       return await writeOnce(context, async (sql) => {
+        const before = await written(sql, id);
         await updateRow(sql, "plans", id, rowOf(PLAN, settings));
         if (LIMIT_NAMES.some((name) => name in settings)) {
           // Warnings are due again at the new limits.
@@ -89,7 +95,11 @@ export function planRepository(context: RepositoryContext): PlanRepository {
             [id],
           );
         }
-        return await written(sql, id);
+        const after = await written(sql, id);
+        return {
+          reply: after,
+          changes: [planChange("plan.update", before, after)],
+        };
       }, idempotencyKey);
     },
     async get(id) {
@@ -116,6 +126,21 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         (plan) => plan.id,
       );
     },
+  };
+}
+
+function planChange(
+  action: Action,
+  before: Plan | undefined,
+  after: Plan,
+): Change {
+  return {
+    action,
+    target: after.id,
+    ...difference(
+      before === undefined ? undefined : recordJson(PLAN, before),
+      recordJson(PLAN, after),
+    ),
   };
 }
 

@@ -7,7 +7,7 @@ import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 
 /** Tables that grow with every call. */
-const LARGE = ["ledger", "usage_daily", "calls"];
+const LARGE = ["ledger", "usage_daily", "calls", "changes"];
 const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
 
 /** Records the statements of the reports. */
@@ -117,6 +117,19 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
       }
     }
   }
+  for (
+    const filter of [
+      {},
+      { accountId: "a" },
+      { action: "key.issue" },
+      { target: "t" },
+      { actorKind: "operator" },
+      { actorId: "key_1" },
+    ] as const
+  ) {
+    await admin.changes.list(filter);
+    await admin.changes.list({ ...filter, fromMs: 1, toMs: 1e13 });
+  }
   await admin.calls.get("req_1", {}).catch(() => {});
   await admin.accounts.list({});
   await admin.plans.list({});
@@ -158,8 +171,8 @@ Deno.test("the check of the plans notices a scan", async () => {
     for (const table of LARGE) {
       const plan = await planOf(
         store,
-        `SELECT SUM(micro_usd) FROM ${table} WHERE model = $1`,
-        ["m"],
+        `SELECT COUNT(*) FROM ${table} WHERE account_id LIKE $1`,
+        ["%m"],
       );
       assert.match(plan.join("\n"), SCAN);
     }

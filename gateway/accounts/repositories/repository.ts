@@ -5,6 +5,8 @@
  * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
+import { type Actor, type Change, GATEWAY } from "../changes/change.ts";
+import { insertChanges } from "../store/change_rows.ts";
 import { unavailable } from "../ledger/write_batcher.ts";
 import { randomText } from "../key.ts";
 import {
@@ -26,6 +28,18 @@ export interface RepositoryContext {
   readonly onChange: (revision: number) => void;
   /** Whether a model exists; lists of models are checked with it. */
   readonly knowsModel: (model: string) => boolean;
+  /** Who makes the changes; absent: the gateway itself. */
+  readonly actor?: Actor;
+}
+
+/** What a write returns, and what it changed. */
+export interface Changed<T> {
+  /** Result of the write. */
+  readonly reply: T;
+  /** Recorded in the same write; empty if everything was so already. */
+  readonly changes: readonly Change[];
+  /** Known only inside the write, such as the holder of a code; absent: the context's actor. */
+  readonly actor?: Pick<Actor, "kind" | "id" | "session">;
 }
 
 /** Makes a change idempotent: repeated with the same key it is applied once. */
@@ -40,6 +54,46 @@ export interface IdempotencyKey {
 const REPLY_RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /**
+ * Applies a change of what processes do not cache, such as sessions.
+ *
+ * @throws {ApiError} from `work`; `unavailable`
+ */
+export function writeChange<T>(
+  context: RepositoryContext,
+  work: (sql: Sql) => Promise<Changed<T>>,
+): Promise<T> {
+  return orUnavailable(() =>
+    context.store.write((sql) => recorded(context, sql, work))
+  );
+}
+
+/** Runs a change and records it, inside one write. */
+async function recorded<T>(
+  { actor = GATEWAY, now }: RepositoryContext,
+  sql: Sql,
+  work: (sql: Sql) => Promise<Changed<T>>,
+): Promise<T> {
+  const { reply, changes, actor: found } = await work(sql);
+  await insertChanges(sql, { ...actor, ...found }, now(), changes);
+  return reply;
+}
+
+/**
+ * Writes what is no change of anybody's, such as the time of the last use.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function writeUse(
+  context: RepositoryContext,
+  text: string,
+  values: readonly SqlValue[],
+): Promise<void> {
+  await orUnavailable(() =>
+    context.store.write((sql) => sql.all(text, values))
+  );
+}
+
+/**
  * Applies a change. With `idempotencyKey` its reply is stored, after `withoutSecrets` has
  * removed secrets from it.
  *
@@ -48,7 +102,7 @@ const REPLY_RETENTION_MS = 24 * 60 * 60 * 1000;
  */
 export async function writeOnce<T>(
   context: RepositoryContext,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Sql) => Promise<Changed<T>>,
   idempotencyKey?: IdempotencyKey,
   withoutSecrets: (reply: T) => T = (reply) => reply,
 ): Promise<T> {
@@ -60,7 +114,7 @@ export async function writeOnce<T>(
         // The text is a serialised T, written below.
         if (before !== undefined) return { reply: JSON.parse(before) as T };
       }
-      const reply = await work(sql);
+      const reply = await recorded(context, sql, work);
       const [row] = await sql.all(
         "UPDATE revision SET value = value + 1 WHERE id = 1 RETURNING value",
       );

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Actor } from "../changes/change.ts";
 import type { CredentialKind } from "../credential_kind.ts";
 import { hashesEqual, keyHash, randomText } from "../key.ts";
 import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
@@ -19,9 +20,10 @@ import {
 import { intOrUndefined, type SqlRow, textOf } from "../store/store.ts";
 import {
   newId,
-  orUnavailable,
   readRows,
   type RepositoryContext,
+  writeChange,
+  writeUse,
 } from "./repository.ts";
 
 /** The fields of {@linkcode SessionRecord}. */
@@ -66,13 +68,15 @@ export interface SessionRepository {
   ): Promise<{ readonly secret: string; readonly session: SessionRecord }>;
   /**
    * Finds the session of a cookie; undefined if it ended, was idle for too long, or its credential
-   * is no longer valid.
+   * is no longer valid. `isUse`: false for a look that a person did not cause, which does not keep
+   * an idle session open.
    *
    * @throws {ApiError} `unavailable`
    */
   find(
     secret: string,
     configured: ConfiguredCredentials,
+    isUse?: boolean,
   ): Promise<SessionRecord | undefined>;
   /** Ends the session of a cookie. */
   end(secret: string): Promise<void>;
@@ -129,15 +133,30 @@ function proofOf(secret: string, credential: string): string {
 export function sessionRepository(
   context: RepositoryContext,
 ): SessionRepository {
-  const remove = async (column: string, ...values: string[]): Promise<number> =>
-    (await orUnavailable(() =>
-      context.store.write((sql) =>
-        sql.all(
-          `DELETE FROM console_sessions WHERE ${column} RETURNING id`,
-          values,
-        )
-      )
-    )).length;
+  /** Ends the session that a condition names; false if there is none. */
+  const end = (
+    condition: string,
+    values: readonly string[],
+    isOwn: boolean,
+  ): Promise<boolean> =>
+    writeChange(context, async (sql) => {
+      const [row] = await sql.all(
+        `DELETE FROM console_sessions WHERE ${condition} RETURNING *`,
+        values,
+      );
+      if (row === undefined) return { reply: false, changes: [] };
+      const session = recordFrom(SESSION, row);
+      return {
+        reply: true,
+        changes: [{
+          action: "session.end",
+          target: session.id,
+          ...accountOf(session),
+          before: { kind: session.kind, subject: session.subject },
+        }],
+        ...(isOwn ? { actor: actorOf(session) } : {}),
+      };
+    });
   return {
     async open({ kind, id, accountId }, { credential, replaces } = {}) {
       const nowMs = context.now();
@@ -151,32 +170,49 @@ export function sessionRepository(
         seenAtMs: nowMs,
         endsAtMs: nowMs + limitsOf(kind).maxMs,
       };
-      await orUnavailable(() =>
-        context.store.write(async (sql) => {
-          await sql.all(
-            "DELETE FROM console_sessions WHERE ends_at_ms <= $1 OR hash = $2",
-            [nowMs, replaces === undefined ? "" : keyHash(replaces)],
-          );
-          const ofSubject = accountId === undefined
-            ? "account_id IS NULL AND subject = $1"
-            : "account_id = $2 AND subject = $1";
-          await sql.all(
-            `DELETE FROM console_sessions WHERE ${ofSubject} AND id NOT IN ` +
-              `(SELECT id FROM console_sessions WHERE ${ofSubject} ORDER BY id DESC LIMIT ${
-                MAX_SESSIONS - 1
-              })`,
-            accountId === undefined ? [id] : [id, accountId],
-          );
-          await insertRow(sql, "console_sessions", {
-            ...rowOf(SESSION, session),
-            hash: keyHash(secret),
-            proof: credential === undefined ? "" : proofOf(secret, credential),
-          });
-        })
-      );
+      await writeChange(context, async (sql) => {
+        await sql.all("DELETE FROM console_sessions WHERE ends_at_ms <= $1", [
+          nowMs,
+        ]);
+        const replaced = await sql.all(
+          "DELETE FROM console_sessions WHERE hash = $1 RETURNING id",
+          [replaces === undefined ? "" : keyHash(replaces)],
+        );
+        const ofSubject = accountId === undefined
+          ? "account_id IS NULL AND subject = $1"
+          : "account_id = $2 AND subject = $1";
+        const surplus = await sql.all(
+          `DELETE FROM console_sessions WHERE ${ofSubject} AND id NOT IN ` +
+            `(SELECT id FROM console_sessions WHERE ${ofSubject} ORDER BY id DESC LIMIT ${
+              MAX_SESSIONS - 1
+            }) RETURNING id`,
+          accountId === undefined ? [id] : [id, accountId],
+        );
+        await insertRow(sql, "console_sessions", {
+          ...rowOf(SESSION, session),
+          hash: keyHash(secret),
+          proof: credential === undefined ? "" : proofOf(secret, credential),
+        });
+        const ended = [...replaced, ...surplus].map((row) => textOf(row, "id"));
+        return {
+          reply: undefined,
+          changes: [{
+            action: "session.start",
+            target: session.id,
+            ...accountOf(session),
+            after: {
+              kind,
+              subject: id,
+              ends_at: new Date(session.endsAtMs).toISOString(),
+              ...(ended.length === 0 ? {} : { ended_sessions: ended }),
+            },
+          }],
+          actor: actorOf(session),
+        };
+      });
       return { secret, session };
     },
-    async find(secret, configured) {
+    async find(secret, configured, isUse = true) {
       const [row] = await readRows(
         context,
         "SELECT s.*, COALESCE(k.id, t.id, c.id) AS found, " +
@@ -195,23 +231,20 @@ export function sessionRepository(
         !isLive(session, nowMs) ||
         !isCredentialValid(row, secret, configured, nowMs)
       ) return undefined;
-      if (session.seenAtMs + MINUTE_MS <= nowMs) {
-        await orUnavailable(() =>
-          context.store.write(async (sql) => {
-            await sql.all(
-              "UPDATE console_sessions SET seen_at_ms = $2 WHERE id = $1",
-              [session.id, nowMs],
-            );
-          })
+      if (isUse && session.seenAtMs + MINUTE_MS <= nowMs) {
+        await writeUse(
+          context,
+          "UPDATE console_sessions SET seen_at_ms = $2 WHERE id = $1",
+          [session.id, nowMs],
         );
       }
       return session;
     },
     async end(secret) {
-      await remove("hash = $1", keyHash(secret));
+      await end("hash = $1", [keyHash(secret)], true);
     },
-    endOf: async (accountId, id) =>
-      await remove("account_id = $1 AND id = $2", accountId, id) > 0,
+    endOf: (accountId, id) =>
+      end("account_id = $1 AND id = $2", [accountId, id], false),
     async list(accountId) {
       const rows = await readRows(
         context,
@@ -222,6 +255,22 @@ export function sessionRepository(
       return rows.map((row) => recordFrom(SESSION, row))
         .filter((session) => isLive(session, nowMs));
     },
+  };
+}
+
+function accountOf(
+  { accountId }: SessionRecord,
+): { readonly accountId?: string } {
+  return accountId === undefined ? {} : { accountId };
+}
+
+function actorOf(
+  { id, kind, subject }: SessionRecord,
+): Pick<Actor, "kind" | "id" | "session"> {
+  return {
+    kind,
+    session: id,
+    ...(kind === "operator" ? {} : { id: subject }),
   };
 }
 

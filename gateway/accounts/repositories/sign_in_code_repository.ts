@@ -7,7 +7,7 @@ import type { Holder } from "../credential_kind.ts";
 import { isWellFormed, keyHash, newCredential } from "../key.ts";
 import { insertRow } from "../store/record_rows.ts";
 import { textOf } from "../store/store.ts";
-import { newId, orUnavailable, type RepositoryContext } from "./repository.ts";
+import { newId, type RepositoryContext, writeChange } from "./repository.ts";
 import { requireAccount } from "./token_repository.ts";
 
 /** A new code. */
@@ -57,42 +57,54 @@ export function signInCodeRepository(
       const text = newCredential("code");
       const id = newId("link", nowMs);
       const expiresAtMs = nowMs + MAX_AGE_MS;
-      await orUnavailable(() =>
-        context.store.write(async (sql) => {
-          await requireAccount(sql, accountId);
-          await sql.all("DELETE FROM sign_in_codes WHERE expires_at_ms < $1", [
-            nowMs,
-          ]);
-          await insertRow(sql, "sign_in_codes", {
-            id,
-            account_id: accountId,
-            scope,
-            hash: keyHash(text),
-            created_at_ms: nowMs,
-            expires_at_ms: expiresAtMs,
-          });
-        })
-      );
-      return { id, text, accountId, scope, expiresAtMs };
+      return await writeChange(context, async (sql) => {
+        await requireAccount(sql, accountId);
+        await sql.all("DELETE FROM sign_in_codes WHERE expires_at_ms < $1", [
+          nowMs,
+        ]);
+        await insertRow(sql, "sign_in_codes", {
+          id,
+          account_id: accountId,
+          scope,
+          hash: keyHash(text),
+          created_at_ms: nowMs,
+          expires_at_ms: expiresAtMs,
+        });
+        return {
+          reply: { id, text, accountId, scope, expiresAtMs },
+          changes: [{
+            action: "sign_in_link.create",
+            target: id,
+            accountId,
+            after: { scope, expires_at: new Date(expiresAtMs).toISOString() },
+          }],
+        };
+      });
     },
     async redeem(text) {
       if (!isWellFormed(text, "code")) return undefined;
       const nowMs = context.now();
-      // One statement: of two requests with the same code, one gets the row.
-      const [row] = await orUnavailable(() =>
-        context.store.write((sql) =>
-          sql.all(
-            "UPDATE sign_in_codes SET used_at_ms = $2 WHERE hash = $1 AND used_at_ms IS NULL AND expires_at_ms > $2 RETURNING id, account_id, scope",
-            [keyHash(text), nowMs],
-          )
-        )
-      );
-      if (row === undefined) return undefined;
-      return {
-        kind: textOf(row, "scope") === "manage" ? "manage" : "read",
-        id: textOf(row, "id"),
-        accountId: textOf(row, "account_id"),
-      };
+      return await writeChange(context, async (sql) => {
+        // One statement: of two requests with the same code, one gets the row.
+        const [row] = await sql.all(
+          "UPDATE sign_in_codes SET used_at_ms = $2 WHERE hash = $1 AND used_at_ms IS NULL AND expires_at_ms > $2 RETURNING id, account_id, scope",
+          [keyHash(text), nowMs],
+        );
+        if (row === undefined) return { reply: undefined, changes: [] };
+        const id = textOf(row, "id");
+        const accountId = textOf(row, "account_id");
+        const kind = textOf(row, "scope") === "manage" ? "manage" : "read";
+        return {
+          reply: { kind, id, accountId },
+          changes: [{
+            action: "sign_in_link.use",
+            target: id,
+            accountId,
+            after: { used_at: new Date(nowMs).toISOString() },
+          }],
+          actor: { kind, id },
+        };
+      });
     },
   };
 }

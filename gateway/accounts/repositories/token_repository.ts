@@ -5,12 +5,14 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
+import { type Action, type Change, difference } from "../changes/change.ts";
 import type { Holder } from "../credential_kind.ts";
 import {
   field,
   fields,
   oneOf,
   optional,
+  recordJson,
   type RecordOf,
   type SettingsOf,
   TEXT,
@@ -21,6 +23,7 @@ import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
 import {
+  type Changed,
   type IdempotencyKey,
   listByAccount,
   type ListPage,
@@ -30,6 +33,7 @@ import {
   readRows,
   type RepositoryContext,
   writeOnce,
+  writeUse,
 } from "./repository.ts";
 
 const SCOPE = oneOf("read", "manage");
@@ -130,7 +134,7 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
       }
       return await writeOnce(
         context,
-        async (sql): Promise<IssuedToken> => {
+        async (sql): Promise<Changed<IssuedToken>> => {
           await requireAccount(sql, request.accountId);
           const text = newCredential("at");
           const record: TokenRecord = {
@@ -146,7 +150,10 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
             ...rowOf(TOKEN, record),
             hash: keyHash(text),
           });
-          return { record, text };
+          return {
+            reply: { record, text },
+            changes: [tokenChange("token.issue", undefined, record)],
+          };
         },
         idempotencyKey,
         ({ record }) => ({ record }),
@@ -166,12 +173,11 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
         return undefined;
       }
       if ((token.lastUsedAtMs ?? 0) + MINUTE_MS <= nowMs) {
-        await context.store.write(async (sql) => {
-          await sql.all(
-            "UPDATE account_tokens SET last_used_at_ms = $2 WHERE id = $1",
-            [token.id, nowMs],
-          );
-        });
+        await writeUse(
+          context,
+          "UPDATE account_tokens SET last_used_at_ms = $2 WHERE id = $1",
+          [token.id, nowMs],
+        );
       }
       return { kind: token.scope, id: token.id, accountId: token.accountId };
     },
@@ -186,13 +192,19 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
           token === undefined ||
           (accountId !== undefined && token.accountId !== accountId)
         ) throw notFound("token", id);
-        if (token.revokedAtMs !== undefined) return token;
+        if (token.revokedAtMs !== undefined) {
+          return { reply: token, changes: [] };
+        }
         const revokedAtMs = context.now();
         await sql.all(
           "UPDATE account_tokens SET revoked_at_ms = $2 WHERE id = $1",
           [id, revokedAtMs],
         );
-        return { ...token, revokedAtMs };
+        const revoked = { ...token, revokedAtMs };
+        return {
+          reply: revoked,
+          changes: [tokenChange("token.revoke", token, revoked)],
+        };
       }, idempotencyKey),
     list: (page = {}) =>
       listByAccount(
@@ -201,6 +213,22 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
         page,
         (row) => recordFrom(TOKEN, row),
       ),
+  };
+}
+
+function tokenChange(
+  action: Action,
+  before: TokenRecord | undefined,
+  after: TokenRecord,
+): Change {
+  return {
+    action,
+    target: after.id,
+    accountId: after.accountId,
+    ...difference(
+      before === undefined ? undefined : recordJson(TOKEN, before),
+      recordJson(TOKEN, after),
+    ),
   };
 }
 

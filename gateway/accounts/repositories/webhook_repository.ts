@@ -9,6 +9,8 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
+import type { Action, Change } from "../changes/change.ts";
 import type { IdempotencyKey } from "./repository.ts";
 import { randomText } from "../key.ts";
 import { insertMessages } from "../store/webhook_rows.ts";
@@ -81,14 +83,19 @@ export function webhookRepository(
       writeOnce(
         context,
         async (sql) => {
-          await find(sql.all, accountId);
+          const before = await find(sql.all, accountId);
           if (url === undefined) {
             for (const table of ["webhooks", "webhook_messages"]) {
               await sql.all(`DELETE FROM ${table} WHERE account_id = $1`, [
                 accountId,
               ]);
             }
-            return await find(sql.all, accountId);
+            return {
+              reply: await find(sql.all, accountId),
+              changes: before.url === undefined
+                ? []
+                : [webhookChange("webhook.remove", before)],
+            };
           }
           const secret = newWebhookSecret();
           await sql.all(
@@ -103,7 +110,11 @@ export function webhookRepository(
             "UPDATE key_states SET warned = 0 WHERE key_id IN (SELECT id FROM keys WHERE account_id = $1)",
             [accountId],
           );
-          return { ...await find(sql.all, accountId), secret };
+          const after = await find(sql.all, accountId);
+          return {
+            reply: { ...after, secret },
+            changes: [webhookChange("webhook.set", before, after)],
+          };
         },
         idempotencyKey,
         ({ secret: _, ...webhook }) => webhook,
@@ -111,7 +122,7 @@ export function webhookRepository(
     test: (accountId, idempotencyKey) =>
       writeOnce(context, async (sql) => {
         const nowMs = context.now();
-        const { url } = await find(sql.all, accountId);
+        const { url, ...rest } = await find(sql.all, accountId);
         if (url === undefined) {
           throw notFound("webhook", `of the account ${accountId}`);
         }
@@ -125,7 +136,33 @@ export function webhookRepository(
           }),
           atMs: nowMs,
         }]);
-        return await find(sql.all, accountId);
+        return {
+          reply: await find(sql.all, accountId),
+          changes: [webhookChange("webhook.test", undefined, { ...rest, url })],
+        };
       }, idempotencyKey),
+  };
+}
+
+/** The host alone is recorded: the path of an address often contains a secret. */
+function webhookChange(
+  action: Action,
+  before: Webhook | undefined,
+  after?: Webhook,
+): Change {
+  const host = (webhook: Webhook | undefined): JsonObject | undefined =>
+    webhook?.url === undefined
+      ? undefined
+      : { host: new URL(webhook.url).host };
+  const [was, is] = [host(before), host(after)];
+  const accountId = (after ?? before)?.accountId ?? "";
+  return {
+    action,
+    target: accountId,
+    accountId,
+    ...(was === undefined ? {} : { before: was }),
+    ...(is === undefined ? {} : {
+      after: action === "webhook.set" ? { ...is, secret: "new" } : is,
+    }),
   };
 }

@@ -384,6 +384,46 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE TABLE call_count (rows_kept INTEGER NOT NULL) {strict}`,
     `INSERT INTO call_count (rows_kept) VALUES (0)`,
   ],
+  [
+    // Who changed what. An id begins with the time, so that times are bounds of the id. before and
+    // after: the fields that differ, as JSON. signs_in: the credential of a sign-in or sign-out, of
+    // which the newest are kept; NULL for all other changes.
+    `CREATE TABLE changes (
+      id TEXT{bytewise} PRIMARY KEY,
+      at_ms INTEGER NOT NULL,
+      action TEXT NOT NULL,
+      target TEXT NOT NULL,
+      account_id TEXT,
+      actor_kind TEXT NOT NULL,
+      actor_id TEXT,
+      actor_name TEXT,
+      session TEXT,
+      via TEXT NOT NULL,
+      request_id TEXT,
+      before TEXT,
+      after TEXT,
+      signs_in TEXT
+    ) {strict}{rowless}`,
+    ...["account_id", "target", "actor_id", "actor_kind", "action", "signs_in"]
+      .map((column) =>
+        `CREATE INDEX changes_${column} ON changes (${column}, id)`
+      ),
+    // The configuration that was recorded last, so that each is recorded once over all processes.
+    `CREATE TABLE recorded_configuration (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      state TEXT NOT NULL
+    ) {strict}`,
+  ],
+  [
+    // What each process reports of itself, one row a part. A process writes its own rows only.
+    `CREATE TABLE process_reports (
+      process_id TEXT NOT NULL,
+      part TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      body TEXT NOT NULL,
+      PRIMARY KEY (process_id, part)
+    ) {strict}`,
+  ],
 ];
 
 /**

@@ -105,6 +105,7 @@ export function openPostgresStore(
     ),
     read,
     report: reader(beginWithin(Math.min(REPORT_MS, deadlineMs))),
+    note: read,
     write: (work) => writeDurably({ commit }, work),
     commit,
     close: pool.close,

@@ -165,6 +165,7 @@ export function openSqliteStore(
     leases: locks.leases,
     read: readCommitted,
     report: readCommitted,
+    note: readCommitted,
     write: (work) => writeDurably({ commit }, work),
     commit,
     close: () =>

@@ -87,6 +87,11 @@ export interface Store {
    */
   readonly report: Sql["all"];
   /**
+   * Writes rows that only this process writes and that may be lost: one statement, without the
+   * lock of {@linkcode Store.commit}, not durable when the promise resolves.
+   */
+  readonly note: Sql["all"];
+  /**
    * Runs `work` as one atomic write; durable when the promise resolves. See
    * {@linkcode Store.commit}.
    */

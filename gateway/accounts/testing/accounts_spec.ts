@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";
 import { audit } from "../ledger/audit.ts";
 import { callsSpec } from "./calls_spec.ts";
+import { changesSpec } from "./changes_spec.ts";
 import { consoleSpec } from "./console_spec.ts";
 import { keysSpec } from "./keys_spec.ts";
 import { keyLimitsSpec } from "./key_limits_spec.ts";
@@ -54,4 +55,5 @@ export function accountsSpec(kind: TestStore): void {
   webhooksSpec(test);
   administrationSpec(test);
   consoleSpec(test);
+  changesSpec(test);
 }

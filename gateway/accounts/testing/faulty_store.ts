@@ -58,6 +58,10 @@ export function faultyStores(store: Store): () => FaultyStore {
         assertReachable();
         return await store.read(text, values);
       },
+      async note(text, values) {
+        assertReachable();
+        return await store.note(text, values);
+      },
       write: (work) => writeDurably({ commit }, work),
       commit,
       close: () => Promise.resolve(),

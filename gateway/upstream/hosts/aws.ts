@@ -11,6 +11,11 @@
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
+import {
+  BEDROCK_CLAUDE,
+  CONVERSE_MODELS,
+  INVOKED_CLAUDE,
+} from "./model_rules.ts";
 
 const RUNTIME = "https://bedrock-runtime.{region}.amazonaws.com";
 const MANTLE = "https://bedrock-mantle.{region}.api.aws";
@@ -67,6 +72,7 @@ export const AWS_HOSTS: readonly Host[] = [
       edits: OLDER_VERSION,
       errors: "aws",
       capabilities: { defaultMaxTokens: DEFAULT_MAX_TOKENS },
+      modelRules: BEDROCK_CLAUDE,
     }],
   },
   {
@@ -91,6 +97,7 @@ export const AWS_HOSTS: readonly Host[] = [
       edits: OLDER_VERSION,
       errors: "aws",
       capabilities: { defaultMaxTokens: DEFAULT_MAX_TOKENS },
+      modelRules: BEDROCK_CLAUDE,
     }],
   },
   {
@@ -142,6 +149,7 @@ export const AWS_HOSTS: readonly Host[] = [
         // In the middle of a conversation they need a beta that this host does not know.
         systemAnywhere: false,
       },
+      modelRules: INVOKED_CLAUDE,
     }],
   },
   {
@@ -154,6 +162,8 @@ export const AWS_HOSTS: readonly Host[] = [
       auth: BEDROCK,
       framing: "aws_event_stream",
       errors: "aws",
+      capabilities: { defaultMaxTokens: DEFAULT_MAX_TOKENS },
+      modelRules: CONVERSE_MODELS,
     }],
   },
   {

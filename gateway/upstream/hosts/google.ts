@@ -9,6 +9,7 @@
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
+import { GROK } from "./model_rules.ts";
 
 const GOOGLE: HostAuth = { schemes: ["google"] };
 
@@ -71,6 +72,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       whole: `${LOCATION}/endpoints/openapi/chat/completions`,
       auth: GOOGLE,
       errors: "google",
+      modelRules: GROK,
     }],
   },
   {

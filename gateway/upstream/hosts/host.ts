@@ -62,6 +62,16 @@ export interface HostCount {
   readonly wrap: "messages" | "vertex" | "bedrock";
 }
 
+/** What the models of a host with certain names have in common. */
+export interface ModelRule {
+  /** Upstream names; `*` matches any text, and case does not matter. */
+  readonly models: readonly string[];
+  /** Differences from the capabilities of the host. */
+  readonly capabilities?: Partial<Capabilities>;
+  /** Keys that these models refuse beside those that the host refuses. */
+  readonly refuses?: readonly string[];
+}
+
 /** A dialect as one host serves it. */
 export interface HostDialect extends HostPaths {
   /** Unique within a host. */
@@ -82,6 +92,8 @@ export interface HostDialect extends HostPaths {
   readonly errors?: HostErrors;
   /** Differences from the dialect's defaults that every model has there. */
   readonly capabilities?: Partial<Capabilities>;
+  /** What is different for some models; the first rule that matches a model applies. Absent: nothing. */
+  readonly modelRules?: readonly ModelRule[];
 }
 
 /** A place where models are called, in one or more dialects. */

@@ -8,6 +8,8 @@
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostErrors } from "../../../translate/host_errors.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
+import type { ModelRule } from "./host.ts";
+import { CEREBRAS_MODELS, GROK } from "./model_rules.ts";
 
 /** The habits of one compatible host. */
 export interface Preset {
@@ -17,6 +19,8 @@ export interface Preset {
   readonly capabilities?: Partial<Capabilities>;
   /** Changes to its requests. */
   readonly edits?: BodyEdits;
+  /** What is different for some of its models; absent: nothing. */
+  readonly modelRules?: readonly ModelRule[];
   /** Whose error form it uses beside the format's own; absent: that of compatible hosts. */
   readonly errors?: HostErrors;
 }
@@ -38,7 +42,20 @@ const FREE_CHOICE: Partial<Capabilities> = {
 /** The presets by the name that the configuration file uses. */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   azure: { capabilities: { files: false }, errors: "azure" },
-  cerebras: { base: "https://api.cerebras.ai/v1" },
+  cerebras: {
+    base: "https://api.cerebras.ai/v1",
+    // Any of these is refused (pydantic-ai `providers/cerebras.py`).
+    capabilities: { penalties: false },
+    edits: {
+      refuses: [
+        "frequency_penalty",
+        "presence_penalty",
+        "logit_bias",
+        "service_tier",
+      ],
+    },
+    modelRules: CEREBRAS_MODELS,
+  },
   crusoe: { capabilities: OPEN_MODELS },
   deepseek: {
     base: "https://api.deepseek.com/v1",
@@ -125,6 +142,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   xai: {
     base: "https://api.x.ai/v1",
     capabilities: { cachedBesidePrompt: true },
+    modelRules: GROK,
   },
   zai: { base: "https://api.z.ai/api/paas/v4" },
 };

@@ -128,7 +128,11 @@ async function listPage(
               </a>
             ),
           },
-          { name: "Name", cell: ({ name }) => <Foreign text={name} /> },
+          {
+            name: "Name",
+            wraps: true,
+            cell: ({ name }) => <Foreign text={name} />,
+          },
           { name: "Plan", cell: ({ planId }) => <Foreign text={planId} /> },
           { name: "Billing", cell: ({ billing }) => billing },
           {
@@ -174,7 +178,7 @@ async function accountPage(
     visit,
     {
       title: `Account ${account.id}`,
-      about: account.name,
+      about: <Foreign text={account.name} />,
       nav: NAV,
       actions: (
         <>
@@ -189,6 +193,9 @@ async function accountPage(
           </a>
           <a class="button" href={`/console/operator/keys?account=${id}`}>
             Keys
+          </a>
+          <a class="button" href={`/console/operator/changes?account=${id}`}>
+            Changes
           </a>
         </>
       ),
@@ -207,7 +214,7 @@ async function accountPage(
               <Money microUsd={account.balanceMicroUsd} decimals={6} />{" "}
               ({account.billing})
             </dd>
-            <dt>Held</dt>
+            <dt>Reserved</dt>
             <dd>
               <Money microUsd={account.reservedMicroUsd} decimals={6} /> for
               {" "}

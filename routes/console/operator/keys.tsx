@@ -152,10 +152,16 @@ async function listPage(
               },
               {
                 name: "",
-                cell: ({ id, revokedAtMs }) =>
-                  revokedAtMs === undefined
-                    ? <a href={`${NAV}/revoke/${id}`}>Revoke</a>
-                    : null,
+                cell: ({ id, revokedAtMs }) => (
+                  <div class="acts">
+                    <a href={`/console/operator/changes?target=${id}`}>
+                      Changes
+                    </a>
+                    {revokedAtMs === undefined
+                      ? <a href={`${NAV}/revoke/${id}`}>Revoke</a>
+                      : null}
+                  </div>
+                ),
               },
             ]}
           />

@@ -10,7 +10,9 @@ import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
+import { CHANGES_PAGES } from "./changes.tsx";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
+import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
@@ -87,6 +89,7 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
+  ...LIVE_PAGES,
   // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,
   ...ACCOUNTS_PAGES,
@@ -94,4 +97,5 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_KEYS_PAGES,
   ...RECONCILE_PAGES,
   ...SHARED_PAGES,
+  ...CHANGES_PAGES,
 ];

@@ -196,8 +196,18 @@ async function changePage(
     {
       title: `Plan ${plan.id}`,
       about:
-        "An empty field is no limit. A change applies to all its accounts within seconds.",
+        "An empty field is no limit; days, weeks and months are in UTC. A change applies to all its accounts within seconds.",
       nav: NAV,
+      actions: (
+        <a
+          class="button"
+          href={`/console/operator/changes?target=${
+            encodeURIComponent(plan.id)
+          }`}
+        >
+          Changes
+        </a>
+      ),
     },
     <form
       class="card form"

@@ -1,23 +1,30 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The configuration in force, the upstreams and their circuit breakers, as this process sees them.
- * Served from memory, also while the store is down.
+ * The processes, the upstreams and their circuit breakers, as all processes report them; while the
+ * store is down, as this one sees them.
  *
  * @module
  */
+import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type {
+  KnownProcess,
+  KnownProcesses,
+} from "../../../gateway/live/live_calls.ts";
 import {
-  type CandidateReport,
-  candidateReports,
-} from "../../../gateway/upstream/candidate_report.ts";
+  type MergedCandidate,
+  mergedCandidates,
+} from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { secondsText } from "../call_ending.tsx";
 import { DataTable } from "../data_table.tsx";
 import { page } from "../layout.tsx";
-import { Distance, Moment } from "../moment.tsx";
+import { countText } from "../money.tsx";
+import { Distance, durationText, Moment } from "../moment.tsx";
 
-/** Breakers and credentials of each candidate. */
+/** Breakers, failures and credentials of each candidate. */
 export const UPSTREAMS_PAGE: OperatorPageRoute = {
   access: "page",
   area: "operator",
@@ -26,71 +33,222 @@ export const UPSTREAMS_PAGE: OperatorPageRoute = {
   handle: upstreamsPage,
 };
 
-function upstreamsPage(context: RouteContext, visit: Visit): HttpReply {
+async function upstreamsPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
   const { gateway, path } = context;
   const nowMs = gateway.now();
-  const { configHash } = gateway.config;
-  const reports = candidateReports(gateway.models.allCandidates, nowMs);
+  const known = await gateway.live.processes();
   return page(
     context,
     visit,
     {
       title: "Upstreams",
-      about: "As this process sees them, now.",
+      about: aboutText(known),
       actions: <a class="button" href={path}>Refresh</a>,
     },
-    <section class="card">
-      <p class="soft">
-        {configHash === undefined ? "No configuration file; settings" : (
-          <>
-            Configuration <code>{configHash}</code>
-          </>
-        )} in force since <Moment atMs={gateway.configuredAtMs} />
-      </p>
-      <DataTable<CandidateReport>
-        name="Upstreams"
-        rows={reports}
-        columns={[
-          { name: "Model", cell: ({ model }) => <code>{model}</code> },
-          { name: "Candidate", cell: ({ upstream }) => upstream },
-          {
-            name: "Breaker",
-            cell: ({ state }) =>
-              state === "closed"
-                ? <span class="tag ok">closed</span>
-                : state === "open"
-                ? <span class="tag bad">open</span>
-                : <span class="tag warn">probing</span>,
-          },
-          {
-            name: "Since",
-            cell: ({ since }) =>
-              since === null
-                ? <span class="soft">the start</span>
-                : <Distance atMs={Date.parse(since)} nowMs={nowMs} />,
-          },
-          {
-            name: "Rests",
-            cell: ({ resting_until }) =>
-              resting_until === null
-                ? ""
-                : <Distance atMs={Date.parse(resting_until)} nowMs={nowMs} />,
-          },
-          {
-            name: "Credential",
-            wraps: true,
-            cell: ({ credential }) =>
-              credential === undefined ? <span class="tag ok">works</span> : (
-                <>
-                  <span class={credential.usable ? "tag warn" : "tag bad"}>
-                    {credential.usable ? "failing, still usable" : "fails"}
-                  </span>{" "}
-                  {credential.reason}
-                </>
-              ),
-          },
-        ]}
-      />
-    </section>,
+    <>
+      {known.complete ? null : (
+        <p class="note warn" role="alert">
+          The store does not answer: this is what this process sees. Calls that
+          are running go on.
+        </p>
+      )}
+      <section class="card">
+        <h2>Candidates</h2>
+        <Candidates
+          candidates={mergedCandidates(known.data)}
+          processes={known.data.length}
+          nowMs={nowMs}
+        />
+      </section>
+      <section class="card">
+        <h2>Processes</h2>
+        <Processes processes={known.data} nowMs={nowMs} />
+      </section>
+    </>,
+  );
+}
+
+function aboutText({ data }: KnownProcesses): string {
+  const oldestMs = Math.max(...data.map(({ ageMs }) => ageMs));
+  return data.length === 1
+    ? "1 process, as it is now."
+    : `${data.length} processes, oldest report ${durationText(oldestMs)}.`;
+}
+
+function Candidates(
+  { candidates, processes, nowMs }: {
+    readonly candidates: readonly MergedCandidate[];
+    readonly processes: number;
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  return (
+    <DataTable<MergedCandidate>
+      name="Candidates"
+      rows={candidates}
+      columns={[
+        { name: "Model", cell: ({ model }) => <code>{model}</code> },
+        { name: "Candidate", cell: ({ upstream }) => upstream },
+        {
+          name: "Breaker",
+          cell: (one) => <Breaker candidate={one} processes={processes} />,
+        },
+        {
+          name: "Since",
+          cell: ({ worst: { since } }) =>
+            since === null
+              ? <span class="soft">the start</span>
+              : <Distance atMs={Date.parse(since)} nowMs={nowMs} />,
+        },
+        {
+          name: "Rests",
+          cell: ({ restingUntilMs }) =>
+            restingUntilMs === undefined
+              ? ""
+              : <Distance atMs={restingUntilMs} nowMs={nowMs} />,
+        },
+        {
+          name: "Last 15 min",
+          cell: (one) => <Failures candidate={one} />,
+        },
+        {
+          name: "First token p50, p95",
+          cell: ({ firstToken }) =>
+            firstToken === undefined
+              ? "–"
+              : `${secondsText(firstToken.p50)}, ${
+                secondsText(firstToken.p95)
+              }`,
+        },
+        {
+          name: "Credential",
+          wraps: true,
+          cell: ({ credential }) =>
+            credential === undefined ? <span class="tag ok">works</span> : (
+              <>
+                <span class={credential.usable ? "tag warn" : "tag bad"}>
+                  {credential.usable ? "failing, still usable" : "fails"}
+                </span>{" "}
+                {credential.reason}
+              </>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function Breaker(
+  { candidate: { worst, unwellIn }, processes }: {
+    readonly candidate: MergedCandidate;
+    readonly processes: number;
+  },
+): JSX.Element {
+  const [kind, name] = worst.state === "closed"
+    ? ["ok", "closed"]
+    : worst.state === "open"
+    ? ["bad", "open"]
+    : ["warn", "probing"];
+  return (
+    <span class={`tag ${kind}`}>
+      {worst.state === "closed" || processes === 1
+        ? name
+        : `${name} in ${unwellIn} of ${processes}`}
+    </span>
+  );
+}
+
+function Failures(
+  { candidate: { model, calls, failed, errors } }: {
+    readonly candidate: MergedCandidate;
+  },
+): JSX.Element {
+  const text = `${countText(failed)} of ${countText(calls)} failed`;
+  const kinds = Object.entries(errors).toSorted(([, a], [, b]) => b - a)
+    .slice(0, 3)
+    .map(([error, count]) => `${error.replaceAll("_", " ")}: ${count}`);
+  return failed === 0
+    ? <>{calls === 0 ? <span class="soft">no calls</span> : text}</>
+    : (
+      <>
+        <a
+          href={`/console/operator/calls?ended=failed&model=${
+            encodeURIComponent(model)
+          }`}
+        >
+          {text}
+        </a>{" "}
+        <span class="soft">{kinds.join(", ")}</span>
+      </>
+    );
+}
+
+function Processes(
+  { processes, nowMs }: {
+    readonly processes: readonly KnownProcess[];
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  return (
+    <DataTable<KnownProcess>
+      name="Processes"
+      rows={processes}
+      columns={[
+        {
+          name: "Process",
+          cell: ({ processId, isOwn }) => (
+            <>
+              <code>{processId}</code>
+              {isOwn ? " (this one)" : ""}
+            </>
+          ),
+        },
+        {
+          name: "Report",
+          cell: ({ isOwn, ageMs }) =>
+            isOwn ? "now" : `${durationText(ageMs)} old`,
+        },
+        { name: "Version", cell: ({ state }) => state.version },
+        {
+          name: "Started",
+          cell: ({ state }) => (
+            <Distance atMs={Date.parse(state.started_at)} nowMs={nowMs} />
+          ),
+        },
+        {
+          name: "Configuration",
+          cell: ({ state: { configuration } }) => (
+            <>
+              {configuration.hash === null
+                ? "no file"
+                : <code>{configuration.hash}</code>}, since{" "}
+              <Moment atMs={Date.parse(configuration.loaded_at)} />
+            </>
+          ),
+        },
+        {
+          name: "Calls",
+          cell: ({ state: { calls } }) =>
+            `${countText(calls.under_way)} of ${countText(calls.limit)}, ${
+              countText(calls.streams)
+            } streams`,
+        },
+        {
+          name: "Connections",
+          cell: ({ state: { connections } }) =>
+            `${countText(connections.open)}, ${
+              countText(connections.busy)
+            } busy`,
+        },
+        {
+          name: "Writes waiting",
+          number: true,
+          cell: ({ state }) => countText(state.ledger_backlog),
+        },
+      ]}
+    />
   );
 }

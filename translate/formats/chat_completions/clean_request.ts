@@ -8,7 +8,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest } from "../../dialect.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
-import { hostSettings, withCallIds } from "./host_forms.ts";
+import { hostSettings, withCallIds, withReasoningTags } from "./host_forms.ts";
 import { isOwnDetail, readCallSignature } from "./signatures.ts";
 
 /** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
@@ -32,7 +32,11 @@ export function cleanRequest(
       const clean = isObject(message)
         ? cleanMessage(message, can, losses)
         : undefined;
-      const named = withCallIds(clean ?? message, can);
+      const told = can.reasoningTags && isObject(message) &&
+          message["role"] === "assistant"
+        ? withReasoningTags(clean ?? message)
+        : undefined;
+      const named = withCallIds(told ?? clean ?? message, can);
       if (named === message) return message;
       changed = true;
       return named;

@@ -26,6 +26,7 @@ import {
   textPart,
 } from "./encode_content.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
+import { withThoughts } from "./host_forms.ts";
 
 /**
  * Encodes the conversation.
@@ -206,8 +207,11 @@ function encodeAssistant(
         break;
     }
   }
-  const text = texts.join("");
-  const thought = can.replayReasoning ? thoughts.join("") : "";
+  const reasoning = thoughts.join("");
+  const text = can.reasoningTags
+    ? withThoughts(reasoning, texts.join(""))
+    : texts.join("");
+  const thought = can.replayReasoning ? reasoning : "";
   const refusal = refusals.join("");
   const silent = text === "" && opaque.length === 0;
   if (

@@ -51,3 +51,22 @@ export function withCallIds(message: unknown, can: Capabilities): unknown {
   });
   return changed ? { ...message, tool_calls: named } : message;
 }
+
+/** A turn's text after the reasoning that led to it, in the tags that some models expect. */
+export function withThoughts(reasoning: string, text: string): string {
+  return reasoning === "" ? text : `<think>${reasoning}</think>${text}`;
+}
+
+/** An assistant's message with its reasoning as text of its content; undefined if it has none. */
+export function withReasoningTags(message: JsonObject): JsonObject | undefined {
+  const { reasoning_content: own, reasoning: other, ...rest } = message;
+  const reasoning = own ?? other;
+  if (typeof reasoning !== "string") return undefined;
+  const { content } = rest;
+  return {
+    ...rest,
+    content: Array.isArray(content)
+      ? [{ type: "text", text: withThoughts(reasoning, "") }, ...content]
+      : withThoughts(reasoning, typeof content === "string" ? content : ""),
+  };
+}

@@ -56,13 +56,15 @@ export function encodeConfig(
 }
 
 function maxTokens(
-  { maxTokens, fieldNames: words }: GenerationRequest,
+  { maxTokens: asked, fieldNames: words }: GenerationRequest,
   can: Capabilities,
   drop: Drop,
 ): JsonObject {
+  const maxTokens = asked ??
+    (can.alwaysCapped ? can.defaultMaxTokens : undefined);
   if (maxTokens === undefined) return {};
   const ceiling = can.maxOutputTokens ?? Infinity;
-  if (maxTokens > ceiling) drop(words.maxTokens);
+  if (asked !== undefined && asked > ceiling) drop(words.maxTokens);
   return { maxTokens: Math.min(maxTokens, ceiling) };
 }
 

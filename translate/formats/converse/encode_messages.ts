@@ -26,6 +26,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
+import { cachePoint, TURN_MARKS } from "./cache_marks.ts";
 import { mediaBlocks } from "./encode_media.ts";
 import type { Drop } from "./encode_tools.ts";
 
@@ -105,7 +106,14 @@ export function encodeMessages(
   };
   const messages = turns.map((turn) => ({
     role: turn.role,
-    content: withText(turn.parts.flatMap((part) => blocks(part, writing))),
+    content: withText(
+      turn.parts.flatMap((
+        part,
+      ) => [
+        ...blocks(part, writing),
+        ...cachePoint(part, TURN_MARKS, can, drop),
+      ]),
+    ),
   }));
   const last = turns.at(-1);
   const isContinued = last?.role === "assistant" &&

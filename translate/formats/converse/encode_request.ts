@@ -8,6 +8,7 @@ import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import type { GenerationRequest } from "../../model/request.ts";
+import { cachePoint, SYSTEM_MARKS, withoutTakenMarks } from "./cache_marks.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { arrangedTurns, encodeMessages } from "./encode_messages.ts";
 import { type Drop, encodeTools } from "./encode_tools.ts";
@@ -36,7 +37,7 @@ export function encodeRequest(
       "this model gives one answer at a time",
     );
   }
-  const losses = new Set<string>(request.unmapped);
+  const losses = new Set<string>(withoutTakenMarks(request, can));
   const drop: Drop = (path) => void losses.add(path);
   const system = request.system.filter(({ text }) => text.trim() !== "");
   const given = arrangedTurns(request, drop);
@@ -50,7 +51,9 @@ export function encodeRequest(
   const isJson = request.format?.type === "json";
   if (isJson) drop(words.format);
   const systemBlocks = [
-    ...(isAlone ? [] : system.map(({ text }) => ({ text }))),
+    ...(isAlone ? [] : system.flatMap((
+      part,
+    ) => [{ text: part.text }, ...cachePoint(part, SYSTEM_MARKS, can, drop)])),
     ...(isJson ? [{ text: JSON_HINT }] : []),
   ];
   return {

@@ -320,3 +320,127 @@ Deno.test("encodeRequest() sends back only the reasoning that this format signed
     { text: "Hello" },
   ]);
 });
+
+const POINT: JsonObject = { cachePoint: { type: "default" } };
+const MARKED = { cacheMark: "5m" } as const;
+const MARK_PATHS = [
+  "system[].cache_control",
+  "messages[].content[].cache_control",
+  "tools[].cache_control",
+];
+
+/** Marks of system, tools, texts, a document and a result, and one field that has no counterpart. */
+const MARKED_REQUEST: Partial<GenerationRequest> = {
+  system: [{ ...text("Be brief."), ...MARKED }],
+  tools: [{ ...WEATHER, ...MARKED }],
+  turns: [
+    user(text("One"), { ...text("Two"), ...MARKED }, {
+      type: "document",
+      source: {
+        type: "base64",
+        mediaType: "application/pdf",
+        data: "JVBERg==",
+      },
+      ...MARKED,
+    }),
+    assistant(CALL),
+    user({
+      type: "tool_result",
+      id: "call_1",
+      content: [text("Sun")],
+      ...MARKED,
+    }),
+  ],
+  unmapped: ["container", ...MARK_PATHS],
+  cacheMarks: MARK_PATHS,
+};
+
+Deno.test("encodeRequest() writes marks of what to cache where the model takes them, and names the others", () => {
+  const points = (value: unknown): number =>
+    JSON.stringify(value).split(JSON.stringify(POINT)).length - 1;
+  const rows = [
+    { cacheMarks: "all", counts: [1, 1, 3], dropped: ["container"] },
+    {
+      cacheMarks: "prompt",
+      counts: [1, 0, 3],
+      dropped: ["container", "tools[].cache_control"],
+    },
+    {
+      cacheMarks: "none",
+      counts: [0, 0, 0],
+      dropped: ["container", ...MARK_PATHS],
+    },
+  ] as const;
+  for (const { cacheMarks, counts, dropped } of rows) {
+    const encoded = encode(MARKED_REQUEST, { ...CAN, cacheMarks });
+    const { system, toolConfig, messages } = encoded.body;
+    assert.deepEqual(
+      [points(system), points(toolConfig), points(messages)],
+      counts,
+      cacheMarks,
+    );
+    assert.deepEqual(encoded.dropped, dropped, cacheMarks);
+  }
+});
+
+Deno.test("encodeRequest() puts a mark after what it is for", () => {
+  const { body } = encode(MARKED_REQUEST, { ...CAN, cacheMarks: "all" });
+  assert.deepEqual(body["system"], [{ text: "Be brief." }, POINT]);
+  assert.deepEqual(body["toolConfig"], { tools: [SPEC, POINT] });
+  const messages = body["messages"] as readonly JsonObject[];
+  const content = messages[0]?.["content"] as readonly JsonObject[];
+  assert.deepEqual(content.slice(0, 3), [
+    { text: "One" },
+    { text: "Two" },
+    POINT,
+  ]);
+  assert.deepEqual(content.at(-1), POINT);
+});
+
+Deno.test("encodeRequest() names a longer time to live, which it does not send", () => {
+  const { body, dropped } = encode({
+    system: [{ ...text("Be brief."), cacheMark: "1h" }],
+    turns: [user(text("Hi"))],
+    unmapped: ["system[].cache_control"],
+    cacheMarks: ["system[].cache_control"],
+  }, { ...CAN, cacheMarks: "all" });
+  assert.deepEqual(body["system"], [{ text: "Be brief." }, POINT]);
+  assert.deepEqual(dropped, ["system[].cache_control.ttl"]);
+});
+
+Deno.test("encodeRequest() caps a request without a cap only for models that need it", () => {
+  const turns = [user(text("Hi"))];
+  const capped = { ...CAN, alwaysCapped: true, defaultMaxTokens: 8192 };
+  assert.equal(encode({ turns }).body["inferenceConfig"], undefined);
+  assert.deepEqual(encode({ turns }, capped).body["inferenceConfig"], {
+    maxTokens: 8192,
+  });
+  const low = encode({ turns }, { ...capped, maxOutputTokens: 4096 });
+  assert.deepEqual(low.body["inferenceConfig"], { maxTokens: 4096 });
+  assert.deepEqual(low.dropped, []);
+  assert.deepEqual(
+    encode({ turns, maxTokens: 9 }, capped).body["inferenceConfig"],
+    { maxTokens: 9 },
+  );
+});
+
+Deno.test("encodeRequest() leaves a required call to a model that refuses to be bound, and names it", () => {
+  const free = { ...CAN, toolChoiceRequired: false };
+  const turns = [user(text("Hi"))];
+  const called = encode({
+    turns,
+    tools: [WEATHER],
+    toolChoice: { type: "required" },
+  }, free);
+  assert.deepEqual(called.body["toolConfig"], { tools: [SPEC] });
+  assert.deepEqual(called.dropped, ["TOOL_CHOICE"]);
+  const bound = encode({
+    turns,
+    format: { type: "schema", schema: { type: "object" } },
+  }, free);
+  assert.equal(
+    (bound.body["toolConfig"] as JsonObject)["toolChoice"],
+    undefined,
+  );
+  assert.deepEqual(bound.dropped, ["FORMAT"]);
+});

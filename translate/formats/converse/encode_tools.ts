@@ -14,6 +14,7 @@ import type {
   OutputFormat,
 } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
+import { cachePoint, TOOL_MARKS } from "./cache_marks.ts";
 
 /** Records the client's path of a dropped field. */
 export type Drop = (path: string) => void;
@@ -60,7 +61,12 @@ export function encodeTools(
   // The format has no choice of no tool: without the tools, none is called.
   const mayCall = choice?.type !== "none";
   const tools = offered.length > 0 && mayCall
-    ? offered.map((tool) => toolSpec(name(tool.name), tool))
+    ? offered.flatMap((
+      tool,
+    ) => [
+      toolSpec(name(tool.name), tool),
+      ...cachePoint(tool, TOOL_MARKS, can, drop),
+    ])
     // A conversation with calls must have tools.
     : used.map((own) => toolSpec(name(own), offeredAs(offered, own)));
   if (!mayCall && used.length > 0 && form === undefined) {
@@ -70,17 +76,24 @@ export function encodeTools(
   if (form !== undefined) {
     const formatTool = unusedName([...used, ...offered.map((t) => t.name)]);
     const isFree = offered.length > 0 && mayCall;
+    if (!can.toolChoiceRequired) drop(words.format);
     return {
       toolConfig: {
         tools: [...tools, formatToolOf(formatTool, form, request)],
-        toolChoice: isFree ? { any: {} } : { tool: { name: formatTool } },
+        ...(can.toolChoiceRequired
+          ? {
+            toolChoice: isFree ? { any: {} } : { tool: { name: formatTool } },
+          }
+          : {}),
       },
       formatTool,
       toolNames,
     };
   }
   if (tools.length === 0) return { toolNames };
-  const toolChoice = offered.length === 0 || !isCalled
+  const isFree = isCalled && !can.toolChoiceRequired;
+  if (isFree) drop(words.toolChoice);
+  const toolChoice = offered.length === 0 || !isCalled || isFree
     ? undefined
     : choice.type === "tool"
     ? { tool: { name: name(choice.name) } }

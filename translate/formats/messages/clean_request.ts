@@ -1,11 +1,13 @@
 /**
- * Removes what the gateway's own replies added to a conversation, because upstreams of the messages
- * format refuse it.
+ * What is removed from a passed-through request: what the gateway's own replies added to its
+ * conversation, because upstreams of the messages format refuse it, and what the model does not
+ * take.
  *
  * @module
  */
 import type { CleanRequest } from "../../dialect.ts";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
+import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../model/signature_tags.ts";
 
 /** The path that is reported for removed reasoning that the gateway did not mark. */
@@ -74,4 +76,23 @@ function unladen(block: unknown): unknown {
     ? { ...others, google: more }
     : others;
   return Object.keys(left).length > 0 ? { ...rest, extra_content: left } : rest;
+}
+
+const TOOL_MARKS: readonly string[] = ["tools.cache_control"];
+const PROMPT_MARKS: readonly string[] = [
+  "cache_control",
+  "system.cache_control",
+  "content.cache_control",
+];
+const FORMAT: readonly string[] = ["output_config.format", "output_format"];
+
+/** The keys that the model does not take, as `parent.key` or as a top-level `key`. */
+export function refusedKeys(
+  { cacheMarks, structuredOutput }: Capabilities,
+): readonly string[] {
+  return [
+    ...(cacheMarks === "all" ? [] : TOOL_MARKS),
+    ...(cacheMarks === "none" ? PROMPT_MARKS : []),
+    ...(structuredOutput ? [] : FORMAT),
+  ];
 }

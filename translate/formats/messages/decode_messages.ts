@@ -5,6 +5,7 @@
  * @module
  */
 import { objectOr, textIn } from "../../bytes/json.ts";
+import { markOf } from "./cache_marks.ts";
 import type {
   DocumentPart,
   Media,
@@ -132,6 +133,20 @@ function decodeBlock(
   unmapped: UnmappedPaths,
 ): readonly Part[] {
   unmapped.note(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX);
+  const parts = partsOf(block, path, unmapped);
+  const last = parts.at(-1);
+  return last === undefined || last.type === "opaque" ||
+      last.type === "reasoning" || last.type === "refusal" ||
+      last.type === "audio"
+    ? parts
+    : [...parts.slice(0, -1), { ...last, ...markOf(block) }];
+}
+
+function partsOf(
+  block: WireBlock,
+  path: string,
+  unmapped: UnmappedPaths,
+): readonly Part[] {
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }];

@@ -19,6 +19,7 @@ import type {
 } from "../../model/request.ts";
 import { checked } from "../../model/schema.ts";
 import { withoutBillingLine } from "../../model/turns.ts";
+import { markOf } from "./cache_marks.ts";
 import { decodeMessages } from "./decode_messages.ts";
 import { type UnmappedPaths, unmappedPaths } from "./unmapped_fields.ts";
 import {
@@ -79,6 +80,12 @@ const TOP_FIELDS: ReadonlySet<string> = new Set([
   "service_tier",
 ]);
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(["type", "text"]);
+/** Where marks of what to cache are that parts and tools carry. */
+const MARK_PATHS: ReadonlySet<string> = new Set([
+  "system[].cache_control",
+  "messages[].content[].cache_control",
+  "tools[].cache_control",
+]);
 const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
@@ -182,14 +189,17 @@ function decodeShared(
       : {}),
   };
   const tools = decodeTools(wire, unmapped);
+  const system = decodeSystem(wire.system, unmapped);
+  const turns = decodeMessages(wire.messages, unmapped);
+  const cacheMarks = unmapped.paths().filter((path) => MARK_PATHS.has(path));
   const parallelOff = wire.tool_choice !== undefined &&
     wire.tool_choice.type !== "none" &&
     wire.tool_choice.disable_parallel_tool_use === true;
   return {
     model: wire.model,
     stream: false,
-    system: decodeSystem(wire.system, unmapped),
-    turns: decodeMessages(wire.messages, unmapped),
+    system,
+    turns,
     ...(tools === undefined ? {} : { tools }),
     ...(wire.tool_choice === undefined
       ? {}
@@ -197,6 +207,7 @@ function decodeShared(
     ...(parallelOff ? { parallelTools: false } : {}),
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(cacheMarks.length === 0 ? {} : { cacheMarks }),
     wantUsage: false,
     fieldNames: words,
     unmapped: [],
@@ -225,7 +236,7 @@ function decodeSystem(
     const text = withoutBillingLine(block.text);
     if (text === "" && block.text !== "") continue;
     unmapped.note(block, SYSTEM_FIELDS, "system[].");
-    parts.push({ type: "text", text });
+    parts.push({ type: "text", text, ...markOf(block) });
   }
   return parts;
 }
@@ -254,6 +265,7 @@ function decodeTools(
         : { description: tool.description }),
       parameters: tool.input_schema,
       ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+      ...markOf(tool),
     };
   });
 }

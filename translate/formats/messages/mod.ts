@@ -5,7 +5,7 @@
  */
 import type { Dialect } from "../../dialect.ts";
 import { checkPassable } from "./check_passable.ts";
-import { cleanRequest } from "./clean_request.ts";
+import { cleanRequest, refusedKeys } from "./clean_request.ts";
 import { streamEnding } from "./stream_ending.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeError, encodeError } from "./error.ts";
@@ -26,6 +26,7 @@ export const messages: Dialect = {
   checkPassable,
   encodeRequest,
   cleanRequest,
+  refusedKeys,
   // Replies of this dialect always report their usage.
   passThroughFields: () => ({}),
   withStop,

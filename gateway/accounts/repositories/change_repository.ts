@@ -1,0 +1,204 @@
+/**
+ * Reads the changes that people and programs made, and records those that no other repository
+ * writes: refused sign-ins and the configuration.
+ *
+ * @module
+ */
+import { invalidField } from "../../../translate/model/error.ts";
+import { type JsonObject, parseJson } from "../../../translate/bytes/json.ts";
+import { isObject } from "../../../translate/bytes/json.ts";
+import {
+  type Action,
+  type ActorKind,
+  CHANGE,
+  type ChangeRecord,
+  difference,
+  firstChangeId,
+} from "../changes/change.ts";
+import { nextTurn } from "../next_turn.ts";
+import { recordFrom } from "../store/record_rows.ts";
+import { type SqlValue, textOf } from "../store/store.ts";
+import {
+  type ListPage,
+  listPage,
+  orUnavailable,
+  pageLimit,
+  type PageRequest,
+  type RepositoryContext,
+  writeChange,
+} from "./repository.ts";
+
+/** Which changes. An absent filter matches all. */
+export interface ChangeQuery extends PageRequest {
+  /** Id of the account that they belong to. */
+  readonly accountId?: string;
+  /** What was done. */
+  readonly action?: Action;
+  /** Id of what it was done to. */
+  readonly target?: string;
+  /** Kind of the credential that made them. */
+  readonly actorKind?: ActorKind;
+  /** Id of the key, token or sign-in link that made them. */
+  readonly actorId?: string;
+  /** At or after this Unix time in milliseconds. */
+  readonly fromMs?: number;
+  /** Before this Unix time in milliseconds. */
+  readonly toMs?: number;
+}
+
+/** Reads and records changes. */
+export interface ChangeRepository {
+  /**
+   * One page, newest first. The cursor is the last change's id.
+   *
+   * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
+   */
+  list(query?: ChangeQuery): Promise<ListPage<ChangeRecord>>;
+  /** All matching changes, page by page; for exports. */
+  all(query: ChangeQuery): AsyncGenerator<readonly ChangeRecord[], void, void>;
+  /** Records a sign-in that was refused. */
+  signInRefused(refusal: {
+    /** Id of a key that the store knows; absent: the credential is unknown. */
+    readonly key?: { readonly keyId: string; readonly accountId: string };
+    readonly door: string;
+    /** What kind of credential it looks like. */
+    readonly credential: string;
+    /** Of a credential with a valid checksum. */
+    readonly hint?: string;
+  }): Promise<void>;
+  /**
+   * Records the configuration in force, unless it is the one that was recorded last, by any
+   * process. `state` contains no secret.
+   */
+  configurationLoaded(hash: string, state: JsonObject): Promise<void>;
+  /** Records a configuration file that was refused; `reason` contains no secret. */
+  configurationRefused(hash: string, reason: string): Promise<void>;
+}
+
+/** Creates the repository. */
+export function changeRepository(context: RepositoryContext): ChangeRepository {
+  const list = async (
+    query: ChangeQuery,
+  ): Promise<ListPage<ChangeRecord>> => {
+    const limit = pageLimit(query);
+    const { where, values } = conditionsOf(query);
+    const rows = await orUnavailable(() =>
+      context.store.report(
+        `SELECT * FROM changes WHERE ${where} ORDER BY id DESC LIMIT $${
+          values.length + 1
+        }`,
+        [...values, limit + 1],
+      )
+    );
+    return listPage(
+      rows.map((row) => recordFrom(CHANGE, row)),
+      limit,
+      ({ id }) => id,
+    );
+  };
+  return {
+    list: (query = {}) => list(query),
+    async *all(query) {
+      for (let after = query.after;;) {
+        const page = await list({
+          ...query,
+          limit: 500,
+          ...(after === undefined ? {} : { after }),
+        });
+        if (page.data.length > 0) yield page.data;
+        if (page.next === undefined) return;
+        after = page.next;
+        await nextTurn();
+      }
+    },
+    signInRefused: ({ key, door, credential, hint }) =>
+      writeChange(context, () =>
+        Promise.resolve({
+          reply: undefined,
+          changes: [{
+            action: "session.refuse",
+            target: key?.keyId ?? "",
+            ...(key === undefined ? {} : { accountId: key.accountId }),
+            after: {
+              door,
+              credential,
+              ...(hint === undefined ? {} : { hint }),
+            },
+          }],
+          actor: { kind: "unknown" },
+        })),
+    configurationLoaded: (hash, state) =>
+      writeChange(context, async (sql) => {
+        const [row] = await sql.all(
+          "SELECT state FROM recorded_configuration WHERE id = 1",
+        );
+        const before = row === undefined
+          ? undefined
+          : parseJson(textOf(row, "state"));
+        const text = JSON.stringify(state);
+        if (row !== undefined && textOf(row, "state") === text) {
+          return { reply: undefined, changes: [] };
+        }
+        await sql.all(
+          "INSERT INTO recorded_configuration (id, state) VALUES (1, $1) " +
+            "ON CONFLICT (id) DO UPDATE SET state = excluded.state",
+          [text],
+        );
+        return {
+          reply: undefined,
+          changes: [{
+            action: "configuration.load",
+            target: hash,
+            ...difference(isObject(before) ? before : undefined, state),
+          }],
+        };
+      }),
+    configurationRefused: (hash, reason) =>
+      writeChange(context, () =>
+        Promise.resolve({
+          reply: undefined,
+          changes: [{
+            action: "configuration.refuse",
+            target: hash,
+            after: { reason },
+          }],
+        })),
+  };
+}
+
+function conditionsOf(
+  query: ChangeQuery,
+): { readonly where: string; readonly values: readonly SqlValue[] } {
+  const { accountId, action, target, actorKind, actorId, fromMs, toMs } = query;
+  const conditions: readonly (readonly [string, SqlValue | undefined])[] = [
+    ["id <", cursorOf(query.after)],
+    ["id >=", fromMs === undefined ? undefined : firstChangeId(fromMs)],
+    ["id <", toMs === undefined ? undefined : firstChangeId(toMs)],
+    ["account_id =", accountId],
+    ["action =", action],
+    ["target =", target],
+    ["actor_kind =", actorKind],
+    ["actor_id =", actorId],
+  ];
+  const given = conditions.flatMap(([left, value]) =>
+    value === undefined ? [] : [{ left, value }]
+  );
+  return {
+    where: given.map(({ left }, at) => `${left} $${at + 1}`).join(" AND "),
+    values: given.map(({ value }) => value),
+  };
+}
+
+/** Above every id. */
+const ABOVE = "change_~";
+
+function cursorOf(after: string | undefined): string {
+  if (after === undefined) return ABOVE;
+  if (!/^change_[0-9a-z]{13}$/.test(after)) {
+    throw invalidField(
+      "after",
+      "is not the cursor that an earlier page of the changes ended with",
+    );
+  }
+  return after;
+}

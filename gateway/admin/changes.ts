@@ -1,0 +1,99 @@
+/**
+ * Admin operations on the changes that people and programs made.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { recordJson, replyShape } from "../accounts/field.ts";
+import {
+  type Action,
+  ACTIONS,
+  ACTOR_KINDS,
+  CHANGE,
+  type ChangeRecord,
+} from "../accounts/changes/change.ts";
+import type { ChangeQuery } from "../accounts/repositories/change_repository.ts";
+import { timestampOrDay } from "../accounts/values.ts";
+import { checked } from "../../translate/model/schema.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
+import { type AdminOperation, query } from "./operation.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
+
+/** JSON form of a change. */
+export const changeReply: z.ZodType = z.object({
+  object: z.literal("change"),
+  ...replyShape(CHANGE),
+});
+
+/** A change as the API replies with it. */
+export function changeJson(change: ChangeRecord): JsonObject {
+  return { object: "change", ...recordJson(CHANGE, change) };
+}
+
+/** The filters of the list, of the page and of its file. */
+export const CHANGE_FILTERS = {
+  account: z.string().max(64).optional(),
+  action: z.enum<readonly Action[]>(ACTIONS).optional(),
+  target: z.string().max(200).optional().describe(
+    "id of what was changed, such as a plan or a key",
+  ),
+  actor: z.enum(ACTOR_KINDS).optional().describe("kind of the credential"),
+  actor_id: z.string().max(64).optional().describe(
+    "id of the key, token or sign-in link that made the change",
+  ),
+  from: timestampOrDay.optional().describe("changes at or after this time"),
+  to: timestampOrDay.optional().describe("changes before this time"),
+};
+
+const filters = z.strictObject(CHANGE_FILTERS);
+
+/**
+ * The filters as a query of the repository.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function changeQuery(fields: JsonObject): ChangeQuery {
+  return queryOf(checked(filters, fields));
+}
+
+function queryOf(query: z.infer<typeof filters>): ChangeQuery {
+  const { account, action, target, actor, actor_id, from, to } = query;
+  return {
+    ...(account === undefined ? {} : { accountId: account }),
+    ...(action === undefined ? {} : { action }),
+    ...(target === undefined ? {} : { target }),
+    ...(actor === undefined ? {} : { actorKind: actor }),
+    ...(actor_id === undefined ? {} : { actorId: actor_id }),
+    ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
+    ...(to === undefined ? {} : { toMs: Date.parse(to) }),
+  };
+}
+
+/** All matching changes in their JSON form, page by page. */
+export async function* allChanges(
+  admin: Admin,
+  query: ChangeQuery,
+): AsyncGenerator<readonly JsonObject[], void, void> {
+  for await (const page of admin.changes.all(query)) yield page.map(changeJson);
+}
+
+/** All operations on changes. */
+export const CHANGE_OPERATIONS: readonly AdminOperation[] = [
+  query({
+    operationId: "listChanges",
+    summary:
+      "List who changed what, newest first: by page, API and command line, with the values before and after",
+    path: "/admin/v1/changes",
+    query: z.strictObject({ ...PAGE_FIELDS, ...CHANGE_FILTERS }),
+    reply: listOf(changeReply),
+    run: async (admin, { limit, after, ...rest }) =>
+      listJson(
+        await admin.changes.list({
+          ...queryOf(rest),
+          ...pageOf({ limit, after }),
+        }),
+        changeJson,
+      ),
+  }),
+];

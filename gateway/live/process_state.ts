@@ -1,0 +1,176 @@
+/**
+ * What a process reports of itself for operators: version, configuration, connections, and the
+ * health of its candidates. No key, no address.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { Gateway } from "../gateway.ts";
+import type { CandidateRates } from "../upstream/candidate_rates.ts";
+import { candidateReports } from "../upstream/candidate_report.ts";
+import { VERSION } from "../version.ts";
+
+const TIME = z.string().describe("ISO 8601");
+
+const CANDIDATE = z.object({
+  model: z.string(),
+  upstream: z.string().describe("vendor/model, with the vendor's own id"),
+  state: z.enum(["closed", "open", "half_open"]),
+  since: TIME.nullable().describe("null: never changed"),
+  resting_until: TIME.nullable().describe(
+    "a pause that the upstream asked for",
+  ),
+  credential: z.object({
+    usable: z.boolean(),
+    failing_since: TIME,
+    reason: z.string(),
+  }).exactOptional(),
+  calls: z.int().describe("attempts that ended in the last 15 minutes"),
+  failed: z.int().describe("those that failed at the upstream"),
+  errors: z.record(z.string(), z.int()).describe(
+    "failures by status, or by kind of error",
+  ),
+  first_token_p50_ms: z.int().nullable().describe(
+    "of the newest 64 streams; null: no stream",
+  ),
+  first_token_p95_ms: z.int().nullable(),
+});
+
+const STATE = {
+  version: z.string(),
+  started_at: TIME,
+  configuration: z.object({
+    hash: z.string().nullable().describe("null: no configuration file"),
+    loaded_at: TIME,
+  }),
+  calls: z.object({
+    under_way: z.int(),
+    limit: z.int(),
+    streams: z.int(),
+  }),
+  connections: z.object({
+    open: z.int().describe("to upstreams"),
+    busy: z.int(),
+  }),
+  ledger_backlog: z.int().describe("writes that wait for the store"),
+  upstreams: z.array(CANDIDATE),
+  upstreams_left_out: z.int().describe(
+    "candidates without calls whose breaker is closed",
+  ),
+};
+
+/** Checks the report of another process, whose version may be another one. */
+export const PROCESS_STATE: z.ZodType<ProcessState> = z.object(STATE);
+
+/** The state of a process, in its JSON form. */
+export type ProcessState = Readonly<
+  z.infer<z.ZodObject<typeof STATE>>
+>;
+
+/** A candidate in {@linkcode ProcessState}. */
+export type CandidateState = z.infer<typeof CANDIDATE>;
+
+/** JSON form of the states of all processes. */
+export const processesReply: z.ZodType = z.object({
+  object: z.literal("list"),
+  complete: z.boolean().describe(
+    "false: the store does not answer, and only this process is listed",
+  ),
+  data: z.array(z.object({
+    id: z.string(),
+    this: z.boolean().describe("whether this process replies"),
+    reported_at: TIME,
+    age_seconds: z.number().describe("age of the report"),
+    ...STATE,
+  })),
+});
+
+/** What {@linkcode processState} reads. */
+export interface StateSource {
+  readonly gateway: Gateway;
+  /** Unix time in milliseconds. */
+  readonly startedAtMs: number;
+  readonly rates: CandidateRates;
+}
+
+/** The state now, with all candidates. */
+export function processState(
+  { gateway, rates, startedAtMs }: StateSource,
+): ProcessState {
+  const { config, configuredAtMs, models } = gateway;
+  const candidates = candidateReports(models.allCandidates, gateway.now())
+    .map((report): CandidateState => {
+      const { calls, failed, errors, firstTokenMs } = rates.rate(
+        report.model,
+        report.upstream,
+      );
+      return {
+        ...report,
+        calls,
+        failed,
+        errors: { ...errors },
+        first_token_p50_ms: firstTokenMs?.p50 ?? null,
+        first_token_p95_ms: firstTokenMs?.p95 ?? null,
+      };
+    });
+  return {
+    version: VERSION,
+    started_at: new Date(startedAtMs).toISOString(),
+    configuration: {
+      hash: config.configHash ?? null,
+      loaded_at: new Date(configuredAtMs).toISOString(),
+    },
+    calls: {
+      under_way: gateway.concurrency.inUse(),
+      limit: config.maxConcurrent,
+      streams: [...gateway.activeCalls].filter((one) => one.streaming).length,
+    },
+    connections: gateway.client.connections(),
+    ledger_backlog: gateway.accounts.backlog(),
+    upstreams: candidates,
+    upstreams_left_out: 0,
+  };
+}
+
+/** Most candidates in a report to other processes. */
+const MAX_CANDIDATES = 300;
+
+/** The state as other processes receive it: candidates that are unwell or were called, the unwell first. */
+export function shortState(state: ProcessState): ProcessState {
+  const notable = state.upstreams
+    .filter((one) => isUnwell(one) || one.calls > 0)
+    .toSorted((a, b) => Number(isUnwell(b)) - Number(isUnwell(a)))
+    .slice(0, MAX_CANDIDATES);
+  return {
+    ...state,
+    upstreams: notable,
+    upstreams_left_out: state.upstreams.length - notable.length,
+  };
+}
+
+/** Whether a candidate's breaker is not closed, it rests, or its credential fails. */
+export function isUnwell(
+  { state, resting_until, credential }: Pick<
+    CandidateState,
+    "state" | "resting_until" | "credential"
+  >,
+): boolean {
+  return state !== "closed" || resting_until !== null ||
+    credential !== undefined;
+}
+
+/** Changes whenever the health of a candidate does. */
+export function healthText(
+  models: Pick<Gateway["models"], "allCandidates">,
+  nowMs: number,
+): string {
+  let text = "";
+  for (const { model, name, health, credential } of models.allCandidates) {
+    const state = health.state(nowMs);
+    const isResting = health.coolingDownUntilMs(nowMs) !== undefined;
+    const fails = credential.state().failure !== undefined;
+    if (state === "closed" && !isResting && !fails) continue;
+    text += `${model.id} ${name} ${state} ${isResting} ${fails}\n`;
+  }
+  return text;
+}

@@ -1,0 +1,111 @@
+/**
+ * What some models of a host do not take, beyond what is true of all its models. The rules are data
+ * of the host table and of the presets; this file joins them with a dialect.
+ *
+ * @module
+ */
+import type { HostDialect, ModelRule } from "./host.ts";
+
+/** The dialect with the first rule for the model applied. */
+export function forModel(dialect: HostDialect, model: string): HostDialect {
+  const rule = dialect.modelRules?.find(({ models }) =>
+    models.some((pattern) => matches(pattern, model))
+  );
+  if (rule === undefined) return dialect;
+  const refuses = [...dialect.edits?.refuses ?? [], ...rule.refuses ?? []];
+  return {
+    ...dialect,
+    capabilities: { ...dialect.capabilities, ...rule.capabilities },
+    ...(refuses.length === 0 ? {} : { edits: { ...dialect.edits, refuses } }),
+  };
+}
+
+function matches(pattern: string, model: string): boolean {
+  const parts = pattern.toLowerCase().split("*");
+  const name = model.toLowerCase();
+  const first = parts[0] ?? "";
+  const last = parts.at(-1) ?? "";
+  if (parts.length === 1) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+/** Claude models that refuse marks of what to cache; their output is short. */
+const CLAUDE_WITHOUT_CACHE: ModelRule = {
+  models: [
+    "*claude-v2*",
+    "*claude-instant*",
+    "*claude-3-haiku*",
+    "*claude-3-sonnet*",
+    "*claude-3-opus*",
+    "*claude-3-5-sonnet-20240620*",
+  ],
+  capabilities: { cacheMarks: "none", defaultMaxTokens: 4096 },
+};
+
+/** Claude on Bedrock in the messages format. */
+export const BEDROCK_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE];
+
+/**
+ * Claude by `InvokeModel`, which checks requests against a schema of its own that lacks newer
+ * fields for the newest models (vercel/ai `amazon-bedrock-anthropic-model-support.ts`, 2026-11-22).
+ */
+export const INVOKED_CLAUDE: readonly ModelRule[] = [CLAUDE_WITHOUT_CACHE, {
+  models: [
+    "*claude-opus-4-7*",
+    "*claude-opus-4-8*",
+    "*claude-opus-5*",
+    "*claude-sonnet-5*",
+    "*claude-fable-5*",
+  ],
+  capabilities: { structuredOutput: false },
+}];
+
+/**
+ * Models in the Converse format. Those that are not listed refuse marks of what to cache, and have
+ * caps of their own, some below the default.
+ */
+export const CONVERSE_MODELS: readonly ModelRule[] = [
+  {
+    ...CLAUDE_WITHOUT_CACHE,
+    capabilities: { ...CLAUDE_WITHOUT_CACHE.capabilities, alwaysCapped: true },
+  },
+  {
+    models: ["*anthropic.claude*"],
+    capabilities: { cacheMarks: "all", alwaysCapped: true },
+  },
+  { models: ["*amazon.nova*"], capabilities: { cacheMarks: "prompt" } },
+  { models: ["*meta.*"], capabilities: { toolChoiceRequired: false } },
+];
+
+/**
+ * Grok: its reasoning models refuse a request for one of these fields
+ * (docs.x.ai/docs/guides/reasoning, 2026-11-22).
+ */
+export const GROK: readonly ModelRule[] = [
+  { models: ["*non-reasoning*"] },
+  {
+    models: [
+      "*grok-3-mini*",
+      "*grok-4*",
+      "*grok-code*",
+      "*grok-build*",
+      "*grok-latest*",
+      "*grok*-reasoning*",
+    ],
+    capabilities: { maxStops: 0, penalties: false },
+    refuses: ["stop", "presence_penalty", "frequency_penalty"],
+  },
+];
+
+/** GLM on Cerebras (pydantic-ai `providers/cerebras.py`, 2026-11-22). */
+export const CEREBRAS_MODELS: readonly ModelRule[] = [{
+  models: ["zai-*"],
+  capabilities: { reasoningTags: true },
+}];

@@ -1,0 +1,26 @@
+/**
+ * `GET /v1/account/models`: prices, capabilities, limits and health of the models, for the holder of
+ * an API key or an account token.
+ *
+ * @module
+ */
+import {
+  accountModels,
+  accountModelsJson,
+} from "../gateway/console/account_models.ts";
+import { type AccountRoute, jsonReply } from "./route.ts";
+
+/** Serves {@linkcode accountModels}. */
+export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
+  access: "account",
+  permission: "look",
+  method: "GET",
+  path: "/v1/account/models",
+  operation: "listAccountModels",
+  async handle({ gateway }, holder) {
+    const { admin, models, now } = gateway;
+    return jsonReply(
+      accountModelsJson(await accountModels(admin, models, holder, now())),
+    );
+  },
+};

@@ -81,4 +81,4 @@ export async function* pagesOf<T>(
   } while (after !== undefined);
 }
 
-const PAGE_LENGTH = 500;
+const PAGE_LENGTH = 1000;

@@ -104,6 +104,12 @@ function usageQueryOf(
   };
 }
 
+/** The end users of all accounts may be as many as the calls. */
+function requireOneAccount(by: UsageBy, query: UsageQuery): void {
+  if (by !== "user" || query.accountId !== undefined) return;
+  throw invalidField("account", "choose one: end users belong to an account");
+}
+
 /** A page of usage; without an account in `scope` that of all accounts. */
 export async function usagePage(
   context: RouteContext,
@@ -120,6 +126,7 @@ export async function usagePage(
   }
   const { by, filters } = chosen;
   const query = usageQueryOf(filters, scope);
+  requireOneAccount(by, query);
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
   const names = await keyNames(admin, scope);
   const choices: readonly UsageBy[] = scope.accountId === undefined
@@ -263,6 +270,7 @@ export function usageCsv(
 ): Promise<HttpReply> {
   const { by, filters } = chosenOf(context);
   const query = usageQueryOf(filters, scope);
+  requireOneAccount(by, query);
   const { admin } = context.gateway;
   return csvReply(
     `usage-${filters.from}-${filters.to}-by-${by}`,

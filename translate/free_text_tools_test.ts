@@ -232,8 +232,8 @@ const PIECES: readonly string[] = [...Array(INPUT.length).keys()].map((n) =>
 );
 
 function responsesCalling(): Calling {
-  const patch = { type: "custom_tool_call", id: "ctc_1", call_id: "c3" };
-  const add = { type: "function_call", id: "fc_1", call_id: "c4", name: "add" };
+  const patch = { type: "custom_tool_call", id: "ctc_1", call_id: "c1" };
+  const add = { type: "function_call", id: "fc_1", call_id: "c2", name: "add" };
   const output = [
     { ...patch, name: "patch", input: INPUT },
     { ...add, arguments: "{}" },
@@ -293,14 +293,14 @@ function chatCalling(isNative: boolean): Calling {
     : { type: "function", function: { name: "patch", arguments: "" } };
   const calls: JsonObject[] = [
     {
-      id: "c3",
+      id: "c1",
       ...begun,
       ...(isNative
         ? { custom: { name: "patch", input: INPUT } }
         : { function: { name: "patch", arguments: text } }),
     },
     {
-      id: "c4",
+      id: "c2",
       type: "function",
       function: { name: "add", arguments: "{}" },
     },
@@ -322,7 +322,7 @@ function chatCalling(isNative: boolean): Calling {
     },
     frames: [
       chunk({ role: "assistant", content: null }),
-      toolChunk({ index: 0, id: "c3", ...begun }),
+      toolChunk({ index: 0, id: "c1", ...begun }),
       ...[...Array(text.length).keys()].map((n) =>
         toolChunk({ index: 0, ...call(text.slice(n, n + 1)) })
       ),
@@ -346,12 +346,12 @@ function callsOf(to: "chat_completions" | "responses", reply: JsonObject) {
 
 const CALLS = {
   responses: [
-    { type: "custom_tool_call", call_id: "c3", name: "patch", input: INPUT },
-    { type: "function_call", call_id: "c4", name: "add", arguments: "{}" },
+    { type: "custom_tool_call", call_id: "c1", name: "patch", input: INPUT },
+    { type: "function_call", call_id: "c2", name: "add", arguments: "{}" },
   ],
   chat_completions: [
-    { id: "c3", type: "custom", custom: { name: "patch", input: INPUT } },
-    { id: "c4", type: "function", function: { name: "add", arguments: "{}" } },
+    { id: "c1", type: "custom", custom: { name: "patch", input: INPUT } },
+    { id: "c2", type: "function", function: { name: "add", arguments: "{}" } },
   ],
 };
 

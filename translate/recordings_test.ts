@@ -73,20 +73,12 @@ function assertSame(actual: Essence, source: Essence, where: string): void {
   );
 }
 
-/**
- * Facts that are the same for clients of every format, except that chat completions separate the
- * texts of several messages.
- */
-function essence(reply: Reply, client?: Dialect): Essence {
+/** Facts that are the same for clients of every format. */
+function essence(reply: Reply): Essence {
   const joined = (kind: string): string =>
-    reply.blocks.filter((block) => block.kind === kind).reduce(
-      (text, block) =>
-        client === chatCompletions && block.kind !== "tool" &&
-          block.apart === true && text !== "" && block.text !== ""
-          ? `${text}\n\n${block.text}`
-          : text + block.text,
-      "",
-    );
+    reply.blocks.filter((block) => block.kind === kind).map((block) =>
+      block.text
+    ).join("");
   return {
     text: joined("text") + joined("refusal"),
     tools: reply.blocks.flatMap((block) =>
@@ -132,9 +124,8 @@ Deno.test(
     (recording) => isStream(recording) && !failsInside(recording),
     (recording, upstream) => {
       const stream = recording.response.sse ?? "";
-      const reply = foldReply(decodedStream(upstream, stream));
+      const source = essence(foldReply(decodedStream(upstream, stream)));
       for (const caller of CALLERS) {
-        const source = essence(reply, caller);
         const { out, failed } = through(caller, upstream, [bytes(stream)]);
         assert.ok(!failed, caller.name);
         assertSame(
@@ -154,9 +145,8 @@ Deno.test(
   "a recorded whole reply reads back the same from every format, and as a stream",
   each(isWhole, (recording, upstream) => {
     const events = upstream.decodeReply(recording.response.body, DECODE);
-    const reply = foldReply(events);
+    const source = essence(foldReply(events));
     for (const caller of CALLERS) {
-      const source = essence(reply, caller);
       const whole = wholeReply(
         caller,
         upstream,

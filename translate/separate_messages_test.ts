@@ -1,6 +1,6 @@
 /**
  * A reply of the Responses format may hold several messages, such as a commentary and the final
- * answer. Clients of every format receive them in order and as separate texts.
+ * answer. Clients of every format receive them in order and without added text.
  */
 import assert from "node:assert/strict";
 import { arrayOr, type JsonObject, objectOr } from "./bytes/json.ts";
@@ -127,19 +127,19 @@ function streamed(to: ClientFormat): readonly JsonObject[] {
     );
 }
 
-Deno.test("a chat client's text has a blank line between two messages, and none inside one", () => {
+Deno.test("a chat client gets the messages in order as one text, without added text", () => {
   const [choice] = arrayOr(whole("chat_completions")["choices"]);
   const message = objectOr(objectOr(choice)["message"]);
-  assert.equal(message["content"], "I look.\n\nIt is done.");
-  assert.equal(message["reasoning_content"], "plan\n\ncheck");
+  assert.equal(message["content"], "I look.It is done.");
+  assert.equal(message["reasoning_content"], "plancheck");
 
   const deltas = streamed("chat_completions").flatMap((data) =>
     arrayOr(data["choices"]).map((one) => objectOr(objectOr(one)["delta"]))
   );
   const joined = (key: string): string =>
     deltas.map((delta) => delta[key] ?? "").join("");
-  assert.equal(joined("content"), "I look.\n\nIt is done.");
-  assert.equal(joined("reasoning_content"), "plan\n\ncheck");
+  assert.equal(joined("content"), "I look.It is done.");
+  assert.equal(joined("reasoning_content"), "plancheck");
 });
 
 Deno.test("a messages client gets a block per text, without added text", () => {

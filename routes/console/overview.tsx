@@ -13,14 +13,18 @@ import {
   firstLimit,
   type StopName,
 } from "../../gateway/console/account_summary.ts";
+import type { CredentialState } from "../../gateway/accounts/repositories/credential_state.ts";
 import type { FirstStop } from "../../gateway/console/pace.ts";
+import { recentPaces } from "../../gateway/console/recent_pace.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
 import { DataTable, Foreign } from "./data_table.tsx";
+import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
+import { LimitCards } from "./limit_cards.tsx";
 import { countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
 import { Meter } from "./plot.tsx";
@@ -61,6 +65,7 @@ async function overviewPage(
   const plan = await admin.plans.get(account.planId);
   const today = dayOf(nowMs);
   const month = { ...scope, fromDay: dayOf(nowMs - 29 * DAY_MS), toDay: today };
+  const days = { from: month.fromDay, to: month.toDay };
   const { totals } = await admin.usage({ ...month, by: [] });
   const state = await admin.state(visit.holder);
   const todayMicroUsd = state.account.use.used.day.microUsd;
@@ -85,11 +90,16 @@ async function overviewPage(
           </p>
         )
         : null}
-      <FirstStopNote stop={firstLimit(state)} nowMs={state.atMs} />
+      <FirstStopNote
+        stop={firstLimit(state, await recentPaces(admin, state))}
+        nowMs={state.atMs}
+      />
       <StateCards
         account={account}
         plan={plan}
         todayMicroUsd={todayMicroUsd}
+        state={state}
+        seesAccount={scope.keyId === undefined}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -105,12 +115,19 @@ async function overviewPage(
             </div>
             <p>
               <span class="stat">
-                <Money
-                  microUsd={totals.microUsd}
-                  estimated={(totals.estimatedMicroUsd ?? 0) > 0}
-                />
+                <a href={usageLink("/console", days, "model")}>
+                  <Money
+                    microUsd={totals.microUsd}
+                    estimated={(totals.estimatedMicroUsd ?? 0) > 0}
+                  />
+                </a>
               </span>{" "}
-              <span class="soft">in {countText(totals.requests)} calls</span>
+              <span class="soft">
+                in{" "}
+                <a href={callsLink("/console", days)}>
+                  {countText(totals.requests)} calls
+                </a>
+              </span>
             </p>
             {await dayPlot(
               admin,
@@ -153,6 +170,9 @@ interface State {
   readonly account: Account;
   readonly plan: Plan;
   readonly todayMicroUsd: number;
+  readonly state: CredentialState;
+  /** False: the visitor's usage pages have one key's figures only. */
+  readonly seesAccount: boolean;
   readonly nowMs: number;
 }
 
@@ -175,7 +195,7 @@ function FirstStopNote(
       <p class="note">Stops you first: no limit is in sight at today's pace.</p>
     );
   }
-  const { limit, atMs, resetsAtMs } = stop;
+  const { limit, atMs, resetsAtMs, isRecent } = stop;
   const name = STOP_NAMES[limit] ??
     `${limit.startsWith("key_") ? "this key's" : "the account's"} limit of ${
       limit.replace(/^key_/, "").replaceAll("_", " ")
@@ -193,9 +213,10 @@ function FirstStopNote(
     )
     : (
       <p class="note warn">
-        Stops you first: {name}, at today's pace at <Moment atMs={atMs} /> (in
+        Stops you first: {name}, at{" "}
+        {isRecent === true ? "the pace of the last minute" : "today's pace"} at
         {" "}
-        {durationText(atMs - nowMs)}).
+        <Moment atMs={atMs} /> (in {durationText(atMs - nowMs)}).
       </p>
     );
 }
@@ -205,9 +226,9 @@ function untilMidnight(nowMs: number): number {
 }
 
 function StateCards(
-  { account, plan, todayMicroUsd, nowMs }: State,
+  { account, plan, todayMicroUsd, state, seesAccount, nowMs }: State,
 ): JSX.Element {
-  const { spendPerDayMicroUsd: dayLimit, concurrentRequests } = plan;
+  const { spendPerDayMicroUsd: dayLimit } = plan;
   return (
     <div class="cards">
       <section class="card">
@@ -229,7 +250,18 @@ function StateCards(
       <section class="card">
         <span class="label">Today (UTC)</span>
         <span class="stat">
-          <Money microUsd={todayMicroUsd} />
+          {seesAccount
+            ? (
+              <a
+                href={usageLink("/console", {
+                  from: dayOf(nowMs),
+                  to: dayOf(nowMs),
+                }, "model")}
+              >
+                <Money microUsd={todayMicroUsd} />
+              </a>
+            )
+            : <Money microUsd={todayMicroUsd} />}
         </span>
         {dayLimit === undefined ? <p class="soft">no daily limit</p> : (
           <>
@@ -245,36 +277,10 @@ function StateCards(
           </>
         )}
       </section>
-      <section class="card">
-        <span class="label">Calls under way</span>
-        <span class="stat">{countText(account.openRequests)}</span>
-        {concurrentRequests === undefined
-          ? <p class="soft">no limit on calls at once</p>
-          : (
-            <>
-              <Meter
-                name="Of the calls at once"
-                used={account.openRequests}
-                limit={concurrentRequests}
-              />
-              <p class="soft">of {countText(concurrentRequests)} at once</p>
-            </>
-          )}
-      </section>
-      <section class="card">
-        <span class="label">A minute</span>
-        <span class="stat">
-          {plan.requestsPerMinute === undefined
-            ? "no limit"
-            : countText(plan.requestsPerMinute)}
-        </span>
-        <p class="soft">
-          {plan.requestsPerMinute === undefined ? "" : "requests; "}
-          {plan.tokensPerMinute === undefined
-            ? "tokens without a limit"
-            : `${countText(plan.tokensPerMinute)} tokens`}
-        </p>
-      </section>
+      <LimitCards use={state.account.use} limits={plan} of="account" />
+      {state.key === undefined
+        ? null
+        : <LimitCards use={state.key.use} limits={state.key.limits} of="key" />}
     </div>
   );
 }

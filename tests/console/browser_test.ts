@@ -92,7 +92,7 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/",
   "/console/usage",
   "/console/usage?by=key",
-  "/console/usage?by=user",
+  "/console/usage?by=user&at=vendorb-5",
   "/console/calls",
   "/console/calls?ended=refused",
   "/console/keys",
@@ -106,6 +106,7 @@ const ACCOUNT_PAGES: readonly string[] = [
 ];
 const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
+  "/console/operator/live",
   "/console/operator/upstreams",
   "/console/operator/usage",
   "/console/operator/accounts",
@@ -116,7 +117,9 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/keys",
   "/console/operator/calls",
   "/console/operator/ledger",
+  "/console/operator/reconcile",
   "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(
@@ -268,8 +271,7 @@ browserTest(
         page.getByRole(role, { name, exact: true }).first().click(),
     );
     await page.goto(`${url}/console/usage`);
-    await page.locator("select[name=by]").selectOption("key");
-    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("link", { name: "By key" }).click();
     assert.match(await page.locator("tfoot").innerText(), /^Sum\s+2\b/);
     await page.goto(`${url}/console/try`);
     await page.getByText("Without JavaScript, use a terminal:").waitFor();

@@ -47,11 +47,6 @@ export type ReplyEvent =
   | {
     readonly type: "open";
     readonly kind: "text" | "reasoning" | "refusal";
-    /**
-     * True if an earlier block of the kind belongs to another message or piece of reasoning:
-     * dialects with a single text put a blank line between the two.
-     */
-    readonly apart?: true;
     /** The upstream's word for what a message is: a commentary, the final answer. */
     readonly phase?: string;
   }
@@ -86,8 +81,6 @@ export type Block =
   | {
     readonly kind: "text" | "reasoning" | "refusal";
     readonly text: string;
-    /** As in the `open` event. */
-    readonly apart?: true;
     readonly signature?: Signature;
   }
   | {
@@ -152,11 +145,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
           name: head.name,
           ...body,
         }
-        : {
-          kind: head.kind,
-          ...(head.apart === undefined ? {} : { apart: head.apart }),
-          ...body,
-        },
+        : { kind: head.kind, ...body },
     );
     open = undefined;
   };

@@ -47,10 +47,10 @@ export interface TextPart {
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
-  /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
-  readonly phase?: string;
   /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
   readonly cacheMark?: CacheMark;
+  /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
+  readonly phase?: string;
 }
 export interface ImagePart {
   /** Discriminator. */

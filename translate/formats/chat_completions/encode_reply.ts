@@ -29,9 +29,6 @@ import { firstChoice } from "./reply_reader.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
-/** Separates the texts of several messages, because the format has a single text. */
-export const BLANK_LINE = "\n\n";
-
 /**
  * Encodes events as a whole reply.
  *
@@ -137,34 +134,20 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
 function detailsOf(blocks: readonly Block[]): readonly JsonObject[] {
   if (!blocks.some(({ signature }) => isDetailSignature(signature))) return [];
   const writer = detailWriter();
-  let content = "";
   return blocks.flatMap((block) => {
     if (block.kind === "reasoning") {
       return [writer.detail(block.text, block.signature)];
     }
     writer.began(block.kind);
-    if (block.kind === "text") {
-      const more = separated(content, block);
-      content += more;
-      writer.text(more);
-    }
+    if (block.kind === "text") writer.text(block.text);
     return [];
   });
 }
 
 function textOf(blocks: readonly Block[], kind: Block["kind"]): string {
-  return blocks.filter((block) => block.kind === kind).reduce(
-    (text, block) => text + separated(text, block),
-    "",
-  );
-}
-
-/** The text of a block as it continues the text before it. */
-function separated(before: string, block: Block): string {
-  const isApart = block.kind !== "tool" && block.apart === true;
-  return isApart && before !== "" && block.text !== ""
-    ? BLANK_LINE + block.text
-    : block.text;
+  return blocks.filter((block) => block.kind === kind).map((block) =>
+    block.text
+  ).join("");
 }
 
 /** A call without arguments gets `{}`: clients parse the text, and an empty text is not JSON. */

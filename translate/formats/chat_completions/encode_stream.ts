@@ -24,7 +24,7 @@ import {
   writeCallSignature,
 } from "./signatures.ts";
 import { errorObject } from "./error.ts";
-import { BLANK_LINE, replyId } from "./encode_reply.ts";
+import { replyId } from "./encode_reply.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -36,7 +36,11 @@ const PROSE_FIELDS: Readonly<Record<Exclude<BlockKind, "tool">, string>> = {
 };
 
 type OpenBlock =
-  | OpenProse
+  | { readonly kind: "text" | "refusal" }
+  | {
+    readonly kind: "reasoning";
+    readonly texts: string[];
+  }
   | {
     readonly kind: "tool";
     readonly index: number;
@@ -52,13 +56,6 @@ type OpenBlock =
     readonly freeText?: FreeTextReader;
   };
 
-interface OpenProse {
-  readonly kind: Exclude<BlockKind, "tool">;
-  readonly texts: string[];
-  /** Written before its first text: a blank line, if the field holds another message's text. */
-  separator: string;
-}
-
 type OpenTool = OpenBlock & { readonly kind: "tool" };
 
 /** Creates the encoder for one stream. */
@@ -69,7 +66,6 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let open: OpenBlock | undefined;
   let tools = 0;
   const details = detailWriter();
-  const written = new Set<BlockKind>();
   let usage: Usage = {};
   let reason: StopReason = "end";
   let ended = false;
@@ -142,12 +138,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const delta = (text: string): string => {
     if (open === undefined || text === "") return "";
     if (open.kind !== "tool") {
-      const more = open.separator + text;
-      open.separator = "";
-      written.add(open.kind);
       if (open.kind === "reasoning") open.texts.push(text);
-      else if (open.kind === "text") details.text(more);
-      return chunk(`{"${PROSE_FIELDS[open.kind]}":${JSON.stringify(more)}}`);
+      else if (open.kind === "text") details.text(text);
+      return chunk(`{"${PROSE_FIELDS[open.kind]}":${JSON.stringify(text)}}`);
     }
     open.fed ||= text.trim() !== "";
     return startTool(open) +
@@ -172,14 +165,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     switch (event.kind) {
       case "text":
       case "refusal":
-      case "reasoning": {
-        const follows = event.apart === true && written.has(event.kind);
-        return {
-          kind: event.kind,
-          texts: [],
-          separator: follows ? BLANK_LINE : "",
-        };
-      }
+        return { kind: event.kind };
+      case "reasoning":
+        return { kind: "reasoning", texts: [] };
       case "tool": {
         const index = tools++;
         const isFreeText = context.freeTextTools?.has(event.name) === true;

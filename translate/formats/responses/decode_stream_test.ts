@@ -243,7 +243,7 @@ Deno.test("streamDecoder() separates an item without output_index from all other
     [
       { kind: "reasoning", text: "hm" },
       { kind: "text", text: "zero" },
-      { kind: "text", apart: true, text: "nowhere" },
+      { kind: "text", text: "nowhere" },
     ],
   );
 });
@@ -276,7 +276,6 @@ Deno.test("streamDecoder() emits one block of reasoning, with the signature in i
       },
       {
         kind: "reasoning",
-        apart: true,
         text: "",
         signature: { from: "responses", value: "alone", redacted: true },
       },
@@ -491,7 +490,7 @@ Deno.test("decodeReply() decodes items in order", () => {
     },
     { kind: "text", text: "hi" },
     { kind: "tool", id: "call_1", name: "f", text: "" },
-    { kind: "refusal", apart: true, text: "not that" },
+    { kind: "refusal", text: "not that" },
   ]);
   assert.equal(events.at(-1)?.type, "end");
 });

@@ -165,33 +165,6 @@ Deno.test("streamEncoder() generates a call id if it is missing or repeated", ()
   assert.ok(ids.every((id) => id.length > 0 && id.length <= 64));
 });
 
-Deno.test("streamEncoder() generates a call id if an earlier call of the conversation has the upstream's", () => {
-  const { items } = read(
-    [
-      START,
-      ...call("f", "call_0", "{}"),
-      ...call("f", "call_1", "{}"),
-      ...call("f", "call_2", "{}"),
-      stop("tool_use"),
-      END,
-    ],
-    asked({
-      call_ids: ["call_2"],
-      input: [
-        { type: "function_call", call_id: "call_0", name: "f", arguments: "" },
-        { type: "function_call_output", call_id: "call_0", output: "ok" },
-        { type: "custom_tool_call", call_id: "call_1", name: "f", input: "" },
-        { type: "custom_tool_call_output", call_id: "call_1", output: "ok" },
-      ],
-    }),
-  );
-  const [first, second, third] = items.map((item) => String(item["call_id"]));
-  assert.match(first ?? "", /^call_.{24,}/);
-  assert.match(second ?? "", /^call_.{24,}/);
-  assert.notEqual(first, second);
-  assert.equal(third, "call_2");
-});
-
 Deno.test("streamEncoder() marks a reply that was cut short and its last item as incomplete", () => {
   const { ending, reply, items } = read([
     START,

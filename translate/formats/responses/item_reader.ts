@@ -102,8 +102,7 @@ export function itemReader(
   };
   const newItem = (index: number, kind: ItemKind): ItemState => {
     sink.begin();
-    const apart = [...items.values()].some((other) => other.kind === kind);
-    const item = newItemState(kind, apart);
+    const item = newItemState(kind);
     items.set(index, item);
     queue.push(item);
     last = item;
@@ -380,8 +379,6 @@ function openEvent(
   return {
     type: "open",
     kind,
-    // The parts of one message continue each other.
-    ...(item.apart && item.part === "" ? { apart: true } : {}),
     ...(item.phase === undefined ? {} : { phase: item.phase }),
   };
 }

@@ -32,8 +32,6 @@ export const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
 export interface ItemState {
   /** Determined by the first frame about the item. */
   readonly kind: ItemKind;
-  /** Whether an item of the same kind precedes it. */
-  readonly apart: boolean;
   /** The `phase` of a message. */
   phase: string | undefined;
   /** Events that wait until the preceding items are closed. */
@@ -101,10 +99,9 @@ export const DONES: ReadonlyMap<string, readonly [ItemKind, string, string]> =
   );
 
 /** The state of an item that has just begun. */
-export function newItemState(kind: ItemKind, apart: boolean): ItemState {
+export function newItemState(kind: ItemKind): ItemState {
   return {
     kind,
-    apart,
     phase: undefined,
     waiting: [],
     open: false,

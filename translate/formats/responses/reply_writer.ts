@@ -21,7 +21,7 @@ import { streamError } from "./error.ts";
 import { freeTextReader } from "../../model/free_text.ts";
 import { writeSignature } from "./signatures.ts";
 import { encodeIncomplete } from "./stop_reason.ts";
-import { earlierCallIds, toolNames } from "./tool_names.ts";
+import { toolNames } from "./tool_names.ts";
 import { encodeUsage } from "./usage.ts";
 import {
   itemOf,
@@ -51,7 +51,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   const names = toolNames(context.echo ?? {});
   const config = replyConfig(context);
   const output: JsonObject[] = [];
-  const callIds = new Set(earlierCallIds(context.echo ?? {}));
+  const callIds = new Set<string>();
   let sequence = 0;
   let started = false;
   let done = false;
@@ -299,7 +299,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       }
     }
   };
-  /** An id that clients can send back and that no other call of the conversation has. */
+  /** An id that clients can send back and that no other call of the reply has. */
   const callIdOf = (upstreamId: string | undefined): string => {
     const n = calls++;
     const wanted = upstreamId === undefined || upstreamId === ""

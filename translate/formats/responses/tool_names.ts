@@ -36,11 +36,6 @@ export interface ToolNames {
   tool(name: string): CalledTool | undefined;
 }
 
-const CALL_TYPES: ReadonlySet<unknown> = new Set([
-  "function_call",
-  "custom_tool_call",
-]);
-
 /** Names the tools of a request: the tools of `tools`, then those in input items. */
 export function toolNames(body: JsonObject): ToolNames {
   const byName = new Map<string, CalledTool>();
@@ -90,25 +85,11 @@ function additionalTools(body: JsonObject): readonly unknown[] {
 
 /**
  * The part of a request that is needed to write its reply: everything except the conversation, of
- * which only the tools and the ids of its calls remain.
+ * which only the tools remain.
  */
 export function echoOf(body: JsonObject): JsonObject {
   const { input, ...rest } = body;
-  const callIds = arrayOr(input).flatMap((item) =>
-    isObject(item) && CALL_TYPES.has(item["type"])
-      ? textIn(item["call_id"]) ?? []
-      : []
-  );
-  return {
-    ...rest,
-    additional_tools: additionalTools({ input }),
-    call_ids: callIds,
-  };
-}
-
-/** The ids of the calls in a request, from {@linkcode echoOf}. */
-export function earlierCallIds(echo: JsonObject): readonly string[] {
-  return arrayOr(echo["call_ids"]).map(String);
+  return { ...rest, additional_tools: additionalTools({ input }) };
 }
 
 function addNamed(

@@ -16,7 +16,7 @@ import {
 import { applyEvents } from "./ledger/transaction.ts";
 import type { EventResult } from "./ledger/events.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
-import { createAuthenticator, type Identity } from "./authenticator.ts";
+import { createAuthenticator } from "./authenticator.ts";
 import { chargeFor, wholeTokens } from "./ledger/charge.ts";
 import { startBackfill } from "./ledger/backfill.ts";
 import { startDailyAudit } from "./ledger/daily_audit.ts";
@@ -24,7 +24,7 @@ import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
+import type { Charge, ReservedCall } from "./records.ts";
 import {
   type ProcessReports,
   processReports,
@@ -268,8 +268,7 @@ export async function openAccountService(
       };
       batcher.assertAvailable();
       const decision = batcher.reserve({ type: "reserve", call, leaseId });
-      const isUnconditional = cannotBeRefused(identity);
-      const limits = isUnconditional
+      const limits = identity.isUnconditional
         ? {}
         : grantedLimits((await decision).result, call);
       const written = decision.then(({ result, durable }) => {
@@ -339,17 +338,6 @@ function assertPermitted(caller: Caller, model: string): void {
   if (!caller.allows(model)) {
     throw refuse("model_not_in_plan", notInPlan(model));
   }
-}
-
-/**
- * Whether admission has no reason to refuse: no limit is set and no balance must cover the
- * call.
- */
-function cannotBeRefused(
-  { account, key, plan, hasModelBalances }: Identity,
-): boolean {
-  return account.billing === "postpaid" && !hasModelBalances &&
-    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(

@@ -40,6 +40,8 @@ export interface BodyEdits {
     readonly in: "header" | "body";
     /** Betas that are sent; others are dropped and named. Absent: any. */
     readonly knows?: readonly string[];
+    /** Betas that are dropped and named, whatever `knows` has; absent: none. */
+    readonly refuses?: readonly string[];
     /** The host's name for a beta that has another one there. */
     readonly names?: Readonly<Record<string, string>>;
   };
@@ -143,12 +145,14 @@ function chosenBetas(
   const dropped = new Set<string>();
   for (const beta of asked) {
     const name = rule?.names?.[beta] ?? beta;
-    if (
-      rule?.knows?.includes(name) !== false || own.includes(name)
-    ) kept.add(name);
+    const isRefused = rule?.refuses?.includes(name) === true;
+    const isKnown = rule?.knows?.includes(name) !== false || own.includes(name);
+    if (isKnown && !isRefused) kept.add(name);
     else dropped.add(`${BETA_HEADER}.${beta}`);
   }
-  for (const beta of own) kept.add(beta);
+  for (const beta of own) {
+    if (rule?.refuses?.includes(beta) !== true) kept.add(beta);
+  }
   return { kept: [...kept], dropped: [...dropped] };
 }
 

@@ -52,7 +52,12 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       dialect: "messages",
       whole: `${CLAUDE}/{model}:rawPredict`,
       stream: `${CLAUDE}/{model}:streamRawPredict`,
-      count: { path: `${CLAUDE}/count-tokens:rawPredict`, wrap: "vertex" },
+      count: {
+        path: `${CLAUDE}/count-tokens:rawPredict`,
+        wrap: "vertex",
+        // anthropics/claude-code#12429
+        refusedBetas: ["web-search-2025-03-05"],
+      },
       auth: GOOGLE,
       edits: {
         remove: ["model"],

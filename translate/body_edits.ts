@@ -46,6 +46,11 @@ export interface BodyEdits {
     readonly names?: Readonly<Record<string, string>>;
   };
   /**
+   * Whether the client's `anthropic-user-profile-id` is a header or the body's field
+   * `user_profile_id`. Absent: it is dropped and named.
+   */
+  readonly profile?: "header" | "body";
+  /**
    * Keys inside the body that the host refuses, as `parent.key` or as a top-level `key`. They are
    * dropped and named. The client's own data (tool arguments, schemas) is not searched.
    */
@@ -54,7 +59,7 @@ export interface BodyEdits {
 
 /** What the edits of one request depend on, beside the body. */
 export interface EditContext {
-  /** The client's version and beta headers; empty for a translated request. */
+  /** The client's version, beta and user-profile headers; empty for a translated request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Betas that the request's encoder needs. */
   readonly needed?: string;
@@ -76,6 +81,7 @@ export interface PlannedEdits {
 
 const VERSION_HEADER = "anthropic-version";
 const BETA_HEADER = "anthropic-beta";
+const PROFILE_HEADER = "anthropic-user-profile-id";
 
 /** Plans the changes at the top level of a body. */
 export function planEdits(
@@ -112,6 +118,13 @@ export function planEdits(
   } else if (kept.length > 0) {
     headers[BETA_HEADER] = betaHeader(context.headers[BETA_HEADER], kept);
   }
+  const profile = context.headers[PROFILE_HEADER];
+  const lost: string[] = [];
+  if (profile !== undefined) {
+    if (edits.profile === "body") set["user_profile_id"] = profile;
+    else if (edits.profile === "header") headers[PROFILE_HEADER] = profile;
+    else lost.push(PROFILE_HEADER);
+  }
   const remove = [...edits.remove ?? []];
   for (const [name, other] of Object.entries(edits.rename ?? {})) {
     if (body[name] === undefined) continue;
@@ -131,7 +144,7 @@ export function planEdits(
     set,
     remove: [...remove, ...refused],
     headers,
-    dropped: [...dropped, ...refused],
+    dropped: [...dropped, ...lost, ...refused],
   };
 }
 

@@ -444,6 +444,13 @@ for (const [kind, row] of CLOUD_ROWS) {
         );
         assert.doesNotMatch([...headers.values()].join("\n"), /sk-test/);
       }
+      if (kind === "vertex_claude") {
+        // Its path of streams needs the field as well.
+        const streams = cloud.accepted.map(({ text }) =>
+          JSON.parse(text).stream === true
+        );
+        assert.deepEqual(streams, [false, true, false, true]);
+      }
       cloud.revoke();
       await ask("/v1/messages", false);
       assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);

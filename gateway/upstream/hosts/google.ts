@@ -95,6 +95,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
           own: "2023-06-01",
           knows: ["2023-06-01", "2026-10-21"],
         },
+        profile: "header",
       },
       errors: "google",
     }],

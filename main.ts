@@ -22,6 +22,7 @@ import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import { recordConfiguration } from "./gateway/record_configuration.ts";
 import {
   type ConfigurationEvent,
   loadedEvent,
@@ -166,8 +167,15 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.addSignalListener(signal, stop);
 }
 
-const onConfigurationEvent = (event: ConfigurationEvent): void =>
+const record = (event: ConfigurationEvent | { type: "started" }): void => {
+  recordConfiguration(accounts.admin, gateway.config, event).catch((error) =>
+    print(eventLine({ type: "configuration_not_recorded", error }))
+  );
+};
+const onConfigurationEvent = (event: ConfigurationEvent): void => {
   print(eventLine(event));
+  record(event);
+};
 const reloadSettings = (): void =>
   reload({
     read: readSettings,
@@ -175,9 +183,10 @@ const reloadSettings = (): void =>
     configure,
     onEvent: onConfigurationEvent,
   });
+record({ type: "started" });
 if (config.configFile !== undefined) {
   const { configFile } = config;
-  onConfigurationEvent(loadedEvent(config));
+  print(eventLine(loadedEvent(config)));
   const watch = new FileWatch(() => fileVersion(configFile), reloadSettings);
   void watch.look();
   Deno.unrefTimer(setInterval(() => void watch.look(), LOOK_MS));

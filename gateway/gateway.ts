@@ -112,9 +112,11 @@ export function createGateway(parts: GatewayParts): Gateway {
     models: parts.models,
     atMs: parts.now(),
   };
+  const streams = (): number =>
+    [...activeCalls].filter((one) => one.streaming).length;
   const metrics = createMetrics({
     calls: () => slots.inUse(),
-    streams: () => [...activeCalls].filter((one) => one.streaming).length,
+    streams,
     backlog: () => parts.accounts.backlog(),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
@@ -142,8 +144,18 @@ export function createGateway(parts: GatewayParts): Gateway {
     live: new LiveCalls({
       ...(parts.reports === undefined ? {} : { reports: parts.reports }),
       underWay: () => activeCalls,
-      state: () => processState({ gateway, startedAtMs, rates }),
-      health: () => healthText(current.models, parts.now()),
+      state: () =>
+        processState({
+          startedAtMs,
+          configuredAtMs: current.atMs,
+          config: current.config,
+          candidates: current.models.allCandidates,
+          rates,
+          connections: parts.client.connections(),
+          calls: { underWay: slots.inUse(), streams: streams() },
+          backlog: parts.accounts.backlog(),
+        }, parts.now()),
+      health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,
       timer: parts.reportTimer ?? startTimer,
     }),

@@ -106,6 +106,7 @@ const ACCOUNT_PAGES: readonly string[] = [
 ];
 const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
+  "/console/operator/live",
   "/console/operator/upstreams",
   "/console/operator/usage",
   "/console/operator/accounts",
@@ -117,6 +118,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/calls",
   "/console/operator/ledger",
   "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(

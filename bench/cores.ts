@@ -1,6 +1,8 @@
 /**
  * `deno task bench cores`: processor time and throughput of several gateway processes on one store,
- * compared with one process. The load generator spreads its connections over the processes.
+ * compared with one process, and with as many that have a store each. The load generator spreads
+ * its connections over the processes. A process with fewer calls at once has smaller batches and
+ * sleeps more often, whatever its store: that part shows in the rows of stores apart.
  *
  * @module
  */
@@ -26,6 +28,8 @@ export interface CoresRow {
   readonly kind: string;
   /** Number of processes. */
   readonly processes: number;
+  /** True: each process has a store of its own. */
+  readonly apart: boolean;
   /** Requests per second of real time, median over the rounds. */
   readonly perSecond: number;
   /** Microseconds of processor time of all processes per request. */
@@ -52,8 +56,9 @@ interface StoreKind {
 
 /** Gateway processes on one store. */
 interface Arrangement {
+  readonly apart: boolean;
   readonly address: Address;
-  readonly otherPorts: readonly number[];
+  readonly others: readonly Address[];
   readonly pids: readonly number[];
 }
 
@@ -82,9 +87,11 @@ export async function runCores(
       await using running = new AsyncDisposableStack();
       const arrangements: Arrangement[] = [];
       for (const count of counts) {
-        arrangements.push(
-          await arrange(upstream, options, store, count, running),
-        );
+        for (const apart of count === 1 ? [false] : [false, true]) {
+          arrangements.push(
+            await arrange(upstream, options, store, { count, apart }, running),
+          );
+        }
       }
       for (const kind of EXCHANGE_KINDS) {
         if (!KINDS.includes(kind.name)) continue;
@@ -150,21 +157,25 @@ async function arrange(
   upstream: Upstream,
   options: OwnGatewayOptions,
   store: StoreKind,
-  count: number,
+  { count, apart }: { readonly count: number; readonly apart: boolean },
   stack: AsyncDisposableStack,
 ): Promise<Arrangement> {
-  const env = await store.open(stack);
-  const site = stack.use(await prepare(upstream, { ...options, env }));
   const targets: Target[] = [];
-  for (let index = 0; index < count; index++) {
-    targets.push(stack.use(await site.start()));
+  for (let stores = 0; stores < (apart ? count : 1); stores++) {
+    const env = await store.open(stack);
+    const site = stack.use(await prepare(upstream, { ...options, env }));
+    for (let index = 0; index < (apart ? 1 : count); index++) {
+      targets.push(stack.use(await site.start()));
+    }
   }
-  const addresses = targets.flatMap((one) => one.address(DIRECTION) ?? []);
-  const [address, ...others] = addresses;
+  const [address, ...others] = targets.flatMap((one) =>
+    one.address(DIRECTION) ?? []
+  );
   if (address === undefined) throw new Error("there is no process");
   return {
+    apart,
     address,
-    otherPorts: others.map(({ port }) => port),
+    others,
     pids: targets.flatMap(({ pid }) => pid ?? []),
   };
 }
@@ -189,7 +200,7 @@ async function compare(
       const before = one.pids.map((pid) => clock.microsOf(pid));
       const { requests, tookMs, faults, problems } = await runJob(load, {
         ...jobFor(one.address, scenario, ms),
-        otherPorts: one.otherPorts,
+        others: one.others,
       });
       const used = one.pids.map((pid, at) =>
         clock.microsOf(pid) - (before[at] ?? 0)
@@ -218,6 +229,7 @@ async function compare(
 /** The measurements of one number of processes; one value, or list of shares, per round. */
 export interface CoresRounds {
   readonly processes: number;
+  readonly apart: boolean;
   readonly perSecond: readonly number[];
   readonly cpuMicros: readonly number[];
   readonly shares: readonly (readonly number[])[];
@@ -231,30 +243,33 @@ export function coresRows(
 ): readonly CoresRow[] {
   const single = measured.find(({ processes }) => processes === 1)?.cpuMicros;
   const atMost = MAX_CORES_RATIO[store];
-  return measured.flatMap(({ processes, ...one }): readonly CoresRow[] => {
-    const cpuMicros = spreadOf(one.cpuMicros);
-    if (cpuMicros === undefined) return [];
-    const overOne = processes === 1 || single === undefined
-      ? undefined
-      : spreadOf(
-        one.cpuMicros.map((micros, at) => micros / (single[at] ?? NaN)),
-      );
-    return [{
-      store,
-      kind,
-      processes,
-      perSecond: median(one.perSecond),
-      cpuMicros,
-      ...(overOne === undefined ? {} : { overOne }),
-      shares: Array.from(
-        { length: processes },
-        (_, at) => median(one.shares.map((each) => each[at] ?? 0)),
-      ),
-      ...(overOne === undefined || atMost === undefined
-        ? {}
-        : { goal: goal("one process", overOne.median, atMost) }),
-    }];
-  });
+  return measured.flatMap(
+    ({ processes, apart, ...one }): readonly CoresRow[] => {
+      const cpuMicros = spreadOf(one.cpuMicros);
+      if (cpuMicros === undefined) return [];
+      const overOne = processes === 1 || single === undefined
+        ? undefined
+        : spreadOf(
+          one.cpuMicros.map((micros, at) => micros / (single[at] ?? NaN)),
+        );
+      return [{
+        store,
+        kind,
+        processes,
+        apart,
+        perSecond: median(one.perSecond),
+        cpuMicros,
+        ...(overOne === undefined ? {} : { overOne }),
+        shares: Array.from(
+          { length: processes },
+          (_, at) => median(one.shares.map((each) => each[at] ?? 0)),
+        ),
+        ...(overOne === undefined || atMost === undefined || apart
+          ? {}
+          : { goal: goal("one process", overOne.median, atMost) }),
+      }];
+    },
+  );
 }
 
 /** The table of one kind of exchange on one store. */
@@ -274,8 +289,10 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
         "",
         "share of each",
       ],
-      ...rows.map(({ processes, perSecond, cpuMicros, overOne, ...row }) => [
-        String(processes),
+      ...rows.map((
+        { processes, apart, perSecond, cpuMicros, overOne, ...row },
+      ) => [
+        `${processes}${apart ? " apart" : ""}`,
         perSecond.toFixed(0),
         figure(cpuMicros.median),
         overOne === undefined ? "" : figure(overOne.median),

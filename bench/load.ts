@@ -17,9 +17,29 @@ const MAX_REPORTED = 3;
 
 const encoder = new TextEncoder();
 
+interface Destination {
+  readonly port: number;
+  readonly request: Uint8Array;
+}
+
+function requestBytes(
+  job: LoadJob,
+  port: number,
+  headers: LoadJob["headers"],
+): Uint8Array {
+  const head = [
+    `POST ${job.path} HTTP/1.1`,
+    `host: ${job.host}:${port}`,
+    "content-type: application/json",
+    `content-length: ${encoder.encode(job.body).length}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join("\r\n");
+  return encoder.encode(`${head}\r\n\r\n${job.body}`);
+}
+
 class Load {
   readonly #job: LoadJob;
-  readonly #request: Uint8Array;
+  readonly #targets: readonly Destination[];
   readonly #judge;
   readonly #waitsMs: number[] = [];
   readonly #delaysMicros: number[] = [];
@@ -34,17 +54,10 @@ class Load {
   constructor(job: LoadJob) {
     this.#job = job;
     this.#judge = replyJudge(job.expected);
-    const body = encoder.encode(job.body);
-    const head = [
-      `POST ${job.path} HTTP/1.1`,
-      `host: ${job.host}:${job.port}`,
-      "content-type: application/json",
-      `content-length: ${body.length}`,
-      ...Object.entries(job.headers).map(([name, value]) =>
-        `${name}: ${value}`
-      ),
-    ].join("\r\n");
-    this.#request = encoder.encode(`${head}\r\n\r\n${job.body}`);
+    this.#targets = [job, ...job.others ?? []].map(({ port, headers }) => ({
+      port,
+      request: requestBytes(job, port, headers),
+    }));
   }
 
   async run(): Promise<LoadResult> {
@@ -71,15 +84,15 @@ class Load {
   }
 
   async #runConnection(index: number): Promise<void> {
-    const { host, port, otherPorts = [] } = this.#job;
-    const ports = [port, ...otherPorts];
+    const target = this.#targets[index % this.#targets.length];
+    if (target === undefined) throw new Error("the job has no target");
     let made = 0;
     let startMs = await this.#nextStart(made);
     while (startMs !== undefined) {
       try {
         const connection = await Deno.connect({
-          hostname: host,
-          port: ports[index % ports.length] ?? port,
+          hostname: this.#job.host,
+          port: target.port,
         });
         try {
           connection.setNoDelay(true);
@@ -88,7 +101,13 @@ class Load {
           let keep = true;
           while (keep && startMs !== undefined) {
             made++;
-            keep = await this.#exchange(connection, reader, body, startMs);
+            keep = await this.#exchange(
+              connection,
+              target.request,
+              reader,
+              body,
+              startMs,
+            );
             startMs = await this.#nextStart(made);
           }
         } finally {
@@ -126,11 +145,12 @@ class Load {
   /** One request and its reply. Returns whether the connection can be reused. */
   async #exchange(
     connection: Deno.TcpConn,
+    request: Uint8Array,
     reader: HttpReader,
     body: ByteBuffer,
     startMs: number,
   ): Promise<boolean> {
-    await writeAll(connection, this.#request);
+    await writeAll(connection, request);
     const head = await reader.head();
     if (head === undefined) {
       throw new Error("the connection was closed instead of a reply");

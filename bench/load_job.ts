@@ -19,8 +19,8 @@ export interface LoadJob {
   readonly body: string;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** Further ports, over which the connections are spread evenly. */
-  readonly otherPorts?: readonly number[];
+  /** Further targets on the same host, over which the connections are spread evenly. */
+  readonly others?: readonly Pick<LoadJob, "port" | "headers">[];
   /**
    * When to stop starting requests. Without `perSecond` a connection starts a request when it has
    * the reply to the one before, and makes at least one. With it, requests are started at this rate

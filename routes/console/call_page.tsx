@@ -131,7 +131,8 @@ export async function callPage(
       {record.ended === "complete" ? null : <Why call={call} />}
       <section class="card">
         <h2>Cost</h2>
-        {explained === undefined
+        {explained === undefined ||
+            explained.parts.every(({ tokens }) => tokens === 0)
           ? (
             <p>
               Nothing was charged.

@@ -301,6 +301,7 @@ export const COMMANDS: readonly Command[] = [
     flags: {},
   },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
+  { noun: "ledger", verb: "audits", operationId: "listAudits", flags: LIST },
   {
     noun: "changes",
     verb: "list",

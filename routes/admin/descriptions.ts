@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
+import { settingsReply } from "./settings.ts";
 import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 
@@ -38,6 +39,11 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
       },
     ]),
   ),
+  listSettings: {
+    summary:
+      "The configuration in force in this process: every setting with its value, default and source; secrets as set or not",
+    reply: settingsReply,
+  },
   exportLedger: {
     summary: "Export the ledger as JSON Lines or CSV",
     query: exportQuery,

@@ -97,6 +97,14 @@ function usageQueryOf(
   };
 }
 
+const BY_NAMES: Readonly<Record<UsageBy, string>> = {
+  day: "By day",
+  account: "By account",
+  model: "By model",
+  key: "By key",
+  user: "By end user",
+};
+
 /** A page of usage; without an account in `scope` that of all accounts. */
 export async function usagePage(
   context: RouteContext,
@@ -137,14 +145,7 @@ export async function usagePage(
           To (UTC)
           <input type="date" name="to" value={chosen.to} />
         </label>
-        <label>
-          By
-          <select name="by">
-            {choices.map((one) => (
-              <option key={one} value={one} selected={one === by}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <input type="hidden" name="by" value={by} />
         <label>
           Model
           <input name="model" value={chosen.model ?? ""} placeholder="all" />
@@ -159,6 +160,20 @@ export async function usagePage(
           : null}
         <button class="main" type="submit">Apply</button>
       </form>
+      <p class="acts">
+        {choices.map((one) => (
+          <a
+            class={one === by ? "button main" : "button"}
+            href={`${base}/usage?${new URLSearchParams({
+              ...chosen,
+              by: one,
+            })}`}
+            aria-current={one === by ? "true" : undefined}
+          >
+            {BY_NAMES[one]}
+          </a>
+        ))}
+      </p>
       {report.figuresFromDay === undefined ? null : (
         <p class="note warn">
           Figures from {report.figuresFromDay}{" "}

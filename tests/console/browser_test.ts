@@ -118,6 +118,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/calls",
   "/console/operator/ledger",
   "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(
@@ -269,8 +270,7 @@ browserTest(
         page.getByRole(role, { name, exact: true }).first().click(),
     );
     await page.goto(`${url}/console/usage`);
-    await page.locator("select[name=by]").selectOption("key");
-    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("link", { name: "By key" }).click();
     assert.match(await page.locator("tfoot").innerText(), /^Sum\s+2\b/);
     await page.goto(`${url}/console/try`);
     await page.getByText("Without JavaScript, use a terminal:").waitFor();

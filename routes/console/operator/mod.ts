@@ -15,6 +15,7 @@ import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
+import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
@@ -95,4 +96,5 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_KEYS_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
+  SETTINGS_PAGE,
 ];

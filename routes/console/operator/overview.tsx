@@ -10,6 +10,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { AuditNote } from "../audit_note.tsx";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { page } from "../layout.tsx";
 import { countText, decimalsOf, Money } from "../money.tsx";
@@ -59,11 +60,13 @@ async function overviewPage(
   const unwell = mergedCandidates(processes).filter((one) => one.isUnwell);
   const underWay = sumOf(processes, ({ calls }) => calls.under_way);
   const filled = await fullestAccounts(gateway, await gateway.live.look({}));
+  const { data: [audit] } = await admin.audits.list({ limit: 1 });
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
+      <AuditNote audit={audit} />
       {unwell.length === 0
         ? <p class="note">All breakers are closed.</p>
         : (

@@ -158,6 +158,8 @@ async function arrive(
 ): Promise<void> {
   await page.getByRole("heading", { name: heading, exact: true }).first()
     .waitFor();
+  // Only then has the script run, which listens to the keyboard.
+  await page.waitForLoadState("load");
   if (picture === undefined) return;
   if (run === "pointer" || run === "operator") {
     assert.deepEqual(await accessibilityFaults(page), [], picture);
@@ -283,6 +285,37 @@ async function connect(person: Person): Promise<void> {
   assert.ok(String(copied).includes(`base_url = "${world.gateway.url}/v1"`));
 }
 
+/** 7: which upstream is ill, since when, and who suffers? */
+async function findFailedCalls(person: Person): Promise<void> {
+  const { hands, page, world } = person;
+  const ids: string[] = [];
+  for (
+    const [fixture, stream] of [["status?code=500", false], [
+      "error-mid",
+      true,
+    ]] as const
+  ) {
+    const reply = await world.gateway.post("/v1/messages", {
+      model: "vendorb-5.5",
+      max_tokens: 100,
+      stream,
+      messages: [{ role: "user", content: `[[fx:${fixture}]]` }],
+    }, { "x-api-key": world.key });
+    await reply.text();
+    ids.push(reply.headers.get("request-id") ?? "");
+  }
+  await world.gateway.accounts.flush();
+  await world.gateway.accounts.calls?.flush();
+  await hands.open("Upstreams", "h");
+  await arrive(person, "Upstreams", "7-upstreams");
+  await page.getByRole("link", { name: /^\d+ of \d+ failed$/ }).first().click();
+  await arrive(person, "Calls", "7-failed-calls");
+  const text = await textOf(person);
+  for (const id of ids) assert.ok(text.includes(id), id);
+  assert.ok(!text.includes(world.refusedId));
+  assert.ok(text.includes(world.accountId));
+}
+
 /** 8: let a new team in, with a link that works once; and 9: top up. */
 async function letIn(person: Person, guest: Person): Promise<void> {
   const { hands, page, world: { gateway } } = person;
@@ -367,6 +400,7 @@ Deno.test({
           await person.hands.enter("Admin token", ADMIN_TOKEN);
           await person.hands.press("button", "Sign in");
           await arrive(person, "Overview", "7-overview");
+          await findFailedCalls(person);
           await letIn(person, guest);
           assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
           await guestTab.context.close();

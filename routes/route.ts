@@ -152,6 +152,8 @@ export interface AccountPageRoute extends AnyPageRoute {
 export interface OperatorPageRoute extends AnyPageRoute {
   /** Needs a session of the operator. */
   readonly area: "operator";
+  /** The form may hold files of at most so many bytes; absent: none. */
+  readonly maxFileBytes?: number;
   /** Handles a request. */
   handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
 }

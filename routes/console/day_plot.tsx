@@ -14,6 +14,7 @@ import type {
   UsageReport,
 } from "../../gateway/accounts/repositories/usage_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
+import { callsLink } from "./figure_links.ts";
 import { moneyText } from "./money.tsx";
 import { BarPlot, MAX_SERIES } from "./plot.tsx";
 
@@ -95,7 +96,16 @@ export async function dayPlot(
         return {
           label: day.slice(5),
           title: `${day}: ${moneyText(sum, 4)}`,
-          href: `${base}/calls?from=${day}&to=${day}`,
+          href: callsLink(base, {
+            from: day,
+            to: day,
+            ...(query.accountId === undefined || base === "/console"
+              ? {}
+              : { account: query.accountId }),
+            ...(query.keyId === undefined ? {} : { key: query.keyId }),
+            ...(query.model === undefined ? {} : { model: query.model }),
+            ...(query.user === undefined ? {} : { user: query.user }),
+          }),
           values,
         };
       })}

@@ -92,7 +92,7 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/",
   "/console/usage",
   "/console/usage?by=key",
-  "/console/usage?by=user",
+  "/console/usage?by=user&at=vendorb-5",
   "/console/calls",
   "/console/calls?ended=refused",
   "/console/keys",
@@ -117,6 +117,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/keys",
   "/console/operator/calls",
   "/console/operator/ledger",
+  "/console/operator/reconcile",
   "/console/operator/changes",
   "/console/operator/settings",
 ];

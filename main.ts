@@ -72,6 +72,13 @@ const readSettings = (): Config =>
     readFile: (path) => readFileSync(path, "utf8"),
   });
 const config = await exitOnConfigError(readSettings);
+let reloadSettings = (): void => {};
+const { configFile } = config;
+const watch = configFile === undefined
+  ? undefined
+  : new FileWatch(() => fileVersion(configFile), () => reloadSettings());
+// Notes the version that was read: the file may change while the store opens.
+await watch?.look();
 /** Requests that arrive before the gateway is assembled wait for it. */
 const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
@@ -176,7 +183,7 @@ const onConfigurationEvent = (event: ConfigurationEvent): void => {
   print(eventLine(event));
   record(event);
 };
-const reloadSettings = (): void =>
+reloadSettings = (): void =>
   reload({
     read: readSettings,
     current: () => gateway.config,
@@ -184,11 +191,8 @@ const reloadSettings = (): void =>
     onEvent: onConfigurationEvent,
   });
 record({ type: "started" });
-if (config.configFile !== undefined) {
-  const { configFile } = config;
+if (watch !== undefined) {
   print(eventLine(loadedEvent(config)));
-  const watch = new FileWatch(() => fileVersion(configFile), reloadSettings);
-  void watch.look();
   Deno.unrefTimer(setInterval(() => void watch.look(), LOOK_MS));
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGHUP", reloadSettings);

@@ -10,9 +10,10 @@ import { checked } from "../../translate/model/schema.ts";
 import { explainCharge } from "../accounts/ledger/explanation.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import type {
-  CallQuery,
-  FoundCall,
+import {
+  type CallQuery,
+  type FoundCall,
+  UNSERVED,
 } from "../accounts/repositories/call_report.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
@@ -32,8 +33,16 @@ const FILTERS = {
   model: z.string().max(200).optional(),
   status: z.string().regex(/^\d{3}$/, "expected a status such as 429")
     .optional(),
-  ended: z.enum(["complete", "caller_left", "failed", "refused", "lost"])
-    .optional(),
+  ended: z.enum([
+    "complete",
+    "caller_left",
+    "failed",
+    "refused",
+    "lost",
+    UNSERVED,
+  ]).optional().describe(
+    "unserved: failed, or refused with a status from 500 on",
+  ),
   code: z.string().max(64).optional().describe(
     "reason of a refusal or failure, such as requests_per_minute",
   ),
@@ -136,7 +145,8 @@ export const callReply: z.ZodType = z.object({ ...CALL_SHAPE, charge: CHARGE });
 /** JSON form of a list of calls, for the same. */
 export const callListReply: z.ZodType = listOf(z.object(CALL_SHAPE));
 
-function callJson({ record, atMs, entry }: FoundCall): JsonObject {
+/** A call without its charge, as the holder of its account's credentials sees it. */
+export function callJson({ record, atMs, entry }: FoundCall): JsonObject {
   const why = record.why === undefined ? null : {
     limit: record.why["limit"] ?? null,
     used: record.why["used"] ?? null,
@@ -202,8 +212,8 @@ function tokensJson(
   };
 }
 
-/** The fields that only operators see. */
-function operatorJson(call: FoundCall): JsonObject {
+/** The same with the fields that only operators see. */
+export function operatorJson(call: FoundCall): JsonObject {
   const { record } = call;
   return {
     ...callJson(call),

@@ -11,6 +11,7 @@ import { exportLedger } from "../../gateway/admin/ledger.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { AccountAuditNote, AuditNote } from "./audit_note.tsx";
 import { csvReply } from "./csv.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { page } from "./layout.tsx";
@@ -58,7 +59,15 @@ async function ledgerPage(
 }
 
 /** Query fields of the page and of the export. */
-const LEDGER_FILTERS = ["kind", "key", "from", "to", "request_id"] as const;
+const LEDGER_FILTERS = [
+  "kind",
+  "key",
+  "model",
+  "user",
+  "from",
+  "to",
+  "request_id",
+] as const;
 
 /** The page of ledger lines; `balanceMicroUsd` is the balance after the newest one. */
 export async function ledgerView(
@@ -85,6 +94,8 @@ export async function ledgerView(
     ...fixed,
     ...(kind === "charge" || kind === "top_up" ? { kind } : {}),
     ...(value("key") === "" ? {} : { keyId: value("key") }),
+    ...(value("model") === "" ? {} : { model: value("model") }),
+    ...(value("user") === "" ? {} : { user: value("user") }),
     ...(value("request_id") === "" ? {} : { requestId: value("request_id") }),
     ...(Number.isNaN(fromMs) ? {} : { fromMs }),
     ...(Number.isNaN(toMs) ? {} : { toMs: toMs + 24 * 60 * 60 * 1000 }),
@@ -92,7 +103,18 @@ export async function ledgerView(
   });
   const search = new URLSearchParams(query);
   search.delete("after");
+  const text = (name: string, title: string): JSX.Element => (
+    <label>
+      {title}
+      <input name={name} value={value(name)} placeholder="all" />
+    </label>
+  );
   const balances = balancesAfter(data, balanceMicroUsd);
+  const { audits } = gateway.admin;
+  const audited = fixed.accountId ?? account;
+  const auditNote = audited === ""
+    ? <AuditNote audit={(await audits.list({ limit: 1 })).data[0]} />
+    : <AccountAuditNote audit={await audits.ofAccount(audited)} />;
   return page(
     context,
     visit,
@@ -100,9 +122,20 @@ export async function ledgerView(
       title: "Ledger",
       about,
       nav: `${base}/ledger`,
-      actions: <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>,
+      actions: (
+        <>
+          <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>
+          <a class="button" href={`${base}/ledger.csv?format=focus&${search}`}>
+            FOCUS
+          </a>
+          {fixed.accountId === undefined
+            ? <a class="button" href={`${base}/reconcile`}>Reconcile</a>
+            : null}
+        </>
+      ),
     },
     <>
+      {auditNote}
       <form class="card row" action={`${base}/ledger`}>
         {fixed.accountId === undefined
           ? (
@@ -132,10 +165,9 @@ export async function ledgerView(
           To (UTC)
           <input type="date" name="to" value={value("to")} />
         </label>
-        <label>
-          Key
-          <input name="key" value={value("key")} placeholder="all" />
-        </label>
+        {text("model", "Model")}
+        {text("key", "Key")}
+        {text("user", "End user")}
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
@@ -180,7 +212,11 @@ function ledgerColumns(
     ...(hasAccount
       ? [{
         name: "Account",
-        cell: ({ accountId }: LedgerEntry) => <Foreign text={accountId} />,
+        cell: ({ accountId }: LedgerEntry) => (
+          <a href={`${base}/accounts/${encodeURIComponent(accountId)}`}>
+            <Foreign text={accountId} />
+          </a>
+        ),
       }]
       : []),
     {
@@ -265,8 +301,9 @@ export function ledgerCsv(
     filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
       .toISOString();
   }
+  const format = query.get("format") === "focus" ? "focus" : "csv";
   return csvReply(
-    "ledger",
-    exportLedger(admin, { ...filters, ...fixed, format: "csv" }).text,
+    format === "focus" ? "ledger-focus" : "ledger",
+    exportLedger(admin, { ...filters, ...fixed, format }).text,
   );
 }

@@ -158,6 +158,8 @@ async function arrive(
 ): Promise<void> {
   await page.getByRole("heading", { name: heading, exact: true }).first()
     .waitFor();
+  // Only then has the script run, which listens to the keyboard.
+  await page.waitForLoadState("load");
   if (picture === undefined) return;
   if (run === "pointer" || run === "operator") {
     assert.deepEqual(await accessibilityFaults(page), [], picture);
@@ -216,7 +218,26 @@ async function findRefusal(person: Person): Promise<void> {
   );
 }
 
-/** 4: rotate a key without an outage. */
+/** A key for a program: shown once. */
+async function makeKey(person: Person): Promise<string> {
+  const { hands, world, page } = person;
+  await hands.open("Keys", "k");
+  await arrive(person, "Keys");
+  await hands.press("link", "New key");
+  await arrive(person, "New key", "4-new-key");
+  await hands.enter("Name", "crawler");
+  await hands.press("button", "Make the key");
+  await page.getByLabel("The new key").waitFor();
+  await arrive(person, "New key", "4-made");
+  const key = await page.getByLabel("The new key").inputValue();
+  assert.equal(await statusOf(world, key), 200);
+  await hands.press("link", "I have stored it: Done");
+  await arrive(person, "Keys", "4-keys");
+  assert.ok(!(await page.content()).includes(key));
+  return key;
+}
+
+/** 4: rotate a key without an outage; the list has the newest key first. */
 async function rotate(person: Person, old: string): Promise<string> {
   const { hands, world, page } = person;
   await hands.open("Keys", "k");
@@ -242,7 +263,7 @@ async function rotate(person: Person, old: string): Promise<string> {
   return key;
 }
 
-/** 5: a key leaked: its owner revokes it. The list has the newest key first. */
+/** 5: a key leaked: its owner revokes it. */
 async function revoke(person: Person, key: string): Promise<void> {
   const { hands, page, world } = person;
   await hands.open("Keys", "k");
@@ -281,6 +302,37 @@ async function connect(person: Person): Promise<void> {
   await page.getByRole("button", { name: "Copied" }).waitFor();
   const copied = await page.evaluate("navigator.clipboard.readText()");
   assert.ok(String(copied).includes(`base_url = "${world.gateway.url}/v1"`));
+}
+
+/** 7: which upstream is ill, since when, and who suffers? */
+async function findFailedCalls(person: Person): Promise<void> {
+  const { hands, page, world } = person;
+  const ids: string[] = [];
+  for (
+    const [fixture, stream] of [["status?code=500", false], [
+      "error-mid",
+      true,
+    ]] as const
+  ) {
+    const reply = await world.gateway.post("/v1/messages", {
+      model: "vendorb-5.5",
+      max_tokens: 100,
+      stream,
+      messages: [{ role: "user", content: `[[fx:${fixture}]]` }],
+    }, { "x-api-key": world.key });
+    await reply.text();
+    ids.push(reply.headers.get("request-id") ?? "");
+  }
+  await world.gateway.accounts.flush();
+  await world.gateway.accounts.calls?.flush();
+  await hands.open("Upstreams", "h");
+  await arrive(person, "Upstreams", "7-upstreams");
+  await page.getByRole("link", { name: /^\d+ of \d+ failed$/ }).first().click();
+  await arrive(person, "Calls", "7-failed-calls");
+  const text = await textOf(person);
+  for (const id of ids) assert.ok(text.includes(id), id);
+  assert.ok(!text.includes(world.refusedId));
+  assert.ok(text.includes(world.accountId));
 }
 
 /** 8: let a new team in, with a link that works once; and 9: top up. */
@@ -339,19 +391,25 @@ Deno.test({
                 "clipboard-write",
               ]);
             }
+            const hands = run === "keyboard" ? keyboard(tab) : pointer(tab);
             const person = personOf(
               run,
               world,
               tab,
-              run === "keyboard" ? keyboard(tab) : pointer(tab),
+              hands,
             );
             await signIn(person, world.token);
             await readModels(person);
             await readUsage(person);
             await findRefusal(person);
-            const key = await rotate(person, world.key);
+            const key = await rotate(person, await makeKey(person));
             await revoke(person, key);
             if (run !== "no-script") await connect(person);
+            else {
+              await hands.open("Try", "t");
+              await tab.page.getByText("Without JavaScript, use a terminal:")
+                .waitFor();
+            }
             await revokeItself(person, world.key);
             assert.deepEqual(complaints, []);
             await context.close();
@@ -367,6 +425,7 @@ Deno.test({
           await person.hands.enter("Admin token", ADMIN_TOKEN);
           await person.hands.press("button", "Sign in");
           await arrive(person, "Overview", "7-overview");
+          await findFailedCalls(person);
           await letIn(person, guest);
           assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
           await guestTab.context.close();

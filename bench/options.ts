@@ -4,7 +4,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { type Scenario, selectScenarios } from "./scenarios.ts";
+import { directionName, type Scenario, selectScenarios } from "./scenarios.ts";
 import type { SteadyOptions } from "./steady.ts";
 import type { OtherTarget } from "./targets/other.ts";
 
@@ -22,6 +22,8 @@ export interface PipelineOptions {
   readonly pacedRounds: number;
   /** Length of a measurement without paced streams. */
   readonly ms: number;
+  /** Length of the measurement before the first round, which does not count. */
+  readonly warmUpMs: number;
   /** Names of the peers to measure: nginx, portkey. */
   readonly peers: readonly string[];
   /** Folders of the gateway checkouts to measure, each with a trailing slash. */
@@ -71,6 +73,9 @@ export const OPTIONS_HELP: readonly string[] = [
 
 const OWN_FOLDER = new URL("../", import.meta.url).pathname;
 const PEERS: readonly string[] = ["nginx", "portkey"];
+/** Long enough for the JIT compiler to optimise the hot code. */
+const WARM_UP_MS = 1_000;
+const QUICK_WARM_UP_MS = 300;
 const SECTIONS: readonly string[] = ["memory", "steady", "start"];
 
 /**
@@ -96,14 +101,17 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   return {
     scenarios: names.length > 0 && exchanges.length === 0
       ? []
-      : scenariosOf(exchanges).filter(({ kind }) =>
-        !tls || kind.measures === "cpu"
+      : scenariosOf(exchanges).filter(({ kind, direction }) =>
+        (!tls || kind.measures === "cpu") &&
+        (!quick || names.length > 0 ||
+          (kind.quickDirections?.includes(directionName(direction)) ?? true))
       ),
     memory: wants("memory"),
     starts: wants("start") ? (quick ? 2 : 5) : 0,
     rounds,
     pacedRounds: Math.min(rounds, quick ? 1 : 3),
-    ms: number("seconds", values.seconds, quick ? 0.3 : 0.6) * 1000,
+    ms: number("seconds", values.seconds, quick ? 0.2 : 0.6) * 1000,
+    warmUpMs: quick ? QUICK_WARM_UP_MS : WARM_UP_MS,
     peers,
     gatewayFolders: (values["gateway-dir"] ?? [OWN_FOLDER]).map((folder) =>
       `${folder.replace(/\/+$/, "")}/`
@@ -113,7 +121,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
       ? {
         steady: {
           rounds: number("rounds", values.rounds, quick ? 1 : 6),
-          ms: number("seconds", values.seconds, quick ? 3 : 10) * 1000,
+          ms: number("seconds", values.seconds, quick ? 1.5 : 10) * 1000,
         },
       }
       : {}),

@@ -19,11 +19,14 @@ Deno.test("--scenario chooses sections as well as exchanges", () => {
   assert.equal(small.complete, false);
 });
 
-Deno.test("--quick shortens the steady rate, and --scenario can leave it out", () => {
+Deno.test("--quick shortens a run, and --scenario can leave the steady rate out", () => {
   const full = parseOptions([]).steady;
   const quick = parseOptions(["--quick"]).steady;
   assert.ok(full !== undefined && quick !== undefined);
   assert.ok(quick.rounds * quick.ms < full.rounds * full.ms);
+  const paced = ({ scenarios }: { scenarios: readonly { name: string }[] }) =>
+    scenarios.filter(({ name }) => name.endsWith("/stream-paced")).length;
+  assert.ok(paced(parseOptions(["--quick"])) < paced(parseOptions([])));
   assert.equal(parseOptions(["--scenario=memory"]).steady, undefined);
   assert.deepEqual(
     parseOptions(["--scenario=steady", "--rounds=2", "--seconds=0.5"]).steady,

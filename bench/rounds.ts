@@ -60,12 +60,11 @@ export interface RoundsOptions {
   readonly pacedRounds: number;
   /** Length of a measurement without paced streams. */
   readonly ms: number;
+  /** Length of a warm-up measurement; `ms` if that is longer. */
+  readonly warmUpMs: number;
   /** Called at the start of each round. */
   readonly progress: (text: string) => void;
 }
-
-/** Long enough for the JIT compiler to optimise the hot code. */
-const WARM_UP_MS = 1_000;
 
 /** Measures all scenarios, together with the baseline of each group. */
 export async function runRounds(
@@ -84,7 +83,7 @@ export async function runRounds(
       const isPaced = kind.plan.perSecond > 0;
       if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
       const samples = new Map<Member, Sample>();
-      const ms = isWarmUp ? Math.max(WARM_UP_MS, options.ms) : options.ms;
+      const ms = isWarmUp ? Math.max(options.warmUpMs, options.ms) : options.ms;
       for (const member of rotated(members, round)) {
         samples.set(member, await member.measure(instruments, ms));
       }

@@ -29,6 +29,8 @@ export interface ExchangeKind {
   readonly measures: "cpu" | "wait" | "delay";
   /** Names of the directions to measure; absent: all. */
   readonly directions?: readonly string[];
+  /** Names of the directions of a quick run; absent: all of `directions`. */
+  readonly quickDirections?: readonly string[];
   /** True: measured only when `--scenario` names it. */
   readonly onlyWhenNamed?: boolean;
 }
@@ -98,6 +100,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     promptBytes: 100,
     connections: 100,
     measures: "cpu",
+    quickDirections: SAMPLED,
   },
   {
     name: "latency",

@@ -11,12 +11,13 @@ import type { Agent, Dispatcher } from "undici";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "./byte_source.ts";
-import { certificateFault } from "./certificate_fault.ts";
+import { callError } from "./call_error.ts";
 import { NothingSentError } from "./conn_socket.ts";
 import { decompress } from "./decompress.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import type { Resolve } from "./dial.ts";
-import { type CallLimits, PhaseTimer, TIMEOUT_TEXTS } from "./phase_timer.ts";
+import { type CallLimits, PhaseTimer } from "./phase_timer.ts";
+import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
 import { ResponseHead } from "./response_head.ts";
 
 export interface UpstreamCall {
@@ -100,12 +101,14 @@ function dispatch(
   timers: Timers,
 ): Promise<UpstreamResponse> {
   const { origin, path } = addressOf(call.url);
+  const releasable = releasableBody(call.body);
   return new Promise((resolve, reject) => {
     const handler = new UpstreamCallHandler(
       call.signal,
       limits,
       timers,
       () => void agent.dispatch(options, handler),
+      releasable,
       resolve,
       reject,
     );
@@ -113,8 +116,11 @@ function dispatch(
       origin,
       path,
       method: "POST",
-      headers: { ...call.headers },
-      body: call.body,
+      headers: releasable === undefined
+        ? { ...call.headers }
+        : { ...call.headers, "content-length": String(call.body.length) },
+      // undici accepts any iterable, but its types name only its own kinds of bodies.
+      body: releasable === undefined ? call.body : releasable as never,
       onDialing: (attempt) => handler.dialing(attempt),
     };
     handler.start();
@@ -147,6 +153,8 @@ function addressOf(text: string): ParsedUrl {
 class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #signal: AbortSignal;
   #send: () => void;
+  /** Absent if the body is small. */
+  readonly #body: ReleasableBody | undefined;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
@@ -174,11 +182,13 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     limits: CallLimits,
     timers: Timers,
     send: () => void,
+    body: ReleasableBody | undefined,
     resolve: (response: UpstreamResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#signal = signal;
     this.#send = send;
+    this.#body = body;
     this.#resolve = resolve;
     this.#reject = reject;
     signal.addEventListener("abort", this.#onAbort);
@@ -223,6 +233,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     if (status < 200) return;
     this.#timer.enter("idle");
     this.#send = SENT;
+    this.#body?.release();
     const head = new ResponseHead(headers);
     this.#resolve({
       status,
@@ -377,26 +388,4 @@ function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error
     ? signal.reason
     : new Error("the call was aborted");
-}
-
-/** The client's error for an undici error. It does not reveal the upstream's address. */
-function callError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const code = typeof error === "object" && error !== null && "code" in error
-    ? String(error.code)
-    : "";
-  switch (code) {
-    case "ETIMEDOUT":
-      return new ApiError("timeout", TIMEOUT_TEXTS.connect);
-    case "ECONNREFUSED":
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-      return new ApiError("upstream", "could not reach the upstream");
-  }
-  const note = certificateFault(error);
-  return note === undefined
-    ? new ApiError("upstream", "the connection to the upstream broke")
-    : new ApiError("upstream", "could not reach the upstream", { note });
 }

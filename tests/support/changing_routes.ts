@@ -66,6 +66,7 @@ async function otherSession({ gateway, token }: World): Promise<
   return { id: change?.target ?? "" };
 }
 
+const COMPARISON: Unchanging = "books are compared, and nothing is stored";
 const CALL: Unchanging = "a call is in the records of calls";
 
 /** Every route that is no GET. */
@@ -77,6 +78,8 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /v1/responses/:id/cancel": CALL,
   "DELETE /v1/responses/:id": "a stored reply belongs to the key's holder",
   "POST /console/theme": "a cookie of the browser",
+  "POST /admin/v1/reconciliations": COMPARISON,
+  "POST /console/operator/reconcile": COMPARISON,
   "POST /v1/account/keys/self/revoke": {
     actions: ["key.revoke"],
     by: "key",

@@ -192,13 +192,17 @@ export function auditsSpec(test: AccountsTest): void {
       );
     await set(5);
     await opened.runAudit();
-    assert.deepEqual(events, [{
-      type: "audit_differences",
-      count: 1,
-      findings: [
-        "default: the balance differs from the sum of the ledger: 5 stored, 0 computed",
-      ],
-    }]);
+    // A store under load may report other events as well.
+    assert.deepEqual(
+      events.filter(({ type }) => type === "audit_differences"),
+      [{
+        type: "audit_differences",
+        count: 1,
+        findings: [
+          "default: the balance differs from the sum of the ledger: 5 stored, 0 computed",
+        ],
+      }],
+    );
     assert.equal(opened.lastAudit()?.findings.length, 1);
     assert.equal(
       (await opened.admin.audits.ofAccount("default"))?.findings.length,
@@ -209,17 +213,19 @@ export function auditsSpec(test: AccountsTest): void {
 
   test("an audit under way does not delay the end of the process", async ({ store, clock }) => {
     const waiting = Promise.withResolvers<void>();
+    let isAuditing = false;
     const opened = await openTestAccounts(
       { ...store, close: () => Promise.resolve() },
       clock,
       {
         // No pause of the audit ever ends by itself.
-        timer: (ms) => {
-          if (ms < 1000) waiting.resolve();
+        timer: () => {
+          if (isAuditing) waiting.resolve();
           return () => {};
         },
       },
     );
+    isAuditing = true;
     const audit = opened.runAudit();
     await waiting.promise;
     await opened.accounts.close();

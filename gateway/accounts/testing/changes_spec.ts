@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
+import { changeId } from "../changes/change.ts";
 import { insertChanges, KEPT_SIGN_INS } from "../store/change_rows.ts";
 
 async function recorded(
@@ -118,15 +119,27 @@ export function changesSpec(test: AccountsTest): void {
   test("of one credential's sign-ins the newest are kept, and every other change", async (accounts) => {
     const { admin, store, clock } = accounts;
     const actor = { kind: "key", id: "key_1", via: "page" } as const;
-    await store.write((sql) =>
-      insertChanges(sql, actor, clock.ms, [
+    clock.ms += 1000;
+    const earlier = Array.from({ length: KEPT_SIGN_INS + 1 }, (_, at) => ({
+      id: changeId(clock.ms, at),
+      target: `session_${at}`,
+    }));
+    await store.write(async (sql) => {
+      // In one statement: a thousand would keep other writes waiting.
+      await sql.all(
+        "INSERT INTO changes (id, at_ms, action, target, actor_kind, actor_id, via, signs_in) " +
+          "SELECT value ->> 'id', CAST($2 AS BIGINT), 'session.start', value ->> 'target', 'key', 'key_1', 'page', 'key_1' " +
+          `FROM ${store.dialect.elements(1)}`,
+        [JSON.stringify(earlier), clock.ms],
+      );
+      await insertChanges(sql, actor, clock.ms, [
         { action: "key.revoke", target: "key_1" },
-        ...Array.from({ length: KEPT_SIGN_INS + 2 }, (_, at) => ({
-          action: "session.start" as const,
-          target: `session_${at}`,
-        })),
-      ])
-    );
+        {
+          action: "session.start",
+          target: `session_${KEPT_SIGN_INS + 1}`,
+        },
+      ]);
+    });
     const count = async (action: "session.start" | "key.revoke") =>
       (await admin.changes.list({ actorId: "key_1", action, limit: 1000 }))
         .data;

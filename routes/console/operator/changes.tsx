@@ -162,7 +162,7 @@ async function changesPage(
           "Who",
           ACTOR_KINDS.map((kind) => [kind, ACTORS[kind]]),
         )}
-        {text("target", "Id of what was changed")}
+        {text("target", "Id")}
         {day("from", "From (UTC)")}
         {day("to", "To (UTC)")}
         <button class="main" type="submit">Apply</button>
@@ -198,14 +198,19 @@ function ChangesTable(
         { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
         { name: "Who", wraps: true, cell: (change) => <Who change={change} /> },
         { name: "What", cell: ({ action }) => actionText(action) },
-        { name: "Of", cell: (change) => <Target change={change} /> },
+        {
+          name: "Of",
+          wraps: true,
+          cell: (change) => <Target change={change} />,
+        },
         {
           name: "Before and after",
           wraps: true,
           cell: ({ before = {}, after = {} }) =>
             fieldNames(before, after).map((name) => (
               <div>
-                {name.replaceAll("_", " ")}: {name in before
+                {name.replace("micro_usd", "").replaceAll("_", " ").trim() ||
+                  "amount"}: {name in before
                   ? (
                     <>
                       <del>
@@ -219,18 +224,17 @@ function ChangesTable(
               </div>
             )),
         },
-        {
-          name: "Request",
-          cell: ({ requestId }) =>
-            requestId === undefined ? null : <code>{requestId}</code>,
-        },
       ]}
     />
   );
 }
 
+/** Fields that other columns show. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["id", "account", "created_at"]);
+
 function fieldNames(before: JsonObject, after: JsonObject): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !ELSEWHERE.has(name));
 }
 
 /** `key.rotate`: key rotate. */

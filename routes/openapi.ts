@@ -27,6 +27,10 @@ import {
 import { ownLiveQuery, ownLiveReply } from "../gateway/live/live_json.ts";
 import { ownUsageQuery, usageReportReply } from "../gateway/admin/usage.ts";
 import {
+  comparisonQuery,
+  comparisonReply,
+} from "../gateway/admin/usage_comparison.ts";
+import {
   chatCompletionReply,
   countReply,
   deletedResponseReply,
@@ -48,6 +52,8 @@ const API_VERSION = "1.0.0";
 interface Operation {
   readonly summary: string;
   readonly request?: z.ZodType;
+  /** Content type of the body; absent: JSON. */
+  readonly requestType?: string;
   readonly query?: z.ZodType;
   readonly reply: z.ZodType;
   /** True if `stream: true` makes the reply an event stream. */
@@ -105,6 +111,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: ownUsageQuery,
     reply: usageReportReply,
   },
+  compareUsage: {
+    summary:
+      "What the usage of the key would have cost at another model's prices",
+    query: comparisonQuery,
+    reply: comparisonReply,
+  },
   listAccountModels: {
     summary:
       "The offered models: whether the credential may call them, prices, sizes, capabilities, health",
@@ -116,7 +128,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     reply: ledgerListReply,
   },
   exportOwnLedger: {
-    summary: "Export the ledger of the account as JSON Lines or CSV",
+    summary: "Export the ledger of the account as JSON Lines, CSV or FOCUS",
     query: ownExportQuery,
     reply: z.string(),
   },
@@ -231,7 +243,8 @@ function operationOf(route: Route, id: string): JsonObject {
       schema: { type: "string" },
     })),
     ...(operation.query === undefined ? [] : queryOf(operation.query)),
-    ...((isAdmin || route.access === "account") && route.method === "POST"
+    ...((isAdmin || route.access === "account") && route.method === "POST" &&
+        operation.requestType === undefined
       ? [{
         name: "idempotency-key",
         in: "header",
@@ -270,7 +283,9 @@ function operationOf(route: Route, id: string): JsonObject {
       requestBody: {
         required: true,
         content: {
-          "application/json": { schema: schemaOf(operation.request) },
+          [operation.requestType ?? "application/json"]: {
+            schema: schemaOf(operation.request),
+          },
         },
       },
     }),

@@ -107,6 +107,8 @@ interface AnyPageRoute {
   readonly path: string;
   /** See {@linkcode OpenRoute.accepts}. */
   accepts?(parameters: Readonly<Record<string, string>>): boolean;
+  /** True: requested by a page itself, and no use that keeps an idle session open. */
+  readonly isBackground?: true;
   /** Pages are not part of the API description. */
   readonly operation?: never;
 }
@@ -150,6 +152,8 @@ export interface AccountPageRoute extends AnyPageRoute {
 export interface OperatorPageRoute extends AnyPageRoute {
   /** Needs a session of the operator. */
   readonly area: "operator";
+  /** The form may hold files of at most so many bytes; absent: none. */
+  readonly maxFileBytes?: number;
   /** Handles a request. */
   handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
 }

@@ -145,7 +145,8 @@ export const callReply: z.ZodType = z.object({ ...CALL_SHAPE, charge: CHARGE });
 /** JSON form of a list of calls, for the same. */
 export const callListReply: z.ZodType = listOf(z.object(CALL_SHAPE));
 
-function callJson({ record, atMs, entry }: FoundCall): JsonObject {
+/** A call without its charge, as the holder of its account's credentials sees it. */
+export function callJson({ record, atMs, entry }: FoundCall): JsonObject {
   const why = record.why === undefined ? null : {
     limit: record.why["limit"] ?? null,
     used: record.why["used"] ?? null,
@@ -211,8 +212,8 @@ function tokensJson(
   };
 }
 
-/** The fields that only operators see. */
-function operatorJson(call: FoundCall): JsonObject {
+/** The same with the fields that only operators see. */
+export function operatorJson(call: FoundCall): JsonObject {
   const { record } = call;
   return {
     ...callJson(call),

@@ -18,6 +18,7 @@ import { replyShape } from "../accounts/field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import type { ListPage } from "../accounts/repositories/repository.ts";
+import { focusCsv } from "./focus.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
@@ -27,11 +28,17 @@ export const ledgerEntryReply: z.ZodType = z.object(replyShape(LEDGER_ENTRY));
 const FILTERS = {
   account: z.string().max(64).optional(),
   key: z.string().max(64).optional(),
+  model: z.string().max(200).optional(),
+  user: z.string().max(512).optional(),
   kind: z.enum(["charge", "top_up"]).optional(),
   request_id: z.string().max(200).optional(),
   from: timestampOrDay.optional().describe("entries at or after this time"),
   to: timestampOrDay.optional().describe("entries before this time"),
 };
+
+const FORMAT = z.enum(["jsonl", "csv", "focus"]).default("jsonl").describe(
+  "focus: the charges as CSV with columns of FOCUS, a line per kind of token",
+);
 
 const ledgerQuery = z.strictObject({
   ...PAGE_FIELDS,
@@ -42,10 +49,11 @@ const ledgerQuery = z.strictObject({
 });
 
 export const exportQuery: z.ZodType<
-  { readonly format: "jsonl" | "csv" } & z.infer<z.ZodObject<typeof FILTERS>>
+  & { readonly format: "jsonl" | "csv" | "focus" }
+  & z.infer<z.ZodObject<typeof FILTERS>>
 > = z.strictObject({
   ...FILTERS,
-  format: z.enum(["jsonl", "csv"]).default("jsonl"),
+  format: FORMAT,
 });
 
 function filtersOf(
@@ -54,6 +62,8 @@ function filtersOf(
   return {
     ...(query.account === undefined ? {} : { accountId: query.account }),
     ...(query.key === undefined ? {} : { keyId: query.key }),
+    ...(query.model === undefined ? {} : { model: query.model }),
+    ...(query.user === undefined ? {} : { user: query.user }),
     ...(query.kind === undefined ? {} : { kind: query.kind }),
     ...(query.request_id === undefined ? {} : { requestId: query.request_id }),
     ...(query.from === undefined ? {} : { fromMs: Date.parse(query.from) }),
@@ -109,6 +119,8 @@ function exportOf(
   const pages = admin.allLedger(filtersOf(filters));
   return format === "csv"
     ? { contentType: "text/csv; charset=utf-8", text: csv(pages) }
+    : format === "focus"
+    ? { contentType: "text/csv; charset=utf-8", text: focusCsv(pages) }
     : { contentType: "application/jsonl; charset=utf-8", text: lines(pages) };
 }
 
@@ -163,7 +175,7 @@ export const ownExportQuery: z.ZodType<
   Omit<z.infer<typeof exportQuery>, "account">
 > = z.strictObject({
   ...OWN_FILTERS,
-  format: z.enum(["jsonl", "csv"]).default("jsonl"),
+  format: FORMAT,
 });
 
 /**

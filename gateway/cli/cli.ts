@@ -15,6 +15,12 @@ import { exportLedger } from "../admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../admin/mod.ts";
 import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS, fieldsOf, FlagError } from "./commands.ts";
+import {
+  type InvoiceFiles,
+  isReconciled,
+  reconcileFile,
+  reconciliationText,
+} from "./reconcile_file.ts";
 import { textTable } from "./text_table.ts";
 import { ConfigError, readConfig } from "../config.ts";
 
@@ -30,6 +36,8 @@ export interface CliContext {
     readonly readFile: (path: string) => Promise<string>;
     readonly writeFile: (path: string, text: string) => Promise<void>;
   };
+  /** The models of the configuration, and the files, for `ledger reconcile`. */
+  readonly invoices?: InvoiceFiles;
   /** Current Unix time in milliseconds, for flags with a duration. */
   readonly now: () => number;
   /** The gateway's address as people reach it, without a slash at the end. */
@@ -89,11 +97,22 @@ async function execute(
   id: string | undefined,
   fields: Readonly<Record<string, unknown>>,
   isJson: boolean,
-  { admin: open, models, baseUrl, print, printError }: CliContext,
+  { admin: open, models, invoices, baseUrl, print, printError }: CliContext,
 ): Promise<number> {
   if (command.operationId === "discoverModels") {
     if (models === undefined) throw new FlagError("--vendor: no configuration");
     return await discoverModels(fields, models, print, printError);
+  }
+  if (command.operationId === "reconcile") {
+    if (invoices === undefined) throw new FlagError("no configuration");
+    const result = await reconcileFile(
+      id ?? "",
+      fields,
+      await open(),
+      invoices,
+    );
+    print(isJson ? JSON.stringify(result) : reconciliationText(result));
+    return isReconciled(result) ? 0 : 1;
   }
   const admin = await open();
   if (command.operationId === "audit") {
@@ -273,6 +292,7 @@ async function main(): Promise<number> {
         readFile: Deno.readTextFile,
         writeFile: Deno.writeTextFile,
       },
+      invoices: { models: config.catalogue.models, read: textOfFile },
       baseUrl: config.publicUrl ??
         `http://127.0.0.1:${config.listen?.port ?? 8787}`,
       printError,
@@ -297,6 +317,22 @@ async function main(): Promise<number> {
   } finally {
     await close();
   }
+}
+
+async function* textOfFile(
+  path: string,
+): AsyncGenerator<string, void, void> {
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(path);
+  } catch (error) {
+    throw new FlagError(
+      `could not read ${path} (${
+        error instanceof Error ? error.name : "unknown failure"
+      }); this command may read below the present folder only`,
+    );
+  }
+  yield* file.readable.pipeThrough(new TextDecoderStream());
 }
 
 async function opened(databaseUrl: string): Promise<Store> {

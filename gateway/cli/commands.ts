@@ -24,7 +24,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit`, `exportLedger` and `discoverModels` are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile` and `discoverModels` are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -252,6 +252,7 @@ export const COMMANDS: readonly Command[] = [
     operationId: "listLedger",
     flags: {
       ...FILTERS,
+      model: text("model", "of this model"),
       kind: text("kind", "charge or top_up"),
       request: text("request_id", "of this request"),
       order: text("order", "which entry comes first: oldest or newest"),
@@ -263,9 +264,24 @@ export const COMMANDS: readonly Command[] = [
     verb: "export",
     operationId: "exportLedger",
     flags: {
-      format: text("format", "jsonl or csv"),
+      format: text("format", "jsonl, csv or focus"),
       ...FILTERS,
+      model: text("model", "of this model"),
       kind: text("kind", "charge or top_up"),
+    },
+  },
+  {
+    noun: "ledger",
+    verb: "reconcile",
+    operationId: "reconcile",
+    id: "file",
+    flags: {
+      vendor: text(
+        "vendor",
+        "compare all models of this vendor; absent: those that the file names",
+      ),
+      from: text("from", "first day, such as 2026-11-01"),
+      to: text("to", "last day"),
     },
   },
   {

@@ -166,30 +166,75 @@ async function countedBytes(
   limits: BodyLimits,
   timers: Timers,
 ): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array(0);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bodyPieces(request, encoding, limits, timers)) {
+    pieces.push(piece);
+  }
+  return joinPieces(pieces);
+}
+
+/**
+ * Reads a body of text as it arrives, within the limits.
+ *
+ * @throws {ApiError} like {@linkcode readBytes}
+ */
+export async function* textPieces(
+  request: Request,
+  limits: BodyLimits,
+  timers: Timers,
+): AsyncGenerator<string, void, void> {
+  const declared = Number(request.headers.get("content-length") ?? "0");
+  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const encoding = request.headers.get("content-encoding");
+  const decoded = (piece?: Uint8Array): string => {
+    try {
+      return piece === undefined
+        ? decoder.decode()
+        : decoder.decode(piece, { stream: true });
+    } catch {
+      throw malformed("the body is not valid UTF-8");
+    }
+  };
+  for await (const piece of bodyPieces(request, encoding, limits, timers)) {
+    yield decoded(piece);
+  }
+  yield decoded();
+}
+
+async function* bodyPieces(
+  request: Request,
+  encoding: string | null,
+  limits: BodyLimits,
+  timers: Timers,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (request.body === null) return;
   const { reader, release } = openBody(request.body, encoding);
   let timedOut = false;
   const timer = timers.set(() => {
     timedOut = true;
     reader.cancel().catch(() => {});
   }, limits.timeoutMs);
-  const pieces: Uint8Array[] = [];
   let size = 0;
+  let isRead = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (timedOut) throw tooSlow();
-      if (done) return joinPieces(pieces);
+      if (done) {
+        isRead = true;
+        return;
+      }
       size += value.length;
       if (size > limits.maxBytes) throw tooLarge(limits.maxBytes);
-      pieces.push(value);
+      yield value;
     }
   } catch (error) {
-    await release();
     if (error instanceof ApiError) throw error;
     throw malformed("the request body could not be read completely");
   } finally {
     timers.clear(timer);
+    if (!isRead) await release();
   }
 }
 

@@ -7,6 +7,10 @@ import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { settingsReply } from "./settings.ts";
+import {
+  reconcileQuery,
+  reconciliationReply,
+} from "../../gateway/reconcile/reconciliation_json.ts";
 import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 
@@ -16,6 +20,8 @@ export interface AdminDescription {
   readonly summary: string;
   /** Schema of the body; absent if there is none. */
   readonly request?: z.ZodType;
+  /** Content type of the body; absent: JSON. */
+  readonly requestType?: string;
   /** Schema of the query; absent if there is none. */
   readonly query?: z.ZodType;
   /** Schema of the reply. */
@@ -45,9 +51,17 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
     reply: settingsReply,
   },
   exportLedger: {
-    summary: "Export the ledger as JSON Lines or CSV",
+    summary: "Export the ledger as JSON Lines, CSV or FOCUS",
     query: exportQuery,
     reply: z.string(),
+  },
+  reconcile: {
+    summary:
+      "Compare a vendor's export of usage or costs with the books, by day and model",
+    request: z.string(),
+    requestType: "text/csv",
+    query: reconcileQuery,
+    reply: reconciliationReply,
   },
   watchCalls: {
     summary:

@@ -7,13 +7,17 @@
  */
 import { isPermitted } from "../../gateway/accounts/credential_kind.ts";
 import type { SessionRecord } from "../../gateway/accounts/repositories/session_repository.ts";
-import type { TokenRecord } from "../../gateway/accounts/repositories/token_repository.ts";
+import {
+  TOKEN,
+  type TokenRecord,
+} from "../../gateway/accounts/repositories/token_repository.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { DataTable, Foreign } from "./data_table.tsx";
 import { FormToken, OnceField, page } from "./layout.tsx";
+import { listCsv } from "./list_csv.ts";
 import { seeOther } from "./see_other.ts";
 import { Distance, Moment } from "./moment.tsx";
 import { NewSecret } from "./new_secret.tsx";
@@ -29,6 +33,19 @@ export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
     method: "GET",
     path: "/console/access",
     handle: accessPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/access/tokens.csv",
+    handle: ({ gateway }, { holder: { accountId } }) =>
+      listCsv(
+        "tokens",
+        TOKEN,
+        (page) => gateway.admin.tokens.list({ accountId, ...page }),
+      ),
   },
   {
     access: "page",
@@ -79,7 +96,10 @@ async function accessPage(
     },
     <>
       <section class="card">
-        <h2>Account tokens</h2>
+        <div class="head">
+          <h2>Account tokens</h2>
+          <a href="/console/access/tokens.csv">CSV</a>
+        </div>
         {tokens.length === 0 ? <p class="soft">None yet.</p> : (
           <DataTable
             name="Account tokens"

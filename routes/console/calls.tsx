@@ -21,6 +21,7 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { Ending, secondsText } from "./call_ending.tsx";
 import { callPage } from "./call_page.tsx";
+import { callsCsv } from "./calls_csv.ts";
 import { queryOf } from "../admin/auth.ts";
 import { ownLiveScope } from "../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
@@ -47,7 +48,16 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     area: "account",
     permission: "look",
     method: "GET",
+    path: "/console/calls.csv",
+    handle: (context, visit) => callsFile(context, scopeOf(visit.holder)),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "GET",
     path: "/console/calls/live",
+    isBackground: true,
     handle: (context, visit) =>
       liveEvents(
         context,
@@ -110,6 +120,8 @@ export async function callsPage(
     ...(value("after") === "" ? {} : { after: value("after") }),
   });
   const search = new URLSearchParams(query);
+  search.delete("after");
+  const csv = `${base}/calls.csv?${search}`;
   search.set("after", next ?? "");
   const text = (name: string, title: string): JSX.Element => (
     <label>
@@ -124,6 +136,7 @@ export async function callsPage(
       title: "Calls",
       about: "Newest first, refused ones too. No prompt and no reply is kept.",
       nav: `${base}/calls`,
+      actions: <a class="button" href={csv}>CSV</a>,
     },
     <>
       <form class="card row" action={`${base}/calls`}>
@@ -187,6 +200,18 @@ export async function callsPage(
         )}
       </section>
     </>,
+  );
+}
+
+/** Every call of the page's filters as a file. */
+export function callsFile(
+  { query, gateway }: RouteContext,
+  scope: Partial<AccountScope>,
+): Promise<HttpReply> {
+  return callsCsv(
+    gateway.admin,
+    { ...filtersOf((name) => query.get(name)?.trim() ?? ""), ...scope },
+    scope.accountId === undefined,
   );
 }
 

@@ -5,7 +5,12 @@
  */
 import { csvCell } from "../../gateway/accounts/repositories/ledger_report.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
-import type { JsonObject } from "../../translate/bytes/json.ts";
+import { nextTurn } from "../../gateway/accounts/next_turn.ts";
+import type {
+  ListPage,
+  PageRequest,
+} from "../../gateway/accounts/repositories/repository.ts";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { PAGE_HEADERS } from "./page_headers.ts";
 
 /** Rows as a CSV file (RFC 4180), read from the store at the browser's pace. */
@@ -36,19 +41,44 @@ export async function csvReply(
   };
 }
 
-/** Lines of objects that have the same fields; the first line names them. */
+/** Lines of objects with the fields `names`; the first line names them. */
 export async function* csvOf(
-  pages: AsyncIterable<readonly JsonObject[]>,
+  names: readonly string[],
+  pages:
+    | AsyncIterable<readonly JsonObject[]>
+    | Iterable<readonly JsonObject[]>,
 ): AsyncGenerator<string, void, void> {
-  let names: readonly string[] | undefined;
+  yield `${names.join(",")}\r\n`;
   for await (const rows of pages) {
-    const [first] = rows;
-    if (names === undefined && first !== undefined) {
-      names = Object.keys(first);
-      yield `${names.join(",")}\r\n`;
-    }
+    if (rows.length === 0) continue;
     yield rows.map((row) =>
-      `${(names ?? []).map((name) => csvCell(row[name] ?? null)).join(",")}\r\n`
+      `${names.map((name) => csvCell(cellOf(row[name]))).join(",")}\r\n`
     ).join("");
   }
 }
+
+/** A value as one cell: a list with semicolons, an object as JSON. */
+function cellOf(value: unknown): unknown {
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return value.map(String).join("; ");
+  return isObject(value) ? JSON.stringify(value) : value;
+}
+
+/** All pages of a list, read one after the other. */
+export async function* pagesOf<T>(
+  read: (page: PageRequest) => Promise<ListPage<T>>,
+  row: (item: T) => JsonObject,
+): AsyncGenerator<readonly JsonObject[], void, void> {
+  let after: string | undefined;
+  do {
+    const page: ListPage<T> = await read({
+      limit: PAGE_LENGTH,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield page.data.map(row);
+    after = page.next;
+    await nextTurn();
+  } while (after !== undefined);
+}
+
+const PAGE_LENGTH = 1000;

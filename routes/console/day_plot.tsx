@@ -11,9 +11,9 @@ import type {
   UsageGroup,
   UsageLine,
   UsageQuery,
-  UsageReport,
 } from "../../gateway/accounts/repositories/usage_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
+import { callsLink } from "./figure_links.ts";
 import { moneyText } from "./money.tsx";
 import { BarPlot, MAX_SERIES } from "./plot.tsx";
 
@@ -43,20 +43,12 @@ export async function dayPlot(
   base: string,
 ): Promise<JSX.Element> {
   const group = by === "key" || by === "account" ? by : "model";
-  const lines: UsageLine[] = [];
-  let after: string | undefined;
-  // At most a year of days with some series each.
-  for (let pages = 0; pages < 10; pages++) {
-    const report: UsageReport = await admin.usage({
-      ...query,
-      by: ["day", group],
-      limit: 1000,
-      ...(after === undefined ? {} : { after }),
-    });
-    lines.push(...report.data);
-    after = report.next;
-    if (after === undefined) break;
-  }
+  // A year of days with some series each; each further page would read all of it again.
+  const { data: lines } = await admin.usage({
+    ...query,
+    by: ["day", group],
+    limit: 10_000,
+  });
   const nameOf = (line: UsageLine): string =>
     group === "key"
       ? line.keyId ?? ""
@@ -95,7 +87,16 @@ export async function dayPlot(
         return {
           label: day.slice(5),
           title: `${day}: ${moneyText(sum, 4)}`,
-          href: `${base}/calls?from=${day}&to=${day}`,
+          href: callsLink(base, {
+            from: day,
+            to: day,
+            ...(query.accountId === undefined || base === "/console"
+              ? {}
+              : { account: query.accountId }),
+            ...(query.keyId === undefined ? {} : { key: query.keyId }),
+            ...(query.model === undefined ? {} : { model: query.model }),
+            ...(query.user === undefined ? {} : { user: query.user }),
+          }),
           values,
         };
       })}

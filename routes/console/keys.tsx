@@ -6,7 +6,7 @@
  * @module
  */
 import type { JSX } from "./jsx.d.ts";
-import { type KeyRecord, LIMITS } from "../../gateway/accounts/records.ts";
+import { KEY, type KeyRecord, LIMITS } from "../../gateway/accounts/records.ts";
 import { isPermitted } from "../../gateway/accounts/credential_kind.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
@@ -15,6 +15,7 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { FormToken, OnceField, page } from "./layout.tsx";
+import { listCsv } from "./list_csv.ts";
 import { countText, decimalsOf, Money } from "./money.tsx";
 import { Distance, Moment } from "./moment.tsx";
 import { NewSecret } from "./new_secret.tsx";
@@ -32,6 +33,19 @@ export const KEYS_ROUTES: readonly AccountPageRoute[] = [
     method: "GET",
     path: "/console/keys",
     handle: listPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/keys.csv",
+    handle: ({ gateway }, { holder: { accountId } }) =>
+      listCsv(
+        "keys",
+        KEY,
+        (page) => gateway.admin.keys.list({ accountId, ...page }),
+      ),
   },
   {
     access: "page",
@@ -87,11 +101,14 @@ async function listPage(
       title: "Keys",
       about:
         "API keys call models. Only a key's first and last characters are kept.",
-      ...(mayManage
-        ? {
-          actions: <a class="button main" href="/console/keys/new">New key</a>,
-        }
-        : {}),
+      actions: (
+        <>
+          <a class="button" href="/console/keys.csv">CSV</a>
+          {mayManage
+            ? <a class="button main" href="/console/keys/new">New key</a>
+            : null}
+        </>
+      ),
     },
     <>
       {done === null ? null : (

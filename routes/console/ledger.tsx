@@ -59,7 +59,15 @@ async function ledgerPage(
 }
 
 /** Query fields of the page and of the export. */
-const LEDGER_FILTERS = ["kind", "key", "from", "to", "request_id"] as const;
+const LEDGER_FILTERS = [
+  "kind",
+  "key",
+  "model",
+  "user",
+  "from",
+  "to",
+  "request_id",
+] as const;
 
 /** The page of ledger lines; `balanceMicroUsd` is the balance after the newest one. */
 export async function ledgerView(
@@ -86,6 +94,8 @@ export async function ledgerView(
     ...fixed,
     ...(kind === "charge" || kind === "top_up" ? { kind } : {}),
     ...(value("key") === "" ? {} : { keyId: value("key") }),
+    ...(value("model") === "" ? {} : { model: value("model") }),
+    ...(value("user") === "" ? {} : { user: value("user") }),
     ...(value("request_id") === "" ? {} : { requestId: value("request_id") }),
     ...(Number.isNaN(fromMs) ? {} : { fromMs }),
     ...(Number.isNaN(toMs) ? {} : { toMs: toMs + 24 * 60 * 60 * 1000 }),
@@ -93,6 +103,12 @@ export async function ledgerView(
   });
   const search = new URLSearchParams(query);
   search.delete("after");
+  const text = (name: string, title: string): JSX.Element => (
+    <label>
+      {title}
+      <input name={name} value={value(name)} placeholder="all" />
+    </label>
+  );
   const balances = balancesAfter(data, balanceMicroUsd);
   const { audits } = gateway.admin;
   const audited = fixed.accountId ?? account;
@@ -106,7 +122,17 @@ export async function ledgerView(
       title: "Ledger",
       about,
       nav: `${base}/ledger`,
-      actions: <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>,
+      actions: (
+        <>
+          <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>
+          <a class="button" href={`${base}/ledger.csv?format=focus&${search}`}>
+            FOCUS
+          </a>
+          {fixed.accountId === undefined
+            ? <a class="button" href={`${base}/reconcile`}>Reconcile</a>
+            : null}
+        </>
+      ),
     },
     <>
       {auditNote}
@@ -139,10 +165,9 @@ export async function ledgerView(
           To (UTC)
           <input type="date" name="to" value={value("to")} />
         </label>
-        <label>
-          Key
-          <input name="key" value={value("key")} placeholder="all" />
-        </label>
+        {text("model", "Model")}
+        {text("key", "Key")}
+        {text("user", "End user")}
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
@@ -187,7 +212,11 @@ function ledgerColumns(
     ...(hasAccount
       ? [{
         name: "Account",
-        cell: ({ accountId }: LedgerEntry) => <Foreign text={accountId} />,
+        cell: ({ accountId }: LedgerEntry) => (
+          <a href={`${base}/accounts/${encodeURIComponent(accountId)}`}>
+            <Foreign text={accountId} />
+          </a>
+        ),
       }]
       : []),
     {
@@ -272,8 +301,9 @@ export function ledgerCsv(
     filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
       .toISOString();
   }
+  const format = query.get("format") === "focus" ? "focus" : "csv";
   return csvReply(
-    "ledger",
-    exportLedger(admin, { ...filters, ...fixed, format: "csv" }).text,
+    format === "focus" ? "ledger-focus" : "ledger",
+    exportLedger(admin, { ...filters, ...fixed, format }).text,
   );
 }

@@ -11,7 +11,7 @@ import { CONNECT_ROUTES } from "./connect.tsx";
 import { KEY_CHANGE_ROUTES } from "./key_changes.tsx";
 import { KEYS_ROUTES } from "./keys.tsx";
 import { LEDGER_PAGES } from "./ledger.tsx";
-import { MODELS_PAGE } from "./models.tsx";
+import { MODELS_PAGES } from "./models.tsx";
 import { OPERATOR_PAGES } from "./operator/mod.ts";
 import { OVERVIEW_ROUTES } from "./overview.tsx";
 import { SIGN_IN_ROUTES } from "./sign_in.tsx";
@@ -29,7 +29,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...LEDGER_PAGES,
   ...KEYS_ROUTES,
   ...KEY_CHANGE_ROUTES,
-  MODELS_PAGE,
+  ...MODELS_PAGES,
   ...CONNECT_ROUTES,
   TRY_PAGE,
   ...ACCESS_ROUTES,

@@ -16,19 +16,59 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { ModelPrice } from "../../gateway/accounts/ledger/money.ts";
 import type { ModelHealth } from "../../gateway/upstream/model_health.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { csvOf, csvReply } from "./csv.ts";
 import { type Column, DataTable } from "./data_table.tsx";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 
-/** The route of the models. */
-export const MODELS_PAGE: AccountPageRoute = {
+/** The models, and the same as a file. */
+export const MODELS_PAGES: readonly AccountPageRoute[] = [{
+  access: "page",
+  area: "account",
+  permission: "look",
+  method: "GET",
+  path: "/console/models.csv",
+  handle: modelsCsv,
+}, {
   access: "page",
   area: "account",
   permission: "look",
   method: "GET",
   path: "/console/models",
   handle: modelsPage,
-};
+}];
+
+const COLUMNS = [
+  "model",
+  "may_be_called",
+  "refusal",
+  "health",
+  "input_micro_usd",
+  "cache_read_micro_usd",
+  "cache_write_micro_usd",
+  "output_micro_usd",
+  "context_tokens",
+];
+
+async function modelsCsv(
+  { gateway: { admin, models, now } }: RouteContext,
+  { holder }: AccountVisit,
+): Promise<HttpReply> {
+  const found = await accountModels(admin, models, holder, now());
+  const rows = found.map(({ model, refusal, health }): JsonObject => ({
+    model: model.id,
+    may_be_called: refusal === undefined,
+    refusal,
+    health,
+    input_micro_usd: model.price.input,
+    cache_read_micro_usd: model.price.cacheRead,
+    cache_write_micro_usd: model.price.cacheWrite,
+    output_micro_usd: model.price.output,
+    context_tokens: model.contextTokens,
+  }));
+  return await csvReply("models", csvOf(COLUMNS, [rows]));
+}
 
 const PRICES: readonly (readonly [name: string, part: keyof ModelPrice])[] = [
   ["Input", "input"],
@@ -50,6 +90,7 @@ async function modelsPage(
       title: "Models",
       about:
         "Prices in dollars per million tokens. A call is charged at the price of its moment.",
+      actions: <a class="button" href="/console/models.csv">CSV</a>,
     },
     <section class="card">
       <DataTable<AccountModel>

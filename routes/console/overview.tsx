@@ -22,6 +22,7 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
 import { DataTable, Foreign } from "./data_table.tsx";
+import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
 import { LimitCards } from "./limit_cards.tsx";
 import { countText, Money } from "./money.tsx";
@@ -64,6 +65,7 @@ async function overviewPage(
   const plan = await admin.plans.get(account.planId);
   const today = dayOf(nowMs);
   const month = { ...scope, fromDay: dayOf(nowMs - 29 * DAY_MS), toDay: today };
+  const days = { from: month.fromDay, to: month.toDay };
   const { totals } = await admin.usage({ ...month, by: [] });
   const state = await admin.state(visit.holder);
   const todayMicroUsd = state.account.use.used.day.microUsd;
@@ -97,6 +99,7 @@ async function overviewPage(
         plan={plan}
         todayMicroUsd={todayMicroUsd}
         state={state}
+        seesAccount={scope.keyId === undefined}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -112,12 +115,19 @@ async function overviewPage(
             </div>
             <p>
               <span class="stat">
-                <Money
-                  microUsd={totals.microUsd}
-                  estimated={(totals.estimatedMicroUsd ?? 0) > 0}
-                />
+                <a href={usageLink("/console", days, "model")}>
+                  <Money
+                    microUsd={totals.microUsd}
+                    estimated={(totals.estimatedMicroUsd ?? 0) > 0}
+                  />
+                </a>
               </span>{" "}
-              <span class="soft">in {countText(totals.requests)} calls</span>
+              <span class="soft">
+                in{" "}
+                <a href={callsLink("/console", days)}>
+                  {countText(totals.requests)} calls
+                </a>
+              </span>
             </p>
             {await dayPlot(
               admin,
@@ -161,6 +171,8 @@ interface State {
   readonly plan: Plan;
   readonly todayMicroUsd: number;
   readonly state: CredentialState;
+  /** False: the visitor's usage pages have one key's figures only. */
+  readonly seesAccount: boolean;
   readonly nowMs: number;
 }
 
@@ -214,7 +226,7 @@ function untilMidnight(nowMs: number): number {
 }
 
 function StateCards(
-  { account, plan, todayMicroUsd, state, nowMs }: State,
+  { account, plan, todayMicroUsd, state, seesAccount, nowMs }: State,
 ): JSX.Element {
   const { spendPerDayMicroUsd: dayLimit } = plan;
   return (
@@ -238,7 +250,18 @@ function StateCards(
       <section class="card">
         <span class="label">Today (UTC)</span>
         <span class="stat">
-          <Money microUsd={todayMicroUsd} />
+          {seesAccount
+            ? (
+              <a
+                href={usageLink("/console", {
+                  from: dayOf(nowMs),
+                  to: dayOf(nowMs),
+                }, "model")}
+              >
+                <Money microUsd={todayMicroUsd} />
+              </a>
+            )
+            : <Money microUsd={todayMicroUsd} />}
         </span>
         {dayLimit === undefined ? <p class="soft">no daily limit</p> : (
           <>

@@ -16,7 +16,12 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../route.ts";
 import { sessionCookie } from "./cookies.ts";
-import { MAX_FORM_BYTES, MAX_OPEN_FORM_BYTES, readForm } from "./form.ts";
+import {
+  MAX_FORM_BYTES,
+  MAX_OPEN_FORM_BYTES,
+  readFileForm,
+  readForm,
+} from "./form.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
 /** Whether a path belongs to the console: errors there are pages. */
@@ -104,13 +109,15 @@ async function visitOf(
   const secret = sessionCookie(context, door);
   const session = secret === undefined
     ? undefined
-    : await place.session(door, secret);
+    : await place.session(door, secret, route.isBackground !== true);
   if (secret === undefined || session === undefined) throw signInFirst();
   const formToken = formTokenOf(secret);
   if (route.method === "GET") {
     return { session, formToken, form: new URLSearchParams() };
   }
-  const form = await readForm(context, MAX_FORM_BYTES);
+  const form = route.area === "operator" && route.maxFileBytes !== undefined
+    ? await readFileForm(context, route.maxFileBytes)
+    : await readForm(context, MAX_FORM_BYTES);
   const sent = form.get("form_token") ?? "";
   // Only texts of the same length in bytes can be compared in constant time.
   if (!/^[\da-f]{32}$/.test(sent) || !hashesEqual(sent, formToken)) {

@@ -7,23 +7,24 @@
  * @module
  */
 import type { JSX } from "./jsx.d.ts";
-import type {
-  UsageQuery,
-  UsageReport,
-} from "../../gateway/accounts/repositories/usage_report.ts";
+import { ROLL_UP_SUMS } from "../../gateway/accounts/records.ts";
+import type { UsageQuery } from "../../gateway/accounts/repositories/usage_report.ts";
 import {
   type AccountScope,
   scopeOf,
 } from "../../gateway/admin/account_scope.ts";
+import { compareUsage } from "../../gateway/admin/usage_comparison.ts";
 import { usageJson } from "../../gateway/admin/usage.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
-import { csvOf, csvReply } from "./csv.ts";
+import { csvOf, csvReply, pagesOf } from "./csv.ts";
 import { dayPlot, keyNames } from "./day_plot.tsx";
+import { type FigureFilters, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
+import { Comparison } from "./usage_comparison.tsx";
 import { type UsageBy, UsageTable } from "./usage_table.tsx";
 
 /** Usage pages, and their figures as a file. */
@@ -52,11 +53,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The filters of a usage page. */
 interface Chosen {
-  readonly from: string;
-  readonly to: string;
   readonly by: UsageBy;
-  readonly model?: string;
-  readonly key?: string;
+  /** Days, and what the figures add up. */
+  readonly filters: FigureFilters;
 }
 
 function chosenOf({ query, gateway }: RouteContext): Chosen {
@@ -72,26 +71,34 @@ function chosenOf({ query, gateway }: RouteContext): Chosen {
   ) {
     throw invalidField("by", "must be day, model, key, user or account");
   }
-  const model = query.get("model") ?? "";
-  const key = query.get("key") ?? "";
+  const text = (name: string): Readonly<Record<string, string>> => {
+    const value = query.get(name)?.trim() ?? "";
+    return value === "" ? {} : { [name]: value };
+  };
   return {
-    from: day("from", nowMs - 29 * DAY_MS),
-    to: day("to", nowMs),
     by,
-    ...(model === "" ? {} : { model }),
-    ...(key === "" ? {} : { key }),
+    filters: {
+      from: day("from", nowMs - 29 * DAY_MS),
+      to: day("to", nowMs),
+      ...text("account"),
+      ...text("key"),
+      ...text("model"),
+      ...text("user"),
+    },
   };
 }
 
 function usageQueryOf(
-  chosen: Chosen,
+  { from, to, account, key, model, user }: FigureFilters,
   scope: Partial<AccountScope>,
 ): UsageQuery {
   return {
-    fromDay: chosen.from,
-    toDay: chosen.to,
-    ...(chosen.model === undefined ? {} : { model: chosen.model }),
-    ...(chosen.key === undefined ? {} : { keyId: chosen.key }),
+    fromDay: from,
+    toDay: to,
+    ...(account === undefined ? {} : { accountId: account }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(model === undefined ? {} : { model }),
+    ...(user === undefined ? {} : { user }),
     // A key sees its own usage, whatever the address asks for.
     ...scope,
   };
@@ -105,6 +112,12 @@ const BY_NAMES: Readonly<Record<UsageBy, string>> = {
   user: "By end user",
 };
 
+/** The end users of all accounts may be as many as the calls. */
+function requireOneAccount(by: UsageBy, query: UsageQuery): void {
+  if (by !== "user" || query.accountId !== undefined) return;
+  throw invalidField("account", "choose one: end users belong to an account");
+}
+
 /** A page of usage; without an account in `scope` that of all accounts. */
 export async function usagePage(
   context: RouteContext,
@@ -112,20 +125,41 @@ export async function usagePage(
   scope: Partial<AccountScope>,
   base: string,
 ): Promise<HttpReply> {
-  const { admin } = context.gateway;
+  const { admin, models: { models } } = context.gateway;
   const chosen = chosenOf(context);
-  const query = usageQueryOf(chosen, scope);
-  const { by } = chosen;
+  const atId = context.query.get("at") ?? "";
+  const at = models.find(({ id }) => id === atId);
+  if (atId !== "" && at === undefined) {
+    throw invalidField("at", "is no model of this gateway");
+  }
+  const { by, filters } = chosen;
+  const query = usageQueryOf(filters, scope);
+  requireOneAccount(by, query);
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
   const names = await keyNames(admin, scope);
   const choices: readonly UsageBy[] = scope.accountId === undefined
-    ? ["day", "account", "model", "key", "user"]
+    ? [
+      "day",
+      "account",
+      "model",
+      "key",
+      ...(filters.account === undefined ? [] : ["user" as const]),
+    ]
     : scope.keyId === undefined
     ? ["day", "model", "key", "user"]
     : ["day", "model", "user"];
-  const search = new URLSearchParams({ ...chosen });
+  const csv = usageLink(base, filters, by).replace("/usage?", "/usage.csv?");
   const { totals } = report;
   const estimated = totals.estimatedMicroUsd ?? 0;
+  const text = (
+    name: "account" | "key" | "model" | "user",
+    title: string,
+  ): JSX.Element => (
+    <label>
+      {title}
+      <input name={name} value={filters[name] ?? ""} placeholder="all" />
+    </label>
+  );
   return page(
     context,
     visit,
@@ -133,41 +167,30 @@ export async function usagePage(
       title: "Usage",
       about: "Days and sums are in UTC, as the books and the day's limit are.",
       nav: `${base}/usage`,
-      actions: <a class="button" href={`${base}/usage.csv?${search}`}>CSV</a>,
+      actions: <a class="button" href={csv}>CSV</a>,
     },
     <>
       <form class="card row" action={`${base}/usage`}>
         <label>
           From (UTC)
-          <input type="date" name="from" value={chosen.from} />
+          <input type="date" name="from" value={filters.from} />
         </label>
         <label>
           To (UTC)
-          <input type="date" name="to" value={chosen.to} />
+          <input type="date" name="to" value={filters.to} />
         </label>
         <input type="hidden" name="by" value={by} />
-        <label>
-          Model
-          <input name="model" value={chosen.model ?? ""} placeholder="all" />
-        </label>
-        {scope.keyId === undefined
-          ? (
-            <label>
-              Key
-              <input name="key" value={chosen.key ?? ""} placeholder="all" />
-            </label>
-          )
-          : null}
+        {scope.accountId === undefined ? text("account", "Account") : null}
+        {text("model", "Model")}
+        {scope.keyId === undefined ? text("key", "Key") : null}
+        {text("user", "End user")}
         <button class="main" type="submit">Apply</button>
       </form>
       <p class="acts">
         {choices.map((one) => (
           <a
             class={one === by ? "button main" : "button"}
-            href={`${base}/usage?${new URLSearchParams({
-              ...chosen,
-              by: one,
-            })}`}
+            href={usageLink(base, filters, one)}
             aria-current={one === by ? "true" : undefined}
           >
             {BY_NAMES[one]}
@@ -222,9 +245,19 @@ export async function usagePage(
                 by={by}
                 names={names}
                 base={base}
-                chosen={chosen}
+                filters={filters}
+                hasLedger={visit.session.kind !== "key"}
               />
             </section>
+            <Comparison
+              base={base}
+              filters={filters}
+              by={by}
+              models={models}
+              result={at === undefined
+                ? undefined
+                : await compareUsage(admin, query, at)}
+            />
           </>
         )}
     </>,
@@ -245,28 +278,26 @@ function Sum(
   );
 }
 
+const USAGE_COLUMNS: readonly string[] = Object.values(ROLL_UP_SUMS)
+  .map(({ json }) => json);
+
 /** The figures of a usage page as a file, every line of them. */
 export function usageCsv(
   context: RouteContext,
   scope: Partial<AccountScope>,
 ): Promise<HttpReply> {
-  const chosen = chosenOf(context);
-  const query = usageQueryOf(chosen, scope);
+  const { by, filters } = chosenOf(context);
+  const query = usageQueryOf(filters, scope);
+  requireOneAccount(by, query);
   const { admin } = context.gateway;
   return csvReply(
-    `usage-${chosen.from}-${chosen.to}-by-${chosen.by}`,
-    csvOf((async function* () {
-      let after: string | undefined;
-      do {
-        const report: UsageReport = await admin.usage({
-          ...query,
-          by: [chosen.by],
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
-        yield report.data.map(usageJson);
-        after = report.next;
-      } while (after !== undefined);
-    })()),
+    `usage-${filters.from}-${filters.to}-by-${by}`,
+    csvOf(
+      [by, ...USAGE_COLUMNS],
+      pagesOf(
+        (page) => admin.usage({ ...query, by: [by], ...page }),
+        usageJson,
+      ),
+    ),
   );
 }

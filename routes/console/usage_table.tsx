@@ -5,32 +5,44 @@
  *
  * @module
  */
-import type { JSX } from "./jsx.d.ts";
+import type { Children, JSX } from "./jsx.d.ts";
 import type {
   UsageLine,
   UsageReport,
 } from "../../gateway/accounts/repositories/usage_report.ts";
 import { DataTable, Foreign } from "./data_table.tsx";
+import {
+  callsLink,
+  type FigureFilters,
+  ledgerLink,
+  usageLink,
+} from "./figure_links.ts";
 import { countText, decimalsOf, Money } from "./money.tsx";
 
 /** What a usage page groups by. */
 export type UsageBy = "day" | "model" | "key" | "user" | "account";
 
+const MAX_LINES = 100;
+
 /** Lines with their sum. */
 export function UsageTable(
-  { report, by, names, base, chosen }: {
+  { report, by, names, base, filters, hasLedger }: {
     readonly report: UsageReport;
     readonly by: UsageBy;
     readonly names: ReadonlyMap<string, string>;
     readonly base: string;
-    readonly chosen: { readonly from: string; readonly to: string };
+    readonly filters: FigureFilters;
+    /** Whether the visitor may see the ledger. */
+    readonly hasLedger: boolean;
   },
 ): JSX.Element {
   const { data, totals } = report;
   const decimals = decimalsOf([totals.microUsd]);
+  const sum = <Money microUsd={totals.microUsd} decimals={decimals} />;
+  // More lines would take longer to render than other requests should wait.
   const rows = by === "day"
     ? data.toReversed()
-    : data.toSorted((a, b) => b.microUsd - a.microUsd);
+    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
   const heading = {
     day: "Day",
     model: "Model",
@@ -38,59 +50,66 @@ export function UsageTable(
     user: "End user",
     account: "Account",
   };
-  const linkOf = (line: UsageLine): JSX.Element => {
-    const search = new URLSearchParams({ from: chosen.from, to: chosen.to });
+  const filtersOf = (line: UsageLine): FigureFilters => ({
+    ...filters,
+    ...(line.day === undefined ? {} : { from: line.day, to: line.day }),
+    ...(line.accountId === undefined ? {} : { account: line.accountId }),
+    ...(line.keyId === undefined ? {} : { key: line.keyId }),
+    ...(line.model === undefined ? {} : { model: line.model }),
+    ...(line.user === undefined ? {} : { user: line.user }),
+  });
+  const textOf = (line: UsageLine): JSX.Element => {
     switch (by) {
       case "day":
-        return (
-          <a
-            href={`${base}/usage?from=${line.day}&to=${line.day}&by=model`}
-          >
-            {line.day ?? ""}
-          </a>
-        );
+        return <>{line.day ?? ""}</>;
       case "model":
-        search.set("model", line.model ?? "");
-        return (
-          <a href={`${base}/usage?${search}`}>
-            <Foreign text={line.model ?? ""} />
-          </a>
-        );
+        return <Foreign text={line.model ?? ""} />;
       case "key":
-        search.set("key", line.keyId ?? "");
         return (
-          <a href={`${base}/usage?${search}`}>
-            <Foreign text={names.get(line.keyId ?? "") ?? line.keyId ?? ""} />
-          </a>
+          <Foreign text={names.get(line.keyId ?? "") ?? line.keyId ?? ""} />
         );
       case "account":
-        return (
-          <a
-            href={`${base}/accounts/${
-              encodeURIComponent(line.accountId ?? "")
-            }`}
-          >
-            <Foreign text={line.accountId ?? ""} />
-          </a>
-        );
+        return <Foreign text={line.accountId ?? ""} />;
       case "user":
         return line.user === "" || line.user === undefined
           ? <span class="soft">none given</span>
           : <Foreign text={line.user} />;
     }
   };
+  /** No filter selects the calls without an end user. */
+  const linked = (
+    line: UsageLine,
+    link: (filters: FigureFilters) => string,
+    text: Children,
+  ): Children =>
+    line.user === "" ? text : <a href={link(filtersOf(line))}>{text}</a>;
+  const next = by === "day" ? "model" : "day";
   return (
     <>
       <DataTable
         name={`Usage by ${by}`}
         rows={rows}
         columns={[
-          { name: heading[by], cell: linkOf, sum: "Sum" },
+          {
+            name: heading[by],
+            cell: (line) =>
+              linked(line, (of) => usageLink(base, of, next), textOf(line)),
+            sum: "Sum",
+          },
           {
             name: "Calls",
             number: true,
-            cell: (line) => countText(line.requests),
-            sum: countText(totals.requests),
+            cell: (line) =>
+              linked(
+                line,
+                (of) => callsLink(base, of),
+                countText(line.requests),
+              ),
+            sum: (
+              <a href={callsLink(base, filters)}>
+                {countText(totals.requests)}
+              </a>
+            ),
           },
           {
             name: "Input",
@@ -125,23 +144,35 @@ export function UsageTable(
           {
             name: "Cost",
             number: true,
-            cell: (line) => (
-              <Money
-                microUsd={line.microUsd}
-                decimals={decimals}
-                estimated={(line.estimatedMicroUsd ?? 0) > 0}
-              />
-            ),
-            sum: <Money microUsd={totals.microUsd} decimals={decimals} />,
+            cell: (line) => {
+              const amount = (
+                <Money
+                  microUsd={line.microUsd}
+                  decimals={decimals}
+                  estimated={(line.estimatedMicroUsd ?? 0) > 0}
+                />
+              );
+              return hasLedger
+                ? linked(line, (of) => ledgerLink(base, of), amount)
+                : amount;
+            },
+            sum: hasLedger
+              ? <a href={ledgerLink(base, filters)}>{sum}</a>
+              : sum,
           },
         ]}
       />
-      {report.next === undefined ? null : (
-        <p class="soft">
-          The first {countText(data.length)}{" "}
-          lines; the sum is that of all of them. The CSV has every line.
-        </p>
-      )}
+      {report.next === undefined && rows.length === data.length
+        ? null
+        : (
+          <p class="soft">
+            The dearest {countText(rows.length)}
+            {report.next === undefined
+              ? ""
+              : ` of the first ${countText(data.length)}`}{" "}
+            lines; the sum is that of all of them. The CSV has every line.
+          </p>
+        )}
     </>
   );
 }

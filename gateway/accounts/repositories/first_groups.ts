@@ -17,6 +17,8 @@ export interface GroupSums {
 export interface FirstGroups {
   /** Adds numbers to a group. */
   add(key: GroupKey, sums: readonly number[]): void;
+  /** A group that at least as many precede as were wanted: those above it are of no use. */
+  bound(): GroupKey | undefined;
   /** The first groups in ascending order, at most as many as were wanted. */
   sorted(): readonly GroupSums[];
 }
@@ -47,6 +49,7 @@ export function firstGroups(count: number, after?: GroupKey): FirstGroups {
       groups.clear();
       for (const one of first) groups.set(one.key.join("\0"), one);
     },
+    bound: () => bound,
     sorted,
   };
 }

@@ -21,6 +21,10 @@ export interface LedgerQuery extends PageRequest {
   readonly accountId?: string;
   /** Entries of this key. */
   readonly keyId?: string;
+  /** Charges of this model. */
+  readonly model?: string;
+  /** Charges of this end user, by the client's own id. */
+  readonly user?: string;
   /** Only charges, or only top-ups. */
   readonly kind?: LedgerEntry["kind"];
   /** The entry of this request. */
@@ -59,12 +63,15 @@ export async function ledgerWalk(
   context: RepositoryContext,
   query: LedgerQuery,
 ): Promise<LedgerWalk> {
-  const { accountId, keyId, kind, requestId, fromMs, toMs } = query;
+  const { accountId, keyId, model, user, kind, requestId, fromMs, toMs } =
+    query;
   const bounds: Condition[] = [];
   const filters: Condition[] = [];
   if (requestId !== undefined) bounds.push(["request_id =", requestId]);
   if (accountId !== undefined) bounds.push(["account_id =", accountId]);
   if (keyId !== undefined) filters.push(["key_id =", keyId]);
+  if (model !== undefined) filters.push(["model =", model]);
+  if (user !== undefined) filters.push(["user_id =", user]);
   if (fromMs !== undefined) filters.push(["at_ms >=", fromMs]);
   if (toMs !== undefined) filters.push(["at_ms <", toMs]);
   const known = await coverage(context);

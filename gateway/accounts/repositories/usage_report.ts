@@ -6,21 +6,24 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
-import { firstGroups, type GroupKey } from "./first_groups.ts";
+import {
+  type FirstGroups,
+  firstGroups,
+  type GroupKey,
+} from "./first_groups.ts";
 import { HOURS_DAYS } from "../ledger/backfill.ts";
 import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,
-  pageLimit,
   type PageRequest,
   readRows,
   type RepositoryContext,
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
-import { recordFrom } from "../store/record_rows.ts";
-import { intOf, type SqlRow, textOf } from "../store/store.ts";
+import { recordFrom, rowOf } from "../store/record_rows.ts";
+import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
 import { usageSlices, type UsageWalk } from "./usage_slices.ts";
 
 /** A field to group usage by. */
@@ -77,6 +80,10 @@ export interface UsageReport extends ListPage<UsageLine> {
   readonly figuresFromDay?: string;
 }
 
+const PAGE_GROUPS = 100;
+/** Most groups of a page: a plot of a year needs more than a list. */
+const MAX_GROUPS = 10_000;
+
 const FIELDS: Readonly<Record<UsageGroup, keyof UsageLine>> = {
   day: "day",
   hour: "hour",
@@ -115,17 +122,23 @@ export async function reportUsage(
     ? undefined
     : cursorValues(query.after, by);
   const columns = Object.values(sums).map(({ column }) => column);
-  const limit = pageLimit(query);
+  const limit = Math.min(Math.max(1, query.limit ?? PAGE_GROUPS), MAX_GROUPS);
   const groups = firstGroups(limit + 1, after);
-  const totals: number[] = columns.map(() => 0);
+  const known = await totalsByDays(context, query, by, columns);
+  const totals: number[] = known ?? columns.map(() => 0);
   for await (const walk of walks(context, query, by, firstDay, lastDay)) {
-    for await (const rows of usageSlices(context, walk)) {
+    const needed = known === undefined
+      ? walk
+      : { ...walk, within: () => neededGroups(context, by, after, groups) };
+    for await (const rows of usageSlices(context, needed)) {
       for (const row of rows) {
         // Without a grouping, the sums of no rows are NULL.
         if (row["requests"] === null) continue;
         const numbers = columns.map((column) => intOf(row, column));
-        for (const [at, number] of numbers.entries()) {
-          totals[at] = (totals[at] ?? 0) + number;
+        if (known === undefined) {
+          for (const [at, number] of numbers.entries()) {
+            totals[at] = (totals[at] ?? 0) + number;
+          }
         }
         groups.add(by.map((group) => groupValue(row, group)), numbers);
       }
@@ -156,6 +169,55 @@ export async function reportUsage(
       ? {}
       : { figuresFromDay: dayText(figuresFrom) }),
   };
+}
+
+/**
+ * The totals of a report by end user from the days' sums, which are quick to add up, so that the
+ * rows of end users who are not on the page need not be read. Undefined where the days' sums do not
+ * have them.
+ */
+async function totalsByDays(
+  context: RepositoryContext,
+  query: UsageQuery,
+  by: readonly UsageGroup[],
+  columns: readonly string[],
+): Promise<number[] | undefined> {
+  if (!by.includes("user") || query.user !== undefined) return undefined;
+  const { after: _after, limit: _limit, ...whole } = query;
+  const { totals, figuresFromDay } = await reportUsage(context, {
+    ...whole,
+    by: [],
+  });
+  if (figuresFromDay !== undefined) return undefined;
+  const row = rowOf(ROLL_UP_SUMS, totals);
+  return columns.map((column) => Number(row[column] ?? 0));
+}
+
+/** Conditions that every group satisfies that may be on the page. */
+function neededGroups(
+  { store }: RepositoryContext,
+  by: readonly UsageGroup[],
+  after: GroupKey | undefined,
+  groups: FirstGroups,
+): readonly (readonly [string, SqlValue])[] {
+  const [group] = by;
+  if (group === undefined) return [];
+  const column = group === "day" || store.dialect.name === "sqlite"
+    ? COLUMNS[group]
+    // Groups are ordered by code units, whatever the database's collation.
+    : `${COLUMNS[group]} COLLATE "C"`;
+  const found: (readonly [string, SqlValue])[] = [];
+  for (
+    const [operator, value] of [
+      [">=", after?.[0]],
+      ["<=", groups.bound()?.[0]],
+    ] as const
+  ) {
+    // From here on, the order of code units is not that of UTF-8.
+    if (value === undefined || /[\ud800-\uffff]/.test(String(value))) continue;
+    found.push([`${column} ${operator}`, value]);
+  }
+  return found;
 }
 
 /** End users are only in `usage_daily`, which has fewer sums. */

@@ -20,6 +20,11 @@ export interface UsageWalk {
   readonly last?: number;
   /** Other columns with the value that a row must have. */
   readonly filters: readonly (readonly [column: string, value: string])[];
+  /** Further conditions, asked before each slice: a report needs ever fewer groups. */
+  readonly within?: () => readonly (readonly [
+    left: string,
+    value: SqlValue,
+  ])[];
   /** Columns of the result, in SQL. */
   readonly picks: readonly string[];
   /** Columns to group the rows of a slice by. */
@@ -28,6 +33,8 @@ export interface UsageWalk {
 
 /** Rows per slice. Postgres works in a process of its own: there only round trips count. */
 const SLICE_ROWS = { sqlite: 2000, postgres: 50_000 };
+/** The same of `usage_daily`, whose rows are not in the order of its index. */
+const USER_SLICE_ROWS = { sqlite: 1000, postgres: 50_000 };
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.
@@ -43,7 +50,10 @@ export async function* usageSlices(
   const groups = walk.groups.length === 0
     ? ""
     : `GROUP BY ${walk.groups.join(", ")}`;
-  const sliceRows = SLICE_ROWS[store.dialect.name];
+  const sliceRows =
+    (walk.table === "usage_daily" ? USER_SLICE_ROWS : SLICE_ROWS)[
+      store.dialect.name
+    ];
   let after: readonly SqlValue[] | undefined;
   for (;;) {
     const values: SqlValue[] = [];
@@ -74,6 +84,9 @@ export async function* usageSlices(
     } else if (last !== undefined) where.push(`${time} <= ${put(last)}`);
     for (const [column, value] of walk.filters) {
       where.push(`${column} = ${put(value)}`);
+    }
+    for (const [left, value] of walk.within?.() ?? []) {
+      where.push(`${left} ${put(value)}`);
     }
     yield await orUnavailable(() =>
       store.report(

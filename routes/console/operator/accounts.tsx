@@ -13,6 +13,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { FormToken, OnceField, page } from "../layout.tsx";
+import { listCsv } from "../list_csv.ts";
 import { countText, Money } from "../money.tsx";
 import { Moment } from "../moment.tsx";
 import { operationInput } from "../operation_input.ts";
@@ -34,6 +35,18 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: NAV,
     handle: listPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}.csv`,
+    handle: ({ gateway }) =>
+      listCsv(
+        "accounts",
+        ACCOUNT,
+        (page) => gateway.admin.accounts.list(page),
+      ),
   },
   {
     access: "page",
@@ -95,7 +108,12 @@ async function listPage(
     {
       title: "Accounts",
       nav: NAV,
-      actions: <a class="button main" href={`${NAV}/new`}>New account</a>,
+      actions: (
+        <>
+          <a class="button" href={`${NAV}.csv`}>CSV</a>
+          <a class="button main" href={`${NAV}/new`}>New account</a>
+        </>
+      ),
     },
     <section class="card">
       <DataTable

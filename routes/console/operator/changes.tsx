@@ -10,6 +10,7 @@ import {
   ACTIONS,
   ACTOR_KINDS,
   type ActorKind,
+  CHANGE,
   type ChangeRecord,
 } from "../../../gateway/accounts/changes/change.ts";
 import {
@@ -30,6 +31,9 @@ import { Moment } from "../moment.tsx";
 
 const NAV = "/console/operator/changes";
 const PAGE_LENGTH = 50;
+const COLUMNS: readonly string[] = Object.values(CHANGE).map(({ json }) =>
+  json
+);
 
 /** The list, and all of it as a file. */
 export const CHANGES_PAGES: readonly OperatorPageRoute[] = [
@@ -46,7 +50,7 @@ export const CHANGES_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: `${NAV}.csv`,
     handle: ({ gateway, query }) =>
-      csvReply("changes", csvOf(changeLines(gateway.admin, query))),
+      csvReply("changes", csvOf(COLUMNS, changeLines(gateway.admin, query))),
   },
 ];
 

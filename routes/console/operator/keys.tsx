@@ -7,12 +7,14 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { KEY } from "../../../gateway/accounts/records.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { RevokeForm } from "../key_changes.tsx";
 import { KeyState } from "../keys.tsx";
 import { page } from "../layout.tsx";
+import { listCsv } from "../list_csv.ts";
 import { Distance, Moment } from "../moment.tsx";
 import { operationInput } from "../operation_input.ts";
 import { runAdminOperation } from "../operations.ts";
@@ -28,6 +30,20 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: NAV,
     handle: listPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}.csv`,
+    handle: ({ gateway, query }) => {
+      const account = query.get("account") ?? "";
+      return listCsv("keys", KEY, (page) =>
+        gateway.admin.keys.list({
+          ...page,
+          ...(account === "" ? {} : { accountId: account }),
+        }));
+    },
   },
   {
     access: "page",
@@ -81,6 +97,14 @@ async function listPage(
       title: "Keys",
       about: "Of all accounts; keys are shown by hint.",
       nav: NAV,
+      actions: (
+        <a
+          class="button"
+          href={`${NAV}.csv?${new URLSearchParams({ account })}`}
+        >
+          CSV
+        </a>
+      ),
     },
     <>
       <form class="card row" action={NAV}>

@@ -5,7 +5,7 @@
  */
 import type { OperatorPageRoute } from "../../route.ts";
 import { callPage } from "../call_page.tsx";
-import { callsPage, findCall } from "../calls.tsx";
+import { callsFile, callsPage, findCall } from "../calls.tsx";
 import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
@@ -14,6 +14,7 @@ import { CHANGES_PAGES } from "./changes.tsx";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
+import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
 import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
@@ -27,15 +28,14 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${BASE}/usage`,
-    handle: (context, visit) =>
-      usagePage(context, visit, accountOf(context.query), BASE),
+    handle: (context, visit) => usagePage(context, visit, {}, BASE),
   },
   {
     access: "page",
     area: "operator",
     method: "GET",
     path: `${BASE}/usage.csv`,
-    handle: (context) => usageCsv(context, accountOf(context.query)),
+    handle: (context) => usageCsv(context, {}),
   },
   {
     access: "page",
@@ -43,6 +43,13 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: `${BASE}/calls`,
     handle: (context, visit) => callsPage(context, visit, {}, BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/calls.csv`,
+    handle: (context) => callsFile(context, {}),
   },
   {
     access: "page",
@@ -79,11 +86,6 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
   },
 ];
 
-function accountOf(query: URLSearchParams): { readonly accountId?: string } {
-  const account = query.get("account") ?? "";
-  return account === "" ? {} : { accountId: account };
-}
-
 /** The routes of the operators' pages. */
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
@@ -94,6 +96,7 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...ACCOUNTS_PAGES,
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
+  ...RECONCILE_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
   SETTINGS_PAGE,

@@ -13,6 +13,7 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { AuditNote } from "../audit_note.tsx";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { page } from "../layout.tsx";
+import { callsLink, usageLink } from "../figure_links.ts";
 import { countText, decimalsOf, Money } from "../money.tsx";
 import { seeOther } from "../see_other.ts";
 import { dayPlot } from "../day_plot.tsx";
@@ -36,6 +37,7 @@ export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
   },
 ];
 
+const BASE = "/console/operator";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function overviewPage(
@@ -49,6 +51,8 @@ async function overviewPage(
     new Date(atMs).toISOString().slice(0, 10);
   const today = { fromDay: day(nowMs), toDay: day(nowMs) };
   const month = { fromDay: day(nowMs - 29 * DAY_MS), toDay: day(nowMs) };
+  const todayDays = { from: today.fromDay, to: today.toDay };
+  const days = { from: month.fromDay, to: month.toDay };
   const { totals: todays } = await admin.usage({ ...today, by: [] });
   const { totals, data: accounts } = await admin.usage({
     ...month,
@@ -81,16 +85,28 @@ async function overviewPage(
         <section class="card">
           <span class="label">Today (UTC)</span>
           <span class="stat">
-            <Money microUsd={todays.microUsd} />
+            <a href={usageLink(BASE, todayDays, "account")}>
+              <Money microUsd={todays.microUsd} />
+            </a>
           </span>
-          <p class="soft">{countText(todays.requests)} calls</p>
+          <p class="soft">
+            <a href={callsLink(BASE, todayDays)}>
+              {countText(todays.requests)} calls
+            </a>
+          </p>
         </section>
         <section class="card">
           <span class="label">30 days</span>
           <span class="stat">
-            <Money microUsd={totals.microUsd} />
+            <a href={usageLink(BASE, days, "account")}>
+              <Money microUsd={totals.microUsd} />
+            </a>
           </span>
-          <p class="soft">{countText(totals.requests)} calls</p>
+          <p class="soft">
+            <a href={callsLink(BASE, days)}>
+              {countText(totals.requests)} calls
+            </a>
+          </p>
         </section>
         <section class="card">
           <span class="label">Under way</span>
@@ -148,16 +164,24 @@ async function overviewPage(
               {
                 name: "Calls",
                 number: true,
-                cell: ({ requests }) => countText(requests),
+                cell: ({ accountId: account = "", requests }) => (
+                  <a href={callsLink(BASE, { ...days, account })}>
+                    {countText(requests)}
+                  </a>
+                ),
               },
               {
                 name: "Cost",
                 number: true,
-                cell: ({ microUsd }) => (
-                  <Money
-                    microUsd={microUsd}
-                    decimals={decimalsOf(top.map((one) => one.microUsd))}
-                  />
+                cell: ({ accountId: account = "", microUsd }) => (
+                  <a href={usageLink(BASE, { ...days, account }, "model")}>
+                    <Money
+                      microUsd={microUsd}
+                      decimals={decimalsOf(top.map((one) =>
+                        one.microUsd
+                      ))}
+                    />
+                  </a>
                 ),
               },
             ]}

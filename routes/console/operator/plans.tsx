@@ -13,6 +13,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { FormToken, OnceField, page } from "../layout.tsx";
+import { listCsv } from "../list_csv.ts";
 import { countText, Money } from "../money.tsx";
 import { operationInput } from "../operation_input.ts";
 import { runAdminOperation } from "../operations.ts";
@@ -30,6 +31,14 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     method: "GET",
     path: NAV,
     handle: listPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}.csv`,
+    handle: ({ gateway }) =>
+      listCsv("plans", PLAN, (page) => gateway.admin.plans.list(page)),
   },
   {
     access: "page",
@@ -138,7 +147,12 @@ async function listPage(
       title: "Plans",
       about: "Limits and models of the accounts on them.",
       nav: NAV,
-      actions: <a class="button main" href={`${NAV}/new`}>New plan</a>,
+      actions: (
+        <>
+          <a class="button" href={`${NAV}.csv`}>CSV</a>
+          <a class="button main" href={`${NAV}/new`}>New plan</a>
+        </>
+      ),
     },
     <section class="card">
       <DataTable

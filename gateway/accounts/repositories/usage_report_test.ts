@@ -1,0 +1,89 @@
+/** Reports by end user, page by page, on every store. */
+import assert from "node:assert/strict";
+import { createAdmin } from "./admin.ts";
+import type { UsageLine } from "./usage_report.ts";
+import { postgresAt, SQLITE } from "../testing/stores.ts";
+import { type PastCharge, storeCharges } from "../testing/stored_charges.ts";
+
+const SERVER = Deno.env.get("TEST_POSTGRES_URL");
+const PRICE = { input: 1_000_000, cacheRead: 1, cacheWrite: 1, output: 1 };
+const DAY_MS = 86_400_000;
+/** Ids whose order depends on the collation, or on the encoding. */
+const ODD = ["", "a", "A", "Z", "é", "z", "_", "\ufffd", "\ud83d\ude00", "-a"];
+
+function chargeAt(at: number): PastCharge {
+  const user = at % 9 === 0
+    ? ODD[at / 9 % ODD.length] ?? ""
+    : `user ${at * 7919 % 700}`;
+  return {
+    requestId: `req_${at}`,
+    keyId: `key_${at % 3}`,
+    model: `model_${at % 2}`,
+    ...(user === "" ? {} : { user }),
+    tokens: { input: at, cacheRead: 0, cacheWrite: 0, output: 0 },
+    price: PRICE,
+    atMs: DAY_MS * 20_000 + Math.floor(at / 150) * DAY_MS,
+  };
+}
+
+for (
+  const store of [SQLITE, ...(SERVER === undefined ? [] : [postgresAt(SERVER)])]
+) {
+  Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all`, async () => {
+    await using database = await store.createDatabase();
+    const opened = await database.open();
+    try {
+      const charges = Array.from({ length: 3000 }, (_, at) => chargeAt(at));
+      await storeCharges(opened, charges);
+      const admin = createAdmin({
+        store: opened,
+        now: () => DAY_MS * 20_020,
+        onChange: () => {},
+        knowsModel: () => true,
+      });
+      for (
+        const by of [["user"], ["user", "model"], ["day", "user"]] as const
+      ) {
+        const expected = new Map<string, number>();
+        for (const { user = "", model, tokens, atMs } of charges) {
+          const day = new Date(atMs).toISOString().slice(0, 10);
+          const key = JSON.stringify(
+            by.map((name) => ({ user, model, day })[name]),
+          );
+          expected.set(key, (expected.get(key) ?? 0) + tokens.input);
+        }
+        for (const limit of [40, 1000]) {
+          const found: UsageLine[] = [];
+          let after: string | undefined;
+          do {
+            const report = await admin.usage({
+              accountId: "default",
+              by,
+              limit,
+              ...(after === undefined ? {} : { after }),
+            });
+            assert.equal(report.totals.requests, 3000);
+            assert.equal(report.totals.inputTokens, 3000 * 2999 / 2);
+            found.push(...report.data);
+            after = report.next;
+          } while (after !== undefined && found.length < 400);
+          const keys = found.map((line) =>
+            JSON.stringify(by.map((name) => line[name]))
+          );
+          const ordered = [...expected.keys()].map((key): string[] =>
+            JSON.parse(key)
+          ).sort((a, b) => {
+            const at = a.findIndex((one, at) => one !== b[at]);
+            return (a[at] ?? "") < (b[at] ?? "") ? -1 : 1;
+          }).slice(0, keys.length).map((key) => JSON.stringify(key));
+          assert.deepEqual(keys, ordered);
+          for (const [at, key] of keys.entries()) {
+            assert.equal(found[at]?.inputTokens, expected.get(key));
+          }
+        }
+      }
+    } finally {
+      await opened.close();
+    }
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Writes charges into a store, with their roll-ups, as calls of the past left them.
+ *
+ * @module
+ */
+import { costMicroUsd, type ModelPrice, type Tokens } from "../ledger/money.ts";
+import { addLedgerDays } from "../store/ledger_day_rows.ts";
+import { insertEntries, type NewEntry } from "../store/ledger_rows.ts";
+import { addUsage } from "../store/usage_rows.ts";
+import type { Store } from "../store/store.ts";
+
+/** A call that was settled; absent fields have usual values. */
+export interface PastCharge {
+  readonly requestId: string;
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly model: string;
+  readonly user?: string;
+  readonly tokens: Tokens;
+  readonly price: ModelPrice;
+  readonly estimated?: boolean;
+  readonly atMs: number;
+}
+
+/** Writes the charges, the oldest first. */
+export async function storeCharges(
+  store: Store,
+  charges: readonly PastCharge[],
+): Promise<void> {
+  const entries = charges.map((charge): NewEntry => ({
+    type: "charge",
+    balanceModel: "",
+    atMs: charge.atMs,
+    call: {
+      requestId: charge.requestId,
+      accountId: charge.accountId ?? "default",
+      keyId: charge.keyId ?? "key_1",
+      model: charge.model,
+      ...(charge.user === undefined ? {} : { user: charge.user }),
+      inputTokens: charge.tokens.input,
+      maxOutputTokens: charge.tokens.output,
+      price: charge.price,
+      reservedMicroUsd: 0,
+      atMs: charge.atMs,
+    },
+    charge: {
+      tokens: charge.tokens,
+      reasoningTokens: 0,
+      estimated: charge.estimated === true,
+      ended: "complete",
+      costMicroUsd: costMicroUsd(charge.price, charge.tokens),
+    },
+  }));
+  const { dialect } = store;
+  for (let from = 0; from < entries.length; from += 1000) {
+    const some = entries.slice(from, from + 1000);
+    await store.write(async (sql) => {
+      await insertEntries(sql, dialect, some);
+      await addLedgerDays(sql, dialect, some);
+      await addUsage(sql, dialect, some);
+    });
+  }
+}

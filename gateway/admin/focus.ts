@@ -1,0 +1,134 @@
+/**
+ * Charges with the columns of FOCUS (FinOps Open Cost and Usage Specification, focus.finops.org): a
+ * line per call and kind of token. The costs of a call's lines add up to its charge.
+ *
+ * @module
+ */
+import { explainCharge } from "../accounts/ledger/explanation.ts";
+import type { LedgerEntry } from "../accounts/records.ts";
+import { csvCell } from "../accounts/repositories/ledger_report.ts";
+
+const METERS = {
+  input: "Input tokens",
+  cache_read: "Cache read tokens",
+  cache_write: "Cache write tokens",
+  output: "Output tokens",
+};
+
+/** Columns of a line, in the order of the file. */
+const COLUMNS = [
+  "BilledCost",
+  "BillingAccountId",
+  "BillingCurrency",
+  "BillingPeriodStart",
+  "BillingPeriodEnd",
+  "ChargeCategory",
+  "ChargeDescription",
+  "ChargeFrequency",
+  "ChargePeriodStart",
+  "ChargePeriodEnd",
+  "ConsumedQuantity",
+  "ConsumedUnit",
+  "ContractedCost",
+  "EffectiveCost",
+  "ListCost",
+  "ListUnitPrice",
+  "PricingCategory",
+  "PricingQuantity",
+  "PricingUnit",
+  "ProviderName",
+  "PublisherName",
+  "InvoiceIssuerName",
+  "ResourceId",
+  "ResourceType",
+  "ServiceCategory",
+  "ServiceName",
+  "ServiceSubcategory",
+  "SkuId",
+  "SkuMeter",
+  "SkuPriceId",
+  "SubAccountId",
+  "x_Model",
+  "x_TokenType",
+  "x_User",
+  "x_Estimated",
+] as const;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SELLER = "Model Gateway";
+
+/** The charges among the entries as CSV, the header line first; top-ups are payments, not costs. */
+export async function* focusCsv(
+  pages: AsyncGenerator<readonly LedgerEntry[], void, void>,
+): AsyncGenerator<string, void, void> {
+  yield `${COLUMNS.join(",")}\r\n`;
+  for await (const page of pages) {
+    yield page.flatMap(rowsOf).map((row) =>
+      `${COLUMNS.map((column) => csvCell(row[column])).join(",")}\r\n`
+    ).join("");
+  }
+}
+
+type Row = Readonly<Record<typeof COLUMNS[number], string | number | boolean>>;
+
+function rowsOf(entry: LedgerEntry): readonly Row[] {
+  const explained = explainCharge(entry);
+  if (explained === undefined) return [];
+  const parts = explained.parts.filter(({ tokens }) => tokens > 0);
+  // A charge is rounded up to a micro-dollar; its last line has the difference.
+  const rounding = BigInt(0 - entry.microUsd) * 1_000_000n - explained.picoUsd;
+  const atMs = entry.atMs;
+  const day = new Date(atMs - atMs % DAY_MS);
+  const month = (offset: number): string =>
+    new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + offset))
+      .toISOString();
+  const model = entry.model ?? "";
+  return parts.map(({ of, tokens, price, picoUsd }, at) => {
+    const cost = dollars(
+      picoUsd + (at === parts.length - 1 ? rounding : 0n),
+    );
+    return {
+      BilledCost: cost,
+      BillingAccountId: entry.accountId,
+      BillingCurrency: "USD",
+      BillingPeriodStart: month(0),
+      BillingPeriodEnd: month(1),
+      ChargeCategory: "Usage",
+      ChargeDescription: `${METERS[of]} of ${model}`,
+      ChargeFrequency: "Usage-Based",
+      ChargePeriodStart: day.toISOString(),
+      ChargePeriodEnd: new Date(day.getTime() + DAY_MS).toISOString(),
+      ConsumedQuantity: tokens,
+      ConsumedUnit: "Tokens",
+      ContractedCost: cost,
+      EffectiveCost: cost,
+      ListCost: cost,
+      ListUnitPrice: dollars(BigInt(price) * 1_000_000n),
+      PricingCategory: "Standard",
+      PricingQuantity: dollars(BigInt(tokens) * 1_000_000n),
+      PricingUnit: "1M Tokens",
+      ProviderName: SELLER,
+      PublisherName: SELLER,
+      InvoiceIssuerName: SELLER,
+      ResourceId: entry.requestId,
+      ResourceType: "Model call",
+      ServiceCategory: "AI and Machine Learning",
+      ServiceName: SELLER,
+      ServiceSubcategory: "Generative AI",
+      SkuId: model,
+      SkuMeter: METERS[of],
+      SkuPriceId: `${model}/${of}`,
+      SubAccountId: entry.keyId ?? "",
+      x_Model: model,
+      x_TokenType: of,
+      x_User: entry.user ?? "",
+      x_Estimated: entry.estimated,
+    };
+  });
+}
+
+/** A whole number of 10⁻¹² as a decimal, without zeros at the end. */
+function dollars(pico: bigint): string {
+  const text = String(pico).padStart(13, "0");
+  return `${text.slice(0, -12)}.${text.slice(-12)}`.replace(/\.?0+$/, "");
+}

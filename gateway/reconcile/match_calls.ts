@@ -1,0 +1,150 @@
+/**
+ * Compares a vendor's export that has a line per call with the charges of the ledger: which call has
+ * no line, which line has no call, which is there twice, which has another price.
+ *
+ * @module
+ */
+import type { LedgerEntry } from "../accounts/records.ts";
+import type { Tokens } from "../accounts/ledger/money.ts";
+import { type Causes, NO_CAUSES, PICO_PER_MICRO } from "./causes.ts";
+import type { InvoiceLine } from "./invoice.ts";
+import { tokensText, worths } from "./invoice_values.ts";
+
+/** A line, a call, or a pair of both that makes a difference. */
+export interface Finding {
+  readonly cause: keyof Causes;
+  /** Number of the line in the file; absent: the file has none. */
+  readonly line?: number;
+  /** The call in the ledger; absent: the ledger has none. */
+  readonly requestId?: string;
+  readonly tokens?: Tokens;
+  /** What it adds to the difference. */
+  readonly picoUsd: bigint;
+}
+
+/** A difference that is split by calls. */
+export interface CallSplit {
+  readonly causes: Causes;
+  readonly findings: readonly Finding[];
+}
+
+/** A line of the file, one of its repetitions. */
+interface Copy {
+  readonly line: InvoiceLine;
+  /** 0 for the first. */
+  readonly at: number;
+  readonly tokens: Tokens;
+  readonly picoUsd: bigint;
+}
+
+/**
+ * Pairs lines with charges of the same tokens. Undefined if fewer than half of the charges find a
+ * line: the file has no line per call.
+ */
+export function matchCalls(
+  charges: readonly LedgerEntry[],
+  lines: readonly InvoiceLine[],
+  price: Tokens,
+): CallSplit | undefined {
+  const open = new Map<string, LedgerEntry[]>();
+  for (const charge of charges) {
+    const place = tokensText(tokensOf(charge));
+    const same = open.get(place);
+    if (same === undefined) open.set(place, [charge]);
+    else same.push(charge);
+  }
+  const causes: Record<keyof Causes, bigint> = { ...NO_CAUSES };
+  const findings: Finding[] = [];
+  const add = (finding: Finding): void => {
+    causes[finding.cause] += finding.picoUsd;
+    if (finding.cause !== "rounding") findings.push(finding);
+  };
+  const unpaired: Copy[] = [];
+  let paired = 0;
+  for (const copy of copies(lines, price)) {
+    const charge = open.get(tokensText(copy.tokens))?.shift();
+    if (charge === undefined) {
+      unpaired.push(copy);
+      continue;
+    }
+    paired++;
+    const picoUsd = copy.picoUsd - costOf(charge);
+    const allowed = PICO_PER_MICRO + (copy.line.amount?.roundedBy ?? 0n);
+    add({
+      cause: picoUsd <= allowed && picoUsd >= -allowed
+        ? "rounding"
+        : "priceChanged",
+      line: copy.line.line,
+      requestId: charge.requestId,
+      tokens: copy.tokens,
+      picoUsd,
+    });
+  }
+  if (paired * 2 < charges.length) return undefined;
+  const left = [...open.values()].flat();
+  const estimated = left.filter((charge) => charge.estimated);
+  for (const copy of unpaired) {
+    const { line: { line }, tokens } = copy;
+    if (copy.at > 0) {
+      add({ cause: "doubled", line, tokens, picoUsd: copy.picoUsd });
+      continue;
+    }
+    const charge = estimated.shift();
+    add(
+      charge === undefined
+        ? { cause: "oursMissing", line, tokens, picoUsd: copy.picoUsd }
+        : {
+          cause: "oursEstimated",
+          line,
+          tokens,
+          requestId: charge.requestId,
+          picoUsd: copy.picoUsd - costOf(charge),
+        },
+    );
+  }
+  const alone = new Set(estimated);
+  for (const charge of left) {
+    if (charge.estimated && !alone.has(charge)) continue;
+    add({
+      cause: "theirsMissing",
+      requestId: charge.requestId,
+      tokens: tokensOf(charge),
+      picoUsd: -costOf(charge),
+    });
+  }
+  return { causes, findings };
+}
+
+/** First copies of all lines precede repetitions, which are doubled only if no charge is left. */
+function* copies(
+  lines: readonly InvoiceLine[],
+  price: Tokens,
+): Generator<Copy, void, void> {
+  const most = lines.reduce((max, { count }) => Math.max(max, count), 0);
+  for (let at = 0; at < most; at++) {
+    for (const line of lines) {
+      const { tokens, amount, count } = line;
+      if (at >= count || tokens === undefined) continue;
+      yield {
+        line,
+        at,
+        tokens,
+        picoUsd: amount?.picoUsd ??
+          worths(tokens, price).reduce((a, b) => a + b, 0n),
+      };
+    }
+  }
+}
+
+function tokensOf(charge: LedgerEntry): Tokens {
+  return {
+    input: charge.inputTokens,
+    cacheRead: charge.cacheReadTokens,
+    cacheWrite: charge.cacheWriteTokens,
+    output: charge.outputTokens,
+  };
+}
+
+function costOf({ microUsd }: LedgerEntry): bigint {
+  return BigInt(0 - microUsd) * PICO_PER_MICRO;
+}

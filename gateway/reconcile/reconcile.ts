@@ -1,0 +1,399 @@
+/**
+ * Compares a vendor's export with the books, by day and model.
+ *
+ * @module
+ */
+import { invalidField } from "../../translate/model/error.ts";
+import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
+import { parsePrice } from "../accounts/ledger/money.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
+import type { LedgerEntry } from "../accounts/records.ts";
+import type { Admin } from "../accounts/repositories/admin.ts";
+import { dayNumber } from "../accounts/repositories/days.ts";
+import type {
+  UsageLine,
+  UsageReport,
+} from "../accounts/repositories/usage_report.ts";
+import {
+  type Causes,
+  differenceOf,
+  NO_CAUSES,
+  type OwnSums,
+  PICO_PER_MICRO,
+  plusCauses,
+  splitDifference,
+  tolerance,
+} from "./causes.ts";
+import {
+  type Invoice,
+  type InvoiceLine,
+  readInvoice,
+  sumsOf,
+} from "./invoice.ts";
+import {
+  type BilledAmount,
+  NO_TOKENS,
+  plus,
+  tokensText,
+} from "./invoice_values.ts";
+import { type Finding, matchCalls } from "./match_calls.ts";
+import {
+  type PricedModel,
+  type VendorModels,
+  vendorModels,
+} from "./vendor_models.ts";
+
+/** What to compare. */
+export interface ReconcileQuery {
+  /** First day, in UTC; absent: that of the file. */
+  readonly fromDay?: string;
+  /** Last day, in UTC; absent: that of the file. */
+  readonly toDay?: string;
+  /**
+   * All models of this vendor are compared, so that one without a line is found; absent: those that
+   * the file names.
+   */
+  readonly vendor?: string;
+}
+
+/** A day and a model. */
+export interface ReconciledGroup {
+  readonly day: string;
+  /** Ids of the gateway's models; none: the gateway has no such model. */
+  readonly models: readonly string[];
+  /** As shown: the ids, or the vendor's name. */
+  readonly name: string;
+  readonly ours: OwnSums & { readonly estimatedCalls: number };
+  readonly theirs: {
+    readonly lines: number;
+    readonly tokens?: Tokens;
+    readonly amount?: BilledAmount;
+  };
+  readonly causes: Causes;
+  /** Whether there is a difference beyond rounding. */
+  readonly differs: boolean;
+}
+
+/** A comparison. */
+export interface Reconciliation {
+  readonly fromDay: string;
+  readonly toDay: string;
+  readonly columns: Readonly<Record<string, string>>;
+  /** Lines of the file that were compared. */
+  readonly lines: number;
+  /** Lines of other days. */
+  readonly linesOutside: number;
+  /** By day and model. */
+  readonly groups: readonly ReconciledGroup[];
+  /** Calls and lines behind the differences, at most {@linkcode MAX_FINDINGS}. */
+  readonly findings: readonly (Finding & {
+    readonly day: string;
+    readonly name: string;
+  })[];
+  readonly findingsLeftOff: number;
+  /** The books have sums from this day on only; absent: of all days. */
+  readonly figuresFromDay?: string;
+}
+
+/** Most days of a comparison. */
+const MAX_DAYS = 366;
+/** Most findings that are kept. */
+export const MAX_FINDINGS = 200;
+/** Most charges that are paired with lines. */
+const MAX_CHARGES = 200_000;
+
+/**
+ * Reads a vendor's export and compares it.
+ *
+ * @throws {ApiError} `invalid_request` naming the field, or the line and column of the file;
+ * `unavailable`; what `pieces` throws
+ */
+export async function reconcile(
+  admin: Admin,
+  models: readonly PricedModel[],
+  pieces: AsyncIterable<string>,
+  query: ReconcileQuery,
+): Promise<Reconciliation> {
+  const { vendor } = query;
+  const names = vendorModels(models, vendor);
+  if (vendor !== undefined && names.all.length === 0) {
+    throw invalidField("vendor", "serves no model of this gateway");
+  }
+  const invoice = await readInvoice(pieces);
+  const { fromDay, toDay } = period(invoice, query);
+  const wanted = vendor === undefined
+    ? new Set(invoice.groups.map(({ model }) => names.of(model).name))
+    : new Set([
+      ...names.all.map(({ name }) => name),
+      ...invoice.groups.map(({ model }) => names.of(model).name),
+    ]);
+  const places = new Map<string, Place>();
+  const placeOf = (day: string, { name, ids }: Group): Place => {
+    const key = `${day}\0${name}`;
+    const place = places.get(key) ?? { day, name, ids, own: [], lines: [] };
+    places.set(key, place);
+    return place;
+  };
+  let linesOutside = 0;
+  for (const { day, model, lines } of invoice.groups) {
+    if (day < fromDay || day > toDay) {
+      linesOutside += countOf(lines);
+      continue;
+    }
+    // Not by spreading: a group may have more lines than a call may have arguments.
+    const place = placeOf(day, names.of(model));
+    for (const line of lines) place.lines.push(line);
+  }
+  const figuresFromDay = await addOwn(
+    admin,
+    { fromDay, toDay },
+    (line) => {
+      const group = names.ofOwn(line.model ?? "");
+      if (wanted.has(group.name)) placeOf(line.day ?? "", group).own.push(line);
+    },
+  );
+  const compare = comparison(admin, models);
+  const groups: ReconciledGroup[] = [];
+  const findings:
+    (Finding & { readonly day: string; readonly name: string })[] = [];
+  let findingsLeftOff = 0;
+  const ordered = [...places.values()].toSorted((a, b) =>
+    a.day === b.day ? (a.name < b.name ? -1 : 1) : a.day < b.day ? -1 : 1
+  );
+  for (const place of ordered) {
+    const { group, found } = await compare(place);
+    groups.push(group);
+    for (const finding of found) {
+      if (findings.length >= MAX_FINDINGS) findingsLeftOff++;
+      else findings.push({ ...finding, day: place.day, name: place.name });
+    }
+    await nextTurn();
+  }
+  return {
+    fromDay,
+    toDay,
+    columns: invoice.columns,
+    lines: invoice.lines - linesOutside,
+    linesOutside,
+    groups,
+    findings,
+    findingsLeftOff,
+    ...(figuresFromDay === undefined ? {} : { figuresFromDay }),
+  };
+}
+
+type Group = ReturnType<VendorModels["of"]>;
+
+/** A day and a group of models, before it is compared. */
+interface Place {
+  readonly day: string;
+  readonly name: string;
+  readonly ids: readonly string[];
+  readonly own: UsageLine[];
+  readonly lines: InvoiceLine[];
+}
+
+function countOf(lines: readonly InvoiceLine[]): number {
+  return lines.reduce((sum, { count }) => sum + count, 0);
+}
+
+function period(
+  { groups }: Invoice,
+  { fromDay, toDay }: ReconcileQuery,
+): { readonly fromDay: string; readonly toDay: string } {
+  const days = groups.map(({ day }) => day);
+  const min = days.reduce<string | undefined>(
+    (a, b) => a === undefined || b < a ? b : a,
+    undefined,
+  );
+  const max = days.reduce<string | undefined>(
+    (a, b) => a === undefined || b > a ? b : a,
+    undefined,
+  );
+  const first = fromDay ?? min;
+  const last = toDay ?? max;
+  if (first === undefined || last === undefined) {
+    throw invalidField("file", "has no line with figures");
+  }
+  if (dayNumber("to", last) - dayNumber("from", first) >= MAX_DAYS) {
+    throw invalidField(
+      "file",
+      `covers more than ${MAX_DAYS} days, ${first} to ${last}: give from and to, or a shorter export`,
+    );
+  }
+  return { fromDay: first, toDay: last };
+}
+
+/** Reads the sums of the books. Returns the day that they begin with, if that is later. */
+async function addOwn(
+  admin: Admin,
+  days: { readonly fromDay: string; readonly toDay: string },
+  add: (line: UsageLine) => void,
+): Promise<string | undefined> {
+  let after: string | undefined;
+  for (;;) {
+    const report: UsageReport = await admin.usage({
+      ...days,
+      by: ["day", "model"],
+      limit: 1000,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const line of report.data) add(line);
+    if (report.next === undefined) return report.figuresFromDay;
+    after = report.next;
+  }
+}
+
+interface Compared {
+  readonly group: ReconciledGroup;
+  readonly found: readonly Finding[];
+}
+
+/** Compares places; the charges that it may read are limited in all. */
+function comparison(
+  admin: Admin,
+  models: readonly PricedModel[],
+): (place: Place) => Promise<Compared> {
+  let chargesLeft = MAX_CHARGES;
+  const splitByCalls = async (
+    place: Place,
+    ours: OwnSums,
+    price: Tokens,
+  ): Promise<ReturnType<typeof matchCalls>> => {
+    if (
+      ours.calls > chargesLeft || countOf(place.lines) * 2 < ours.calls ||
+      place.lines.some(({ tokens }) => tokens === undefined)
+    ) return undefined;
+    chargesLeft -= ours.calls;
+    return matchCalls(await chargesOf(admin, place), place.lines, price);
+  };
+  return async (place) => {
+    const { day, name, ids, lines } = place;
+    const ours = ownSums(place.own);
+    const theirs = { lines: countOf(lines), ...sumsOf(lines) };
+    const of = {
+      day,
+      name,
+      models: ids.length === 0 ? modelsIn(place) : ids,
+      ours,
+      theirs,
+    };
+    const total = theirs.amount?.picoUsd;
+    const isSameSize = total !== undefined &&
+      size(total - ours.picoUsd) <= tolerance(ours, lines);
+    const hasSameTokens = theirs.tokens === undefined ||
+      tokensText(theirs.tokens) === tokensText(ours.tokens);
+    if (isSameSize && hasSameTokens) {
+      const causes = { ...NO_CAUSES, rounding: total - ours.picoUsd };
+      return { group: { ...of, causes, differs: false }, found: [] };
+    }
+    const price = await priceOf(admin, models, place);
+    const byCalls = ours.calls === 0 || lines.length === 0
+      ? undefined
+      : await splitByCalls(place, ours, price);
+    const { causes, found } = byCalls === undefined
+      ? bySums(ours, lines, price)
+      : { causes: byCalls.causes, found: byCalls.findings };
+    const differs = !hasSameTokens ||
+      size(differenceOf(causes) - causes.rounding) > 0n;
+    return { group: { ...of, causes, differs }, found };
+  };
+}
+
+function bySums(
+  ours: OwnSums,
+  lines: readonly InvoiceLine[],
+  price: Tokens,
+): { readonly causes: Causes; readonly found: readonly Finding[] } {
+  const { causes, doubled } = splitDifference(ours, lines, price);
+  return {
+    causes,
+    found: doubled.map(({ line: { line, tokens }, picoUsd }) => ({
+      cause: "doubled",
+      line,
+      ...(tokens === undefined ? {} : { tokens }),
+      picoUsd,
+    })),
+  };
+}
+
+function ownSums(
+  own: readonly UsageLine[],
+): OwnSums & { readonly estimatedCalls: number } {
+  let tokens = NO_TOKENS;
+  for (const line of own) {
+    tokens = plus(tokens, {
+      input: line.inputTokens,
+      cacheRead: line.cacheReadTokens,
+      cacheWrite: line.cacheWriteTokens,
+      output: line.outputTokens,
+    });
+  }
+  const sum = (of: (line: UsageLine) => number): number =>
+    own.reduce((total, line) => total + of(line), 0);
+  return {
+    tokens,
+    calls: sum((line) => line.requests),
+    picoUsd: BigInt(sum((line) => line.microUsd)) * PICO_PER_MICRO,
+    estimatedCalls: sum((line) => line.estimatedRequests),
+    estimatedPicoUsd: BigInt(sum((line) => line.estimatedMicroUsd ?? 0)) *
+      PICO_PER_MICRO,
+  };
+}
+
+function dayBounds(
+  day: string,
+): { readonly fromMs: number; readonly toMs: number } {
+  const fromMs = Date.parse(`${day}T00:00:00Z`);
+  return { fromMs, toMs: fromMs + 24 * 60 * 60 * 1000 };
+}
+
+/** The price of the day's first charge; without one, that of today. */
+async function priceOf(
+  admin: Admin,
+  models: readonly PricedModel[],
+  place: Place,
+): Promise<ModelPrice> {
+  const { day, ids } = place;
+  for (const model of modelsIn(place)) {
+    const { data: [charge] } = await admin.ledger({
+      model,
+      kind: "charge",
+      ...dayBounds(day),
+      limit: 1,
+    });
+    if (charge?.price !== undefined) return parsePrice(charge.price);
+  }
+  return models.find(({ id }) => ids.includes(id))?.price ?? NO_TOKENS;
+}
+
+async function chargesOf(
+  admin: Admin,
+  place: Place,
+): Promise<readonly LedgerEntry[]> {
+  const charges: LedgerEntry[] = [];
+  for (const model of modelsIn(place)) {
+    for await (
+      const page of admin.allLedger({
+        model,
+        kind: "charge",
+        ...dayBounds(place.day),
+      })
+    ) charges.push(...page);
+  }
+  return charges;
+}
+
+/** Models of the place that the books have charges of. */
+function modelsIn({ own }: Place): readonly string[] {
+  return [...new Set(own.flatMap(({ model }) => model ?? []))];
+}
+
+function size(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+/** Sum of all parts. */
+export function sumOfCauses(groups: readonly ReconciledGroup[]): Causes {
+  return groups.reduce((sum, { causes }) => plusCauses(sum, causes), NO_CAUSES);
+}

@@ -1,0 +1,424 @@
+/** A vendor's export against the books. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ApiError } from "../../translate/model/error.ts";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { costMicroUsd } from "../accounts/ledger/money.ts";
+import { type Admin, createAdmin } from "../accounts/repositories/admin.ts";
+import { openStore } from "../accounts/store/open_store.ts";
+import {
+  type PastCharge,
+  storeCharges,
+} from "../accounts/testing/stored_charges.ts";
+import { readInvoice } from "./invoice.ts";
+import { reconcile, type ReconcileQuery } from "./reconcile.ts";
+import {
+  reconciliationJson,
+  reconciliationReply,
+} from "./reconciliation_json.ts";
+import type { PricedModel } from "./vendor_models.ts";
+
+const PRICE = {
+  input: 5_000_000,
+  cacheRead: 500_000,
+  cacheWrite: 6_250_000,
+  output: 25_000_000,
+};
+const MODELS: readonly PricedModel[] = [
+  {
+    id: "opus",
+    price: PRICE,
+    candidates: [{ vendor: "east", upstreamModel: "claude-opus" }],
+  },
+  {
+    id: "mini",
+    price: PRICE,
+    candidates: [{ vendor: "west", upstreamModel: "gpt-mini" }],
+  },
+];
+const DAY_MS = 86_400_000;
+const MONTH_MS = Date.UTC(2026, 9, 1);
+
+function chargeAt(at: number): PastCharge {
+  return {
+    requestId: `req_${String(at).padStart(6, "0")}`,
+    model: at % 2 === 0 ? "opus" : "mini",
+    tokens: {
+      input: 100 + at % 977,
+      cacheRead: at % 3 === 0 ? at % 511 : 0,
+      cacheWrite: 0,
+      output: 10 + at % 397,
+    },
+    price: PRICE,
+    atMs: MONTH_MS + Math.floor(at / 10_000 * 30 * DAY_MS),
+  };
+}
+
+function dayOf({ atMs }: PastCharge): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+const VENDOR_NAMES: Readonly<Record<string, string>> = {
+  opus: "claude-opus-20260528",
+  mini: "gpt-mini",
+};
+const HEAD =
+  "timestamp,model,input_tokens,cache_read_tokens,output_tokens,cost_usd";
+
+function lineOf(charge: PastCharge, factor: number = 1): string {
+  const { tokens } = charge;
+  const micro = costMicroUsd(PRICE, tokens) * factor;
+  return [
+    new Date(charge.atMs).toISOString(),
+    VENDOR_NAMES[charge.model],
+    tokens.input,
+    tokens.cacheRead,
+    tokens.output,
+    (micro / 1e6).toFixed(6),
+  ].join(",");
+}
+
+async function* inPieces(text: string): AsyncGenerator<string, void, void> {
+  for (let at = 0; at < text.length; at += 10_000) {
+    yield await Promise.resolve(text.slice(at, at + 10_000));
+  }
+}
+
+async function withBooks(
+  charges: readonly PastCharge[],
+  run: (
+    compare: (file: string, query?: ReconcileQuery) => Promise<JsonObject>,
+    admin: Admin,
+  ) => Promise<void>,
+): Promise<void> {
+  const store = await openStore("sqlite::memory:");
+  try {
+    await storeCharges(store, charges);
+    const admin = createAdmin({
+      store,
+      now: Date.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    await run(async (file, query = {}) => {
+      const reply = reconciliationJson(
+        await reconcile(admin, MODELS, inPieces(file), query),
+      );
+      reconciliationReply.parse(reply);
+      return reply;
+    }, admin);
+  } finally {
+    await store.close();
+  }
+}
+
+function objects(value: unknown): readonly JsonObject[] {
+  assert.ok(Array.isArray(value));
+  return value.filter(isObject);
+}
+
+function inner(value: JsonObject, ...names: readonly string[]): unknown {
+  let at: unknown = value;
+  for (const name of names) at = isObject(at) ? at[name] : undefined;
+  return at;
+}
+
+Deno.test("a removed, a doubled and a repriced line are found in a month of 10,000", async () => {
+  const charges = Array.from({ length: 10_000 }, (_, at) => chargeAt(at));
+  const [removed, doubled, repriced] = [1234, 4321, 8001].map((at) =>
+    charges[at]
+  );
+  assert.ok(removed && doubled && repriced);
+  await withBooks(charges, async (compare) => {
+    const lines = charges.flatMap((charge) =>
+      charge === removed
+        ? []
+        : charge === doubled
+        ? [lineOf(charge), lineOf(charge)]
+        : [lineOf(charge, charge === repriced ? 2 : 1)]
+    );
+    const clean = await compare(
+      [HEAD, ...charges.map((one) => lineOf(one))].join("\n"),
+    );
+    assert.deepEqual([clean["data"], clean["findings"]], [[], []]);
+    assert.equal(inner(clean, "totals", "difference_micro_usd"), 0);
+    const reply = await compare([HEAD, ...lines].join("\r\n"));
+    const cost = (one: PastCharge): number => costMicroUsd(PRICE, one.tokens);
+    assert.deepEqual(inner(reply, "totals", "causes"), {
+      ours_estimated: 0,
+      theirs_missing: -cost(removed),
+      ours_missing: 0,
+      doubled: cost(doubled),
+      price_changed: cost(repriced),
+      unexplained: 0,
+      rounding: 0,
+    });
+    const findings = objects(reply["findings"]);
+    assert.deepEqual(
+      findings.map(({ cause, day, line, request_id }) => ({
+        cause,
+        day,
+        line,
+        request_id,
+      })),
+      [
+        {
+          cause: "theirs_missing",
+          day: dayOf(removed),
+          line: null,
+          request_id: removed.requestId,
+        },
+        {
+          cause: "doubled",
+          day: dayOf(doubled),
+          // The head is line 1, and the removed line precedes it.
+          line: 4321 + 1,
+          request_id: null,
+        },
+        {
+          cause: "price_changed",
+          day: dayOf(repriced),
+          line: 8001 + 2,
+          request_id: repriced.requestId,
+        },
+      ],
+    );
+    assert.equal(objects(reply["data"]).length, 3);
+  });
+});
+
+Deno.test("an export by day and model is split by its sums", async () => {
+  const charges = Array.from({ length: 600 }, (_, at) => ({
+    ...chargeAt(at * 16),
+    estimated: at === 7,
+  }));
+  await withBooks(charges, async (compare) => {
+    const sums = new Map<string, number[]>();
+    for (const charge of charges) {
+      const sum = sums.get(dayOf(charge)) ?? [0, 0, 0, 0];
+      const { input, cacheRead, output } = charge.tokens;
+      for (
+        const [at, value] of [
+          input,
+          cacheRead,
+          output,
+          costMicroUsd(PRICE, charge.tokens),
+        ].entries()
+      ) sum[at] = (sum[at] ?? 0) + value;
+      sums.set(dayOf(charge), sum);
+    }
+    const rows = [...sums].map((
+      [day, [input, read, output, micro]],
+    ) => [day, "claude-opus", input, read, output, (micro ?? 0) / 1e6]);
+    const head = HEAD.replace("timestamp", "usage_date_utc");
+    const file = (all: readonly (readonly unknown[])[]): string =>
+      [head, ...all.map((row) => row.join(","))].join("\n");
+    assert.deepEqual((await compare(file(rows)))["data"], []);
+    const [first, second, third, fourth] = rows;
+    assert.ok(first && second && third && fourth);
+    const reply = await compare(
+      file([
+        // Estimated calls of the first day: 40 output tokens more.
+        [...first.slice(0, 4), Number(first[4]) + 40, Number(first[5]) + 0.001],
+        [...second.slice(0, 5), Number(second[5]) * 1.5],
+        third,
+        third,
+        ["2026-10-20", "unknown-model", 10, 0, 5, 0.5],
+        ...rows.slice(4),
+      ]),
+      { fromDay: "2026-10-01", toDay: "2026-10-31" },
+    );
+    const causes = new Map(
+      objects(reply["data"]).map(({ day, name, causes }) => {
+        assert.ok(isObject(causes));
+        return [
+          `${day} ${name}`,
+          Object.entries(causes).filter(([name, value]) =>
+            value !== 0 && name !== "rounding"
+          ),
+        ];
+      }),
+    );
+    const micro = (row: readonly unknown[]): number =>
+      Math.round(Number(row[5]) * 1e6);
+    const price = causes.get("2026-10-02 opus")?.[0];
+    assert.equal(price?.[0], "price_changed");
+    assert.ok(Math.abs(Number(price?.[1]) - micro(second) / 2) < 100);
+    assert.deepEqual(causes.get("2026-10-01 opus"), [["ours_estimated", 1000]]);
+    assert.deepEqual(causes.get("2026-10-03 opus"), [[
+      "doubled",
+      micro(third),
+    ]]);
+    assert.deepEqual(causes.get("2026-10-04 opus"), [[
+      "theirs_missing",
+      -micro(fourth),
+    ]]);
+    assert.deepEqual(causes.get("2026-10-20 unknown-model"), [[
+      "ours_missing",
+      500_000,
+    ]]);
+    assert.equal(causes.size, 5);
+  });
+});
+
+Deno.test("the causes add up to the difference, whatever the file has", () =>
+  withBooks(
+    Array.from({ length: 40 }, (_, at) => chargeAt(at * 250)),
+    (compare) =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.tuple(
+              fc.integer({ min: 0, max: 39 }),
+              fc.constantFrom(1, 1, 1, 0.3, 3),
+              fc.integer({ min: 1, max: 2 }),
+            ),
+            { maxLength: 60 },
+          ),
+          fc.boolean(),
+          async (picks, hasAmounts) => {
+            const lines = picks.flatMap(([at, factor, times]) =>
+              Array(times).fill(lineOf(chargeAt(at * 250), factor))
+            );
+            const head = hasAmounts ? HEAD : HEAD.replace("cost_usd", "note");
+            const reply = await compare([head, ...lines].join("\n"), {
+              fromDay: "2026-10-01",
+              toDay: "2026-10-31",
+              vendor: "east",
+            });
+            for (
+              const part of [inner(reply, "totals"), ...objects(reply["data"])]
+            ) {
+              assert.ok(isObject(part) && isObject(part["causes"]));
+              const sum = Object.values(part["causes"]).reduce<number>(
+                (a, b) => a + Number(b),
+                0,
+              );
+              assert.equal(sum, part["difference_micro_usd"]);
+            }
+            if (hasAmounts) {
+              const theirs = Number(inner(reply, "totals", "theirs_micro_usd"));
+              const ours = Number(inner(reply, "totals", "ours_micro_usd"));
+              assert.equal(
+                inner(reply, "totals", "difference_micro_usd"),
+                theirs - ours,
+              );
+            }
+          },
+        ),
+        { numRuns: 30 },
+      ),
+  ));
+
+Deno.test("columns of vendors and of FOCUS are read", () =>
+  withBooks(
+    [{
+      ...chargeAt(0),
+      tokens: { input: 1000, cacheRead: 200, cacheWrite: 30, output: 50 },
+    }],
+    async (compare) => {
+      const micro = costMicroUsd(PRICE, {
+        input: 1000,
+        cacheRead: 200,
+        cacheWrite: 30,
+        output: 50,
+      });
+      const usd = micro / 1e6;
+      for (
+        const file of [
+          "usage_date_utc,model_version,workspace,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens\n" +
+          "2026-10-01,claude-opus-20260528,w,1000,10,20,200,50",
+          "start_time\tstart_time_iso\tmodel\tinput_tokens\toutput_tokens\tinput_cached_tokens\tcache_write_tokens\n" +
+          "1790812800\t2026-10-01T00:00:00+00:00\tclaude-opus\t1200\t50\t200\t30\n" +
+          "1790899200\t2026-10-02T00:00:00+00:00\t\t\t\t\t",
+          `\ufeffDate;Model;Cost;Currency\n2026-10-01;opus;"$${usd}";usd\n`,
+          "ChargePeriodStart,x_Model,SkuMeter,ConsumedQuantity,ConsumedUnit,BilledCost,BillingCurrency\n" +
+          [["Input tokens", "1", 0.005], ["Cache read tokens", "0.2", 0.0001], [
+            "Cache write tokens",
+            "0.03",
+            0.0001875,
+          ], ["Output tokens", "0.05", 0.00125]].map(([of, count, cost]) =>
+            `2026-10-01T00:00:00Z,opus,${of},${count},1K Tokens,${cost},USD`
+          ).join("\n"),
+        ]
+      ) {
+        const reply = await compare(file);
+        assert.deepEqual(reply["data"], [], file);
+        assert.equal(reply["agreeing"], 1, file);
+      }
+    },
+  ));
+
+Deno.test("a wrong file is refused with its line and column", () =>
+  withBooks([], async (compare) => {
+    const refusal = async (
+      file: string,
+      query?: ReconcileQuery,
+    ): Promise<string> => {
+      const error: unknown = await compare(file, query).catch((one) => one);
+      assert.ok(error instanceof ApiError, String(error));
+      assert.equal(error.kind, "invalid_request");
+      return error.message;
+    };
+    const head = "day,model,input_tokens,output_tokens,cost_usd,currency\n";
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ["", /file: is empty/],
+      [
+        "model,cost\na,1",
+        /line 1 names no column with a day; known are day, date/,
+      ],
+      ["day,cost\n2026-01-01,1", /line 1 names no column with a model/],
+      ["day,model\n2026-01-01,a", /no column with tokens or an amount/],
+      [head, /file: has no line with figures/],
+      [
+        `${head}2026-01-01,a,1,2,1,USD\n2026-02-31,a,1,2,1,USD`,
+        /line 3, column day: expected a day .*not "2026-02-31"/,
+      ],
+      [
+        `${head}2026-01-01,a,1.5,2,1,USD`,
+        /line 2, column input_tokens: .*"1\.5"/,
+      ],
+      [`${head}2026-01-01,a,-1,2,1,USD`, /line 2, column input_tokens/],
+      [
+        `${head}2026-01-01,a,1,2,much,USD`,
+        /line 2, column cost_usd: .*dollars.*"much"/,
+      ],
+      [
+        `${head}2026-01-01,a,1,2,1,EUR`,
+        /line 2, column currency: expected USD/,
+      ],
+      [
+        `${head},a,1,2,1,USD`,
+        /line 2, column day: the line has figures but no day/,
+      ],
+      [`${head}2026-01-01,"a"b,1,2,1,USD`, /line \d is not valid CSV/],
+      [
+        `${head}2026-01-01,${"a".repeat(70_000)},1,2,1,USD`,
+        /is longer than 65536/,
+      ],
+      [
+        `${head}2024-01-01,a,1,2,1,USD\n2026-01-01,a,1,2,1,USD`,
+        /covers more than 366 days/,
+      ],
+    ];
+    for (const [file, expected] of cases) {
+      assert.match(await refusal(file), expected);
+    }
+    assert.match(
+      await refusal(head, { vendor: "nobody" }),
+      /vendor: serves no model/,
+    );
+  }));
+
+Deno.test("a file without an end is read no further than to the limit of lines", async () => {
+  let made = 0;
+  async function* endless(): AsyncGenerator<string, void, void> {
+    yield "day,model,cost_usd\n";
+    for (;; made += 100) {
+      yield await Promise.resolve("2026-01-01,a,1\n".repeat(100));
+    }
+  }
+  await assert.rejects(readInvoice(endless(), 2000), /more than 2000 lines/);
+  // Some are in the buffers of the streams.
+  assert.ok(made < 20_000, `${made} lines were read`);
+});

@@ -1,0 +1,138 @@
+/** Every query that a page of the console makes is bounded by an index, whatever its filters. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { ROUTES } from "../../routes/mod.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+
+/** Tables that grow with every call. */
+const SCAN = /\bSCAN (?:ledger|usage_daily|calls)\b/;
+
+/** Filters of pages, by the last part of their path. */
+const FILTERS: Readonly<Record<string, readonly string[]>> = {
+  usage: [
+    "",
+    "by=model&model=m",
+    "by=key&key=k",
+    "by=user&account=acme",
+    "by=day&user=u&account=acme",
+    "by=model&at=vendorb-5&from=2026-01-01&to=2026-02-01",
+  ],
+  calls: [
+    "",
+    "ended=refused&status=429",
+    "model=m&user=u&from=2026-01-01&to=2026-02-01",
+    "key=k",
+    "code=requests_per_minute",
+    "account=acme",
+  ],
+  ledger: [
+    "",
+    "kind=charge&model=m",
+    "kind=top_up",
+    "key=k&user=u",
+    "from=2026-01-01&to=2026-02-01",
+    "request_id=req_1",
+    "account=acme",
+  ],
+};
+
+Deno.test("no query of a page scans a table that grows with every call", async () => {
+  const folder = await Deno.makeTempDir();
+  const statements = new Set<string>();
+  const { prepare } = DatabaseSync.prototype;
+  DatabaseSync.prototype.prepare = function (text: string) {
+    statements.add(text);
+    return prepare.call(this, text);
+  };
+  const gateway = await startConsole({
+    env: { DATABASE_URL: `sqlite:${folder}/books.sqlite3` },
+  });
+  try {
+    const { admin } = gateway.accounts;
+    await admin.accounts.create({ id: "acme", billing: "postpaid" });
+    const key = await credentialOf(gateway, "key", "acme");
+    const reply = await gateway.post("/v1/messages", {
+      model: "vendora-opus-4-8",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": key.text });
+    await reply.text();
+    const call = reply.headers.get("request-id") ?? "";
+    await gateway.accounts.flush();
+    const visitors: readonly (readonly [Visitor, string])[] = [
+      [
+        await visit(
+          gateway.url,
+          "manage",
+          (await credentialOf(gateway, "manage", "acme")).text,
+        ),
+        "account",
+      ],
+      [await visit(gateway.url, "key", key.text), "account"],
+      [await visit(gateway.url, "operator", ADMIN_TOKEN), "operator"],
+    ];
+    let asked = 0;
+    for (const [visitor, area] of visitors) {
+      for (const route of ROUTES) {
+        if (
+          route.access !== "page" || route.method !== "GET" ||
+          route.area !== area || route.path.endsWith("/live") ||
+          route.path.endsWith("/events")
+        ) continue;
+        const path = route.path.replace(
+          /:\w+$/,
+          () =>
+            route.path.includes("/calls/")
+              ? call
+              : route.path.includes("/keys/")
+              ? key.id
+              : "acme",
+        );
+        const kind = /\/(\w+)(?:\.csv)?$/.exec(route.path)?.[1] ?? "";
+        for (const query of FILTERS[kind] ?? [""]) {
+          const answer = await visitor.get(
+            query === "" ? path : `${path}?${query}`,
+          );
+          await answer.text();
+          assert.ok(answer.status !== 500, `${path}?${query}`);
+          if (answer.status === 200) asked++;
+        }
+      }
+    }
+    const file = [...FILTERS["ledger"] ?? []].length;
+    assert.ok(asked > 50 + file, `only ${asked} pages answered`);
+    const operator = visitors.at(-1)?.[0];
+    const compared = await operator?.post("/console/operator/reconcile", {
+      text: "day,model,input_tokens,cost\n2026-01-01,vendora-opus-4-8,1,1",
+      vendor: "vendora",
+    });
+    await compared?.body?.cancel();
+    assert.equal(compared?.status, 200);
+    const scans: string[] = [];
+    const database = new DatabaseSync(`${folder}/books.sqlite3`);
+    try {
+      for (const text of statements) {
+        if (!/^\s*(?:SELECT|WITH)\b/i.test(text)) continue;
+        const plan = prepare.call(database, `EXPLAIN QUERY PLAN ${text}`).all()
+          .map((row) => String(row["detail"]));
+        if (plan.some((line) => SCAN.test(line))) {
+          scans.push(`${text}\n  ${plan.join("\n  ")}`);
+        }
+      }
+    } finally {
+      database.close();
+    }
+    assert.ok(statements.size > 50, `only ${statements.size} statements`);
+    assert.deepEqual(scans, []);
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+    await gateway.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

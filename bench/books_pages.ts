@@ -14,7 +14,7 @@ import {
   waitUntilReady,
 } from "./targets/programs.ts";
 
-/** What is asked, and of whom. */
+/** The store, and the account, key, call and days whose pages are measured. */
 export interface BooksPagesOptions {
   /** Address of the store. */
   readonly databaseUrl: string;

@@ -1,7 +1,6 @@
 /** Every row of the clouds against an emulated cloud that checks its credential: replies, streams, renewed credentials, failures. */
 import assert from "node:assert/strict";
-import { joinPieces } from "../../translate/bytes/buffers.ts";
-import { awsFrame, chunkFrame } from "../../translate/testing/aws_frames.ts";
+import Anthropic from "@anthropic-ai/sdk";
 import { HOST_KINDS, hostOf } from "../../gateway/upstream/hosts/hosts.ts";
 import type { HostKind } from "../../gateway/upstream/hosts/host.ts";
 import {
@@ -10,300 +9,16 @@ import {
   type CloudName,
   startCloud,
 } from "../support/cloud.ts";
+import { CLOUD_ROWS, type CloudRow, KEY_ROWS } from "../support/cloud_rows.ts";
+import { startHostUpstream } from "../support/host_upstream.ts";
 import {
-  COMPLETION,
-  MESSAGE,
-  startHostUpstream,
-} from "../support/host_upstream.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+  startTestGateway,
+  TEST_KEY,
+  type TestGateway,
+} from "../support/test_gateway.ts";
 import { withVariables } from "../support/token_endpoints.ts";
 
 const MODEL = "house-model";
-
-/** Replies of one wire format. */
-interface Format {
-  readonly whole: () => Response;
-  readonly stream: () => Response;
-}
-
-function eventStream(
-  frames: readonly (readonly [string, object])[],
-  end = "",
-): Response {
-  const text = frames.map(([event, data]) =>
-    `${event === "" ? "" : `event: ${event}\n`}data: ${
-      JSON.stringify(data)
-    }\n\n`
-  ).join("");
-  return new Response(text + end, {
-    headers: { "content-type": "text/event-stream" },
-  });
-}
-
-function binary(frames: readonly Uint8Array[]): Response {
-  return new Response(joinPieces(frames).slice(), {
-    headers: { "content-type": "application/vnd.amazon.eventstream" },
-  });
-}
-
-const MESSAGE_EVENTS: readonly (readonly [string, object])[] = [
-  ["message_start", {
-    type: "message_start",
-    message: { ...MESSAGE, content: [], stop_reason: null },
-  }],
-  ["content_block_start", {
-    type: "content_block_start",
-    index: 0,
-    content_block: { type: "text", text: "" },
-  }],
-  ["content_block_delta", {
-    type: "content_block_delta",
-    index: 0,
-    delta: { type: "text_delta", text: "Hello" },
-  }],
-  ["content_block_stop", { type: "content_block_stop", index: 0 }],
-  ["message_delta", {
-    type: "message_delta",
-    delta: { stop_reason: "end_turn", stop_sequence: null },
-    usage: { output_tokens: 2 },
-  }],
-  ["message_stop", { type: "message_stop" }],
-];
-const chunkOf = (delta: object, finish: string | null): object => ({
-  id: "c1",
-  object: "chat.completion.chunk",
-  created: 1,
-  model: "host-model",
-  choices: [{ index: 0, delta, finish_reason: finish }],
-});
-const CANDIDATE = {
-  content: { role: "model", parts: [{ text: "Hello" }] },
-  finishReason: "STOP",
-  index: 0,
-};
-const GEMINI = {
-  candidates: [CANDIDATE],
-  usageMetadata: {
-    promptTokenCount: 3,
-    candidatesTokenCount: 2,
-    totalTokenCount: 5,
-    trafficType: "ON_DEMAND",
-  },
-  modelVersion: "gemini-3-pro",
-};
-const converseEvent = (type: string, data: object): Uint8Array =>
-  awsFrame({
-    ":event-type": type,
-    ":content-type": "application/json",
-    ":message-type": "event",
-  }, JSON.stringify(data));
-const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
-
-const MESSAGES: Format = {
-  whole: () => Response.json(MESSAGE),
-  stream: () => eventStream(MESSAGE_EVENTS),
-};
-const CHAT: Format = {
-  whole: () => Response.json(COMPLETION),
-  stream: () =>
-    eventStream([
-      // Azure's first chunk: no choices, no id, no model.
-      ["", {
-        choices: [],
-        created: 0,
-        id: "",
-        model: "",
-        object: "",
-        prompt_filter_results: [{ prompt_index: 0 }],
-      }],
-      ["", chunkOf({ role: "assistant", content: "Hello" }, null)],
-      ["", chunkOf({}, "stop")],
-      ["", {
-        ...chunkOf({}, null),
-        choices: [],
-        usage: COMPLETION.usage,
-      }],
-    ], "data: [DONE]\n\n"),
-};
-const GENERATE: Format = {
-  whole: () => Response.json(GEMINI),
-  stream: () => eventStream([["", GEMINI]]),
-};
-const INVOKE: Format = {
-  whole: MESSAGES.whole,
-  stream: () =>
-    binary(MESSAGE_EVENTS.map(([, data]) => chunkFrame(JSON.stringify(data)))),
-};
-const CONVERSE: Format = {
-  whole: () =>
-    Response.json({
-      output: { message: { role: "assistant", content: [{ text: "Hello" }] } },
-      stopReason: "end_turn",
-      usage: USAGE,
-    }),
-  stream: () =>
-    binary([
-      converseEvent("messageStart", { role: "assistant" }),
-      converseEvent("contentBlockDelta", {
-        contentBlockIndex: 0,
-        delta: { text: "Hello" },
-      }),
-      converseEvent("contentBlockStop", { contentBlockIndex: 0 }),
-      converseEvent("messageStop", { stopReason: "end_turn" }),
-      converseEvent("metadata", { usage: USAGE }),
-    ]),
-};
-
-/** A row and how it is called. */
-interface Row {
-  readonly cloud: CloudName;
-  readonly settings: Readonly<Record<string, string>>;
-  readonly format: Format;
-  readonly model: string;
-  readonly whole: string;
-  /** Absent: as whole. */
-  readonly stream?: string;
-  /** The service of AWS's signatures. */
-  readonly service?: string;
-  /** The resource that Azure's tokens are for. */
-  readonly resource?: string;
-}
-
-const REGION = { region: "us-east-1" };
-const RESOURCE = { resource: "contoso" };
-const PROJECT = { project: "contoso-ml", location: "europe-west1" };
-const LOCATION = "/projects/contoso-ml/locations/europe-west1";
-const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
-const GEMINI_PATH = `${LOCATION}/publishers/google/models/gemini-3-pro`;
-const COGNITIVE = "https://cognitiveservices.azure.com";
-const AI = "https://ai.azure.com";
-
-const ROWS: Readonly<Partial<Record<HostKind, Row>>> = {
-  azure_openai: {
-    cloud: "azure",
-    settings: {},
-    format: CHAT,
-    model: "gpt-5-we",
-    whole: "/chat/completions",
-    resource: COGNITIVE,
-  },
-  azure_deployments: {
-    cloud: "azure",
-    settings: { api_version: "2024-10-21" },
-    format: CHAT,
-    model: "gpt-5-we",
-    whole:
-      "/openai/deployments/gpt-5-we/chat/completions?api-version=2024-10-21",
-    resource: COGNITIVE,
-  },
-  azure_models: {
-    cloud: "azure",
-    settings: {},
-    format: CHAT,
-    model: "Mistral-large",
-    whole: "/models/chat/completions?api-version=2024-05-01-preview",
-    resource: AI,
-  },
-  foundry_messages: {
-    cloud: "azure",
-    settings: RESOURCE,
-    format: MESSAGES,
-    model: "claude-opus-4-8",
-    whole: "/v1/messages",
-    resource: AI,
-  },
-  bedrock_messages: {
-    cloud: "aws",
-    settings: REGION,
-    format: MESSAGES,
-    model: "anthropic.claude-opus-4-8",
-    whole: "/v1/messages",
-    service: "bedrock",
-  },
-  bedrock_chat: {
-    cloud: "aws",
-    settings: REGION,
-    format: CHAT,
-    model: "openai.gpt-oss-120b-1:0",
-    whole: "/chat/completions",
-    service: "bedrock",
-  },
-  mantle_messages: {
-    cloud: "aws",
-    settings: REGION,
-    format: MESSAGES,
-    model: "anthropic.claude-opus-4-8",
-    whole: "/v1/messages",
-    service: "bedrock-mantle",
-  },
-  mantle_chat: {
-    cloud: "aws",
-    settings: REGION,
-    format: CHAT,
-    model: "deepseek.v3.2",
-    whole: "/v1/chat/completions",
-    service: "bedrock-mantle",
-  },
-  bedrock_invoke: {
-    cloud: "aws",
-    settings: REGION,
-    format: INVOKE,
-    model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-    whole: "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke",
-    stream:
-      "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream",
-    service: "bedrock",
-  },
-  bedrock_converse: {
-    cloud: "aws",
-    settings: REGION,
-    format: CONVERSE,
-    model: "arn:aws:bedrock:us-east-1:1:application-inference-profile/x1",
-    whole:
-      "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fx1/converse",
-    stream:
-      "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fx1/converse-stream",
-    service: "bedrock",
-  },
-  claude_aws: {
-    cloud: "aws",
-    settings: { ...REGION, workspace: "wrkspc_01" },
-    format: MESSAGES,
-    model: "claude-opus-4-8",
-    whole: "/v1/messages",
-    service: "aws-external-anthropic",
-  },
-  vertex_gemini: {
-    cloud: "google",
-    settings: PROJECT,
-    format: GENERATE,
-    model: "gemini-3-pro",
-    whole: `${GEMINI_PATH}:generateContent`,
-    stream: `${GEMINI_PATH}:streamGenerateContent?alt=sse`,
-  },
-  vertex_claude: {
-    cloud: "google",
-    settings: PROJECT,
-    format: MESSAGES,
-    model: "claude-sonnet-4-5@20250929",
-    whole: `${CLAUDE}/claude-sonnet-4-5%4020250929:rawPredict`,
-    stream: `${CLAUDE}/claude-sonnet-4-5%4020250929:streamRawPredict`,
-  },
-  vertex_chat: {
-    cloud: "google",
-    settings: PROJECT,
-    format: CHAT,
-    model: "google/gemini-3-pro",
-    whole: `${LOCATION}/endpoints/openapi/chat/completions`,
-  },
-  google_claude: {
-    cloud: "google",
-    settings: { project: "contoso-ml", workspace: "wrkspc_01" },
-    format: MESSAGES,
-    model: "claude-opus-4-8",
-    whole: "/v1/messages",
-  },
-};
 
 interface World {
   readonly gateway: TestGateway;
@@ -313,7 +28,7 @@ interface World {
 /** A gateway whose model is at the row's host, then at the hosts in `behind`. */
 async function withCloud(
   kind: string,
-  row: Row,
+  row: CloudRow,
   run: (world: World) => Promise<void>,
   behind?: string,
 ): Promise<void> {
@@ -383,8 +98,6 @@ const BODY = {
 /** As the newest client libraries send it. */
 const NEWEST = { "anthropic-version": "2026-10-21" };
 
-const CLOUD_ROWS = Object.entries(ROWS);
-
 Deno.test("the rows above are every host whose credential is a cloud's", () => {
   const isCloud = (kind: HostKind): boolean =>
     hostOf(kind)?.dialects.some(({ auth }) =>
@@ -393,12 +106,12 @@ Deno.test("the rows above are every host whose credential is a cloud's", () => {
       )
     ) === true;
   assert.deepEqual(
-    Object.keys(ROWS).toSorted(),
+    Object.keys(CLOUD_ROWS).toSorted(),
     HOST_KINDS.filter(isCloud).toSorted(),
   );
 });
 
-for (const [kind, row] of CLOUD_ROWS) {
+for (const [kind, row] of Object.entries(CLOUD_ROWS)) {
   Deno.test(`${kind} answers whole and streamed with a token that is renewed once it is refused`, () =>
     withCloud(kind, row, async ({ gateway, cloud }) => {
       const ask = async (
@@ -508,7 +221,76 @@ const FAILURES: Readonly<
   ],
 };
 
-for (const [kind, row] of CLOUD_ROWS) {
+Deno.test("the messages library in its newest version is answered by every host", async (t) => {
+  assert.deepEqual(
+    [...Object.keys(CLOUD_ROWS), ...Object.keys(KEY_ROWS)].toSorted(),
+    [...HOST_KINDS].toSorted(),
+  );
+  const ask = async (gateway: TestGateway): Promise<void> => {
+    const sent: (string | null)[] = [];
+    const client = new Anthropic({
+      baseURL: gateway.url,
+      authToken: TEST_KEY,
+      apiKey: null,
+      maxRetries: 0,
+      fetch: (input, init) => {
+        sent.push(new Headers(init?.headers).get("anthropic-version"));
+        return fetch(input, init);
+      },
+    });
+    const message = await client.messages.create({
+      ...BODY,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.deepEqual(message.content.map((block) => block.type), ["text"]);
+    assert.equal(message.model, MODEL);
+    assert.deepEqual(sent, ["2026-10-21"]);
+  };
+  for (const [kind, row] of Object.entries(CLOUD_ROWS)) {
+    await t.step(
+      kind,
+      () =>
+        withCloud(kind, row, async ({ gateway, cloud }) => {
+          cloud.answer(row.format.whole);
+          await ask(gateway);
+        }),
+    );
+  }
+  for (const [kind, format] of Object.entries(KEY_ROWS)) {
+    await t.step(kind, async () => {
+      const host = startHostUpstream();
+      host.answer(format.whole);
+      const gateway = await startTestGateway({
+        realVendors: true,
+        env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
+        configFile: JSON.stringify({
+          vendors: {
+            host: { kind, base_url: host.url, api_key_env: "HOST_KEY" },
+          },
+          models: {
+            [MODEL]: {
+              price: "free",
+              candidates: [{ vendor: "host", upstream_model: "host-model" }],
+            },
+          },
+        }),
+      });
+      try {
+        await ask(gateway);
+        const version = host.requests[0]?.headers.get("anthropic-version");
+        assert.equal(
+          version,
+          { vendora: "2026-10-21", vendord: "2023-06-01" }[kind] ?? null,
+        );
+      } finally {
+        await gateway.close();
+        await host.close();
+      }
+    });
+  }
+});
+
+for (const [kind, row] of Object.entries(CLOUD_ROWS)) {
   Deno.test(`${kind} fails with the status that each error means`, (t) =>
     withCloud(kind, row, async ({ gateway, cloud }) => {
       for (const [status, type, message, expected] of FAILURES[row.cloud]) {
@@ -532,7 +314,7 @@ for (const [kind, row] of CLOUD_ROWS) {
 }
 
 Deno.test("a token count renews a refused token, and sends no beta that the host refuses for counts", async () => {
-  const row = ROWS.vertex_claude;
+  const row = CLOUD_ROWS.vertex_claude;
   assert.ok(row !== undefined);
   await withCloud("vertex_claude", row, async ({ gateway, cloud }) => {
     cloud.answer(() => Response.json({ input_tokens: 42 }));
@@ -546,7 +328,10 @@ Deno.test("a token count renews a refused token, and sends no beta that the host
     }
     assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);
     const [request] = cloud.accepted;
-    assert.equal(request?.path, `${CLAUDE}/count-tokens:rawPredict`);
+    assert.equal(
+      request?.path,
+      `/projects/contoso-ml/locations/europe-west1/publishers/anthropic/models/count-tokens:rawPredict`,
+    );
     const sent = JSON.parse(request.text);
     assert.deepEqual(
       [sent.model, sent.anthropic_beta, sent.anthropic_version],
@@ -558,7 +343,7 @@ Deno.test("a token count renews a refused token, and sends no beta that the host
 Deno.test("a credential that stays refused, and a host that is not ready, lead to the next candidate; a filtered prompt does not", async (t) => {
   const kinds = ["vertex_claude", "azure_openai", "bedrock_converse"] as const;
   for (const kind of kinds) {
-    const row = ROWS[kind];
+    const row = CLOUD_ROWS[kind];
     assert.ok(row !== undefined);
     await t.step(kind, async () => {
       const other = startHostUpstream();

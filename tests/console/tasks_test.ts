@@ -335,6 +335,37 @@ async function findFailedCalls(person: Person): Promise<void> {
   assert.ok(text.includes(world.accountId));
 }
 
+/** 10: do the books agree with the vendor's invoice? A line of it is missing. */
+async function reconcile(person: Person): Promise<void> {
+  const { hands, page, world: { gateway } } = person;
+  const { data } = await gateway.accounts.admin.usage({ by: ["day", "model"] });
+  const [missing, ...rest] = data;
+  assert.ok(missing !== undefined && rest.length > 0);
+  await hands.open("Ledger", "l");
+  await arrive(person, "Ledger", "10-ledger");
+  await hands.press("link", "Reconcile");
+  await arrive(person, "Reconcile", "10-reconcile");
+  await hands.enter(
+    "Or paste it",
+    [
+      "date,model,input_tokens,output_tokens",
+      ...rest.map((one) =>
+        [one.day, one.model, one.inputTokens, one.outputTokens].join(",")
+      ),
+    ].join("\n"),
+  );
+  await page.getByLabel("From (UTC)").fill(missing.day ?? "");
+  await page.getByLabel("To (UTC)").fill(missing.day ?? "");
+  await page.getByLabel("Models").selectOption("");
+  await hands.press("button", "Compare");
+  await page.getByRole("status").waitFor();
+  await arrive(person, "Reconcile", "10-compared");
+  assert.match(
+    await page.getByRole("status").innerText(),
+    /^(?:\d+ of \d+ days and models differ|The file and the ledger agree)/,
+  );
+}
+
 /** 8: let a new team in, with a link that works once; and 9: top up. */
 async function letIn(person: Person, guest: Person): Promise<void> {
   const { hands, page, world: { gateway } } = person;
@@ -427,6 +458,7 @@ Deno.test({
           await arrive(person, "Overview", "7-overview");
           await findFailedCalls(person);
           await letIn(person, guest);
+          await reconcile(person);
           assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
           await guestTab.context.close();
           await tab.context.close();

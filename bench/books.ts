@@ -12,12 +12,25 @@ import {
 import type { Store } from "../gateway/accounts/store/store.ts";
 import { SQLITE } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
+import { measurePages } from "./books_pages.ts";
 
 const ROWS = 10_000_000;
 const ROWS_PER_WRITE = 250_000;
 const DAYS = 90;
 const DAY_MS = 86_400_000;
-const LAST_MS = Date.UTC(2026, 10, 22);
+/** The gateway that is measured has the system's clock. */
+const LAST_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+
+/** Records of calls are kept for so long. */
+const CALL_DAYS = 30;
+/** The time that a request id begins with, in SQL: nine digits to base 36. */
+const TIME_TEXT = Array.from(
+  { length: 9 },
+  (_, digit) =>
+    `substr('0123456789abcdefghijklmnopqrstuvwxyz', at / ${
+      36 ** (8 - digit)
+    } % 36 + 1, 1)`,
+).join(" || ");
 
 /** `deno task bench books`. */
 export const books: Bench = {
@@ -47,6 +60,20 @@ export const books: Bench = {
           } ms`,
         );
       }
+      const { data: [entry] } = await admin.ledger({
+        accountId: "account_7",
+        kind: "charge",
+        newestFirst: true,
+        limit: 1,
+      });
+      await measurePages(admin, {
+        databaseUrl: database.url,
+        accountId: "account_7",
+        keyId: "key_7",
+        callId: entry?.requestId ?? "",
+        from: day(60),
+        to: day(30),
+      }, print);
     } finally {
       await store.close();
     }
@@ -131,12 +158,22 @@ async function fill(
         })
          INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, user_id, input_tokens,
            cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms)
-         SELECT 'req_' || printf('%015d', i), CASE WHEN i % 50000 = 0 THEN 'top_up' ELSE 'charge' END,
+         SELECT 'req_' || ${TIME_TEXT} || printf('%08d', i), CASE WHEN i % 50000 = 0 THEN 'top_up' ELSE 'charge' END,
            'account_' || (i % 204 % 51), 'key_' || (i % 204), 'model_' || (i / 204 % 8), '', 'user_' || (i * 7919 % 20000),
            1000, 0, 0, 100, 0, '1/1/1/1', i % 40 = 0, 'complete', CASE WHEN i % 50000 = 0 THEN 1000000 ELSE -100 END,
-           ${LAST_MS - DAYS * DAY_MS} + CAST(i * ${
+           at FROM (SELECT i, ${LAST_MS - DAYS * DAY_MS} + CAST(i * ${
           DAYS * DAY_MS / rows
-        } AS INTEGER) FROM n`,
+        } AS INTEGER) AS at FROM n)`,
+      )
+    );
+    await store.write((sql) =>
+      sql.all(
+        `INSERT INTO calls
+         SELECT request_id, account_id, key_id, model, user_id, 200, 'complete', NULL, 1200, 0 - micro_usd, 0,
+           '{"endpoint":"/v1/messages","estimated":false}'
+         FROM ledger WHERE seq > ${from} AND seq <= ${to} AND kind = 'charge' AND at_ms >= ${
+          LAST_MS - CALL_DAYS * DAY_MS
+        }`,
       )
     );
     await store.write((sql) =>
@@ -152,6 +189,9 @@ async function fill(
     sql.all(
       "UPDATE roll_up_backfill SET next_seq = (SELECT MAX(seq) FROM ledger)",
     )
+  );
+  await store.write((sql) =>
+    sql.all("UPDATE call_count SET rows_kept = (SELECT COUNT(*) FROM calls)")
   );
   print(
     `${rows} entries made in ${

@@ -149,7 +149,7 @@ function assumptionsOf(
     `Each line is rounded up once to a micro-dollar. Charges are rounded up call by call, which would add at most ${requests} micro-dollars.`,
     ...(estimated === 0
       ? []
-      : [`The tokens of ${estimated} calls are estimates.`]),
+      : [`Calls whose tokens are estimates: ${estimated}.`]),
   ];
 }
 

@@ -22,6 +22,8 @@ import { countText, decimalsOf, Money } from "./money.tsx";
 /** What a usage page groups by. */
 export type UsageBy = "day" | "model" | "key" | "user" | "account";
 
+const MAX_LINES = 100;
+
 /** Lines with their sum. */
 export function UsageTable(
   { report, by, names, base, filters, hasLedger }: {
@@ -37,9 +39,10 @@ export function UsageTable(
   const { data, totals } = report;
   const decimals = decimalsOf([totals.microUsd]);
   const sum = <Money microUsd={totals.microUsd} decimals={decimals} />;
+  // More lines would take longer to render than other requests should wait.
   const rows = by === "day"
     ? data.toReversed()
-    : data.toSorted((a, b) => b.microUsd - a.microUsd);
+    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
   const heading = {
     day: "Day",
     model: "Model",
@@ -159,12 +162,17 @@ export function UsageTable(
           },
         ]}
       />
-      {report.next === undefined ? null : (
-        <p class="soft">
-          The first {countText(data.length)}{" "}
-          lines; the sum is that of all of them. The CSV has every line.
-        </p>
-      )}
+      {report.next === undefined && rows.length === data.length
+        ? null
+        : (
+          <p class="soft">
+            The dearest {countText(rows.length)}
+            {report.next === undefined
+              ? ""
+              : ` of the first ${countText(data.length)}`}{" "}
+            lines; the sum is that of all of them. The CSV has every line.
+          </p>
+        )}
     </>
   );
 }

@@ -16,7 +16,6 @@ import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,
-  pageLimit,
   type PageRequest,
   readRows,
   type RepositoryContext,
@@ -81,6 +80,10 @@ export interface UsageReport extends ListPage<UsageLine> {
   readonly figuresFromDay?: string;
 }
 
+const PAGE_GROUPS = 100;
+/** Most groups of a page: a plot of a year needs more than a list. */
+const MAX_GROUPS = 10_000;
+
 const FIELDS: Readonly<Record<UsageGroup, keyof UsageLine>> = {
   day: "day",
   hour: "hour",
@@ -119,7 +122,7 @@ export async function reportUsage(
     ? undefined
     : cursorValues(query.after, by);
   const columns = Object.values(sums).map(({ column }) => column);
-  const limit = pageLimit(query);
+  const limit = Math.min(Math.max(1, query.limit ?? PAGE_GROUPS), MAX_GROUPS);
   const groups = firstGroups(limit + 1, after);
   const known = await totalsByDays(context, query, by, columns);
   const totals: number[] = known ?? columns.map(() => 0);

@@ -335,12 +335,11 @@ async function findFailedCalls(person: Person): Promise<void> {
   assert.ok(text.includes(world.accountId));
 }
 
-/** 10: do the books agree with the vendor's invoice? A line of it is missing. */
+/** 10: do the books agree with the vendor's invoice? One line of it has more tokens. */
 async function reconcile(person: Person): Promise<void> {
   const { hands, page, world: { gateway } } = person;
   const { data } = await gateway.accounts.admin.usage({ by: ["day", "model"] });
-  const [missing, ...rest] = data;
-  assert.ok(missing !== undefined && rest.length > 0);
+  assert.ok(data.length > 1);
   await hands.open("Ledger", "l");
   await arrive(person, "Ledger", "10-ledger");
   await hands.press("link", "Reconcile");
@@ -349,20 +348,22 @@ async function reconcile(person: Person): Promise<void> {
     "Or paste it",
     [
       "date,model,input_tokens,output_tokens",
-      ...rest.map((one) =>
-        [one.day, one.model, one.inputTokens, one.outputTokens].join(",")
+      ...data.map((one, index) =>
+        [
+          one.day,
+          one.model,
+          one.inputTokens,
+          one.outputTokens + (index === 0 ? 1000 : 0),
+        ].join(",")
       ),
     ].join("\n"),
   );
-  await page.getByLabel("From (UTC)").fill(missing.day ?? "");
-  await page.getByLabel("To (UTC)").fill(missing.day ?? "");
-  await page.getByLabel("Models").selectOption("");
   await hands.press("button", "Compare");
   await page.getByRole("status").waitFor();
   await arrive(person, "Reconcile", "10-compared");
   assert.match(
     await page.getByRole("status").innerText(),
-    /^(?:\d+ of \d+ days and models differ|The file and the ledger agree)/,
+    /^1 of \d+ days and models differ/,
   );
 }
 

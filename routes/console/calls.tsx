@@ -25,6 +25,7 @@ import { callsCsv } from "./calls_csv.ts";
 import { queryOf } from "../admin/auth.ts";
 import { ownLiveScope } from "../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
+import { DayInput } from "./day_input.tsx";
 import { keyNames } from "./day_plot.tsx";
 import { page } from "./layout.tsx";
 import { liveEvents, LiveSection, lookOf } from "./live_view.tsx";
@@ -161,11 +162,11 @@ export async function callsPage(
         {text("user", "End user")}
         <label>
           From (UTC)
-          <input type="date" name="from" value={value("from")} />
+          <DayInput name="from" value={value("from")} />
         </label>
         <label>
           To (UTC)
-          <input type="date" name="to" value={value("to")} />
+          <DayInput name="to" value={value("to")} />
         </label>
         <button class="main" type="submit">Apply</button>
       </form>

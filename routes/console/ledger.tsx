@@ -14,6 +14,7 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { AccountAuditNote, AuditNote } from "./audit_note.tsx";
 import { csvReply } from "./csv.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
+import { DayInput } from "./day_input.tsx";
 import { page } from "./layout.tsx";
 import { Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
@@ -159,11 +160,11 @@ export async function ledgerView(
         </label>
         <label>
           From (UTC)
-          <input type="date" name="from" value={value("from")} />
+          <DayInput name="from" value={value("from")} />
         </label>
         <label>
           To (UTC)
-          <input type="date" name="to" value={value("to")} />
+          <DayInput name="to" value={value("to")} />
         </label>
         {text("model", "Model")}
         {text("key", "Key")}

@@ -125,7 +125,8 @@ async function overviewPage(
               <span class="soft">
                 in{" "}
                 <a href={callsLink("/console", days)}>
-                  {countText(totals.requests)} calls
+                  {countText(totals.requests)}{" "}
+                  {totals.requests === 1 ? "call" : "calls"}
                 </a>
               </span>
             </p>

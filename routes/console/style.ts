@@ -121,6 +121,7 @@ fieldset label { font-weight: 400; padding: .15rem 0 }
 .secret { display: flex; gap: .5rem; flex-wrap: wrap }
 .secret input { flex: 1 1 18rem; margin: 0 }
 pre { background: var(--bg); border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; margin: .3rem 0; overflow-x: auto }
+[data-reply-text] { white-space: pre-wrap }
 summary { cursor: pointer; color: var(--accent) }
 
 /* Plots */

@@ -22,6 +22,7 @@ import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { csvOf, csvReply, pagesOf } from "./csv.ts";
 import { dayPlot, keyNames } from "./day_plot.tsx";
 import { type FigureFilters, usageLink } from "./figure_links.ts";
+import { DayInput } from "./day_input.tsx";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Comparison } from "./usage_comparison.tsx";
@@ -173,11 +174,11 @@ export async function usagePage(
       <form class="card row" action={`${base}/usage`}>
         <label>
           From (UTC)
-          <input type="date" name="from" value={filters.from} />
+          <DayInput name="from" value={filters.from} />
         </label>
         <label>
           To (UTC)
-          <input type="date" name="to" value={filters.to} />
+          <DayInput name="to" value={filters.to} />
         </label>
         <input type="hidden" name="by" value={by} />
         {scope.accountId === undefined ? text("account", "Account") : null}

@@ -335,6 +335,38 @@ async function findFailedCalls(person: Person): Promise<void> {
   assert.ok(text.includes(world.accountId));
 }
 
+/** 10: do the books agree with the vendor's invoice? One line of it has more tokens. */
+async function reconcile(person: Person): Promise<void> {
+  const { hands, page, world: { gateway } } = person;
+  const { data } = await gateway.accounts.admin.usage({ by: ["day", "model"] });
+  assert.ok(data.length > 1);
+  await hands.open("Ledger", "l");
+  await arrive(person, "Ledger", "10-ledger");
+  await hands.press("link", "Reconcile");
+  await arrive(person, "Reconcile", "10-reconcile");
+  await hands.enter(
+    "Or paste it",
+    [
+      "date,model,input_tokens,output_tokens",
+      ...data.map((one, index) =>
+        [
+          one.day,
+          one.model,
+          one.inputTokens,
+          one.outputTokens + (index === 0 ? 1000 : 0),
+        ].join(",")
+      ),
+    ].join("\n"),
+  );
+  await hands.press("button", "Compare");
+  await page.getByRole("status").waitFor();
+  await arrive(person, "Reconcile", "10-compared");
+  assert.match(
+    await page.getByRole("status").innerText(),
+    /^1 of \d+ days and models differ/,
+  );
+}
+
 /** 8: let a new team in, with a link that works once; and 9: top up. */
 async function letIn(person: Person, guest: Person): Promise<void> {
   const { hands, page, world: { gateway } } = person;
@@ -427,6 +459,7 @@ Deno.test({
           await arrive(person, "Overview", "7-overview");
           await findFailedCalls(person);
           await letIn(person, guest);
+          await reconcile(person);
           assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
           await guestTab.context.close();
           await tab.context.close();

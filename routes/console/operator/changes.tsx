@@ -25,6 +25,7 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv.ts";
 import { DataTable, Foreign } from "../data_table.tsx";
+import { DayInput } from "../day_input.tsx";
 import { page } from "../layout.tsx";
 import { Money } from "../money.tsx";
 import { Moment } from "../moment.tsx";
@@ -136,7 +137,7 @@ async function changesPage(
   const day = (name: string, title: string): JSX.Element => (
     <label>
       {title}
-      <input type="date" name={name} value={value(name)} />
+      <DayInput name={name} value={value(name)} />
     </label>
   );
   return page(

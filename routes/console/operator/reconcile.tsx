@@ -23,6 +23,7 @@ import {
 import { checked } from "../../../translate/model/schema.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../data_table.tsx";
+import { DayInput } from "../day_input.tsx";
 import { FormToken, page } from "../layout.tsx";
 import { countText, Money } from "../money.tsx";
 
@@ -114,12 +115,12 @@ function Form(
       <label>
         From (UTC)
         <small>Empty: the file's first day</small>
-        <input type="date" name="from" value={value("from")} />
+        <DayInput name="from" value={value("from")} />
       </label>
       <label>
         To (UTC)
         <small>Empty: the file's last day</small>
-        <input type="date" name="to" value={value("to")} />
+        <DayInput name="to" value={value("to")} />
       </label>
       <div>
         <button class="main" type="submit">Compare</button>

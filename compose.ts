@@ -177,6 +177,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       },
     },
     admin: accounts.admin,
+    lastAudit: accounts.lastAudit,
     reports: accounts.reports,
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined

@@ -22,6 +22,7 @@ import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import { recordConfiguration } from "./gateway/record_configuration.ts";
 import {
   type ConfigurationEvent,
   loadedEvent,
@@ -71,6 +72,13 @@ const readSettings = (): Config =>
     readFile: (path) => readFileSync(path, "utf8"),
   });
 const config = await exitOnConfigError(readSettings);
+let reloadSettings = (): void => {};
+const { configFile } = config;
+const watch = configFile === undefined
+  ? undefined
+  : new FileWatch(() => fileVersion(configFile), () => reloadSettings());
+// Notes the version that was read: the file may change while the store opens.
+await watch?.look();
 /** Requests that arrive before the gateway is assembled wait for it. */
 const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
@@ -166,20 +174,25 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.addSignalListener(signal, stop);
 }
 
-const onConfigurationEvent = (event: ConfigurationEvent): void =>
+const record = (event: ConfigurationEvent | { type: "started" }): void => {
+  recordConfiguration(accounts.admin, gateway.config, event).catch((error) =>
+    print(eventLine({ type: "configuration_not_recorded", error }))
+  );
+};
+const onConfigurationEvent = (event: ConfigurationEvent): void => {
   print(eventLine(event));
-const reloadSettings = (): void =>
+  record(event);
+};
+reloadSettings = (): void =>
   reload({
     read: readSettings,
     current: () => gateway.config,
     configure,
     onEvent: onConfigurationEvent,
   });
-if (config.configFile !== undefined) {
-  const { configFile } = config;
-  onConfigurationEvent(loadedEvent(config));
-  const watch = new FileWatch(() => fileVersion(configFile), reloadSettings);
-  void watch.look();
+record({ type: "started" });
+if (watch !== undefined) {
+  print(eventLine(loadedEvent(config)));
   Deno.unrefTimer(setInterval(() => void watch.look(), LOOK_MS));
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGHUP", reloadSettings);

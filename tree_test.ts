@@ -1,5 +1,6 @@
 /** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
 import assert from "node:assert/strict";
+import { SETTING_DESCRIPTIONS } from "./gateway/setting_descriptions.ts";
 import { SETTING_NAMES } from "./gateway/setting_forms.ts";
 import { VERSION } from "./gateway/version.ts";
 
@@ -214,14 +215,23 @@ Deno.test("only config.ts and the programs read the environment", async () => {
   }
 });
 
-Deno.test("docs/configuration.md has a row for every setting", async () => {
+Deno.test("docs/configuration.md has a row for every setting, with the texts of the console", async () => {
   const page = await Deno.readTextFile(
     new URL("docs/configuration.md", ROOT),
   );
-  const rows = [...page.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) =>
-    name
+  const rows = [
+    ...page.matchAll(/^\| `([A-Z_]+)`\s+\| (.*?)\s+\| (.*?)\s+\|$/gm),
+  ].map(([, ...cells]) => cells);
+  assert.deepEqual(
+    rows,
+    Object.entries(SETTING_DESCRIPTIONS).map((
+      [name, description],
+    ) => [name, description.meaning, description.default]),
   );
-  assert.deepEqual(rows.toSorted(), [...SETTING_NAMES].toSorted());
+  assert.deepEqual(
+    rows.map(([name]) => name).toSorted(),
+    [...SETTING_NAMES].toSorted(),
+  );
 });
 
 Deno.test("the program's version is that of deno.json, and CHANGELOG.md has it", async () => {

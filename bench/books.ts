@@ -36,7 +36,7 @@ const TIME_TEXT = Array.from(
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print }, [count]) {
+  async run({ print, record }, [count]) {
     const rows = count === undefined ? ROWS : Number(count);
     await using database = await SQLITE.createDatabase();
     const store = await database.open();
@@ -53,6 +53,7 @@ export const books: Bench = {
         // Twice: the first run reads the file.
         await measured(() => report(admin));
         const { tookMs, blockedMs } = await measured(() => report(admin));
+        record?.({ report: name, entries: rows, tookMs, blockedMs });
         print(
           `${name.padEnd(48)} ${tookMs.toFixed(1).padStart(9)} ms, blocks ${
             blockedMs.toFixed(1).padStart(6)

@@ -1,195 +1,310 @@
 /**
- * `deno task bench cores`: throughput and processor time of several gateway processes on one store,
- * behind nginx, compared with one process.
+ * `deno task bench cores`: processor time and throughput of several gateway processes on one store,
+ * compared with one process, and with as many that have a store each. The load generator spreads
+ * its connections over the processes. A process with fewer calls at once has smaller batches and
+ * sleeps more often, whatever its store: that part shows in the rows of stores apart.
  *
  * @module
  */
-import { type Child, startChild } from "./child.ts";
-import { type CpuClock, openCpuClock } from "./cpu_time.ts";
-import { jobFor, runJob } from "./measure.ts";
+import { postgresAt } from "../gateway/accounts/testing/stores.ts";
+import type { BenchContext } from "./bench.ts";
+import { startChild } from "./child.ts";
+import { openCpuClock } from "./cpu_time.ts";
+import { MAX_CORES_RATIO } from "./goals.ts";
+import { type Instruments, jobFor, runJob } from "./measure.ts";
 import { OptionsError, parseOptions } from "./options.ts";
 import { EXCHANGE_KINDS, type Scenario, scenarioOf } from "./scenarios.ts";
-import { median } from "./statistics.ts";
+import { median, type Spread, spreadOf } from "./statistics.ts";
+import { type Goal, goal } from "./summary.ts";
 import { figure, tableLines } from "./table.ts";
-import { startNginx } from "./targets/nginx.ts";
 import { type OwnGatewayOptions, prepare } from "./targets/own_gateway.ts";
-import {
-  type Address,
-  Skipped,
-  type Target,
-  type Upstream,
-} from "./targets/target.ts";
+import type { Address, Target, Upstream } from "./targets/target.ts";
+
+/** Several processes on one store. */
+export interface CoresRow {
+  /** Name of the store. */
+  readonly store: string;
+  /** Name of the kind of exchange. */
+  readonly kind: string;
+  /** Number of processes. */
+  readonly processes: number;
+  /** True: each process has a store of its own. */
+  readonly apart: boolean;
+  /** Requests per second of real time, median over the rounds. */
+  readonly perSecond: number;
+  /** Microseconds of processor time of all processes per request. */
+  readonly cpuMicros: Spread;
+  /** Ratio of `cpuMicros` to one process's in the same round; absent for one process. */
+  readonly overOne?: Spread;
+  /** Each process's part of the processor time, medians over the rounds. */
+  readonly shares: readonly number[];
+  /** The goal for `overOne`. */
+  readonly goal?: Goal;
+}
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 const KINDS: readonly string[] = ["whole-small", "stream-unpaced"];
-/** Enough for an even share per process: the kernel distributes connections, not requests. */
+/** The same for every number of processes. */
 const CONNECTIONS = 64;
+const STANDARD_PROCESSES: readonly number[] = [1, 2, 4];
 
-/** Gateway processes that are reached at one address. */
-interface Arrangement extends AsyncDisposable {
+/** The store of an arrangement: a file of its own, or an empty Postgres schema. */
+interface StoreKind {
   readonly name: string;
+  open(stack: AsyncDisposableStack): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Gateway processes on one store. */
+interface Arrangement {
+  readonly apart: boolean;
   readonly address: Address;
+  readonly others: readonly Address[];
   readonly pids: readonly number[];
 }
 
-/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
+/**
+ * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes. Returns the exit code: 1
+ * when a reply is wrong, 2 for an invalid flag.
+ */
 export async function runCores(
   flags: readonly string[],
-  print: (line: string) => void,
+  context: BenchContext,
 ): Promise<number> {
+  const { print, record } = context;
   try {
+    const { counts, rest } = processesOf(flags);
     const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
-      parseOptions(flags);
+      parseOptions(rest);
     await using stack = new AsyncDisposableStack();
     const clock = stack.use(openCpuClock());
     const mock = stack.use(startChild("mock_upstream.ts"));
     // The message's shape is defined in mock_upstream.ts.
     const upstream = await mock.receive() as Upstream;
     const load = stack.use(startChild("load.ts"));
-    const count = Math.max(2, navigator.hardwareConcurrency);
     const options = { folder, denoFlags: gatewayFlags };
-    const arrangements: Arrangement[] = [];
-    for (
-      const start of [
-        () => alone(upstream, options),
-        () => behindNginx(upstream, options, count),
-      ]
-    ) {
-      try {
-        arrangements.push(stack.use(await start()));
-      } catch (error) {
-        if (!(error instanceof Skipped)) throw error;
-        print(`SKIPPED, because ${error.message}`);
+    for (const store of storesOf(context)) {
+      // One store at a time: idle gateways renew their leases.
+      await using running = new AsyncDisposableStack();
+      const arrangements: Arrangement[] = [];
+      for (const count of counts) {
+        for (const apart of count === 1 ? [false] : [false, true]) {
+          arrangements.push(
+            await arrange(upstream, options, store, { count, apart }, running),
+          );
+        }
+      }
+      for (const kind of EXCHANGE_KINDS) {
+        if (!KINDS.includes(kind.name)) continue;
+        const rows = await compare(
+          { clock, load },
+          arrangements,
+          store.name,
+          scenarioOf({ ...kind, connections: CONNECTIONS }, DIRECTION),
+          { rounds, ms: ms * 2 },
+        );
+        for (const line of coresLines(rows)) print(line);
+        for (const row of rows) record?.({ ...row });
       }
     }
-    let faults = 0;
-    for (
-      const kind of EXCHANGE_KINDS.filter(({ name }) => KINDS.includes(name))
-    ) {
-      const scenario = scenarioOf(
-        { ...kind, connections: CONNECTIONS },
-        DIRECTION,
-      );
-      const { lines, wrong } = await compare(
-        { clock, load },
-        arrangements,
-        scenario,
-        { rounds, ms: ms * 2 },
-      );
-      for (const line of lines) print(line);
-      faults += wrong;
+    if (context.postgresUrl === undefined) {
+      print("postgres: SKIPPED, because TEST_POSTGRES_URL is not set");
     }
     print(
       `${navigator.hardwareConcurrency} cores, shared with the mock upstream and the load generator`,
     );
-    return faults === 0 ? 0 : 1;
+    return 0;
   } catch (error) {
+    if (error instanceof WrongReply) {
+      print(error.message);
+      return 1;
+    }
     if (!(error instanceof OptionsError)) throw error;
     print(error.message);
     return 2;
   }
 }
 
+class WrongReply extends Error {}
+
+function processesOf(
+  flags: readonly string[],
+): { readonly counts: readonly number[]; readonly rest: readonly string[] } {
+  const prefix = "--processes=";
+  const own = flags.findLast((flag) => flag.startsWith(prefix));
+  const counts = own === undefined
+    ? STANDARD_PROCESSES
+    : own.slice(prefix.length).split(",").map(Number);
+  if (counts.some((count) => !Number.isInteger(count) || count < 1)) {
+    throw new OptionsError("--processes must be numbers such as 1,2,4");
+  }
+  return { counts, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
+}
+
+function storesOf({ postgresUrl }: BenchContext): readonly StoreKind[] {
+  const sqlite = { name: "sqlite", open: () => Promise.resolve({}) };
+  return postgresUrl === undefined ? [sqlite] : [sqlite, {
+    name: "postgres",
+    async open(stack) {
+      const database = stack.use(
+        await postgresAt(postgresUrl).createDatabase(),
+      );
+      return { DATABASE_URL: database.url };
+    },
+  }];
+}
+
+async function arrange(
+  upstream: Upstream,
+  options: OwnGatewayOptions,
+  store: StoreKind,
+  { count, apart }: { readonly count: number; readonly apart: boolean },
+  stack: AsyncDisposableStack,
+): Promise<Arrangement> {
+  const targets: Target[] = [];
+  for (let stores = 0; stores < (apart ? count : 1); stores++) {
+    const env = await store.open(stack);
+    const site = stack.use(await prepare(upstream, { ...options, env }));
+    for (let index = 0; index < (apart ? 1 : count); index++) {
+      targets.push(stack.use(await site.start()));
+    }
+  }
+  const [address, ...others] = targets.flatMap((one) =>
+    one.address(DIRECTION) ?? []
+  );
+  if (address === undefined) throw new Error("there is no process");
+  return {
+    apart,
+    address,
+    others,
+    pids: targets.flatMap(({ pid }) => pid ?? []),
+  };
+}
+
+/** Measures the arrangements in turns. */
 async function compare(
-  { clock, load }: { readonly clock: CpuClock; readonly load: Child },
+  { clock, load }: Instruments,
   arrangements: readonly Arrangement[],
+  store: string,
   scenario: Scenario,
   { rounds, ms }: { readonly rounds: number; readonly ms: number },
-): Promise<{ readonly lines: readonly string[]; readonly wrong: number }> {
+): Promise<readonly CoresRow[]> {
   const found = arrangements.map((arrangement) => ({
-    arrangement,
+    ...arrangement,
     perSecond: [] as number[],
     cpuMicros: [] as number[],
     shares: [] as number[][],
   }));
-  let wrong = 0;
   // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
-    for (const { arrangement, perSecond, cpuMicros, shares } of found) {
-      const { pids, address } = arrangement;
-      const before = pids.map((pid) => clock.microsOf(pid));
-      const { requests, tookMs, faults, problems } = await runJob(
-        load,
-        jobFor(address, scenario, ms),
-      );
-      const used = pids.map((pid, at) =>
+    for (const one of found) {
+      const before = one.pids.map((pid) => clock.microsOf(pid));
+      const { requests, tookMs, faults, problems } = await runJob(load, {
+        ...jobFor(one.address, scenario, ms),
+        others: one.others,
+      });
+      const used = one.pids.map((pid, at) =>
         clock.microsOf(pid) - (before[at] ?? 0)
       );
-      wrong += faults;
-      if (faults > 0) throw new Error(`${arrangement.name}: ${problems[0]}`);
+      if (faults > 0) {
+        throw new WrongReply(
+          `${one.pids.length} on ${store}: ${faults} replies were WRONG: ${
+            problems[0]
+          }`,
+        );
+      }
       if (round === 0) continue;
-      const sum = used.reduce((one, other) => one + other, 0);
-      perSecond.push(requests / tookMs * 1000);
-      cpuMicros.push(sum / requests);
-      shares.push(used.map((micros) => micros / sum));
+      const sum = used.reduce((total, micros) => total + micros, 0);
+      one.perSecond.push(requests / tookMs * 1000);
+      one.cpuMicros.push(sum / requests);
+      one.shares.push(used.map((micros) => micros / sum));
     }
   }
-  const one = median(found[0]?.perSecond ?? []);
-  return {
-    wrong,
-    lines: [
-      `${scenario.kind.name}: ${CONNECTIONS} connections`,
-      ...tableLines([
-        ["", "requests/s", "over one", "CPU µs/request", "share of each"],
-        ...found.map(({ arrangement, perSecond, cpuMicros, shares }) => [
-          arrangement.name,
-          median(perSecond).toFixed(0),
-          figure(median(perSecond) / one),
-          figure(median(cpuMicros)),
-          arrangement.pids.map((_, at) =>
-            `${
-              (median(shares.map((each) => each[at] ?? 0)) * 100).toFixed(0)
-            } %`
-          ).join(" "),
-        ]),
+  return coresRows(
+    store,
+    scenario.kind.name,
+    found.map(({ pids, ...one }) => ({ ...one, processes: pids.length })),
+  );
+}
+
+/** The measurements of one number of processes; one value, or list of shares, per round. */
+export interface CoresRounds {
+  readonly processes: number;
+  readonly apart: boolean;
+  readonly perSecond: readonly number[];
+  readonly cpuMicros: readonly number[];
+  readonly shares: readonly (readonly number[])[];
+}
+
+/** Compares each number of processes with one process, in the same round. */
+export function coresRows(
+  store: string,
+  kind: string,
+  measured: readonly CoresRounds[],
+): readonly CoresRow[] {
+  const single = measured.find(({ processes }) => processes === 1)?.cpuMicros;
+  const atMost = MAX_CORES_RATIO[store];
+  return measured.flatMap(
+    ({ processes, apart, ...one }): readonly CoresRow[] => {
+      const cpuMicros = spreadOf(one.cpuMicros);
+      if (cpuMicros === undefined) return [];
+      const overOne = processes === 1 || single === undefined
+        ? undefined
+        : spreadOf(
+          one.cpuMicros.map((micros, at) => micros / (single[at] ?? NaN)),
+        );
+      return [{
+        store,
+        kind,
+        processes,
+        apart,
+        perSecond: median(one.perSecond),
+        cpuMicros,
+        ...(overOne === undefined ? {} : { overOne }),
+        shares: Array.from(
+          { length: processes },
+          (_, at) => median(one.shares.map((each) => each[at] ?? 0)),
+        ),
+        ...(overOne === undefined || atMost === undefined || apart
+          ? {}
+          : { goal: goal("one process", overOne.median, atMost) }),
+      }];
+    },
+  );
+}
+
+/** The table of one kind of exchange on one store. */
+export function coresLines(rows: readonly CoresRow[]): readonly string[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  return [
+    `${first.store}, ${first.kind}: ${CONNECTIONS} connections`,
+    ...tableLines([
+      [
+        "processes",
+        "requests/s",
+        "CPU µs/request",
+        "over one",
+        "range",
+        "at most",
+        "",
+        "share of each",
+      ],
+      ...rows.map((
+        { processes, apart, perSecond, cpuMicros, overOne, ...row },
+      ) => [
+        `${processes}${apart ? " apart" : ""}`,
+        perSecond.toFixed(0),
+        figure(cpuMicros.median),
+        overOne === undefined ? "" : figure(overOne.median),
+        overOne === undefined
+          ? ""
+          : `[${figure(overOne.low)}–${figure(overOne.high)}]`,
+        ...(row.goal === undefined
+          ? ["", ""]
+          : [figure(row.goal.atMost), row.goal.reached ? "ok" : "OVER"]),
+        row.shares.map((share) => `${(share * 100).toFixed(0)} %`).join(" "),
       ]),
-      "",
-    ],
-  };
-}
-
-async function alone(
-  upstream: Upstream,
-  options: OwnGatewayOptions,
-): Promise<Arrangement> {
-  await using stack = new AsyncDisposableStack();
-  const site = stack.use(await prepare(upstream, options));
-  const target = stack.use(await site.start());
-  return arrangement("one process", [target], stack.move());
-}
-
-async function behindNginx(
-  upstream: Upstream,
-  options: OwnGatewayOptions,
-  count: number,
-): Promise<Arrangement> {
-  await using stack = new AsyncDisposableStack();
-  const site = stack.use(await prepare(upstream, options));
-  const targets: Target[] = [];
-  const ports: number[] = [];
-  for (let index = 0; index < count; index++) {
-    const target = stack.use(await site.start());
-    targets.push(target);
-    ports.push(target.address(DIRECTION)?.port ?? 0);
-  }
-  const proxy = stack.use(await startNginx(ports));
-  return {
-    ...arrangement(`${count} behind nginx`, targets, stack.move(), proxy.port),
-  };
-}
-
-function arrangement(
-  name: string,
-  targets: readonly Target[],
-  stack: AsyncDisposableStack,
-  port?: number,
-): Arrangement {
-  const address = targets[0]?.address(DIRECTION);
-  if (address === undefined) throw new Error("there is no process");
-  return {
-    name,
-    address: port === undefined ? address : { ...address, port },
-    pids: targets.flatMap(({ pid }) => pid ?? []),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
+    ]),
+    "",
+  ];
 }

@@ -36,6 +36,21 @@ const TRANSLATED: Readonly<Record<string, number>> = {
 /** Highest median of the delay that is added to an event, compared with a direct connection. */
 export const MAX_EVENT_DELAY_MS = 0.25;
 
+/** Highest time that a steady rate's calls take in addition to direct ones. */
+export const MAX_STEADY_ADDED_MS: {
+  readonly p50: number;
+  readonly p99: number;
+} = { p50: 0.5, p99: 2 };
+
+/** Longest block of the event loop at a steady rate. */
+export const MAX_BLOCK_MS = 10;
+
+/** Highest processor time of a call with several processes on one store, relative to one process. */
+export const MAX_CORES_RATIO: Readonly<Record<string, number>> = {
+  sqlite: 1.2,
+  postgres: 1.1,
+};
+
 /** Highest memory per stream, with 1,000 open streams. */
 export const MAX_STREAM_BYTES: number = 64 * 1024;
 

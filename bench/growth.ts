@@ -6,10 +6,12 @@
  *
  * @module
  */
+import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { type Instruments, measure } from "./measure.ts";
 import { OptionsError, parseOptions } from "./options.ts";
+import type { Figures } from "./part_result.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { DIRECTIONS, type ExchangeKind, scenarioOf } from "./scenarios.ts";
 import { exponent, median } from "./statistics.ts";
@@ -84,7 +86,7 @@ function doubled(least: number, times: number): readonly number[] {
 /** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runGrowth(
   flags: readonly string[],
-  print: (line: string) => void,
+  { print, record }: BenchContext,
 ): Promise<number> {
   try {
     const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
@@ -104,13 +106,14 @@ export async function runGrowth(
     );
     let wrong = 0;
     for (const growth of GROWTHS) {
-      const { lines, faults } = await measureGrowth(
+      const { lines, figures, faults } = await measureGrowth(
         instruments,
         growth,
         { pipe, gateway },
         { rounds, ms },
       );
       for (const line of lines) print(line);
+      for (const row of figures) record?.(row);
       wrong += faults;
     }
     print(
@@ -133,12 +136,18 @@ interface Series {
   readonly micros: readonly number[][];
 }
 
+interface GrowthResult {
+  readonly lines: readonly string[];
+  readonly figures: readonly Figures[];
+  readonly faults: number;
+}
+
 async function measureGrowth(
   instruments: Instruments,
   growth: Growth,
   { pipe, gateway }: { readonly pipe: Target; readonly gateway: Target },
   { rounds, ms }: { readonly rounds: number; readonly ms: number },
-): Promise<{ readonly lines: readonly string[]; readonly faults: number }> {
+): Promise<GrowthResult> {
   const series = (
     name: string,
     target: Target,
@@ -183,7 +192,16 @@ async function measureGrowth(
       }
     }
   }
-  return { lines: growthLines(growth, all), faults };
+  return {
+    lines: growthLines(growth, all),
+    figures: all.map(({ name, micros }) => ({
+      growth: growth.name,
+      target: name,
+      sizes: growth.sizes,
+      cpuMicros: micros.map(median),
+    })),
+    faults,
+  };
 }
 
 function growthLines(

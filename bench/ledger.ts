@@ -41,7 +41,7 @@ export const ledger: Bench = {
 
 async function measureOn(
   kind: TestStore,
-  { print, measureMs }: BenchContext,
+  { print, measureMs, record }: BenchContext,
 ): Promise<void> {
   for (const concurrency of CONCURRENCY) {
     await using database = await kind.createDatabase();
@@ -57,6 +57,15 @@ async function measureOn(
       );
       const findings = await opened.admin.audit();
       if (findings.length > 0) throw new Error(findings.join("\n"));
+      record?.({
+        store: kind.name,
+        atOnce: concurrency,
+        perSecond,
+        reserveMs: {
+          p50: quantile(waitsMs, 0.5),
+          p99: quantile(waitsMs, 0.99),
+        },
+      });
       print(row([
         kind.name,
         String(concurrency),

@@ -17,9 +17,29 @@ const MAX_REPORTED = 3;
 
 const encoder = new TextEncoder();
 
+interface Destination {
+  readonly port: number;
+  readonly request: Uint8Array;
+}
+
+function requestBytes(
+  job: LoadJob,
+  port: number,
+  headers: LoadJob["headers"],
+): Uint8Array {
+  const head = [
+    `POST ${job.path} HTTP/1.1`,
+    `host: ${job.host}:${port}`,
+    "content-type: application/json",
+    `content-length: ${encoder.encode(job.body).length}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join("\r\n");
+  return encoder.encode(`${head}\r\n\r\n${job.body}`);
+}
+
 class Load {
   readonly #job: LoadJob;
-  readonly #request: Uint8Array;
+  readonly #targets: readonly Destination[];
   readonly #judge;
   readonly #waitsMs: number[] = [];
   readonly #delaysMicros: number[] = [];
@@ -27,22 +47,17 @@ class Load {
   readonly #overlooked = new Set<string>();
   #faults = 0;
   #open = 0;
+  /** Number of requests started at the job's rate. */
+  #started = 0;
   #startedMs = 0;
 
   constructor(job: LoadJob) {
     this.#job = job;
     this.#judge = replyJudge(job.expected);
-    const body = encoder.encode(job.body);
-    const head = [
-      `POST ${job.path} HTTP/1.1`,
-      `host: ${job.host}:${job.port}`,
-      "content-type: application/json",
-      `content-length: ${body.length}`,
-      ...Object.entries(job.headers).map(([name, value]) =>
-        `${name}: ${value}`
-      ),
-    ].join("\r\n");
-    this.#request = encoder.encode(`${head}\r\n\r\n${job.body}`);
+    this.#targets = [job, ...job.others ?? []].map(({ port, headers }) => ({
+      port,
+      request: requestBytes(job, port, headers),
+    }));
   }
 
   async run(): Promise<LoadResult> {
@@ -51,7 +66,7 @@ class Load {
     await Promise.all(
       Array.from({ length: connections }, async (_, index) => {
         await sleep(index * spreadMs / connections);
-        await this.#runConnection();
+        await this.#runConnection(index);
       }),
     );
     return {
@@ -68,22 +83,32 @@ class Load {
     };
   }
 
-  async #runConnection(): Promise<void> {
+  async #runConnection(index: number): Promise<void> {
+    const target = this.#targets[index % this.#targets.length];
+    if (target === undefined) throw new Error("the job has no target");
     let made = 0;
-    while (this.#continues(made)) {
+    let startMs = await this.#nextStart(made);
+    while (startMs !== undefined) {
       try {
         const connection = await Deno.connect({
           hostname: this.#job.host,
-          port: this.#job.port,
+          port: target.port,
         });
         try {
           connection.setNoDelay(true);
           const reader = new HttpReader(connection);
           const body = new ByteBuffer();
           let keep = true;
-          while (keep && this.#continues(made)) {
+          while (keep && startMs !== undefined) {
             made++;
-            keep = await this.#exchange(connection, reader, body);
+            keep = await this.#exchange(
+              connection,
+              target.request,
+              reader,
+              body,
+              startMs,
+            );
+            startMs = await this.#nextStart(made);
           }
         } finally {
           connection.close();
@@ -91,26 +116,41 @@ class Load {
       } catch (error) {
         made++;
         this.#fault(error instanceof Error ? error.message : String(error));
+        startMs = await this.#nextStart(made);
       }
     }
   }
 
-  #continues(made: number): boolean {
-    if (this.#faults >= MAX_FAULTS) return false;
+  /** Waits until a connection may start its next request. Returns when its wait begins; undefined at the end of the job. */
+  async #nextStart(made: number): Promise<number | undefined> {
+    if (this.#faults >= MAX_FAULTS) return undefined;
     const { until } = this.#job;
-    return "ms" in until
-      ? made === 0 || performance.now() - this.#startedMs < until.ms
-      : made < until.requestsEach;
+    const nowMs = performance.now();
+    if (!("ms" in until)) {
+      return made < until.requestsEach ? nowMs : undefined;
+    }
+    if (until.perSecond === undefined) {
+      return made === 0 || nowMs - this.#startedMs < until.ms
+        ? nowMs
+        : undefined;
+    }
+    const afterMs = this.#started++ * 1000 / until.perSecond;
+    if (afterMs >= until.ms) return undefined;
+    const dueMs = this.#startedMs + afterMs;
+    if (dueMs <= nowMs) return dueMs;
+    await sleep(dueMs - nowMs);
+    return performance.now();
   }
 
   /** One request and its reply. Returns whether the connection can be reused. */
   async #exchange(
     connection: Deno.TcpConn,
+    request: Uint8Array,
     reader: HttpReader,
     body: ByteBuffer,
+    startMs: number,
   ): Promise<boolean> {
-    const askedMs = performance.now();
-    await writeAll(connection, this.#request);
+    await writeAll(connection, request);
     const head = await reader.head();
     if (head === undefined) {
       throw new Error("the connection was closed instead of a reply");
@@ -125,7 +165,7 @@ class Load {
       if (isFirst) this.#noteOpen();
       isFirst = false;
     });
-    const waitedMs = performance.now() - askedMs;
+    const waitedMs = performance.now() - startMs;
     let arrival = 0;
     const problem = head.startsWith("HTTP/1.1 200 ")
       ? this.#judge(body.bytes, (stamp, endsAt) => {

@@ -19,9 +19,15 @@ export interface LoadJob {
   readonly body: string;
   /** Connections, each with one request at a time. */
   readonly connections: number;
-  /** When to stop starting requests; each connection makes at least one. */
+  /** Further targets on the same host, over which the connections are spread evenly. */
+  readonly others?: readonly Pick<LoadJob, "port" | "headers">[];
+  /**
+   * When to stop starting requests. Without `perSecond` a connection starts a request when it has
+   * the reply to the one before, and makes at least one. With it, requests are started at this rate
+   * whatever the replies do, on the first connection that is free.
+   */
   readonly until:
-    | { readonly ms: number }
+    | { readonly ms: number; readonly perSecond?: number }
     | { readonly requestsEach: number };
   /**
    * Time over which the starts of the connections are spread, in milliseconds; 0 starts all at
@@ -58,7 +64,10 @@ export interface LoadResult {
   readonly events: number;
   /** From the first request to the last reply, in milliseconds. */
   readonly tookMs: number;
-  /** From a request to the end of its reply. */
+  /**
+   * From a request to the end of its reply; with a rate, from the time at which the request was due
+   * if no connection was free then.
+   */
   readonly waits: Quantiles;
   /** From the sending of an event to its arrival; absent when the events are not paced. */
   readonly delays?: Quantiles;

@@ -6,7 +6,7 @@
 import type { Child } from "./child.ts";
 import { CAN_READ_PROCESSES, type CpuClock } from "./cpu_time.ts";
 import type { LoadJob, LoadResult } from "./load_job.ts";
-import { requestBody, type Scenario } from "./scenarios.ts";
+import { type ExchangeKind, requestBody, type Scenario } from "./scenarios.ts";
 import type { Address, Target } from "./targets/target.ts";
 
 /** The processes and clocks that a measurement uses. */
@@ -38,25 +38,36 @@ const SETTLE_MS = 50;
 
 /** Measures one scenario for `ms` milliseconds; a paced scenario takes as long as its streams. */
 export async function measure(
-  { load, clock }: Instruments,
+  instruments: Instruments,
   target: Target,
   address: Address,
   scenario: Scenario,
   ms: number,
+): Promise<Sample> {
+  return await measureJob(
+    instruments,
+    target,
+    { ...jobFor(address, scenario, ms), lenient: target.lenient === true },
+    scenario.kind.unit,
+  );
+}
+
+/** Runs a job on a target. */
+export async function measureJob(
+  { load, clock }: Instruments,
+  target: Target,
+  job: LoadJob,
+  unit: ExchangeKind["unit"],
 ): Promise<Sample> {
   const cpu = (): number | undefined =>
     target.pid === undefined || !CAN_READ_PROCESSES
       ? undefined
       : clock.microsOf(target.pid);
   const before = cpu();
-  const result = await runJob(load, {
-    ...jobFor(address, scenario, ms),
-    lenient: target.lenient === true,
-  });
+  const result = await runJob(load, job);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const after = cpu();
-  const { kind } = scenario;
-  const units = kind.unit === "event" ? result.events : result.requests;
+  const units = unit === "event" ? result.events : result.requests;
   return {
     ...(before === undefined || after === undefined || units === 0
       ? {}

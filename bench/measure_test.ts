@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { type Child, startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
-import { measure, type Sample } from "./measure.ts";
+import { jobFor, measure, runJob, type Sample } from "./measure.ts";
 import { isCorrect } from "./pipeline.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { type ExchangeKind, scenarioOf } from "./scenarios.ts";
@@ -152,4 +152,25 @@ Deno.test("measure() reports the delay of a paced stream's events", async () => 
   assert.equal(sample.result.faults, 0);
   const { p50 = NaN, p99 = NaN } = sample.result.delays ?? {};
   assert.ok(p50 <= p99);
+});
+
+Deno.test("a job with a rate starts every request of its time, however slow the replies are", async () => {
+  await using mock = startChild("mock_upstream.ts");
+  // The message's shape is defined in mock_upstream.ts.
+  const { port } = await mock.receive() as { readonly port: number };
+  await using load = startChild("load.ts");
+  const kind: ExchangeKind = {
+    ...STREAM,
+    stream: false,
+    plan: { ...DEFAULT_PLAN, waitMs: 30 },
+  };
+  const address = passThroughAddress(port, DIRECTION);
+  assert.ok(address !== undefined);
+  const { requests, faults, waits } = await runJob(load, {
+    ...jobFor(address, scenarioOf(kind, DIRECTION), 0),
+    until: { ms: 100, perSecond: 200 },
+  });
+  assert.deepEqual([requests, faults], [20, 0]);
+  // Two connections make at most 67 calls of 30 ms a second: the last call was due long before.
+  assert.ok(waits.p99 > 100, String(waits.p99));
 });

@@ -53,6 +53,9 @@ async function serve(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
     const plan =
       parsePlan(decoder.decode(body.bytes.subarray(0, TAG_WITHIN))) ??
         DEFAULT_PLAN;
+    if (plan.waitMs > 0) {
+      await new Promise((resolve) => setTimeout(resolve, plan.waitMs));
+    }
     const dialect = dialectOf(path);
     const isStream = dialect === "generate_content"
       ? path.includes(":stream")

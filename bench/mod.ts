@@ -10,7 +10,9 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { runPipeline } from "./pipeline.ts";
+import { partResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
+import { reportTable } from "./report_table.ts";
 import { readResult } from "./results.ts";
 import { runTechniques } from "./techniques.ts";
 import { soak } from "./soak.ts";
@@ -20,34 +22,42 @@ import type { Bench, BenchContext } from "./bench.ts";
 const pipeline: Bench = {
   about: "the gateway compared with others (the default); --help lists flags",
   takesFlags: true,
+  writesJson: true,
   run: ({ print }, flags) => runPipeline(flags, print),
 };
 
 const growth: Bench = {
   about: "how the cost grows with bytes and events",
   takesFlags: true,
-  run: ({ print }, flags) => runGrowth(flags, print),
+  run: (context, flags) => runGrowth(flags, context),
 };
 
 const cores: Bench = {
-  about: "several gateways on one store, compared with one",
+  about: "several gateways on one store, compared with one; --processes=1,2,4",
   takesFlags: true,
-  run: ({ print }, flags) => runCores(flags, print),
+  run: (context, flags) => runCores(flags, context),
 };
 
 const techniques: Bench = {
   about: "cost of single proxy techniques, compared with the raw pipe",
   takesFlags: true,
-  run: ({ print }, flags) => runTechniques(flags, print),
+  run: (context, flags) => runTechniques(flags, context),
 };
 
+const TABLE_FLAG = "--table";
+
 const report: Bench = {
-  about: "the tables of a kept result: report bench/results/FILE",
+  about:
+    "the tables of a kept result: report bench/results/FILE; --table FILES: of several, in Markdown",
   takesFlags: true,
-  async run({ print }, paths) {
-    for (const path of paths) {
-      for (const line of reportLines(await readResult(path))) print(line);
-    }
+  writesJson: true,
+  async run({ print }, words) {
+    const paths = words.filter((word) => word !== TABLE_FLAG);
+    const results = await Promise.all(paths.map(readResult));
+    const lines = words.includes(TABLE_FLAG)
+      ? reportTable(results)
+      : results.flatMap(reportLines);
+    for (const line of lines) print(line);
   },
 };
 
@@ -69,16 +79,37 @@ export async function runBench(
   context: BenchContext,
 ): Promise<number> {
   const isNamed = args[0] !== undefined && !args[0].startsWith("--");
-  const [name = "", ...flags] = isNamed ? args : ["pipeline", ...args];
+  const [name = "", ...all] = isNamed ? args : ["pipeline", ...args];
   const bench = BENCHES.get(name);
+  const { file, flags } = bench?.writesJson === true
+    ? { flags: all }
+    : withoutJson(all);
   if (bench === undefined || flags.length > 0 && !bench.takesFlags) {
-    context.print("deno task bench [NAME] [FLAGS]");
+    context.print("deno task bench [NAME] [FLAGS] [--json=FILE]");
     for (const [known, { about }] of BENCHES) {
       context.print(`  ${known.padEnd(10)} ${about}`);
     }
     return 2;
   }
-  return await bench.run(context, flags) ?? 0;
+  if (file === undefined) return await bench.run(context, flags) ?? 0;
+  const { record, text } = partResult(name);
+  const code = await bench.run({ ...context, record }, flags) ?? 0;
+  await Deno.writeTextFile(file, text());
+  return code;
+}
+
+const JSON_FLAG = "--json=";
+
+function withoutJson(flags: readonly string[]): {
+  readonly file?: string;
+  readonly flags: readonly string[];
+} {
+  const file = flags.findLast((flag) => flag.startsWith(JSON_FLAG))
+    ?.slice(JSON_FLAG.length);
+  return {
+    ...(file === undefined ? {} : { file }),
+    flags: flags.filter((flag) => !flag.startsWith(JSON_FLAG)),
+  };
 }
 
 const MEASURE_MS = 3000;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { BENCHES, runBench } from "./mod.ts";
+import type { PartResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
 import { readResult } from "./results.ts";
 
@@ -26,6 +27,46 @@ Deno.test("an unknown name, or a flag for a benchmark without flags, lists the b
   }
 });
 
+Deno.test("--json writes the figures of a part, with the machine", async () => {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    const { code } = await run("ledger", `--json=${file}`);
+    assert.equal(code, 0);
+    // `partResult` wrote the file.
+    const { part, machine, figures } = JSON.parse(
+      await Deno.readTextFile(file),
+    ) as PartResult;
+    assert.equal(part, "ledger");
+    assert.ok(machine.cores >= 1);
+    assert.deepEqual(
+      figures.map(({ store, atOnce }) => [store, atOnce]),
+      [["sqlite", 1], ["sqlite", 16], ["sqlite", 128]],
+    );
+  } finally {
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("cores measures two processes on one store", async () => {
+  const { code, lines } = await run(
+    "cores",
+    "--processes=2",
+    "--rounds=1",
+    "--seconds=0.05",
+  );
+  assert.equal(code, 0, lines.join("\n"));
+  for (const kind of ["whole-small", "stream-unpaced"]) {
+    const at = lines.findIndex((line) => line.startsWith(`sqlite, ${kind}:`));
+    assert.match(lines[at + 2] ?? "", /^2 .* \d+ % \d+ %$/);
+  }
+});
+
+Deno.test("cores refuses a number of processes that is none", async () => {
+  const { code, lines } = await run("cores", "--processes=1,x");
+  assert.equal(code, 2);
+  assert.match(lines[0] ?? "", /--processes/);
+});
+
 Deno.test("ledger prints a line for each store and concurrency, and reports that Postgres is skipped", async () => {
   const { code, lines } = await run("ledger");
   assert.equal(code, 0);
@@ -50,7 +91,7 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
   const file = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const { code, lines } = await run(
-      "--scenario=messages/whole-small,chat-to-generate/stream-unpaced",
+      "--scenario=messages/whole-small,chat-to-generate/stream-unpaced,steady",
       "--rounds=1",
       "--seconds=0.05",
       "--peers=",
@@ -58,12 +99,26 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
     );
     assert.equal(code, 0, lines.join("\n"));
     assert.equal(lines.at(-1), "every reply was correct: no event was lost");
-    const kept = reportLines(await readResult(file));
+    const result = await readResult(file);
+    const kept = reportLines(result);
     for (const target of ["direct", "raw pipe", "gateway"]) {
       for (const report of [lines, kept]) {
         assert.ok(report.some((line) => line.includes(` ${target} `)), target);
       }
     }
+    assert.deepEqual(
+      result.steady?.map(({ target, blockMs, addedMs }) => [
+        target,
+        blockMs !== undefined,
+        addedMs !== undefined,
+      ]),
+      [
+        ["direct", false, false],
+        ["raw pipe", true, true],
+        ["gateway", true, true],
+        ["idle process", true, false],
+      ],
+    );
   } finally {
     await Deno.remove(file);
   }

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { type Scenario, selectScenarios } from "./scenarios.ts";
+import type { SteadyOptions } from "./steady.ts";
 import type { OtherTarget } from "./targets/other.ts";
 
 /** What to measure, and for how long. */
@@ -25,6 +26,10 @@ export interface PipelineOptions {
   readonly peers: readonly string[];
   /** Folders of the gateway checkouts to measure, each with a trailing slash. */
   readonly gatewayFolders: readonly string[];
+  /** Versions of Deno to run the gateway with, each a target; empty: this program's only. */
+  readonly denoVersions: readonly string[];
+  /** Rounds at a steady rate of calls; absent: none. */
+  readonly steady?: SteadyOptions;
   /** Flags for the gateways' `deno run`. */
   readonly gatewayFlags: readonly string[];
   /** Other gateways that are already running. */
@@ -49,7 +54,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --quick               fewer and shorter rounds, without nginx and Portkey",
   "  --scenario=A,B        kinds (whole-small, whole-100k, stream-unpaced, stream-coalesced, stream-paced, latency,",
   "                        event-delay), directions (messages, chat, messages-to-chat, messages-to-generate,",
-  "                        chat-to-messages, chat-to-generate), both (chat/whole-small), memory, start",
+  "                        chat-to-messages, chat-to-generate), both (chat/whole-small), memory, steady, start",
   "  --rounds=N            number of rounds, after a warm-up",
   "  --seconds=S           length of a measurement without paced streams",
   "  --peers=A,B           of nginx and portkey; empty: none",
@@ -57,6 +62,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "                        for each upstream dialect: --model-messages, --model-chat, --model-generate",
   "  --upstream-port=N     port of the mock upstream, for --target to call",
   "  --gateway-dir=DIR     checkout to measure instead of this one; repeat it to compare several",
+  "  --deno=A,B            versions of Deno to run the gateway with, side by side; they come from npm",
   "  --gateway-flag=FLAG   a flag for the gateway's deno run",
   "  --cpu-profile=DIR     write processor profiles of the gateway to DIR",
   "  --tls                 the targets call the mock upstream over TLS; without peers and delays",
@@ -65,7 +71,7 @@ export const OPTIONS_HELP: readonly string[] = [
 
 const OWN_FOLDER = new URL("../", import.meta.url).pathname;
 const PEERS: readonly string[] = ["nginx", "portkey"];
-const SECTIONS: readonly string[] = ["memory", "start"];
+const SECTIONS: readonly string[] = ["memory", "steady", "start"];
 
 /**
  * Parses the flags.
@@ -102,6 +108,15 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     gatewayFolders: (values["gateway-dir"] ?? [OWN_FOLDER]).map((folder) =>
       `${folder.replace(/\/+$/, "")}/`
     ),
+    denoVersions: denoVersionsOf(values.deno),
+    ...(wants("steady") && !tls
+      ? {
+        steady: {
+          rounds: number("rounds", values.rounds, quick ? 1 : 6),
+          ms: number("seconds", values.seconds, quick ? 3 : 10) * 1000,
+        },
+      }
+      : {}),
     gatewayFlags: [
       ...values["gateway-flag"] ?? [],
       ...(profile === undefined ? [] : [
@@ -115,7 +130,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     upstreamPort: number("upstream-port", values["upstream-port"], 0),
     ...(values.json === undefined ? {} : { json: values.json }),
     complete: !quick && names.length === 0 && profile === undefined &&
-      values["gateway-dir"] === undefined,
+      values["gateway-dir"] === undefined && values.deno === undefined,
     ...(profile === undefined ? {} : { cpuProfile: profile }),
   };
 }
@@ -141,6 +156,7 @@ function parseFlags(args: readonly string[]) {
         "model-generate": { type: "string" },
         "upstream-port": { type: "string" },
         "gateway-dir": { type: "string", multiple: true },
+        deno: { type: "string", multiple: true },
         "gateway-flag": { type: "string", multiple: true },
         "cpu-profile": { type: "string" },
         tls: { type: "boolean" },
@@ -154,6 +170,15 @@ function parseFlags(args: readonly string[]) {
 
 function splitNames(values: readonly string[] | undefined): readonly string[] {
   return (values ?? []).flatMap((names) => names.split(",")).filter(Boolean);
+}
+
+function denoVersionsOf(
+  values: readonly string[] | undefined,
+): readonly string[] {
+  return splitNames(values).map((version) => {
+    if (/^\d+\.\d+\.\d+$/.test(version)) return version;
+    throw new OptionsError("--deno must be versions such as 2.8.2");
+  });
 }
 
 function number(

@@ -19,6 +19,25 @@ Deno.test("--scenario chooses sections as well as exchanges", () => {
   assert.equal(small.complete, false);
 });
 
+Deno.test("--quick shortens the steady rate, and --scenario can leave it out", () => {
+  const full = parseOptions([]).steady;
+  const quick = parseOptions(["--quick"]).steady;
+  assert.ok(full !== undefined && quick !== undefined);
+  assert.ok(quick.rounds * quick.ms < full.rounds * full.ms);
+  assert.equal(parseOptions(["--scenario=memory"]).steady, undefined);
+  assert.deepEqual(
+    parseOptions(["--scenario=steady", "--rounds=2", "--seconds=0.5"]).steady,
+    { rounds: 2, ms: 500 },
+  );
+});
+
+Deno.test("--deno names versions of Deno", () => {
+  const { denoVersions, complete } = parseOptions(["--deno=2.5.0,2.8.2"]);
+  assert.deepEqual(denoVersions, ["2.5.0", "2.8.2"]);
+  assert.equal(complete, false);
+  assert.throws(() => parseOptions(["--deno=latest"]), OptionsError);
+});
+
 Deno.test("--tls measures processor time only, and no peers", () => {
   const { tls, peers, scenarios } = parseOptions(["--tls"]);
   assert.deepEqual([tls, peers], [true, []]);

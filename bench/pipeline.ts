@@ -29,6 +29,7 @@ import {
   runRounds,
 } from "./rounds.ts";
 import { directionName } from "./scenarios.ts";
+import { measureSteady, type SteadyOptions, type SteadyRow } from "./steady.ts";
 import { summarise } from "./summary.ts";
 import { direct } from "./targets/direct.ts";
 import { nginx, nginxProgram } from "./targets/nginx.ts";
@@ -76,9 +77,9 @@ export async function runPipeline(
 
 /** Whether every reply was correct. */
 export function isCorrect(
-  { rows, memory }: Pick<RunResult, "rows" | "memory">,
+  { rows, memory, steady = [] }: Pick<RunResult, "rows" | "memory" | "steady">,
 ): boolean {
-  return [...rows, ...memory].every(({ faults }) => faults === 0);
+  return [...rows, ...memory, ...steady].every(({ faults }) => faults === 0);
 }
 
 async function run(
@@ -131,6 +132,10 @@ async function run(
   const memory = options.memory
     ? await Promise.all(fresh.map((entrant) => measureMemory(entrant)))
     : [];
+  if (options.steady !== undefined) print("steady");
+  const steady = options.steady === undefined
+    ? undefined
+    : await steadyRows(entrants, fresh, options.steady);
   if (options.starts > 0) print("start");
   const starts = [];
   for (const entrant of options.starts > 0 ? fresh : []) {
@@ -142,8 +147,20 @@ async function run(
     skipped,
     rows,
     memory: memory.filter((row) => row !== undefined),
+    ...steady === undefined ? {} : { steady },
     starts: starts.filter((row) => row !== undefined),
   };
+}
+
+async function steadyRows(
+  entrants: readonly InstalledTarget[],
+  fresh: readonly InstalledTarget[],
+  options: SteadyOptions,
+): Promise<readonly SteadyRow[]> {
+  using clock = openCpuClock();
+  await using load = startChild("load.ts");
+  const base = entrants.filter(({ name }) => name === direct.name);
+  return await measureSteady({ clock, load }, [...base, ...fresh], options);
 }
 
 async function measureExchanges(
@@ -207,13 +224,31 @@ function kindsFor(options: PipelineOptions): readonly TargetKind[] {
   return [
     direct,
     rawPipe,
-    ...options.gatewayFolders.map((folder, index) => {
-      const kind = ownGateway({ folder, denoFlags: options.gatewayFlags });
-      return index === 0 ? kind : { ...kind, name: `gateway ${index + 1}` };
-    }),
+    ...options.gatewayFolders.flatMap((folder, index) =>
+      gatewaysOf(
+        folder,
+        index === 0 ? "gateway" : `gateway ${index + 1}`,
+        options,
+      )
+    ),
     ...[nginx, portkey].filter(({ name }) => options.peers.includes(name)),
     ...options.others.map(otherTarget),
   ];
+}
+
+/** A checkout as one target, or as one for each version of Deno. */
+function gatewaysOf(
+  folder: string,
+  name: string,
+  { gatewayFlags: denoFlags, denoVersions }: PipelineOptions,
+): readonly TargetKind[] {
+  if (denoVersions.length === 0) {
+    return [{ ...ownGateway({ folder, denoFlags }), name }];
+  }
+  return denoVersions.map((denoVersion) => ({
+    ...ownGateway({ folder, denoFlags, denoVersion }),
+    name: `${name} on ${denoVersion}`,
+  }));
 }
 
 async function versions(): Promise<Readonly<Record<string, string>>> {

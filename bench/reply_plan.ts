@@ -18,6 +18,8 @@ export interface ReplyPlan {
   readonly perWrite: number;
   /** Length of a text piece. */
   readonly textBytes: number;
+  /** Time from the request to the first byte of the reply, in milliseconds. */
+  readonly waitMs: number;
 }
 
 /** The plan of a prompt without a tag. */
@@ -26,26 +28,29 @@ export const DEFAULT_PLAN: ReplyPlan = {
   perSecond: 0,
   perWrite: 1,
   textBytes: 14,
+  waitMs: 0,
 };
 
 /** The tag for a plan. It must be near the start of the request's body. */
 export function planTag(plan: Partial<ReplyPlan>): string {
-  const { events, perSecond, perWrite, textBytes } = {
+  const { events, perSecond, perWrite, textBytes, waitMs } = {
     ...DEFAULT_PLAN,
     ...plan,
   };
-  return `[[bench ${events} ${perSecond} ${perWrite} ${textBytes}]]`;
+  return `[[bench ${events} ${perSecond} ${perWrite} ${textBytes} ${waitMs}]]`;
 }
 
 /** The plan in a text's tag; undefined without a tag. */
 export function parsePlan(text: string): ReplyPlan | undefined {
-  const found = /\[\[bench (\d+) (\d+(?:\.\d+)?) (\d+) (\d+)\]\]/.exec(text);
+  const found = /\[\[bench (\d+) (\d+(?:\.\d+)?) (\d+) (\d+) (\d+)\]\]/
+    .exec(text);
   if (found === null) return undefined;
   return {
     events: Number(found[1]),
     perSecond: Number(found[2]),
     perWrite: Number(found[3]),
     textBytes: Number(found[4]),
+    waitMs: Number(found[5]),
   };
 }
 

@@ -6,6 +6,7 @@
 import { EXCHANGE_KINDS } from "./scenarios.ts";
 import type { MemoryRow } from "./memory.ts";
 import type { RunResult } from "./results.ts";
+import { IDLE, type SteadyRow } from "./steady.ts";
 import type { Goal, Row } from "./summary.ts";
 import type { Spread } from "./statistics.ts";
 import { figure, tableLines } from "./table.ts";
@@ -24,6 +25,7 @@ export function reportLines(result: RunResult): readonly string[] {
     }; figures are medians [lowest–highest round]`,
     ...cellLines(result.rows),
     ...memoryLines(result.memory),
+    ...steadyLines(result.steady ?? []),
     ...startLines(result),
     ...(result.skipped.length === 0 ? [] : [""]),
     ...result.skipped.map(({ what, why }) =>
@@ -119,6 +121,51 @@ export function memoryLines(memory: readonly MemoryRow[]): readonly string[] {
   ];
 }
 
+/** The table of a steady rate of calls; empty without rows. */
+export function steadyLines(rows: readonly SteadyRow[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const mib = (bytes: number | undefined): string =>
+    bytes === undefined ? "" : (bytes / 2 ** 20).toFixed(0);
+  return [
+    "",
+    "steady: 500 calls a second, the upstream answers after 50 ms",
+    ...tableLines([
+      [
+        "",
+        "calls/s",
+        "CPU µs/call",
+        "added p50 ms",
+        "at most",
+        "",
+        "added p99 ms",
+        "at most",
+        "",
+        "longest block ms",
+        "at most",
+        "",
+        "over 10 ms",
+        "MiB at first",
+        "at last",
+      ],
+      ...rows.map((row) => [
+        row.target,
+        row.target === IDLE ? "" : row.perSecond.toFixed(0),
+        row.cpuMicros === undefined ? "" : figure(row.cpuMicros.median),
+        row.addedMs === undefined ? "" : figure(row.addedMs.p50.median),
+        ...goalCells(row.goals, "added p50"),
+        row.addedMs === undefined ? "" : figure(row.addedMs.p99.median),
+        ...goalCells(row.goals, "added p99"),
+        row.blockMs === undefined ? "" : figure(row.blockMs.high),
+        ...goalCells(row.goals, "block"),
+        row.longBlocks === undefined ? "" : String(row.longBlocks),
+        mib(row.residentBytes[0]),
+        mib(row.residentBytes.at(-1)),
+        ...(row.faults > 0 ? [`WRONG: ${row.told[0]}`] : []),
+      ]),
+    ]),
+  ];
+}
+
 function startLines({ starts }: RunResult): readonly string[] {
   if (starts.length === 0) return [];
   return [
@@ -137,10 +184,11 @@ function startLines({ starts }: RunResult): readonly string[] {
 }
 
 function verdictLines(result: RunResult): readonly string[] {
-  const goals = [...result.rows, ...result.memory, ...result.starts].flatMap((
-    row,
-  ) => row.goals ?? []);
-  const faults = [...result.rows, ...result.memory].reduce(
+  const { rows, memory, steady = [], starts } = result;
+  const goals = [...rows, ...memory, ...steady, ...starts].flatMap((row) =>
+    row.goals ?? []
+  );
+  const faults = [...rows, ...memory, ...steady].reduce(
     (sum, row) => sum + row.faults,
     0,
   );

@@ -6,6 +6,7 @@ import {
   resultText,
   type RunResult,
 } from "./results.ts";
+import { reportTable } from "./report_table.ts";
 import { figure, tableLines } from "./table.ts";
 
 const SPREAD = { median: 1.5, low: 1.25, high: 2 };
@@ -39,6 +40,21 @@ const RESULT: RunResult = {
     overlooked: [],
   }],
   memory: [],
+  steady: [{
+    target: "gateway",
+    perSecond: 499.6,
+    waitMs: { p50: 51, p99: 53 },
+    addedMs: { p50: SPREAD, p99: { median: 3, low: 2, high: 4 } },
+    blockMs: { median: 5, low: 4, high: 8.5 },
+    longBlocks: 0,
+    residentBytes: [100 * 2 ** 20, 120 * 2 ** 20],
+    goals: [
+      { of: "added p50", is: 1.5, atMost: 0.5, reached: false },
+      { of: "block", is: 8.5, atMost: 10, reached: true },
+    ],
+    faults: 0,
+    told: [],
+  }],
   starts: [{
     target: "gateway",
     readyMs: { median: 250, low: 240, high: 260 },
@@ -52,9 +68,10 @@ Deno.test("reportLines() shows figures, goals, faults and skipped targets", () =
     const wanted of [
       /Some Processor/,
       /messages +gateway +123 +1\.50 +\[1\.25–2\.00\] +1\.40 +OVER .* 1235 +2 WRONG: 3 of 60 events are lost/,
+      /gateway +500 +1\.50 +0\.50 +OVER +3\.00 +8\.50 +10\.0 +ok +0 +100 +120$/m,
       /gateway +250 +\[240–260\] +400 +ok/,
       /portkey: SKIPPED, because npm is not installed/,
-      /1 of 2 goals are reached/,
+      /2 of 4 goals are reached/,
       /2 replies were WRONG/,
     ]
   ) assert.match(text, wanted);
@@ -98,4 +115,12 @@ Deno.test("figure() has three significant digits, and a dash for an absent value
     "–",
     "–",
   ]);
+});
+
+Deno.test("reportTable() has one figure a run in each cell", () => {
+  const second: RunResult = { ...RESULT, rows: [], steady: [] };
+  const text = reportTable([RESULT, second]).join("\n");
+  assert.match(text, /^\| whole-small \| 1\.50, – \|/m);
+  assert.match(text, /^\| added p50 at 500 calls\/s, ms \| 1\.50, – \|$/m);
+  assert.match(text, /^\| start to ready, ms \| 250, 250 \|$/m);
 });

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { arch, cpus, platform, totalmem } from "node:os";
 import type { MemoryRow, StartRow } from "./memory.ts";
+import type { SteadyRow } from "./steady.ts";
 import type { Row } from "./summary.ts";
 
 export interface RunResult {
@@ -35,6 +36,8 @@ export interface RunResult {
   readonly rows: readonly Row[];
   /** Memory of 1,000 open streams; empty when not measured. */
   readonly memory: readonly MemoryRow[];
+  /** A steady rate of calls; absent when not measured. */
+  readonly steady?: readonly SteadyRow[];
   /** Start times; empty when not measured. */
   readonly starts: readonly StartRow[];
 }
@@ -93,15 +96,20 @@ export async function versionOf(
   }
 }
 
-/**
- * A result as JSON, with numbers rounded to four significant digits so that a diff shows no noise.
- */
+/** A result as JSON, see {@linkcode roundedJson}. */
 export function resultText(result: RunResult): string {
+  return roundedJson(result);
+}
+
+/**
+ * A value as JSON, with numbers rounded to four significant digits so that a diff shows no noise.
+ */
+export function roundedJson(value: unknown): string {
   const rounded = (_: string, value: unknown): unknown =>
     typeof value === "number" && !Number.isInteger(value)
       ? Number(value.toPrecision(4))
       : value;
-  return `${JSON.stringify(result, rounded, 2)}\n`;
+  return `${JSON.stringify(value, rounded, 2)}\n`;
 }
 
 /**

@@ -41,7 +41,7 @@ export const soak: Bench = {
 };
 
 async function runSoak(
-  { print }: BenchContext,
+  { print, record }: BenchContext,
   flags: readonly string[],
 ): Promise<number> {
   const size = flagsOf(flags);
@@ -93,6 +93,7 @@ async function runSoak(
         tally: each,
       });
       for (const line of kept.lines) print(line);
+      for (const row of kept.figures) record?.(row);
       findings.push(...kept.findings);
       made = each.calls + held;
     } finally {
@@ -108,6 +109,7 @@ async function runSoak(
     print(`calls ${made}, lines in the log ${logged}`);
     const audit = await auditOf(folder);
     print(`ledger audit: ${audit}`);
+    record?.({ calls: made, logged, audit });
     if (audit !== "The books balance.") findings.push(audit);
   } finally {
     upstream.close();

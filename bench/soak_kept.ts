@@ -11,6 +11,7 @@ import {
   type SoakTarget,
 } from "./soak_clients.ts";
 import type { KeptBytes } from "./soak_program.ts";
+import type { Figures } from "./part_result.ts";
 import { median } from "./statistics.ts";
 import { tableLines } from "./table.ts";
 
@@ -42,12 +43,17 @@ export interface KeptSoak {
   readonly tally: SoakTally;
 }
 
-/** Makes the calls; returns the rows of a table and the findings. */
+/** Makes the calls; returns a table, its figures and the findings. */
 export async function keptByKind(
   { address, kinds, seconds, measure, tally }: KeptSoak,
-): Promise<{ readonly lines: readonly string[]; readonly findings: string[] }> {
+): Promise<{
+  readonly lines: readonly string[];
+  readonly figures: readonly Figures[];
+  readonly findings: string[];
+}> {
   const roundMs = seconds * 1000 / kinds.length / ROUNDS;
   const rows: string[][] = [];
+  const figures: Figures[] = [];
   const findings: string[] = [];
   for (const kind of kinds) {
     const points: (KeptBytes & { readonly calls: number })[] = [];
@@ -73,6 +79,7 @@ export async function keptByKind(
     const resident = slope(points, "resident");
     const calls = (points.at(-1)?.calls ?? 0) -
       (points[WARM_ROUNDS - 1]?.calls ?? 0);
+    figures.push({ kind, calls, heapBytes: heap, residentBytes: resident });
     rows.push([kind, String(calls), heap.toFixed(0), resident.toFixed(0)]);
     if (
       calls >= MIN_CALLS_JUDGED &&
@@ -86,7 +93,7 @@ export async function keptByKind(
     }
   }
   const head = ["what was done", "calls", "heap B a call", "resident B a call"];
-  return { lines: tableLines([head, ...rows]), findings };
+  return { lines: tableLines([head, ...rows]), figures, findings };
 }
 
 /** Bytes a call: the median of the slopes between any two points. */

@@ -40,7 +40,7 @@ export interface Row {
 
 /** An upper limit for a figure, and whether it is reached. */
 export interface Goal {
-  /** The figure: "raw pipe", "Portkey", "delay", "per stream" or "start". */
+  /** The figure: "raw pipe", "Portkey", "delay", "per stream", "start", "added p50", "added p99" or "block". */
   readonly of: string;
   /** The measured value. */
   readonly is: number;
@@ -52,7 +52,7 @@ export interface Goal {
 
 /** Whether a target is this project's gateway. */
 export function isOwnGateway(target: string): boolean {
-  return /^gateway( \d+)?$/.test(target);
+  return /^gateway( |$)/.test(target);
 }
 
 /** The rows of all measured cells. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory } from "./memory.ts";
@@ -64,7 +65,7 @@ function technique({ name, about }: typeof TECHNIQUES[number]): TargetKind {
 /** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
 export async function runTechniques(
   flags: readonly string[],
-  print: (line: string) => void,
+  { print, record }: BenchContext,
 ): Promise<number> {
   let options: PipelineOptions;
   try {
@@ -108,6 +109,7 @@ export async function runTechniques(
     print(`${name}: ${about}`);
   }
   const found = memory.filter((row) => row !== undefined);
+  for (const row of [...rows, ...found]) record?.({ ...row });
   for (const line of [...cellLines(rows), ...memoryLines(found)]) print(line);
   return [...rows, ...found].every(({ faults }) => faults === 0) ? 0 : 1;
 }

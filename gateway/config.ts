@@ -8,6 +8,7 @@ import type { DialectName } from "../translate/model/request.ts";
 import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { ENVIRONMENT, SETTING_NAMES } from "./setting_forms.ts";
+import { type SettingInForce, settingsInForce } from "./settings_in_force.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
 import type { CatalogueOverrides } from "./upstream/catalogue_shape.ts";
 import { namedVariables } from "./upstream/credentials/auth_settings.ts";
@@ -129,6 +130,8 @@ export interface Config {
   readonly maxConcurrentPerKey: number;
   /** True if Deno may collect spans; each call then has one. */
   readonly traces: boolean;
+  /** Every setting with its value in force; secrets without theirs. */
+  readonly settings: readonly SettingInForce[];
   /** False: the request log is off, also for internal errors of a request. */
   readonly logRequests: boolean;
 }
@@ -243,7 +246,7 @@ export function readConfig(sources: ConfigSources): Config {
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({
+  const config = {
     ...(onPlatform
       ? {}
       : { listen: { hostname: values.HOST, port: values.PORT } }),
@@ -294,7 +297,8 @@ export function readConfig(sources: ConfigSources): Config {
     // A platform collects spans without a setting.
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",
-  });
+  };
+  return Object.freeze({ ...config, settings: settingsInForce(config, env) });
 }
 
 /**

@@ -309,6 +309,10 @@ Deno.test("readConfig() applies the file that GATEWAY_CONFIG names", () => {
 Deno.test("readConfig() reports errors in the file by their path", () => {
   const env = { GATEWAY_CONFIG: "gateway.json" };
   assert.match(problems(env, "{"), /^GATEWAY_CONFIG: gateway.json: not JSON/);
+  assert.equal(
+    problems(env, `{"vendors": {\n"x": {"api_key": sk-secret-text}}}`),
+    "GATEWAY_CONFIG: gateway.json: not JSON: Unexpected token 's' near line 2",
+  );
   assert.match(problems(env, `{"modles": {}}`), /modles/);
   assert.match(
     problems(env, `{"models": {"x": {"price": {"input": -1}}}}`),

@@ -8,6 +8,9 @@
 /** How often the file is looked at, in milliseconds. */
 export const LOOK_MS = 2_000;
 
+/** The version of a file that cannot be looked at. */
+const ABSENT = "absent";
+
 /** The state of one file between looks. */
 export class FileWatch {
   readonly #version: () => Promise<string>;
@@ -24,21 +27,19 @@ export class FileWatch {
 
   /**
    * Looks once. Reports a change when two looks have seen the same version, because a file may be
-   * in the middle of being written. Never rejects.
+   * in the middle of being written, or absent for a moment while it is replaced. Never rejects.
    */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      const version = await this.#version();
+      const version = await this.#version().catch(() => ABSENT);
       this.#known ??= version;
       if (version !== this.#known && version === this.#last) {
         this.#known = version;
         this.#onChange();
       }
       this.#last = version;
-    } catch {
-      // Absent for a moment while it is replaced; the configuration in force goes on.
     } finally {
       this.#isLooking = false;
     }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FileWatch } from "./file_watch.ts";
+import { fileVersion, FileWatch } from "./file_watch.ts";
 
 /** Looks once at each version and returns the number of reported changes after each look. */
 async function changes(
@@ -37,3 +37,65 @@ Deno.test("FileWatch reports nothing while a file is being written, or is absent
 Deno.test("FileWatch reports a file that changes back", async () => {
   assert.deepEqual(await changes(["a", "b", "b", "a", "a"]), [0, 0, 1, 1, 2]);
 });
+
+Deno.test("FileWatch reports a file that is gone once, and its return", async () => {
+  assert.deepEqual(
+    await changes(["a", undefined, undefined, undefined, "a", "a", "a"]),
+    [0, 0, 1, 1, 1, 2, 2],
+  );
+});
+
+/** Ways to replace a file's content by one of the same length. */
+const EDITS: readonly (readonly [string, (folder: string) => Promise<void>])[] =
+  [
+    ["written in place", async (folder) => {
+      await Deno.writeTextFile(`${folder}/gateway.json`, "two");
+      // Some file systems note times by the hundredth of a second or more roughly.
+      await Deno.utime(`${folder}/gateway.json`, 1, 1);
+    }],
+    ["replaced by a rename, with the time of the old one", async (folder) => {
+      await Deno.writeTextFile(`${folder}/gateway.json.new`, "two");
+      const { atime, mtime } = await Deno.stat(`${folder}/gateway.json`);
+      assert.ok(atime !== null && mtime !== null);
+      await Deno.utime(`${folder}/gateway.json.new`, atime, mtime);
+      await Deno.rename(
+        `${folder}/gateway.json.new`,
+        `${folder}/gateway.json`,
+      );
+    }],
+    [
+      "behind a link to a folder that is swapped, as volumes of Kubernetes are",
+      async (folder) => {
+        await Deno.mkdir(`${folder}/..2`);
+        await Deno.writeTextFile(`${folder}/..2/gateway.json`, "two");
+        await Deno.symlink("..2", `${folder}/..data_new`);
+        await Deno.rename(`${folder}/..data_new`, `${folder}/..data`);
+      },
+    ],
+  ];
+
+for (const [name, edit] of EDITS) {
+  Deno.test(`a file ${name} is read once more`, async () => {
+    const folder = await Deno.makeTempDir();
+    const path = `${folder}/gateway.json`;
+    try {
+      await Deno.mkdir(`${folder}/..1`);
+      await Deno.writeTextFile(`${folder}/..1/gateway.json`, "one");
+      await Deno.symlink("..1", `${folder}/..data`);
+      if (name.includes("link")) {
+        await Deno.symlink("..data/gateway.json", path);
+      } else await Deno.writeTextFile(path, "one");
+      const read: string[] = [];
+      const watch = new FileWatch(
+        () => fileVersion(path),
+        () => read.push(Deno.readTextFileSync(path)),
+      );
+      await watch.look();
+      await edit(folder);
+      for (let i = 0; i < 4; i++) await watch.look();
+      assert.deepEqual(read, ["two"]);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}

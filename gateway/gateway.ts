@@ -9,6 +9,7 @@ import type { Accounts } from "./accounts/accounts.ts";
 import { startTimer, type Timer } from "./accounts/timer.ts";
 import type { ProcessReports } from "./accounts/repositories/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
+import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
@@ -60,6 +61,8 @@ export interface GatewayParts {
   readonly startSpan?: StartSpan;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
+  /** The newest daily audit of the books; undefined before the first. */
+  readonly lastAudit: () => AuditRecord | undefined;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -112,10 +115,13 @@ export function createGateway(parts: GatewayParts): Gateway {
     models: parts.models,
     atMs: parts.now(),
   };
+  const streams = (): number =>
+    [...activeCalls].filter((one) => one.streaming).length;
   const metrics = createMetrics({
     calls: () => slots.inUse(),
-    streams: () => [...activeCalls].filter((one) => one.streaming).length,
+    streams,
     backlog: () => parts.accounts.backlog(),
+    audit: parts.lastAudit,
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });
@@ -142,8 +148,18 @@ export function createGateway(parts: GatewayParts): Gateway {
     live: new LiveCalls({
       ...(parts.reports === undefined ? {} : { reports: parts.reports }),
       underWay: () => activeCalls,
-      state: () => processState({ gateway, startedAtMs, rates }),
-      health: () => healthText(current.models, parts.now()),
+      state: () =>
+        processState({
+          startedAtMs,
+          configuredAtMs: current.atMs,
+          config: current.config,
+          candidates: current.models.allCandidates,
+          rates,
+          connections: parts.client.connections(),
+          calls: { underWay: slots.inUse(), streams: streams() },
+          backlog: parts.accounts.backlog(),
+        }, parts.now()),
+      health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,
       timer: parts.reportTimer ?? startTimer,
     }),

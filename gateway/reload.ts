@@ -29,6 +29,11 @@ export type ConfigurationEvent =
     readonly type: "configuration_unchanged";
     /** Of the file in force. */
     readonly hash?: string;
+  }
+  | {
+    /** The record of the change could not be written; the configuration is in force. */
+    readonly type: "configuration_not_recorded";
+    readonly error: unknown;
   };
 
 /** What a reload needs. */

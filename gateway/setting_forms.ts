@@ -112,5 +112,8 @@ export const ENVIRONMENT = z.object({
   ),
 });
 
+/** An environment variable that the gateway reads. */
+export type SettingName = keyof typeof ENVIRONMENT.shape;
+
 /** Names of every setting; a test compares the table in `docs/configuration.md` with them. */
 export const SETTING_NAMES: readonly string[] = Object.keys(ENVIRONMENT.shape);

@@ -133,12 +133,15 @@ export function planEdits(
   };
 }
 
+const NO_BETAS = { kept: [], dropped: [] } as const;
+
 /** The betas to send, each once, and the paths of the others. */
 function chosenBetas(
   rule: BodyEdits["betas"],
   asked: readonly string[],
   own: readonly string[],
 ): { readonly kept: readonly string[]; readonly dropped: readonly string[] } {
+  if (asked.length === 0 && own.length === 0) return NO_BETAS;
   const kept = new Set<string>();
   const dropped = new Set<string>();
   for (const beta of asked) {
@@ -204,15 +207,16 @@ export function editBytes(
   remove: readonly string[],
   refuses: readonly string[],
 ): EditedBytes {
-  const found = refuses.length === 0
-    ? undefined
-    : withoutRefused(json, refuses);
+  if (refuses.length === 0) {
+    return { bytes: spliceFields(json, set, top, remove), dropped: [] };
+  }
+  const found = withoutRefused(json, refuses);
   const bytes = found?.bytes ?? json;
   const dropped = new Set(found?.dropped);
   return {
     bytes: spliceFields(
       bytes,
-      refuses.length === 0 ? set : objectOr(withoutKeys(set, refuses, dropped)),
+      objectOr(withoutKeys(set, refuses, dropped)),
       found === undefined ? top ?? topLevelOf(json) : topLevelOf(bytes),
       remove,
     ),

@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { probeFlag } from "../loop_probe.ts";
 import type { UpstreamDialect } from "../mock_bodies.ts";
+import { denoProgram } from "./deno_program.ts";
 import {
   freePort,
   readToEnd,
@@ -16,6 +18,7 @@ import {
 import {
   CALLER_PATHS,
   type Site,
+  type StartOptions,
   type Target,
   type TargetKind,
   trusting,
@@ -31,6 +34,8 @@ export interface OwnGatewayOptions {
   readonly denoFlags?: readonly string[];
   /** Additional settings. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Version of Deno to run it with; absent: this program's. */
+  readonly denoVersion?: string;
 }
 
 const MODELS: Readonly<Record<UpstreamDialect, string>> = {
@@ -55,8 +60,8 @@ export function ownGateway(options: OwnGatewayOptions): TargetKind {
  * deletes the store.
  */
 export interface GatewaySite extends Site {
-  /** Starts a process, by default on a free port. */
-  start(port?: number): Promise<Target>;
+  /** Starts a process on a free port. */
+  start(options?: StartOptions): Promise<Target>;
 }
 
 /** Creates a store with an account and a key, in a temporary folder. */
@@ -65,8 +70,12 @@ export async function prepare(
   options: OwnGatewayOptions,
 ): Promise<GatewaySite> {
   const folder = await Deno.makeTempDir({ prefix: "bench-gateway-" });
+  const program = options.denoVersion === undefined
+    ? Deno.execPath()
+    : await denoProgram(options.denoVersion);
   const run = {
     ...options,
+    program,
     cwd: folder,
     env: { ...settings(upstream), ...options.env },
   };
@@ -74,7 +83,8 @@ export async function prepare(
     await Deno.mkdir(`${folder}/data`);
     const key = await makeKey(run);
     return {
-      start: (port = freePort()) => startProcess(run, key, port),
+      start: ({ probed = false } = {}) =>
+        startProcess(run, key, freePort(), probed),
       [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
     };
   } catch (error) {
@@ -84,6 +94,7 @@ export async function prepare(
 }
 
 interface Run extends OwnGatewayOptions {
+  readonly program: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -114,10 +125,15 @@ async function startProcess(
   run: Run,
   key: string,
   port: number,
+  probed: boolean,
 ): Promise<Target> {
   const startedMs = performance.now();
-  const process = startProgram(Deno.execPath(), {
-    args: await denoArgs(run, [["start", "main.ts"]], run.denoFlags ?? []),
+  const probePort = freePort();
+  const process = startProgram(run.program, {
+    args: await denoArgs(run, [["start", "main.ts"]], [
+      ...run.denoFlags ?? [],
+      ...probed ? [probeFlag(probePort)] : [],
+    ]),
     cwd: run.cwd,
     env: { ...run.env, PORT: String(port) },
     stdin: "null",
@@ -140,6 +156,7 @@ async function startProcess(
   return {
     pid: process.pid,
     readyMs: performance.now() - startedMs,
+    ...probed ? { probeUrl: `http://127.0.0.1:${probePort}/` } : {},
     address: ({ caller, upstream }) => ({
       host: "127.0.0.1",
       port,

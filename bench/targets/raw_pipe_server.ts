@@ -1,13 +1,16 @@
 /**
- * The process of the raw pipe. Argument: the upstream's address.
+ * The process of the raw pipe. Arguments: the upstream's address, and the
+ * port of a `loop_probe.ts` if there is to be one.
  *
  * @module
  */
 import { exitWithStdin, sendMessage } from "../child.ts";
+import { startProbe } from "../loop_probe.ts";
 
-const [upstream = ""] = Deno.args;
+const [upstream = "", probePort] = Deno.args;
 
 exitWithStdin();
+if (probePort !== undefined) startProbe(Number(probePort));
 Deno.serve({
   hostname: "127.0.0.1",
   port: 0,

@@ -35,6 +35,8 @@ export interface Target extends AsyncDisposable {
   readonly pid?: number;
   /** Time from its start until it was ready; absent when the benchmark did not start it. */
   readonly readyMs?: number;
+  /** Where its `loop_probe.ts` answers; absent: it has none. */
+  readonly probeUrl?: string;
   /**
    * True: its replies have known faults, which are reported but do not fail the run while the text
    * is complete.
@@ -60,11 +62,19 @@ export interface TargetKind {
 /** An installed target: its packages, its store with keys. Disposing of it deletes them. */
 export interface Site extends AsyncDisposable {
   /** Starts the target. */
-  start(): Promise<Target>;
+  start(options?: StartOptions): Promise<Target>;
+}
+
+/** How to start a target. */
+export interface StartOptions {
+  /** Whether to measure how long its event loop is blocked, if the target supports that. */
+  readonly probed?: boolean;
 }
 
 /** The site of a target whose starts share nothing. */
-export function siteFor(start: () => Promise<Target>): Promise<Site> {
+export function siteFor(
+  start: (options?: StartOptions) => Promise<Target>,
+): Promise<Site> {
   return Promise.resolve({
     start,
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -21,6 +21,7 @@ import {
 import {
   ACCOUNT_ROW,
   type AccountRow,
+  hasLimits,
   KEY,
   type KeyRecord,
   PLAN,
@@ -38,8 +39,11 @@ export interface Identity {
   readonly account: AccountRow;
   /** The account's plan, as of the last read. */
   readonly plan: Plan;
-  /** Whether any model has its own balance. */
-  readonly hasModelBalances: boolean;
+  /**
+   * Whether admission has no reason to refuse a call: no limit is set and no balance must cover
+   * the call.
+   */
+  readonly isUnconditional: boolean;
 }
 
 /** Options of {@linkcode createAuthenticator}. */
@@ -238,11 +242,16 @@ const FROM_ACCOUNT =
 
 function identityFrom(row: SqlRow): Identity | undefined {
   if (row["account__id"] === null) return undefined;
+  const key = row["id"] === null ? undefined : recordFrom(KEY, row);
+  const account = recordFrom(ACCOUNT_ROW, row, "account__");
+  const plan = recordFrom(PLAN, row, "plan__");
   return {
-    ...(row["id"] === null ? {} : { key: recordFrom(KEY, row) }),
-    account: recordFrom(ACCOUNT_ROW, row, "account__"),
-    plan: recordFrom(PLAN, row, "plan__"),
-    hasModelBalances: intOf(row, "purses") > 0,
+    ...(key === undefined ? {} : { key }),
+    account,
+    plan,
+    isUnconditional: account.billing === "postpaid" &&
+      intOf(row, "purses") === 0 && !hasLimits(plan) &&
+      (key === undefined || !hasLimits(key)),
   };
 }
 

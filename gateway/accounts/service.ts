@@ -16,18 +16,20 @@ import {
 import { applyEvents } from "./ledger/transaction.ts";
 import type { EventResult } from "./ledger/events.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
-import { createAuthenticator, type Identity } from "./authenticator.ts";
+import { createAuthenticator } from "./authenticator.ts";
 import { chargeFor, wholeTokens } from "./ledger/charge.ts";
 import { startBackfill } from "./ledger/backfill.ts";
+import { startDailyAudit } from "./ledger/daily_audit.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import { type Charge, hasLimits, type ReservedCall } from "./records.ts";
+import type { Charge, ReservedCall } from "./records.ts";
 import {
   type ProcessReports,
   processReports,
 } from "./repositories/process_reports.ts";
+import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
 import { startTimer, type Timer } from "./timer.ts";
@@ -63,7 +65,8 @@ export interface AccountsOptions {
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be; a webhook was not accepted at any attempt.
+ * settled, or could not be; a webhook was not accepted at any attempt; an audit found differences,
+ * or could not be made.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
@@ -76,7 +79,15 @@ export type AccountsEvent =
     readonly attempts: number;
     /** Without the address. */
     readonly reason: string;
-  };
+  }
+  | {
+    /** The books do not balance. */
+    readonly type: "audit_differences";
+    readonly count: number;
+    /** The first of them. */
+    readonly findings: readonly string[];
+  }
+  | { readonly type: "audit_failed"; readonly error: unknown };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -91,6 +102,10 @@ export interface OpenedAccounts {
   readonly flush: () => Promise<void>;
   /** Sends the webhooks that are due now. Not required: they are sent within seconds. */
   readonly deliverWebhooks: () => Promise<void>;
+  /** Makes the daily audit that is due now. Not required: it is made within a minute. */
+  readonly runAudit: () => Promise<void>;
+  /** The newest daily audit that this process has seen; undefined before the first. */
+  readonly lastAudit: () => AuditRecord | undefined;
   /** The first key, if this start created it. It cannot be shown again. */
   readonly freshKey?: string;
   /** The records of calls; closed together with the accounts. Absent where none are kept. */
@@ -102,6 +117,8 @@ export interface OpenedAccounts {
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
 const MAX_USER_CHARS = 512;
+/** Differences in one line of the log. */
+const MAX_FINDINGS = 10;
 
 /**
  * Opens the accounts: seeds an empty store, settles calls that dead processes left open,
@@ -173,6 +190,19 @@ export async function openAccountService(
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
   const backfill = startBackfill({ store, now, timer });
+  const dailyAudit = startDailyAudit({
+    store,
+    now,
+    timer,
+    leaseId,
+    onFindings: (findings) =>
+      onEvent?.({
+        type: "audit_differences",
+        count: findings.length,
+        findings: findings.slice(0, MAX_FINDINGS),
+      }),
+    onFailed: (error) => onEvent?.({ type: "audit_failed", error }),
+  });
   const calls = options.calls === undefined ? undefined : openCallBook({
     ...options.calls,
     dialect: store.dialect,
@@ -238,8 +268,7 @@ export async function openAccountService(
       };
       batcher.assertAvailable();
       const decision = batcher.reserve({ type: "reserve", call, leaseId });
-      const isUnconditional = cannotBeRefused(identity);
-      const limits = isUnconditional
+      const limits = identity.isUnconditional
         ? {}
         : grantedLimits((await decision).result, call);
       const written = decision.then(({ result, durable }) => {
@@ -273,6 +302,7 @@ export async function openAccountService(
     backlog: batcher.backlog,
     async close() {
       await backfill.stop();
+      await dailyAudit.stop();
       await calls?.close();
       await deliveries.stop();
       await batcher.close(CLOSE_MS);
@@ -292,6 +322,8 @@ export async function openAccountService(
     reports: processReports(store, now()),
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
+    runAudit: dailyAudit.run,
+    lastAudit: dailyAudit.last,
     ...(freshKey === undefined ? {} : { freshKey }),
   };
 }
@@ -306,17 +338,6 @@ function assertPermitted(caller: Caller, model: string): void {
   if (!caller.allows(model)) {
     throw refuse("model_not_in_plan", notInPlan(model));
   }
-}
-
-/**
- * Whether admission has no reason to refuse: no limit is set and no balance must cover the
- * call.
- */
-function cannotBeRefused(
-  { account, key, plan, hasModelBalances }: Identity,
-): boolean {
-  return account.billing === "postpaid" && !hasModelBalances &&
-    !hasLimits(plan) && (key === undefined || !hasLimits(key));
 }
 
 function grantedLimits(

@@ -10,9 +10,10 @@ import { checked } from "../../translate/model/schema.ts";
 import { explainCharge } from "../accounts/ledger/explanation.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import type {
-  CallQuery,
-  FoundCall,
+import {
+  type CallQuery,
+  type FoundCall,
+  UNSERVED,
 } from "../accounts/repositories/call_report.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
@@ -32,8 +33,16 @@ const FILTERS = {
   model: z.string().max(200).optional(),
   status: z.string().regex(/^\d{3}$/, "expected a status such as 429")
     .optional(),
-  ended: z.enum(["complete", "caller_left", "failed", "refused", "lost"])
-    .optional(),
+  ended: z.enum([
+    "complete",
+    "caller_left",
+    "failed",
+    "refused",
+    "lost",
+    UNSERVED,
+  ]).optional().describe(
+    "unserved: failed, or refused with a status from 500 on",
+  ),
   code: z.string().max(64).optional().describe(
     "reason of a refusal or failure, such as requests_per_minute",
   ),

@@ -5,6 +5,7 @@
  * @module
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
+import { AUDIT_OPERATIONS } from "./audits.ts";
 import { CALL_OPERATIONS } from "./calls.ts";
 import { CHANGE_OPERATIONS } from "./changes.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
@@ -28,4 +29,5 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...LEDGER_OPERATIONS,
   ...CALL_OPERATIONS,
   ...CHANGE_OPERATIONS,
+  ...AUDIT_OPERATIONS,
 ];

@@ -295,7 +295,7 @@ export const COMMANDS: readonly Command[] = [
       status: text("status", "with this status, such as 429"),
       ended: text(
         "ended",
-        "complete, caller_left, failed, refused or lost",
+        "complete, caller_left, failed, refused, lost, or unserved: failed or refused with 5xx",
       ),
       code: text("code", "with this reason, such as requests_per_minute"),
       user: text("user", "of this end user (the client's own id)"),
@@ -317,6 +317,7 @@ export const COMMANDS: readonly Command[] = [
     flags: {},
   },
   { noun: "ledger", verb: "audit", operationId: "audit", flags: {} },
+  { noun: "ledger", verb: "audits", operationId: "listAudits", flags: LIST },
   {
     noun: "changes",
     verb: "list",

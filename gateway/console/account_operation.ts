@@ -29,6 +29,7 @@ import {
   rotateBody,
 } from "../admin/keys.ts";
 import { accountJson, accountReply } from "./account_summary.ts";
+import { recentPaces } from "./recent_pace.ts";
 import { idempotencyKeyOf, type OperationInput } from "../admin/operation.ts";
 import { listJson, listOf, noBody, pageOf, pageQuery } from "../admin/pages.ts";
 import {
@@ -136,8 +137,10 @@ export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
     path: "/v1/account",
     input: z.strictObject({}),
     reply: accountReply,
-    run: async (admin, holder) =>
-      accountJson(holder, await admin.state(holder)),
+    async run(admin, holder) {
+      const state = await admin.state(holder);
+      return accountJson(holder, state, await recentPaces(admin, state));
+    },
   }),
   operation({
     operationId: "revokeOwnKey",

@@ -17,7 +17,14 @@ import { type LimitUse, minuteLimits } from "../accounts/ledger/limit_use.ts";
 import { WINDOW_LIMITS } from "../accounts/ledger/window_limits.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
-import { type Allowance, type FirstStop, firstStop } from "./pace.ts";
+import {
+  type Allowance,
+  type FirstStop,
+  firstStop,
+  minuteFullInMs,
+  placesFullInMs,
+  type RecentPace,
+} from "./pace.ts";
 
 const LIMIT_STOPS = [
   "month",
@@ -42,9 +49,19 @@ const STOP_NAMES: readonly StopName[] = [
   ...LIMIT_STOPS.map((name): StopName => `key_${name}`),
 ];
 
-/** The limit that stops the calls of a credential first; undefined if none is in sight. */
+/** The pace of the last minute; absent where it is not known. */
+export interface RecentPaces {
+  readonly account?: RecentPace;
+  readonly key?: RecentPace;
+}
+
+/**
+ * The limit that stops the calls of a credential first; undefined if none is in sight. `recent`
+ * predicts the limits a minute and at once.
+ */
 export function firstLimit(
   { atMs, account: { account, plan, use }, key }: CredentialState,
+  recent: RecentPaces = {},
 ): FirstStop<StopName> | undefined {
   // Of limits that are reached already, the first one takes the longest to open.
   return firstStop<StopName>(atMs, [
@@ -57,16 +74,19 @@ export function firstLimit(
         } as const,
       ]
       : []),
-    ...allowances(use, plan),
-    ...(key === undefined ? [] : allowances(key.use, key.limits).map((
-      one,
-    ): Allowance<StopName> => ({ ...one, limit: `key_${one.limit}` }))),
+    ...allowances(use, plan, recent.account),
+    ...(key === undefined
+      ? []
+      : allowances(key.use, key.limits, recent.key).map((
+        one,
+      ): Allowance<StopName> => ({ ...one, limit: `key_${one.limit}` }))),
   ]);
 }
 
 function allowances(
   use: LimitUse,
   limits: LimitSettings,
+  recent: RecentPace | undefined,
 ): readonly Allowance<LimitStop>[] {
   const found: Allowance<LimitStop>[] = [];
   for (const { field, unit, window } of WINDOW_LIMITS) {
@@ -80,20 +100,38 @@ function allowances(
     });
   }
   const { requests, tokens } = minuteLimits(use, limits);
-  for (
-    const [limit, left] of [
-      ["tokens_per_minute", tokens?.remaining],
-      ["requests_per_minute", requests?.remaining],
-      [
-        "concurrent",
-        limits.concurrentRequests === undefined
-          ? undefined
-          : limits.concurrentRequests - use.openRequests,
-      ],
-    ] as const
-  ) {
-    // They have room again within a minute: no pace of a day applies.
-    if (left !== undefined) found.push({ limit, left, today: 0 });
+  // They have room again within a minute: no pace of a day applies.
+  const add = (
+    limit: LimitStop,
+    left: number,
+    fullInMs: number | undefined,
+  ): void => {
+    found.push({ limit, left, today: 0, fullInMs });
+  };
+  if (tokens !== undefined) {
+    const { remaining, limit } = tokens;
+    add(
+      "tokens_per_minute",
+      remaining,
+      recent && minuteFullInMs(remaining, limit, recent.tokensPerMinute),
+    );
+  }
+  if (requests !== undefined) {
+    const { remaining, limit } = requests;
+    add(
+      "requests_per_minute",
+      remaining,
+      recent && minuteFullInMs(remaining, limit, recent.requestsPerMinute),
+    );
+  }
+  const { concurrentRequests: places } = limits;
+  if (places !== undefined) {
+    const { openRequests: open } = use;
+    add(
+      "concurrent",
+      places - open,
+      recent && placesFullInMs(open, places, recent),
+    );
   }
   return found.toSorted((a, b) =>
     LIMIT_STOPS.indexOf(a.limit) - LIMIT_STOPS.indexOf(b.limit)
@@ -146,7 +184,7 @@ export const accountReply: z.ZodType = z.object({
     "the limits of the key itself; null: a token, or a key without limits of its own",
   ),
   first_limit: z.enum(STOP_NAMES).nullable().describe(
-    "the limit that stops calls first at today's pace; null: none within 30 days",
+    "the limit that stops calls first at today's pace, limits a minute and at once at that of the last minute; null: none within 30 days",
   ),
   first_limit_at: z.string().nullable().describe(
     "when it does; not after the present if it is reached",
@@ -157,9 +195,10 @@ export const accountReply: z.ZodType = z.object({
 export function accountJson(
   { kind, id }: Holder,
   state: CredentialState,
+  recent: RecentPaces = {},
 ): JsonObject {
   const { account: { account, plan, use }, key, expiresAtMs } = state;
-  const stop = firstLimit(state);
+  const stop = firstLimit(state, recent);
   return {
     object: "account",
     id: account.id,

@@ -1,5 +1,5 @@
 /**
- * When an amount runs out if it is used as it was today.
+ * When an amount runs out if it is used as it was today, or as in the last minute.
  *
  * @module
  */
@@ -15,6 +15,19 @@ export interface Allowance<Name extends string> {
   readonly today: number;
   /** When it begins afresh, as Unix time in milliseconds; absent: never. */
   readonly resetsAtMs?: number;
+  /**
+   * Milliseconds until it is reached at the pace of the last minute; used instead of today's pace.
+   * Absent: today's pace applies.
+   */
+  readonly fullInMs?: number | undefined;
+}
+
+/** The calls of the last minute. */
+export interface RecentPace {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  /** Mean duration of a call in milliseconds. */
+  readonly meanMs: number;
 }
 
 /** The limit that stops calls first. */
@@ -25,6 +38,35 @@ export interface FirstStop<Name extends string> {
   readonly atMs: number;
   /** As that of its {@linkcode Allowance}. */
   readonly resetsAtMs?: number;
+  /** True: predicted from the last minute, not from today. */
+  readonly isRecent?: true;
+}
+
+/**
+ * Milliseconds until a limit a minute is reached, which refills evenly; undefined: never at this
+ * pace.
+ */
+export function minuteFullInMs(
+  left: number,
+  limit: number,
+  perMinute: number,
+): number | undefined {
+  return perMinute > limit ? left / (perMinute - limit) * 60_000 : undefined;
+}
+
+/**
+ * Milliseconds until all places at once are taken: the number of open calls approaches rate times
+ * duration. Undefined: never at this pace.
+ */
+export function placesFullInMs(
+  open: number,
+  limit: number,
+  { requestsPerMinute, meanMs }: RecentPace,
+): number | undefined {
+  const steady = requestsPerMinute / 60_000 * meanMs;
+  return steady > limit && open < limit
+    ? meanMs * Math.log((steady - open) / (steady - limit))
+    : undefined;
 }
 
 /** The time after which nothing is predicted. */
@@ -40,13 +82,16 @@ export function firstStop<Name extends string>(
 ): FirstStop<Name> | undefined {
   const elapsedMs = Math.max(1, nowMs - Math.floor(nowMs / DAY_MS) * DAY_MS);
   const stops: FirstStop<Name>[] = [];
-  for (const { limit, left, today, resetsAtMs } of allowances) {
-    const atMs = left <= 0 ? nowMs : nowMs + left / (today / elapsedMs);
+  for (const { limit, left, today, resetsAtMs, fullInMs } of allowances) {
+    const atMs = left <= 0
+      ? nowMs
+      : nowMs + (fullInMs ?? left / (today / elapsedMs));
     if (atMs >= Math.min(resetsAtMs ?? Infinity, nowMs + HORIZON_MS)) continue;
     stops.push({
       limit,
       atMs: Math.floor(atMs),
       ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
+      ...(fullInMs === undefined ? {} : { isRecent: true }),
     });
   }
   return stops.toSorted((a, b) => a.atMs - b.atMs)[0];

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { type Allowance, firstStop } from "./pace.ts";
+import {
+  type Allowance,
+  firstStop,
+  minuteFullInMs,
+  placesFullInMs,
+} from "./pace.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOON_MS = 20_000.5 * DAY_MS;
@@ -51,4 +56,26 @@ Deno.test("firstStop() names the limit that is reached first at today's pace", (
 
 Deno.test("firstStop() sees no end where nothing was used today", () => {
   assert.equal(firstStop(NOON_MS, [day(1, 0), balance(1, 0)]), undefined);
+});
+
+Deno.test("a limit a minute is reached only at a pace above it, and places at once only if rate times duration exceeds them", () => {
+  assert.equal(minuteFullInMs(30, 60, 60), undefined);
+  assert.equal(minuteFullInMs(30, 60, 90), 60_000);
+  const pace = { requestsPerMinute: 120, tokensPerMinute: 0, meanMs: 4000 };
+  // Two calls a second of four seconds each: eight at once.
+  assert.equal(placesFullInMs(2, 8, pace), undefined);
+  const inMs = placesFullInMs(0, 4, pace) ?? 0;
+  assert.equal(Math.round(inMs), Math.round(4000 * Math.log(2)));
+  assert.equal(placesFullInMs(4, 4, pace), undefined, "reached already");
+});
+
+Deno.test("firstStop() takes the pace of the last minute where it is given", () => {
+  const nowMs = Date.parse("2026-11-25T12:00:00Z");
+  assert.deepEqual(
+    firstStop(nowMs, [
+      { limit: "day", left: 100, today: 100 },
+      { limit: "minute", left: 5, today: 0, fullInMs: 20_000 },
+    ]),
+    { limit: "minute", atMs: nowMs + 20_000, isRecent: true },
+  );
 });

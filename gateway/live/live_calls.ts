@@ -1,6 +1,6 @@
 /**
- * The live list and the reports behind it: tells the other processes on the store what this one is
- * doing, reads what they report while somebody looks, and serves viewers. Costs a bounded amount a
+ * The live list and the reports behind it: reports to the other processes on the store what this one
+ * is doing, reads their reports while somebody looks, and serves viewers. Costs a bounded amount a
  * second, and nothing a call beyond a few counters. Without an answer of the store, everything is
  * served from this process's own memory.
  *

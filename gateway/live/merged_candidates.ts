@@ -12,6 +12,8 @@ export interface MergedCandidate {
   readonly upstream: string;
   /** Of the process whose breaker is the furthest from closed. */
   readonly worst: Pick<CandidateState, "state" | "since">;
+  /** Whether its breaker is not closed, it rests, or its credential fails, in any process. */
+  readonly isUnwell: boolean;
   /** Number of processes whose breaker is not closed. */
   readonly unwellIn: number;
   /** End of the longest pause, as Unix time in milliseconds; absent: none. */
@@ -44,14 +46,11 @@ export function mergedCandidates(
       else group.push(candidate);
     }
   }
-  const unwell: MergedCandidate[] = [];
-  const well: MergedCandidate[] = [];
-  for (const group of groups.values()) {
+  const all = [...groups.values()].flatMap((group) => {
     const [first] = group;
-    if (first === undefined) continue;
-    (group.some(isUnwell) ? unwell : well).push(merged(first, group));
-  }
-  return [...unwell, ...well];
+    return first === undefined ? [] : [merged(first, group)];
+  });
+  return all.toSorted((a, b) => Number(b.isUnwell) - Number(a.isUnwell));
 }
 
 function merged(
@@ -82,6 +81,7 @@ function merged(
     model: first.model,
     upstream: first.upstream,
     worst,
+    isUnwell: group.some(isUnwell),
     unwellIn: group.filter(({ state }) => state !== "closed").length,
     ...(pauses.length === 0 ? {} : { restingUntilMs: Math.max(...pauses) }),
     ...(credential === undefined ? {} : { credential }),

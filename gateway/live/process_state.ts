@@ -5,9 +5,11 @@
  * @module
  */
 import { z } from "zod";
-import type { Gateway } from "../gateway.ts";
+import type { Config } from "../config.ts";
 import type { CandidateRates } from "../upstream/candidate_rates.ts";
 import { candidateReports } from "../upstream/candidate_report.ts";
+import type { UpstreamClient } from "../upstream/http_client.ts";
+import type { Candidate } from "../upstream/model_registry.ts";
 import { VERSION } from "../version.ts";
 
 const TIME = z.string().describe("ISO 8601");
@@ -87,18 +89,26 @@ export const processesReply: z.ZodType = z.object({
 
 /** What {@linkcode processState} reads. */
 export interface StateSource {
-  readonly gateway: Gateway;
   /** Unix time in milliseconds. */
   readonly startedAtMs: number;
+  /** Unix time in milliseconds of the configuration in force. */
+  readonly configuredAtMs: number;
+  readonly config: Pick<Config, "configHash" | "maxConcurrent">;
+  readonly candidates: readonly Candidate[];
   readonly rates: CandidateRates;
+  readonly connections: ReturnType<UpstreamClient["connections"]>;
+  /** Calls being served, and how many of them stream. */
+  readonly calls: { readonly underWay: number; readonly streams: number };
+  /** Writes that wait for the store. */
+  readonly backlog: number;
 }
 
-/** The state now, with all candidates. */
+/** The state at a Unix time in milliseconds, with all candidates. */
 export function processState(
-  { gateway, rates, startedAtMs }: StateSource,
+  { config, rates, calls, ...source }: StateSource,
+  nowMs: number,
 ): ProcessState {
-  const { config, configuredAtMs, models } = gateway;
-  const candidates = candidateReports(models.allCandidates, gateway.now())
+  const candidates = candidateReports(source.candidates, nowMs)
     .map((report): CandidateState => {
       const { calls, failed, errors, firstTokenMs } = rates.rate(
         report.model,
@@ -115,18 +125,18 @@ export function processState(
     });
   return {
     version: VERSION,
-    started_at: new Date(startedAtMs).toISOString(),
+    started_at: new Date(source.startedAtMs).toISOString(),
     configuration: {
       hash: config.configHash ?? null,
-      loaded_at: new Date(configuredAtMs).toISOString(),
+      loaded_at: new Date(source.configuredAtMs).toISOString(),
     },
     calls: {
-      under_way: gateway.concurrency.inUse(),
+      under_way: calls.underWay,
       limit: config.maxConcurrent,
-      streams: [...gateway.activeCalls].filter((one) => one.streaming).length,
+      streams: calls.streams,
     },
-    connections: gateway.client.connections(),
-    ledger_backlog: gateway.accounts.backlog(),
+    connections: source.connections,
+    ledger_backlog: source.backlog,
     upstreams: candidates,
     upstreams_left_out: 0,
   };
@@ -161,11 +171,11 @@ export function isUnwell(
 
 /** Changes whenever the health of a candidate does. */
 export function healthText(
-  models: Pick<Gateway["models"], "allCandidates">,
+  candidates: readonly Candidate[],
   nowMs: number,
 ): string {
   let text = "";
-  for (const { model, name, health, credential } of models.allCandidates) {
+  for (const { model, name, health, credential } of candidates) {
     const state = health.state(nowMs);
     const isResting = health.coolingDownUntilMs(nowMs) !== undefined;
     const fails = credential.state().failure !== undefined;

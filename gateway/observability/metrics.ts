@@ -28,6 +28,10 @@ export interface GatewayState {
   streams(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
+  /** The newest daily audit of the books; undefined before the first. */
+  audit():
+    | { readonly endedAtMs: number; readonly findings: readonly string[] }
+    | undefined;
   /** Health of each candidate. */
   candidates(): readonly CandidateReport[];
 }
@@ -179,6 +183,24 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_ledger_backlog",
       "Reservations and settlements that are not written yet",
       () => state.backlog(),
+    ),
+    gauges(
+      "gateway_audit_findings",
+      "Differences that the last daily audit of the books found; more than 0 is an alarm",
+      () => {
+        const audit = state.audit();
+        return audit === undefined ? [] : [[{}, audit.findings.length]];
+      },
+    ),
+    gauges(
+      "gateway_audit_timestamp_seconds",
+      "End of the last daily audit of the books, in Unix seconds",
+      () => {
+        const audit = state.audit();
+        return audit === undefined
+          ? []
+          : [[{}, Math.floor(audit.endedAtMs / 1000)]];
+      },
     ),
     gauge(
       "gateway_calls_under_way",

@@ -24,7 +24,11 @@ export function parseCatalogueFile(text: string): CatalogueFile {
     return {
       ok: false,
       problems: [
-        `not JSON: ${error instanceof Error ? error.message : "unreadable"}`,
+        `not JSON: ${
+          error instanceof Error
+            ? withoutText(error.message, text)
+            : "unreadable"
+        }`,
       ],
     };
   }
@@ -41,6 +45,18 @@ export function parseCatalogueFile(text: string): CatalogueFile {
       `${issue.path.join(".") || "top level"}: ${issue.message}`
     ),
   };
+}
+
+/** An unexpected token as V8 reports it, with a piece of the text around it. */
+const WITH_TEXT =
+  /^(Unexpected token .{1,5}), (?:\.\.\.)?"([^]*)"(?:\.\.\.)? is not valid JSON$/u;
+
+/** The parser's message with the line in place of the text, which may be a key. */
+function withoutText(message: string, text: string): string {
+  const [, problem, piece = ""] = WITH_TEXT.exec(message) ?? [];
+  if (problem === undefined) return message;
+  const line = text.slice(0, text.indexOf(piece)).split("\n").length;
+  return `${problem} near line ${line}`;
 }
 
 /** Checks across rows: vendors exist, and rows are consistent with each other. */

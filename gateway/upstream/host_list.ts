@@ -5,6 +5,7 @@
  * @module
  */
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
+import { limitedText } from "./limited_text.ts";
 
 /** The usable ids of a list. */
 export interface HostList {
@@ -55,26 +56,16 @@ export async function hostList(
         `the host answered with status ${response.status}`,
       );
     }
-    text = await limitedText(response);
+    const body = await limitedText(response, MAX_BYTES);
+    if (body === undefined) {
+      throw new HostListError("the host's list is too long");
+    }
+    text = body;
   } catch (error) {
     if (error instanceof HostListError) throw error;
     throw new HostListError("the host could not be reached");
   }
   return listed(text);
-}
-
-async function limitedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) {
-      throw new HostListError("the host's list is too long");
-    }
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 /** Reads a list in any of the forms that hosts send. */

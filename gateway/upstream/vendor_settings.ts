@@ -140,6 +140,11 @@ function settingProblems(host: Host, row: VendorSettings): readonly string[] {
     }
   }
   const hasBase = row.base_url !== undefined;
+  if (row.base_url !== undefined && !isPlainAddress(row.base_url)) {
+    problems.push(
+      "base_url: must have neither a user, a query nor a fragment; a key is named with api_key_env",
+    );
+  }
   const mayHaveBase = row.preset !== undefined && preset === undefined;
   if (
     !hasBase && !mayHaveBase && host.base === undefined &&
@@ -167,6 +172,13 @@ function settingProblems(host: Host, row: VendorSettings): readonly string[] {
     }
   }
   return problems;
+}
+
+/** A credential in an address would end up in logs, and paths are appended to it. */
+function isPlainAddress(text: string): boolean {
+  const { username, password, search, hash } = new URL(text);
+  return username === "" && password === "" && search === "" && hash === "" &&
+    !/[?#]/.test(text);
 }
 
 function credentialProblems(

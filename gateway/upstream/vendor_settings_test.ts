@@ -40,6 +40,17 @@ Deno.test("readConfig() names what is wrong with a host's row", async (t) => {
         { x: { kind: "vendorb", api_key: "sk-1", api_key_env: "K" } },
         "vendors.x.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file",
       ],
+      ...[
+        "https://u:p@h.example/v1",
+        "https://h.example/v1?key=k",
+        "https://h.example/#k",
+      ].map((base_url) =>
+        [
+          `the address ${base_url}`,
+          { x: { kind: "openai_compatible", base_url, api_key_env: "K" } },
+          "vendors.x.base_url: must have neither a user, a query nor a fragment; a key is named with api_key_env",
+        ] as const
+      ),
       [
         "no region",
         { "aws-eu": { kind: "bedrock_messages", auth: { aws: "chain" } } },

@@ -10,6 +10,7 @@ import {
   reconcileQuery,
   reconciliationReply,
 } from "../../gateway/reconcile/reconciliation_json.ts";
+import { settingsReply } from "./settings.ts";
 import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 
@@ -44,6 +45,11 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
       },
     ]),
   ),
+  listSettings: {
+    summary:
+      "The configuration in force in this process: every setting with its value, default and source; secrets as set or not",
+    reply: settingsReply,
+  },
   exportLedger: {
     summary: "Export the ledger as JSON Lines, CSV or FOCUS",
     query: exportQuery,

@@ -7,9 +7,10 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import { callTimeMs } from "../../gateway/accounts/calls/call_record.ts";
-import type {
-  CallQuery,
-  FoundCall,
+import {
+  type CallQuery,
+  type FoundCall,
+  UNSERVED,
 } from "../../gateway/accounts/repositories/call_report.ts";
 import {
   type AccountScope,
@@ -89,6 +90,7 @@ const ENDINGS: readonly string[] = [
   "failed",
   "refused",
   "lost",
+  UNSERVED,
 ];
 const PAGE_LENGTH = 50;
 
@@ -144,7 +146,9 @@ export async function callsPage(
             <option value="">all</option>
             {ENDINGS.map((one) => (
               <option key={one} value={one} selected={one === value("ended")}>
-                {one.replace("_", " ")}
+                {one === UNSERVED
+                  ? "failed, or refused with 5xx"
+                  : one.replace("_", " ")}
               </option>
             ))}
           </select>

@@ -11,6 +11,7 @@ import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { arrivalSection } from "./arrival.tsx";
 import { baseUrl } from "./base_url.ts";
 import { page } from "./layout.tsx";
 import { Snippet } from "./snippet.tsx";
@@ -36,11 +37,11 @@ export const CONNECT_ROUTES: readonly AccountPageRoute[] = [
   },
 ];
 
-function connectPage(
+async function connectPage(
   context: RouteContext,
   visit: AccountVisit,
   id: string,
-): HttpReply {
+): Promise<HttpReply> {
   const program = PROGRAMS.find((one) => one.id === id);
   if (program === undefined) {
     throw new ApiError("not_found", "there is no such program here", {
@@ -87,6 +88,7 @@ function connectPage(
             : "The key is an API key (sk-…) of this account."}
         </p>
       </section>
+      {await arrivalSection(context, visit)}
     </>,
   );
 }

@@ -340,7 +340,8 @@ export function newKeyPage(
             />
             <p class="soft">
               Lines for programs and coding agents are under{" "}
-              <a href="/console/connect">Connect</a>.
+              <a href="/console/connect">Connect</a>, which also shows when the
+              first call arrives.
             </p>
           </>
         )}

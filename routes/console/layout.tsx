@@ -67,6 +67,7 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   ["Keys", "keys", "k"],
   ["Ledger", "ledger", "l"],
   ["Changes", "changes", "e"],
+  ["Settings", "settings", "s"],
 ] as const).map(([name, path, key]) => ({
   name,
   path: `/console/operator/${path}`,

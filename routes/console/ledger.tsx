@@ -11,6 +11,7 @@ import { exportLedger } from "../../gateway/admin/ledger.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { AccountAuditNote, AuditNote } from "./audit_note.tsx";
 import { csvReply } from "./csv.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { page } from "./layout.tsx";
@@ -109,6 +110,11 @@ export async function ledgerView(
     </label>
   );
   const balances = balancesAfter(data, balanceMicroUsd);
+  const { audits } = gateway.admin;
+  const audited = fixed.accountId ?? account;
+  const auditNote = audited === ""
+    ? <AuditNote audit={(await audits.list({ limit: 1 })).data[0]} />
+    : <AccountAuditNote audit={await audits.ofAccount(audited)} />;
   return page(
     context,
     visit,
@@ -129,6 +135,7 @@ export async function ledgerView(
       ),
     },
     <>
+      {auditNote}
       <form class="card row" action={`${base}/ledger`}>
         {fixed.accountId === undefined
           ? (

@@ -25,7 +25,7 @@ export interface LiveCell {
   readonly href?: string;
 }
 
-/** A row. */
+/** A call in a live table. */
 export interface LiveRow {
   /** The request id. */
   readonly id: string;

@@ -13,7 +13,9 @@ import {
   firstLimit,
   type StopName,
 } from "../../gateway/console/account_summary.ts";
+import type { CredentialState } from "../../gateway/accounts/repositories/credential_state.ts";
 import type { FirstStop } from "../../gateway/console/pace.ts";
+import { recentPaces } from "../../gateway/console/recent_pace.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
@@ -22,6 +24,7 @@ import { callColumns } from "./calls.tsx";
 import { DataTable, Foreign } from "./data_table.tsx";
 import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
+import { LimitCards } from "./limit_cards.tsx";
 import { countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
 import { Meter } from "./plot.tsx";
@@ -87,12 +90,16 @@ async function overviewPage(
           </p>
         )
         : null}
-      <FirstStopNote stop={firstLimit(state)} nowMs={state.atMs} />
+      <FirstStopNote
+        stop={firstLimit(state, await recentPaces(admin, state))}
+        nowMs={state.atMs}
+      />
       <StateCards
         account={account}
         plan={plan}
         todayMicroUsd={todayMicroUsd}
         seesAccount={scope.keyId === undefined}
+        state={state}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -165,6 +172,7 @@ interface State {
   readonly todayMicroUsd: number;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;
+  readonly state: CredentialState;
   readonly nowMs: number;
 }
 
@@ -187,7 +195,7 @@ function FirstStopNote(
       <p class="note">Stops you first: no limit is in sight at today's pace.</p>
     );
   }
-  const { limit, atMs, resetsAtMs } = stop;
+  const { limit, atMs, resetsAtMs, isRecent } = stop;
   const name = STOP_NAMES[limit] ??
     `${limit.startsWith("key_") ? "this key's" : "the account's"} limit of ${
       limit.replace(/^key_/, "").replaceAll("_", " ")
@@ -205,9 +213,10 @@ function FirstStopNote(
     )
     : (
       <p class="note warn">
-        Stops you first: {name}, at today's pace at <Moment atMs={atMs} /> (in
+        Stops you first: {name}, at{" "}
+        {isRecent === true ? "the pace of the last minute" : "today's pace"} at
         {" "}
-        {durationText(atMs - nowMs)}).
+        <Moment atMs={atMs} /> (in {durationText(atMs - nowMs)}).
       </p>
     );
 }
@@ -217,9 +226,9 @@ function untilMidnight(nowMs: number): number {
 }
 
 function StateCards(
-  { account, plan, todayMicroUsd, seesAccount, nowMs }: State,
+  { account, plan, todayMicroUsd, seesAccount, state, nowMs }: State,
 ): JSX.Element {
-  const { spendPerDayMicroUsd: dayLimit, concurrentRequests } = plan;
+  const { spendPerDayMicroUsd: dayLimit } = plan;
   return (
     <div class="cards">
       <section class="card">
@@ -268,36 +277,10 @@ function StateCards(
           </>
         )}
       </section>
-      <section class="card">
-        <span class="label">Calls under way</span>
-        <span class="stat">{countText(account.openRequests)}</span>
-        {concurrentRequests === undefined
-          ? <p class="soft">no limit on calls at once</p>
-          : (
-            <>
-              <Meter
-                name="Of the calls at once"
-                used={account.openRequests}
-                limit={concurrentRequests}
-              />
-              <p class="soft">of {countText(concurrentRequests)} at once</p>
-            </>
-          )}
-      </section>
-      <section class="card">
-        <span class="label">A minute</span>
-        <span class="stat">
-          {plan.requestsPerMinute === undefined
-            ? "no limit"
-            : countText(plan.requestsPerMinute)}
-        </span>
-        <p class="soft">
-          {plan.requestsPerMinute === undefined ? "" : "requests; "}
-          {plan.tokensPerMinute === undefined
-            ? "tokens without a limit"
-            : `${countText(plan.tokensPerMinute)} tokens`}
-        </p>
-      </section>
+      <LimitCards use={state.account.use} limits={plan} of="account" />
+      {state.key === undefined
+        ? null
+        : <LimitCards use={state.key.use} limits={state.key.limits} of="key" />}
     </div>
   );
 }

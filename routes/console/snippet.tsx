@@ -18,7 +18,7 @@ export function Snippet(
   return (
     <div>
       <div class="head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <button type="button" data-copy={id} hidden>Copy</button>
       </div>
       <pre id={id} tabIndex={0} aria-label={title}>{text}</pre>

@@ -66,6 +66,8 @@ main { padding: 1.6rem clamp(1rem, 3vw, 2.4rem) 3rem; max-width: 80rem; width: 1
 .head h2 { margin: 0 }
 .card .head { margin-bottom: .6rem }
 .acts { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
+p.acts { margin: 0 0 1.1rem }
+.card p.acts { margin: 0 }
 td .acts { flex-wrap: nowrap; gap: .9rem }
 .door { max-width: none; min-height: 100vh; display: grid; place-items: center; padding: 1rem }
 .door .card { width: min(27rem, 100%); padding: 2rem; margin: 0 }

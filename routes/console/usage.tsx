@@ -109,6 +109,13 @@ function requireOneAccount(by: UsageBy, query: UsageQuery): void {
   if (by !== "user" || query.accountId !== undefined) return;
   throw invalidField("account", "choose one: end users belong to an account");
 }
+const BY_NAMES: Readonly<Record<UsageBy, string>> = {
+  day: "By day",
+  account: "By account",
+  model: "By model",
+  key: "By key",
+  user: "By end user",
+};
 
 /** A page of usage; without an account in `scope` that of all accounts. */
 export async function usagePage(
@@ -130,7 +137,9 @@ export async function usagePage(
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
   const names = await keyNames(admin, scope);
   const choices: readonly UsageBy[] = scope.accountId === undefined
-    ? ["day", "account", "model", "key", "user"]
+    ? filters.account === undefined
+      ? ["day", "account", "model", "key"]
+      : ["day", "account", "model", "key", "user"]
     : scope.keyId === undefined
     ? ["day", "model", "key", "user"]
     : ["day", "model", "user"];
@@ -165,20 +174,24 @@ export async function usagePage(
           To (UTC)
           <input type="date" name="to" value={filters.to} />
         </label>
-        <label>
-          By
-          <select name="by">
-            {choices.map((one) => (
-              <option key={one} value={one} selected={one === by}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <input type="hidden" name="by" value={by} />
         {scope.accountId === undefined ? text("account", "Account") : null}
         {text("model", "Model")}
         {scope.keyId === undefined ? text("key", "Key") : null}
         {text("user", "End user")}
         <button class="main" type="submit">Apply</button>
       </form>
+      <p class="acts">
+        {choices.map((one) => (
+          <a
+            class={one === by ? "button main" : "button"}
+            href={usageLink(base, filters, one)}
+            aria-current={one === by ? "true" : undefined}
+          >
+            {BY_NAMES[one]}
+          </a>
+        ))}
+      </p>
       {report.figuresFromDay === undefined ? null : (
         <p class="note warn">
           Figures from {report.figuresFromDay}{" "}

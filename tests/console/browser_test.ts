@@ -106,6 +106,7 @@ const ACCOUNT_PAGES: readonly string[] = [
 ];
 const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
+  "/console/operator/live",
   "/console/operator/upstreams",
   "/console/operator/usage",
   "/console/operator/accounts",
@@ -118,6 +119,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/ledger",
   "/console/operator/reconcile",
   "/console/operator/changes",
+  "/console/operator/settings",
 ];
 
 browserTest(
@@ -269,8 +271,7 @@ browserTest(
         page.getByRole(role, { name, exact: true }).first().click(),
     );
     await page.goto(`${url}/console/usage`);
-    await page.locator("select[name=by]").selectOption("key");
-    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("link", { name: "By key" }).click();
     assert.match(await page.locator("tfoot").innerText(), /^Sum\s+2\b/);
     await page.goto(`${url}/console/try`);
     await page.getByText("Without JavaScript, use a terminal:").waitFor();

@@ -255,6 +255,11 @@ Deno.test("while the store is down an operator's session goes on and sees the up
       await statusOf(operator.get("/console/operator/upstreams")),
       200,
     );
+    assert.equal(await statusOf(operator.get("/console/operator/live")), 200);
+    assert.equal(
+      await statusOf(operator.get("/console/operator/live/events")),
+      200,
+    );
     assert.equal(await statusOf(operator.get("/console/operator/keys")), 503);
     assert.equal(await statusOf(visitor.get("/console/")), 503);
   } finally {

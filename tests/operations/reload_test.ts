@@ -1,5 +1,8 @@
 /** A configuration file that changes while the gateway runs. */
 import assert from "node:assert/strict";
+import type { ChangeRecord } from "../../gateway/accounts/changes/change.ts";
+import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { visit } from "../support/console_visitor.ts";
 import {
   COMPLETION,
@@ -160,8 +163,43 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
     });
     assert.equal(response.status, 200);
     await response.body?.cancel();
+    program.signal("SIGTERM");
+    assert.equal(await program.ended, 0, program.output());
+    const recorded = await configurationChanges(folder);
+    assert.deepEqual(
+      recorded.map(({ action, target }) => [action, target]),
+      [
+        ["configuration.load", before],
+        ["configuration.load", after],
+        ["configuration.refuse", after],
+      ],
+    );
+    const [first, second, third] = recorded;
+    assert.equal(first?.after?.["GATEWAY_ADMIN_TOKEN"], "set");
+    assert.equal(first.after["GATEWAY_CONFIG"], path);
+    const priceOf = (price: number): string =>
+      `input ${price}000000, cache read 0, cache write 0, output ${price}000000`;
+    assert.deepEqual([second?.before, second?.after], [
+      { file: before, [`model ${MODEL}`]: priceOf(1) },
+      { file: after, [`model ${MODEL}`]: priceOf(2) },
+    ]);
+    assert.match(String(third?.after?.["reason"]), /modles/);
   } finally {
     await host.close();
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+async function configurationChanges(
+  folder: string,
+): Promise<readonly ChangeRecord[]> {
+  const store = await openStore(`sqlite:${folder}/data/gateway.sqlite3`);
+  try {
+    const { changes } = await openAdmin(store, () => true);
+    const { data } = await changes.list({ actorKind: "gateway" });
+    return data.filter(({ action }) => action.startsWith("configuration."))
+      .toReversed();
+  } finally {
+    await store.close();
+  }
+}

@@ -259,6 +259,7 @@ async function traffic(
     const path of [
       "/metrics",
       "/admin/v1/changes",
+      "/admin/v1/settings",
       "/admin/v1/keys",
       `/admin/v1/keys/${issued.id}`,
       "/admin/v1/accounts",

@@ -6,6 +6,7 @@
  */
 import { AwsV4Signer } from "aws4fetch";
 import { createHash } from "node:crypto";
+import type { TlsIdentity } from "./host_upstream.ts";
 
 /** What the emulator accepts. */
 export interface AwsIdentity {
@@ -39,6 +40,8 @@ export interface AwsEmulatorOptions {
   readonly region: string;
   /** The service's clock, Unix time in milliseconds. */
   readonly now: () => number;
+  /** Over https at `localhost`; absent: http. */
+  readonly tls?: TlsIdentity;
   /** The reply to a valid request. */
   reply(request: SignedRequest): Response | Promise<Response>;
 }
@@ -60,7 +63,7 @@ export function awsEmulator(options: AwsEmulatorOptions): AwsEmulator {
   const accepted: SignedRequest[] = [];
   const refusals: string[] = [];
   const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    { port: 0, hostname: "127.0.0.1", onListen: () => {}, ...options.tls },
     async (request) => {
       const body = new Uint8Array(await request.arrayBuffer());
       const fault = await signatureFault(request, body, options);
@@ -80,7 +83,9 @@ export function awsEmulator(options: AwsEmulatorOptions): AwsEmulator {
     },
   );
   return {
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: options.tls === undefined
+      ? `http://127.0.0.1:${server.addr.port}`
+      : `https://localhost:${server.addr.port}`,
     accepted,
     refusals,
     [Symbol.asyncDispose]: () => server.shutdown(),

@@ -52,13 +52,21 @@ export const COMPLETION = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 } as const;
 
-/** Starts a host that answers with {@linkcode MESSAGE}. */
-export function startHostUpstream(): HostUpstream {
+/** A certificate and its key, as PEM. */
+export interface TlsIdentity {
+  /** The certificate. */
+  readonly cert: string;
+  /** Its private key. */
+  readonly key: string;
+}
+
+/** Starts a host that answers with {@linkcode MESSAGE}; with `tls`, over https at `localhost`. */
+export function startHostUpstream(tls?: TlsIdentity): HostUpstream {
   const requests: HostRequest[] = [];
   let answer: (request: HostRequest) => Response | Promise<Response> = () =>
     Response.json(MESSAGE);
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...tls },
     async (incoming) => {
       const { pathname, search } = new URL(incoming.url);
       const request = {
@@ -71,7 +79,9 @@ export function startHostUpstream(): HostUpstream {
     },
   );
   return {
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: tls === undefined
+      ? `http://127.0.0.1:${server.addr.port}`
+      : `https://localhost:${server.addr.port}`,
     requests,
     answer(with_) {
       answer = with_;

@@ -67,6 +67,7 @@ export interface Page {
   emulateMedia(
     options: { readonly colorScheme: "light" | "dark" },
   ): Promise<void>;
+  waitForLoadState(state: "load"): Promise<void>;
   waitForURL(url: string | RegExp): Promise<void>;
 }
 

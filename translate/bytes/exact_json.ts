@@ -15,11 +15,19 @@ import { isObject, MAX_LEVELS, nestsWithin, parseJson } from "./json.ts";
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 
 /**
+ * Whether there is any such number. Written out, not as `\d{16}`: then V8 skips sixteen characters
+ * at a time, and the search takes a sixth or less of the time of the expression above.
+ */
+const SIXTEEN_DIGITS = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
+
+/**
  * Like `parseJson`, but integers beyond a double's precision keep their text when they are written
  * again.
  */
 export function exactJson(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return parseJson(text);
+  if (!SIXTEEN_DIGITS.test(text) || !LONG_NUMBER.test(text)) {
+    return parseJson(text);
+  }
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const kept = (...[, value, context]: unknown[]): unknown => {

@@ -62,44 +62,41 @@ export function spliceFields(
   top: TopLevel = topLevelOf(json),
   remove: readonly string[] = [],
 ): Uint8Array {
-  const missing = new Set(Object.keys(fields));
-  const isLeftOut = ({ key }: FieldSpan): boolean => remove.includes(key);
-  if (missing.size === 0 && !top.fields.some(isLeftOut)) return json;
+  const names = Object.keys(fields);
+  if (
+    names.length === 0 && !top.fields.some(({ key }) => remove.includes(key))
+  ) return json;
   const pieces: Uint8Array[] = [];
   let done = 0;
   let kept = 0;
-  for (const [i, field] of top.fields.entries()) {
-    const { key, keyStart, valueStart, valueEnd } = field;
-    if (isLeftOut(field)) {
+  let index = -1;
+  for (const { key, keyStart, valueStart, valueEnd } of top.fields) {
+    index++;
+    if (remove.includes(key)) {
       // With the comma before it, or after it where no kept field precedes it.
-      const last = top.fields[i - 1]?.valueEnd ?? keyStart;
+      const last = top.fields[index - 1]?.valueEnd ?? keyStart;
       pieces.push(json.subarray(done, kept > 0 ? last : keyStart));
-      done = kept > 0 ? valueEnd : top.fields[i + 1]?.keyStart ?? valueEnd;
+      done = kept > 0 ? valueEnd : top.fields[index + 1]?.keyStart ?? valueEnd;
       continue;
     }
     kept++;
-    if (!Object.hasOwn(fields, key)) continue;
-    missing.delete(key);
+    if (!names.includes(key)) continue;
     pieces.push(
       json.subarray(done, valueStart),
       encodeText(JSON.stringify(fields[key])),
     );
     done = valueEnd;
   }
-  if (missing.size > 0) {
-    pieces.push(json.subarray(done, top.closing));
+  let added = "";
+  for (const name of names) {
+    if (top.fields.some(({ key }) => key === name)) continue;
+    added += `${kept > 0 || added !== "" ? "," : ""}${JSON.stringify(name)}:${
+      JSON.stringify(fields[name])
+    }`;
+  }
+  if (added !== "") {
+    pieces.push(json.subarray(done, top.closing), encodeText(added));
     done = top.closing;
-    let comma = kept > 0;
-    for (const key of missing) {
-      pieces.push(
-        encodeText(
-          `${comma ? "," : ""}${JSON.stringify(key)}:${
-            JSON.stringify(fields[key])
-          }`,
-        ),
-      );
-      comma = true;
-    }
   }
   pieces.push(json.subarray(done));
   return joinPieces(pieces);

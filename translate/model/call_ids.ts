@@ -15,26 +15,39 @@ export interface CallIds {
 
 /**
  * Numbers repeated ids, because the format refuses them: the n-th call with an id and its n-th
- * result share a number.
+ * result share a wire id.
  */
 export function callIds(max: number): CallIds {
-  const calls = new Map<string, number>();
+  const calls = new Map<string, string[]>();
   const results = new Map<string, number>();
-  const numbered = (id: string, n: number): string => {
+  const used = new Set<string>();
+  /** The next number for an id: without it, many equal ids would take quadratic time. */
+  const next = new Map<string, number>();
+  const unused = (id: string): string => {
     const wire = wireCallId(id, max);
-    return n === 0 ? wire : wireCallId(`${wire}_${n}`, max);
+    let n = next.get(wire) ?? 0;
+    const numbered = (): string =>
+      n === 0 ? wire : wireCallId(`${wire}_${n}`, max);
+    while (used.has(numbered())) n++;
+    next.set(wire, n + 1);
+    const own = numbered();
+    used.add(own);
+    return own;
   };
   return {
     ofCall(id) {
-      const n = calls.get(id) ?? 0;
-      calls.set(id, n + 1);
-      return numbered(id, n);
+      const wire = unused(id);
+      const same = calls.get(id);
+      if (same === undefined) calls.set(id, [wire]);
+      else same.push(wire);
+      return wire;
     },
     ofResult(id) {
       const n = results.get(id) ?? 0;
       results.set(id, n + 1);
+      const same = calls.get(id) ?? [];
       // A second result for one call keeps the call's id: the upstream decides.
-      return numbered(id, Math.min(n, Math.max(0, (calls.get(id) ?? 0) - 1)));
+      return same[Math.min(n, same.length - 1)] ?? wireCallId(id, max);
     },
   };
 }

@@ -44,7 +44,12 @@ export type ReplyEvent =
     readonly model?: string;
     readonly usage?: Usage;
   }
-  | { readonly type: "open"; readonly kind: "text" | "reasoning" | "refusal" }
+  | {
+    readonly type: "open";
+    readonly kind: "text" | "reasoning" | "refusal";
+    /** The upstream's word for what a message is: a commentary, the final answer. */
+    readonly phase?: string;
+  }
   | {
     readonly type: "open";
     readonly kind: "tool";

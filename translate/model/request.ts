@@ -49,6 +49,8 @@ export interface TextPart {
   readonly text: string;
   /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
   readonly cacheMark?: CacheMark;
+  /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
+  readonly phase?: string;
 }
 export interface ImagePart {
   /** Discriminator. */

@@ -38,21 +38,12 @@ export function frameSplitter(): FrameSplitter {
   let afterCr = false;
   // Blank lines before the first field belong to the frame that follows.
   let hasContent = false;
-  // The next CR of the chunk in which it was searched: most streams have none, and the search for
-  // it would read the rest of the chunk for every frame.
-  let searched: Uint8Array | undefined;
-  let cr = -1;
   return {
     cut(chunk, at) {
       let lf = -1;
-      if (chunk !== searched) {
-        searched = chunk;
-        cr = -1;
-      }
       for (let i = at; i < chunk.length; i++) {
-        if (lf < i) lf = positionOf(LF, chunk, i);
-        if (cr < i) cr = positionOf(CR, chunk, i);
-        const lineEnd = Math.min(lf, cr);
+        if (lf < i) lf = lineFeedAt(chunk, i);
+        const lineEnd = carriageReturnAt(chunk, i, lf);
         if (lineEnd > i) {
           afterCr = false;
           lineEmpty = false;
@@ -82,7 +73,6 @@ export function frameSplitter(): FrameSplitter {
         hasContent = false;
         return frame;
       }
-      searched = undefined;
       if (at < chunk.length) {
         pending.push(chunk.subarray(at));
         pendingBytes += chunk.length - at;
@@ -105,8 +95,22 @@ export function frameSplitter(): FrameSplitter {
   };
 }
 
-/** The position of the next such byte; the chunk's length where there is none. */
-function positionOf(byte: number, chunk: Uint8Array, from: number): number {
-  const at = chunk.indexOf(byte, from);
+/** The position of the next line feed; the chunk's length where there is none. */
+function lineFeedAt(chunk: Uint8Array, from: number): number {
+  const at = chunk.indexOf(LF, from);
   return at < 0 ? chunk.length : at;
+}
+
+/**
+ * The position of the next carriage return before `end`, else `end`. Most streams have none: a
+ * search by `indexOf` would read the rest of the chunk.
+ */
+function carriageReturnAt(
+  chunk: Uint8Array,
+  from: number,
+  end: number,
+): number {
+  let at = from;
+  while (at < end && chunk[at] !== CR) at++;
+  return at;
 }

@@ -32,9 +32,35 @@ export interface SseParser {
   end(): readonly Frame[];
 }
 
+/** Keeps a byte order mark: after the start of a stream it is an ordinary character. */
+const LATER_DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decodes a stream's chunks in order. */
+function textDecoder(): {
+  decode(chunk: Uint8Array): string;
+  end(): string;
+} {
+  const decoder = new TextDecoder();
+  let isStart = true;
+  let isCut = false;
+  return {
+    decode(chunk) {
+      const endsWhole = (chunk.at(-1) ?? 0) < 0x80;
+      // Decoding without a state takes a third to a sixth of the time.
+      if (!isStart && !isCut && endsWhole) return LATER_DECODER.decode(chunk);
+      if (chunk.length > 0) {
+        isStart = false;
+        isCut = !endsWhole;
+      }
+      return decoder.decode(chunk, { stream: true });
+    },
+    end: () => decoder.decode(),
+  };
+}
+
 /** Makes a {@linkcode SseParser} for one stream. */
 export function sseParser(): SseParser {
-  const decoder = new TextDecoder();
+  const decoder = textDecoder();
   let frames: Frame[] = [];
   let bare = "";
   // Fragments of a line without its end. The parser receives whole lines only, because it drops a
@@ -63,8 +89,9 @@ export function sseParser(): SseParser {
     },
   });
   const feed = (text: string): void => {
-    const lineEnd = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) +
-      1;
+    const lineEnd = text.endsWith("\n")
+      ? text.length
+      : Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
     if (lineEnd === 0) {
       if (text !== "") partial.push(text);
       return;
@@ -82,7 +109,7 @@ export function sseParser(): SseParser {
   return {
     push(chunk) {
       size += chunk.length;
-      feed(decoder.decode(chunk, { stream: true }));
+      feed(decoder.decode(chunk));
       if (frames.length > 0) size = 0;
       if (size > MAX_FRAME_BYTES) {
         throw new ApiError(
@@ -95,7 +122,7 @@ export function sseParser(): SseParser {
     end() {
       // Adds the line end and blank line that the sender may have left out; harmless where it did
       // not.
-      feed(`${decoder.decode()}\n\n\n`);
+      feed(`${decoder.end()}\n\n\n`);
       flushBare();
       return take();
     },

@@ -160,14 +160,16 @@ export function difference(
       ),
     };
   }
-  const differing = names.filter((name) =>
-    JSON.stringify(before[name]) !== JSON.stringify(after[name])
-  );
+  const differing = [...new Set([...Object.keys(before), ...names])].filter((
+    name,
+  ) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   return {
     before: Object.fromEntries(
       differing.map((name) => [name, before[name] ?? null]),
     ),
-    after: Object.fromEntries(differing.map((name) => [name, after[name]])),
+    after: Object.fromEntries(
+      differing.map((name) => [name, after[name] ?? null]),
+    ),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 import { type CredentialState, credentialState } from "./credential_state.ts";
 import type { Holder } from "../credential_kind.ts";
 import { audit } from "../ledger/audit.ts";
+import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import { allEntries, listLedger } from "./ledger_report.ts";
@@ -32,8 +33,8 @@ import {
 } from "./sign_in_code_repository.ts";
 import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
-import type { ListPage, RepositoryContext } from "./repository.ts";
-import type { Store } from "../store/store.ts";
+import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
+import { intOf, type Store } from "../store/store.ts";
 import {
   reportUsage,
   type UsageQuery,
@@ -77,7 +78,12 @@ export interface Admin {
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
   /** The records of calls. */
   readonly calls: CallReport;
-  /** Recomputes every stored sum. Returns the differences; empty if there are none. */
+  /** The results of audits. */
+  readonly audits: AuditReport;
+  /**
+   * Recomputes every stored sum in one write, which other writes wait for, and stores the result.
+   * Returns the differences; empty if there are none.
+   */
   audit(): Promise<readonly string[]>;
 }
 
@@ -101,7 +107,26 @@ export function createAdmin(
     usage: (query) => reportUsage(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),
-    audit: () => audit(context.store),
+    audits: auditReport(context),
+    async audit() {
+      const startedAtMs = context.now();
+      const findings = await audit(context.store);
+      await context.store.write(async (sql) => {
+        const [row] = await sql.all(
+          "SELECT CAST(COUNT(*) AS BIGINT) AS accounts FROM accounts",
+        );
+        await insertAudit(sql, {
+          id: newId("audit", startedAtMs),
+          kind: "full",
+          startedAtMs,
+          endedAtMs: context.now(),
+          accounts: row === undefined ? 0 : intOf(row, "accounts"),
+          entries: 0,
+          findings: [...findings],
+        });
+      });
+      return findings;
+    },
   };
 }
 

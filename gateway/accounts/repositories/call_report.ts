@@ -30,6 +30,7 @@ export interface CallQuery extends PageRequest {
   readonly keyId?: string;
   readonly model?: string;
   readonly status?: number;
+  /** As a record has it, or {@linkcode UNSERVED}. */
   readonly ended?: string;
   readonly code?: string;
   readonly user?: string;
@@ -128,6 +129,11 @@ function foundCall(
   };
 }
 
+/** Of {@linkcode CallQuery.ended}: failed, or refused with a status from 500 on. */
+export const UNSERVED = "unserved";
+const IS_UNSERVED =
+  "CASE WHEN ended = 'failed' OR ended = 'refused' AND status >= 500 THEN 1 ELSE 0 END =";
+
 type Condition = readonly [left: string, value: SqlValue];
 
 function conditionsOf(
@@ -145,7 +151,7 @@ function conditionsOf(
   const exact: readonly (readonly [string, SqlValue | undefined])[] = [
     ["model =", query.model],
     ["status =", query.status],
-    ["ended =", query.ended],
+    query.ended === UNSERVED ? [IS_UNSERVED, 1] : ["ended =", query.ended],
     ["code =", query.code],
     ["user_id =", query.user],
     ["micro_usd >=", query.minMicroUsd],

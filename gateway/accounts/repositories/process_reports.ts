@@ -21,7 +21,7 @@ export interface ProcessReport {
 
 /** The reports of all processes. */
 export interface ProcessReports {
-  /** Id of this process. */
+  /** Sorts by the start of the process. */
   readonly processId: string;
   /**
    * Replaces a report of this process; `atMs` is the Unix time of its content in milliseconds.

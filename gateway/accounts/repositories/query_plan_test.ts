@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createAdmin } from "./admin.ts";
 import type { UsageGroup } from "./usage_report.ts";
 import type { SqlValue, Store } from "../store/store.ts";
+import { slicedAudit } from "../ledger/sliced_audit.ts";
 import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 
@@ -130,6 +131,24 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
     await admin.changes.list(filter);
     await admin.changes.list({ ...filter, fromMs: 1, toMs: 1e13 });
   }
+  await admin.plans.create({ id: "p" });
+  await admin.accounts.create({ id: "a", planId: "p" });
+  await admin.accounts.topUp("a", { microUsd: 1, model: "m" });
+  await admin.accounts.topUp("a", { microUsd: 1 });
+  // The balance that differs makes it read the account again, by itself.
+  await store.write((sql) =>
+    sql.all("UPDATE accounts SET balance_micro_usd = 7")
+  );
+  for await (
+    const _ of slicedAudit({
+      store: observed,
+      now: Date.now,
+      pause: () => Promise.resolve(),
+      rows: 1,
+    })
+  );
+  await admin.audits.list();
+  await admin.audits.ofAccount("a");
   await admin.calls.get("req_1", {}).catch(() => {});
   await admin.accounts.list({});
   await admin.plans.list({});

@@ -7,7 +7,12 @@ import type { Holder } from "../credential_kind.ts";
 import { isWellFormed, keyHash, newCredential } from "../key.ts";
 import { insertRow } from "../store/record_rows.ts";
 import { textOf } from "../store/store.ts";
-import { newId, type RepositoryContext, writeChange } from "./repository.ts";
+import {
+  newId,
+  readRows,
+  type RepositoryContext,
+  writeChange,
+} from "./repository.ts";
 import { requireAccount } from "./token_repository.ts";
 
 /** A new code. */
@@ -84,11 +89,19 @@ export function signInCodeRepository(
     async redeem(text) {
       if (!isWellFormed(text, "code")) return undefined;
       const nowMs = context.now();
+      const hash = keyHash(text);
+      // Guessed codes cost a read, not a write.
+      const [known] = await readRows(
+        context,
+        "SELECT id FROM sign_in_codes WHERE hash = $1 AND used_at_ms IS NULL AND expires_at_ms > $2",
+        [hash, nowMs],
+      );
+      if (known === undefined) return undefined;
       return await writeChange(context, async (sql) => {
         // One statement: of two requests with the same code, one gets the row.
         const [row] = await sql.all(
           "UPDATE sign_in_codes SET used_at_ms = $2 WHERE hash = $1 AND used_at_ms IS NULL AND expires_at_ms > $2 RETURNING id, account_id, scope",
-          [keyHash(text), nowMs],
+          [hash, nowMs],
         );
         if (row === undefined) return { reply: undefined, changes: [] };
         const id = textOf(row, "id");

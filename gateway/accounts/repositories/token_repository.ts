@@ -84,7 +84,7 @@ export interface IssuedToken {
 /** Issues, verifies, revokes and lists account tokens. */
 export interface TokenRepository {
   /**
-   * Creates a token.
+   * Creates a token. Tokens of the account that ended more than 90 days ago are deleted.
    *
    * @throws {ApiError} `not_found` for the account; `invalid_request` for an expiry in the past or
    * after more than a year
@@ -119,6 +119,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_AGE_MS = 90 * DAY_MS;
 const MAX_AGE_MS = 366 * DAY_MS;
 const MINUTE_MS = 60_000;
+/** How long a token that has ended stays in the list. */
+const KEPT_MS = 90 * DAY_MS;
 
 /** Creates the repository. */
 export function tokenRepository(context: RepositoryContext): TokenRepository {
@@ -146,6 +148,10 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
             hint: keyHint(text),
             createdAtMs: nowMs,
           };
+          await sql.all(
+            "DELETE FROM account_tokens WHERE account_id = $1 AND (revoked_at_ms < $2 OR expires_at_ms < $2)",
+            [request.accountId, nowMs - KEPT_MS],
+          );
           await insertRow(sql, "account_tokens", {
             ...rowOf(TOKEN, record),
             hash: keyHash(text),

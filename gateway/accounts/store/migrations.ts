@@ -424,6 +424,34 @@ export const MIGRATIONS: readonly Migration[] = [
       PRIMARY KEY (process_id, part)
     ) {strict}`,
   ],
+  [
+    // Audits of the books. kind: daily, in the background, or full, by the command line.
+    `CREATE TABLE audits (
+      id TEXT{bytewise} PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('daily', 'full')),
+      started_at_ms INTEGER NOT NULL,
+      ended_at_ms INTEGER NOT NULL,
+      accounts INTEGER NOT NULL,
+      entries INTEGER NOT NULL,
+      findings TEXT NOT NULL
+    ) {strict}`,
+    // The newest daily audit of each account. days: whether the sums by day were compared.
+    `CREATE TABLE account_audits (
+      account_id TEXT PRIMARY KEY,
+      at_ms INTEGER NOT NULL,
+      entries INTEGER NOT NULL,
+      days INTEGER NOT NULL,
+      findings TEXT NOT NULL
+    ) {strict}{rowless}`,
+    // Which daily audit was the last, and until when a process has claimed the next.
+    `CREATE TABLE audit_turn (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      done_ms INTEGER NOT NULL,
+      claimed_until_ms INTEGER NOT NULL,
+      claimed_by TEXT NOT NULL
+    ) {strict}`,
+    `INSERT INTO audit_turn (id, done_ms, claimed_until_ms, claimed_by) VALUES (1, 0, 0, '')`,
+  ],
 ];
 
 /**

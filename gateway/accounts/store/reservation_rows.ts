@@ -3,14 +3,16 @@
  *
  * @module
  */
+import { priceText } from "../ledger/money.ts";
 import { RESERVED_CALL, type ReservedCall } from "../records.ts";
-import { columnsOf, recordFrom, rowOf } from "./record_rows.ts";
+import { columnsOf, recordFrom } from "./record_rows.ts";
 import {
   insertRows,
   insertStatement,
   type Sql,
   type SqlDialect,
   type SqlRow,
+  type SqlValue,
   textOf,
 } from "./store.ts";
 
@@ -64,12 +66,29 @@ export async function insertReservations(
     sql,
     dialect,
     INTO,
-    calls.map(({ call, leaseId, balanceModel }) => ({
-      owner_id: leaseId,
-      purse: balanceModel,
-      ...rowOf(RESERVED_CALL, call),
-    })),
+    calls.map(rowOf),
   );
+}
+
+/** Every call passes here: a literal is several times faster than a loop over the definitions. */
+function rowOf(
+  { call, leaseId, balanceModel }: StoredReservation,
+): Readonly<Record<string, SqlValue>> {
+  return {
+    owner_id: leaseId,
+    purse: balanceModel,
+    request_id: call.requestId,
+    account_id: call.accountId,
+    key_id: call.keyId,
+    model: call.model,
+    user_id: call.user ?? null,
+    input_tokens: call.inputTokens,
+    max_output_tokens: call.maxOutputTokens,
+    price: priceText(call.price),
+    reserved_micro_usd: call.reservedMicroUsd,
+    reserved_tokens: call.reservedTokens ?? null,
+    at_ms: call.atMs,
+  };
 }
 
 /** Deletes the reservations of calls that have ended. */

@@ -67,6 +67,12 @@ const USERS = usageTable(
   columnsOf(USAGE_SUMS),
 );
 
+/** The keys of all three tables together; a day follows from its hours. */
+const FINEST = {
+  keyNames: ["hour", ...Object.keys(USED), "user_id"],
+  sumNames: HOURS.sumNames,
+};
+
 type UsageRow = Record<string, string | number>;
 
 /** Adds the charges among the entries to their days and hours. */
@@ -75,26 +81,31 @@ export async function addUsage(
   dialect: SqlDialect,
   entries: readonly NewEntry[],
 ): Promise<void> {
-  const rows = entries.flatMap((entry) =>
-    entry.type === "charge" ? [rowOf(entry)] : []
-  );
+  const rows: UsageRow[] = [];
+  for (const entry of entries) {
+    if (entry.type === "charge") rows.push(rowOf(entry));
+  }
+  // The charges of a write mostly have one hour, key, model and user, so that little is left for
+  // each table.
+  const sums = merged(FINEST, rows);
   await Promise.all(
     [DAYS, HOURS, USERS].map((table) =>
-      insertRows(sql, dialect, table.into, merged(table, rows))
+      insertRows(sql, dialect, table.into, merged(table, sums))
     ),
   );
 }
 
-/** One row per key: one statement may not update the same row twice. */
+/** One row per key: one statement may not update the same row twice. The given rows stay as they are. */
 function merged(
-  { keyNames, sumNames }: UsageTable,
+  { keyNames, sumNames }: Pick<UsageTable, "keyNames" | "sumNames">,
   rows: readonly UsageRow[],
 ): readonly UsageRow[] {
   if (rows.length < 2) return rows;
   const places = new Map<string, UsageRow>();
   for (const row of rows) {
+    let place = "";
     // Safe separator: Postgres text cannot contain NUL.
-    const place = keyNames.map((name) => row[name]).join("\0");
+    for (const name of keyNames) place += `${row[name]}\0`;
     const sum = places.get(place);
     if (sum === undefined) places.set(place, { ...row });
     else {

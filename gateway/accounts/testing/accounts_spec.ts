@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";
 import { audit } from "../ledger/audit.ts";
+import { auditsSpec } from "./audits_spec.ts";
 import { callsSpec } from "./calls_spec.ts";
 import { changesSpec } from "./changes_spec.ts";
 import { consoleSpec } from "./console_spec.ts";
@@ -56,4 +57,5 @@ export function accountsSpec(kind: TestStore): void {
   administrationSpec(test);
   consoleSpec(test);
   changesSpec(test);
+  auditsSpec(test);
 }

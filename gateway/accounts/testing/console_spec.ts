@@ -7,6 +7,8 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
 import type { Holder } from "../credential_kind.ts";
+import { newCredential } from "../key.ts";
+import { openAdmin } from "../repositories/admin.ts";
 import { createTestCaller } from "./open_test_accounts.ts";
 
 const MINUTE_MS = 60_000;
@@ -60,6 +62,49 @@ export function consoleSpec(test: AccountsTest): void {
     for (const wrong of ["", "at-", text.slice(0, -1), `${text}x`, "sk-x"]) {
       assert.equal(await admin.tokens.verify(wrong), undefined);
     }
+  });
+
+  test("tokens that ended more than 90 days ago are deleted with the next one that is issued", async (accounts) => {
+    const { admin, clock } = accounts;
+    const ids = async (): Promise<readonly string[]> =>
+      (await admin.tokens.list({ accountId: "default" })).data
+        .map(({ id }) => id);
+    const revoked = await issuedToken(accounts);
+    await admin.tokens.revoke(revoked.id);
+    const expiring = await issuedToken(accounts);
+    clock.ms += 91 * DAY_MS;
+    const third = await issuedToken(accounts);
+    assert.deepEqual(await ids(), [expiring.id, third.id]);
+    clock.ms += 90 * DAY_MS;
+    const fourth = await issuedToken(accounts);
+    assert.deepEqual(await ids(), [third.id, fourth.id]);
+  });
+
+  test("a code that is not known costs no write", async ({ store, clock }) => {
+    let writes = 0;
+    const counted = await openAdmin(
+      {
+        ...store,
+        write(work) {
+          writes++;
+          return store.write(work);
+        },
+      },
+      () => true,
+      () => clock.ms,
+    );
+    const { text } = await counted.signInCodes.create({
+      accountId: "default",
+      scope: "read",
+    });
+    assert.ok(await counted.signInCodes.redeem(text) !== undefined);
+    writes = 0;
+    assert.equal(await counted.signInCodes.redeem(text), undefined);
+    assert.equal(
+      await counted.signInCodes.redeem(newCredential("code")),
+      undefined,
+    );
+    assert.equal(writes, 0);
   });
 
   test("an account token calls no model, and the error names what it is", async (accounts) => {

@@ -331,3 +331,25 @@ Deno.test("chainKeys() reports a token file that cannot be read, and a reply wit
     await page[Symbol.asyncDispose]();
   }
 });
+
+Deno.test("chainKeys() stops reading a reply of the machine that does not end", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const endless = source(() =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
+        cancel: () => cancelled.resolve(),
+      }),
+    )
+  );
+  await using _server = endless;
+  await assert.rejects(
+    chainKeys(
+      { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${endless.url}/keys` },
+      SYSTEM_FILES,
+      fetch,
+    ),
+    /^CredentialError: AWS container endpoint: a reply of more than 64 KB$/,
+  );
+  await cancelled.promise;
+});

@@ -4,12 +4,15 @@
  *
  * @module
  */
+import { limitedText } from "../limited_text.ts";
 import type { AwsToken } from "./aws_credential.ts";
 import { CredentialError } from "./credential.ts";
 import type { Files } from "./key_file.ts";
 
 /** The machine answers at once, or not at all. */
 const TIMEOUT_MS = 1_000;
+/** Keys and tokens take a few. */
+const MAX_BYTES = 64 * 1024;
 
 const CONTAINER_HOST = "http://169.254.170.2";
 /** Where keys may come from unencrypted: the machine itself, ECS, EKS. */
@@ -103,16 +106,19 @@ async function ask(
   init: RequestInit,
 ): Promise<string> {
   let response: Response;
-  let text: string;
+  let text: string | undefined;
   try {
     response = await httpFetch(url, {
       ...init,
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    text = await response.text();
+    text = await limitedText(response, MAX_BYTES);
   } catch {
     throw new CredentialError(`${source}: no answer within a second`);
+  }
+  if (text === undefined) {
+    throw new CredentialError(`${source}: a reply of more than 64 KB`);
   }
   if (response.ok) return text;
   throw new CredentialError(`${source}: status ${response.status}`);

@@ -16,6 +16,7 @@ import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
+import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
@@ -98,4 +99,5 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...RECONCILE_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
+  SETTINGS_PAGE,
 ];

@@ -7,14 +7,17 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { candidateReports } from "../../../gateway/upstream/candidate_report.ts";
+import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
+import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { AuditNote } from "../audit_note.tsx";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { page } from "../layout.tsx";
 import { callsLink, usageLink } from "../figure_links.ts";
 import { countText, decimalsOf, Money } from "../money.tsx";
 import { seeOther } from "../see_other.ts";
 import { dayPlot } from "../day_plot.tsx";
+import { FullestAccounts, fullestAccounts } from "./fullest_accounts.tsx";
 
 /** What an operator sees first. */
 export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
@@ -57,17 +60,19 @@ async function overviewPage(
     limit: 1000,
   });
   const top = accounts.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, 10);
-  const unwell = candidateReports(gateway.models.allCandidates, nowMs)
-    .filter(({ state, credential }) =>
-      state !== "closed" || credential !== undefined
-    );
+  const { data: processes } = await gateway.live.processes();
+  const unwell = mergedCandidates(processes).filter((one) => one.isUnwell);
+  const underWay = sumOf(processes, ({ calls }) => calls.under_way);
+  const filled = await fullestAccounts(gateway, await gateway.live.look({}));
+  const { data: [audit] } = await admin.audits.list({ limit: 1 });
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
+      <AuditNote audit={audit} />
       {unwell.length === 0
-        ? <p class="note">All breakers are closed in this process.</p>
+        ? <p class="note">All breakers are closed.</p>
         : (
           <p class="note bad" role="alert">
             {countText(unwell.length)} candidates are not well:{" "}
@@ -104,10 +109,13 @@ async function overviewPage(
           </p>
         </section>
         <section class="card">
-          <span class="label">Under way in this process</span>
-          <span class="stat">{countText(gateway.activeCalls.size)}</span>
+          <span class="label">Under way</span>
+          <span class="stat">{countText(underWay)}</span>
           <p class="soft">
-            of {countText(gateway.config.maxConcurrent)} at most
+            of {countText(sumOf(processes, ({ calls }) => calls.limit))} in{" "}
+            {countText(processes.length)}{" "}
+            {processes.length === 1 ? "process" : "processes"}:{" "}
+            <a href="/console/operator/live">Live</a>
           </p>
         </section>
         <section class="card">
@@ -120,6 +128,7 @@ async function overviewPage(
           </p>
         </section>
       </div>
+      <FullestAccounts accounts={filled} />
       <section class="card">
         <div class="head">
           <h2>Cost, 30 days</h2>
@@ -181,4 +190,11 @@ async function overviewPage(
       )}
     </>,
   );
+}
+
+function sumOf(
+  processes: readonly KnownProcess[],
+  of: (state: KnownProcess["state"]) => number,
+): number {
+  return processes.reduce((sum, { state }) => sum + of(state), 0);
 }

@@ -175,7 +175,7 @@ function Failures(
     : (
       <>
         <a
-          href={`/console/operator/calls?ended=failed&model=${
+          href={`/console/operator/calls?ended=unserved&model=${
             encodeURIComponent(model)
           }`}
         >

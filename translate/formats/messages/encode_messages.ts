@@ -54,7 +54,23 @@ export function arrangedTurns(
       parts: turn.parts.filter((part) => isExpressible(part, drop)),
     }))
     .filter((turn) => turn.parts.length > 0);
-  return mergeTurns(expressible);
+  const merged = mergeTurns(expressible);
+  const allowed = merged.map(withoutLastReasoning);
+  return allowed.every((turn, at) => turn === merged[at])
+    ? merged
+    : mergeTurns(allowed.filter((turn) => turn.parts.length > 0));
+}
+
+/**
+ * The format refuses reasoning that nothing follows. It is left of a reply that was cut short, or
+ * whose next part the client removed or no model of this format can read.
+ */
+function withoutLastReasoning(turn: Turn): Turn {
+  if (turn.role !== "assistant") return turn;
+  const last = turn.parts.findLastIndex((part) => part.type !== "reasoning");
+  return last === turn.parts.length - 1
+    ? turn
+    : { ...turn, parts: turn.parts.slice(0, last + 1) };
 }
 
 /**

@@ -657,6 +657,53 @@ Deno.test("encodeRequest() replays only reasoning that this dialect signed, in i
   );
 });
 
+Deno.test("encodeRequest() leaves out reasoning that nothing follows", async (t) => {
+  const signed = (value: string, redacted = false): Part => ({
+    type: "reasoning",
+    text: redacted ? "" : "hm",
+    signature: {
+      from: "messages",
+      value,
+      ...(redacted ? { redacted: true } : {}),
+    },
+  });
+  const thinking = { type: "thinking", thinking: "hm", signature: "one" };
+  const said = { type: "text", text: "a" };
+  const rows: readonly [string, readonly Part[], readonly JsonObject[]][] = [
+    ["reasoning alone", [signed("one")], []],
+    ["reasoning before a blank text", [signed("one"), text(" ")], []],
+    [
+      "redacted reasoning last",
+      [signed("one"), text("a"), signed("two", true)],
+      [
+        thinking,
+        said,
+      ],
+    ],
+    ["reasoning before a text", [signed("one"), text("a")], [thinking, said]],
+  ];
+  for (const [name, parts, content] of rows) {
+    await t.step(name, () =>
+      assert.deepEqual(
+        messagesOf([
+          turn("user", text("hi")),
+          { role: "assistant", parts },
+          turn("user", text("on")),
+        ]),
+        content.length === 0
+          ? [{
+            role: "user",
+            content: [...HI[0]?.content ?? [], { type: "text", text: "on" }],
+          }]
+          : [
+            ...HI,
+            { role: "assistant", content },
+            { role: "user", content: [{ type: "text", text: "on" }] },
+          ],
+      ));
+  }
+});
+
 Deno.test("encodeRequest() drops and names another dialect's part that is not essential", () => {
   const got = encoded({
     turns: [turn("user", text("a"), {

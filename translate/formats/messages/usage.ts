@@ -76,13 +76,13 @@ function figures(usage: JsonObject): Usage {
 function present(
   all: { readonly [field in keyof Usage]: number | undefined },
 ): Usage {
-  return {
-    ...(all.input === undefined ? {} : { input: all.input }),
-    ...(all.cacheRead === undefined ? {} : { cacheRead: all.cacheRead }),
-    ...(all.cacheWrite === undefined ? {} : { cacheWrite: all.cacheWrite }),
-    ...(all.output === undefined ? {} : { output: all.output }),
-    ...(all.reasoning === undefined ? {} : { reasoning: all.reasoning }),
-  };
+  const usage: { -readonly [field in keyof Usage]: Usage[field] } = {};
+  if (all.input !== undefined) usage.input = all.input;
+  if (all.cacheRead !== undefined) usage.cacheRead = all.cacheRead;
+  if (all.cacheWrite !== undefined) usage.cacheWrite = all.cacheWrite;
+  if (all.output !== undefined) usage.output = all.output;
+  if (all.reasoning !== undefined) usage.reasoning = all.reasoning;
+  return usage;
 }
 
 /**

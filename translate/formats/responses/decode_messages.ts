@@ -43,7 +43,7 @@ export interface Conversation {
 
 /**
  * Not reported as dropped: ids and states of items have no meaning in other formats, and `phase`
- * is a hint for models of this format.
+ * is a hint that only models of this format get.
  */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "type",
@@ -144,9 +144,16 @@ export function decodeMessages(
   const message = (item: MessageItem, path: string): void => {
     noteUnknown(item, MESSAGE_FIELDS, "input[].", unread);
     const parts = decodeContent(item.content, `${path}.content`, unread);
+    const phase = textIn(item.phase);
     switch (item.role) {
       case "assistant":
-        for (const part of parts) assistant().parts.push(part);
+        for (const part of parts) {
+          assistant().parts.push(
+            part.type === "text" && phase !== undefined
+              ? { ...part, phase }
+              : part,
+          );
+        }
         return;
       case "user":
         return other({ role: "user", parts });

@@ -54,7 +54,7 @@ Deno.test("decodeRequest() decodes a text, items without a type, and the roles",
     {
       role: "assistant",
       parts: [
-        { type: "text", text: "yes" },
+        { type: "text", text: "yes", phase: "final_answer" },
         { type: "refusal", text: "no" },
       ],
     },
@@ -326,6 +326,93 @@ Deno.test("decodeRequest() decodes every tool choice", () => {
     decoded({ tools, tool_choice: { type: "web_search" } }).essential,
     ["tool_choice"],
   );
+});
+
+Deno.test("decodeRequest() allows no tool beyond the allowed ones", () => {
+  const tools = [{ type: "function", name: "f" }, { type: "web_search" }];
+  const choice = (mode: string, allowed: readonly unknown[]) =>
+    decoded({
+      tools,
+      tool_choice: { type: "allowed_tools", mode, tools: allowed },
+    });
+  for (const allowed of [[], [{ type: "web_search" }]]) {
+    const free = choice("auto", allowed);
+    assert.deepEqual(free.toolChoice, { type: "none" });
+    assert.deepEqual(free.essential, []);
+    assert.deepEqual(choice("required", allowed).essential, ["tool_choice"]);
+  }
+  assert.deepEqual(
+    decoded({
+      input: [
+        {
+          type: "additional_tools",
+          role: "developer",
+          tools: [
+            { type: "function", name: "f" },
+            {
+              type: "namespace",
+              name: "g",
+              tools: [{ type: "function", name: "h" }],
+            },
+          ],
+        },
+        { role: "user", content: "go" },
+      ],
+      tool_choice: {
+        type: "allowed_tools",
+        mode: "auto",
+        tools: [{ type: "namespace", name: "g" }],
+      },
+    }).toolChoice,
+    { type: "allowed", required: false, names: ["g__h"] },
+  );
+});
+
+Deno.test("decodeRequest() names the format of a free-text tool that it cannot express", () => {
+  const unmapped = (format: unknown): readonly string[] =>
+    decoded({ tools: [{ type: "custom", name: "c", format }] }).unmapped;
+  assert.deepEqual(unmapped({ type: "text" }), []);
+  assert.deepEqual(unmapped(null), []);
+  assert.deepEqual(
+    unmapped({ type: "grammar", syntax: "regex", definition: "a+" }),
+    [],
+  );
+  assert.deepEqual(unmapped({ type: "yaml" }), ["tools[].format"]);
+});
+
+Deno.test("decodeRequest() puts the description of a group into that of its first tool", () => {
+  const read = decoded({
+    tools: [
+      {
+        type: "namespace",
+        name: "files",
+        description: "On the server.",
+        color: "red",
+        tools: [
+          { type: "tool_search" },
+          { type: "function", name: "read", description: "Reads." },
+          { type: "function", name: "write", description: "Writes." },
+        ],
+      },
+      {
+        type: "namespace",
+        name: "shell",
+        description: "On the laptop.",
+        tools: [{ type: "custom", name: "run" }],
+      },
+    ],
+  });
+  assert.deepEqual(
+    (read.tools ?? []).flatMap((tool) =>
+      tool.type === "function" ? [[tool.name, tool.description]] : []
+    ),
+    [
+      ["files__read", "Reads.\n\nAll tools of files: On the server."],
+      ["files__write", "Writes."],
+      ["shell__run", "All tools of shell: On the laptop."],
+    ],
+  );
+  assert.deepEqual(read.unmapped, ["tools[].color"]);
 });
 
 Deno.test("decodeRequest() decodes the settings", () => {

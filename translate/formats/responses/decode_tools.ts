@@ -54,6 +54,12 @@ const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
   "strict",
   "defer_loading",
 ]);
+const GROUP_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "description",
+  "tools",
+]);
 const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "name",
@@ -75,20 +81,44 @@ export function decodeTools(
     );
   };
   add(request.tools ?? [], "tools");
+  const declared = [...request.tools ?? []];
   let brought = false;
   if (typeof request.input !== "string") {
     request.input.forEach((item, index) => {
       if (isMessage(item) || !isKnownItem(item)) return;
       if (item.type !== "additional_tools") return;
       brought = true;
+      declared.push(...item.tools);
       add(item.tools, `input[${index}].tools`);
     });
   }
-  const toolChoice = decodeChoice(request, names, unread);
+  const toolChoice = limitedChoice(
+    decodeChoice(request, declared, names, unread),
+    tools,
+    unread,
+  );
   return {
     ...(request.tools || brought ? { tools } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),
   };
+}
+
+/**
+ * The choice, unless it allows only tools that no other format can offer: then the model may call
+ * none.
+ */
+function limitedChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  unread: UnmappedFields,
+): ToolChoice | undefined {
+  if (choice?.type !== "allowed") return choice;
+  const isOffered = tools.some((tool) =>
+    tool.type === "function" && choice.names.includes(tool.name)
+  );
+  if (isOffered || tools.length === 0) return choice;
+  if (choice.required) unread.essential.add("tool_choice");
+  return { type: "none" };
 }
 
 function decodeTool(
@@ -101,11 +131,28 @@ function decodeTool(
   if (tool.type !== "namespace") {
     return [decodeFunction(tool, undefined, names, unread)];
   }
-  return tool.tools.map((inner, index) =>
-    isNamed(inner)
-      ? decodeFunction(inner, tool.name, names, unread)
-      : opaque(inner, `${path}.tools[${index}]`)
-  );
+  noteUnknown(tool, GROUP_FIELDS, "tools[].", unread);
+  const first = tool.tools.findIndex(isNamed);
+  return tool.tools.map((inner, index) => {
+    if (!isNamed(inner)) return opaque(inner, `${path}.tools[${index}]`);
+    const described = index === first ? withGroup(inner, tool) : inner;
+    return decodeFunction(described, tool.name, names, unread);
+  });
+}
+
+/** A group's first tool, whose description includes the group's: other formats have no groups. */
+function withGroup<T extends WireFunction | CustomTool>(
+  tool: T,
+  group: WireTool & { readonly type: "namespace" },
+): T {
+  const about = textIn(group.description);
+  if (about === undefined) return tool;
+  const own = textIn(tool.description);
+  const text = `All tools of ${group.name}: ${about}`;
+  return {
+    ...tool,
+    description: own === undefined ? text : `${own}\n\n${text}`,
+  };
 }
 
 function isNamed(
@@ -135,7 +182,12 @@ function decodeFunction(
   const description = textIn(tool.description);
   if (tool.type === "custom") {
     noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unread);
-    return freeTextTool(name, description, grammarOf(objectOr(tool.format)));
+    const format = objectOr(tool.format);
+    const grammar = grammarOf(format);
+    const isLost = grammar === undefined && tool.format &&
+      format["type"] !== "text";
+    if (isLost) unread.unmapped.add("tools[].format");
+    return freeTextTool(name, description, grammar);
   }
   noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unread);
   return {
@@ -157,6 +209,7 @@ function grammarOf(format: JsonObject): Grammar | undefined {
 
 function decodeChoice(
   request: ResponsesRequest,
+  declared: readonly (WireTool | UnknownObject)[],
   names: ToolNames,
   unread: UnmappedFields,
 ): ToolChoice | undefined {
@@ -177,7 +230,7 @@ function decodeChoice(
   return {
     type: "allowed",
     required: choice.mode === "required",
-    names: choice.tools.flatMap((tool) => allowedNames(tool, names, request)),
+    names: choice.tools.flatMap((tool) => allowedNames(tool, names, declared)),
   };
 }
 
@@ -185,14 +238,14 @@ function decodeChoice(
 function allowedNames(
   tool: JsonObject,
   names: ToolNames,
-  request: ResponsesRequest,
+  declared: readonly (WireTool | UnknownObject)[],
 ): readonly string[] {
   const name = textIn(tool["name"]);
   if (name === undefined) return [];
   if (tool["type"] !== "namespace") {
     return [names.nameOf(name, textIn(tool["namespace"]))];
   }
-  return (request.tools ?? []).flatMap((group) =>
+  return declared.flatMap((group) =>
     isKnownTool(group) && group.type === "namespace" && group.name === name
       ? group.tools.flatMap((inner) =>
         isNamed(inner) ? [names.nameOf(inner.name, name)] : []

@@ -209,15 +209,23 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
   const { losses } = writing;
   const items: JsonObject[] = [];
   let content: JsonObject[] = [];
+  let phase: string | undefined;
   const flush = (): void => {
     if (content.length === 0) return;
-    items.push({ type: "message", role: "assistant", content });
+    items.push({
+      type: "message",
+      role: "assistant",
+      ...(phase === undefined ? {} : { phase }),
+      content,
+    });
     content = [];
   };
   for (const part of turn.parts) {
     switch (part.type) {
       case "text":
         if (part.text !== "") {
+          if (part.phase !== phase) flush();
+          phase = part.phase;
           content.push({ type: "output_text", text: part.text });
         }
         break;

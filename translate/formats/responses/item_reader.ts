@@ -120,11 +120,11 @@ export function itemReader(
         closeBlock(item);
         const kind = part === "refusal" ? "refusal" : "text";
         sawRefusal ||= kind === "refusal";
-        emit(item, { type: "open", kind });
+        emit(item, openEvent(item, kind));
         break;
       }
       case "reasoning":
-        if (!item.open) emit(item, { type: "open", kind: "reasoning" });
+        if (!item.open) emit(item, openEvent(item, "reasoning"));
         else if (item.part !== key) {
           emit(item, { type: "delta", text: "\n\n" });
         }
@@ -184,6 +184,7 @@ export function itemReader(
     }
   };
   const describe = (item: ItemState, raw: JsonObject): void => {
+    if (item.kind === "message") item.phase ??= textIn(raw["phase"]);
     if (!isCall(item) || item.closed) return;
     item.name ??= textIn(raw["name"]);
     item.namespace ??= textIn(raw["namespace"]);
@@ -236,7 +237,7 @@ export function itemReader(
     if (value === undefined || item.closed) return;
     const hadText = item.open;
     if (!hadText) {
-      emit(item, { type: "open", kind: "reasoning" });
+      emit(item, openEvent(item, "reasoning"));
       item.open = true;
     }
     emit(item, {
@@ -361,6 +362,17 @@ export function itemReader(
     },
     isEmpty: () => items.size === 0,
     stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
+  };
+}
+
+function openEvent(
+  item: ItemState,
+  kind: "text" | "reasoning" | "refusal",
+): ReplyEvent {
+  return {
+    type: "open",
+    kind,
+    ...(item.phase === undefined ? {} : { phase: item.phase }),
   };
 }
 

@@ -32,6 +32,8 @@ export const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
 export interface ItemState {
   /** Determined by the first frame about the item. */
   readonly kind: ItemKind;
+  /** The `phase` of a message. */
+  phase: string | undefined;
   /** Events that wait until the preceding items are closed. */
   readonly waiting: ReplyEvent[];
   /** Whether one of its blocks is open. */
@@ -100,6 +102,7 @@ export const DONES: ReadonlyMap<string, readonly [ItemKind, string, string]> =
 export function newItemState(kind: ItemKind): ItemState {
   return {
     kind,
+    phase: undefined,
     waiting: [],
     open: false,
     part: "",

@@ -42,6 +42,8 @@ export interface OpenItem {
   hasPart: boolean;
   /** The signature, written with the complete item. */
   signature?: Signature;
+  /** The `phase` of a message. */
+  readonly phase?: string;
   /** The id that pairs a call with its output. */
   readonly callId?: string;
   /** The called tool. */
@@ -82,6 +84,7 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
         type,
         status,
         role: "assistant",
+        ...(item.phase === undefined ? {} : { phase: item.phase }),
         content: status === "in_progress" ? [] : [partOf(item.kind, text)],
       };
     case "reasoning": {

@@ -277,7 +277,12 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       case "text":
       case "refusal":
         hasRefusal ||= event.kind === "refusal";
-        return { ...common, type: "message", id: itemId("msg", n) };
+        return {
+          ...common,
+          type: "message",
+          id: itemId("msg", n),
+          ...(event.phase === undefined ? {} : { phase: event.phase }),
+        };
       case "reasoning":
         return { ...common, type: "reasoning", id: itemId("rs", n) };
       case "tool": {

@@ -37,6 +37,10 @@ const OPENING: ReadonlySet<string> = new Set([
   "keepalive",
 ]);
 
+/** The start of a frame's data up to the value of `response`, as upstreams write it. */
+const BEFORE_RESPONSE =
+  /^\{(?:"(?:type|sequence_number)":(?:"[^"\\]*"|\d+),)*"response":(?=\{)/;
+
 /** A frame, its JSON value and the text of that. */
 interface ReadFrame {
   readonly bytes: Uint8Array;
@@ -246,12 +250,27 @@ function spliced(
   const chars = text?.length === breaks && text.startsWith("{")
     ? text
     : undefined;
+  const { response, ...plain } = changes;
+  const isOnlyInside = response !== undefined &&
+    Object.keys(plain).length === 0;
+  const before = isOnlyInside && chars !== undefined
+    ? BEFORE_RESPONSE.exec(chars)?.[0].length
+    : undefined;
+  if (before !== undefined) {
+    const inner = topLevelOf(
+      json.subarray(before, breaks),
+      chars?.slice(before),
+    );
+    return joinPieces([
+      bytes.subarray(0, start + before),
+      spliceFields(json.subarray(before), objectOr(response), inner),
+    ]);
+  }
   const top = chars === undefined
     ? topLevelOf(json)
     : topLevelOf(json.subarray(0, breaks), chars);
   // Data on several lines: the line breaks and field names between them are not part of the JSON.
   if (breaks >= 0 && breaks < top.closing) return bytes;
-  const { response, ...plain } = changes;
   if (response === undefined) {
     return joinPieces([
       bytes.subarray(0, start),
@@ -274,8 +293,6 @@ function spliced(
   ];
   return joinPieces([
     bytes.subarray(0, start),
-    ...Object.keys(plain).length === 0
-      ? around
-      : [spliceFields(joinPieces(around), plain)],
+    ...isOnlyInside ? around : [spliceFields(joinPieces(around), plain)],
   ]);
 }

@@ -75,7 +75,7 @@ export function toolNames(body: JsonObject): ToolNames {
 function additionalTools(body: JsonObject): readonly unknown[] {
   // `echoOf()` keeps these tools in a field of their own.
   const kept = body["additional_tools"];
-  if (Array.isArray(kept)) return kept;
+  if (body["input"] === undefined && Array.isArray(kept)) return kept;
   return arrayOr(body["input"]).flatMap((item) =>
     isObject(item) && item["type"] === "additional_tools"
       ? arrayOr(item["tools"])
@@ -83,13 +83,13 @@ function additionalTools(body: JsonObject): readonly unknown[] {
   );
 }
 
-/** The part of a request that is needed to write its reply: everything except the conversation. */
+/**
+ * The part of a request that is needed to write its reply: everything except the conversation, of
+ * which only the tools remain.
+ */
 export function echoOf(body: JsonObject): JsonObject {
-  const { input: _, ...rest } = body;
-  const additional = additionalTools(body);
-  return additional.length === 0
-    ? rest
-    : { ...rest, additional_tools: additional };
+  const { input, ...rest } = body;
+  return { ...rest, additional_tools: additionalTools({ input }) };
 }
 
 function addNamed(

@@ -56,6 +56,8 @@ export interface MessageItem {
   readonly role: "user" | "assistant" | "system" | "developer";
   /** Text, or parts. */
   readonly content: ItemContent;
+  /** Whether a message of the assistant is a commentary or the final answer. */
+  readonly phase?: unknown;
 }
 
 /** An input item of a known type, other than a message. */
@@ -403,6 +405,7 @@ const item: z.ZodType<Item> = z.union([
       type: z.literal("message").nullish(),
       role: z.enum(["user", "assistant", "system", "developer"]),
       content,
+      phase: z.unknown().optional(),
     }).describe("A message."),
     z.looseObject({
       type: z.literal("reasoning"),

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { coresLines, coresRows } from "./cores.ts";
+
+Deno.test("coresRows() compares with one process in the same round", () => {
+  const [one, two, apart] = coresRows("sqlite", "whole-small", [{
+    processes: 1,
+    apart: false,
+    perSecond: [900, 1000, 1100],
+    cpuMicros: [100, 200, 400],
+    shares: [[1], [1], [1]],
+  }, {
+    processes: 2,
+    apart: false,
+    perSecond: [1500, 1600, 1700],
+    cpuMicros: [150, 220, 440],
+    shares: [[0.4, 0.6], [0.5, 0.5], [0.6, 0.4]],
+  }, {
+    processes: 2,
+    apart: true,
+    perSecond: [1600],
+    cpuMicros: [150],
+    shares: [[0.5, 0.5]],
+  }]);
+  assert.equal(one?.overOne, undefined);
+  assert.equal(one?.goal, undefined);
+  assert.deepEqual(two?.overOne, { median: 1.1, low: 1.1, high: 1.5 });
+  assert.deepEqual(two?.shares, [0.5, 0.5]);
+  assert.equal(two?.goal?.reached, true);
+  assert.equal(apart?.overOne?.median, 1.5);
+  assert.equal(apart?.goal, undefined);
+  const lines = coresLines([one, two].filter((row) => row !== undefined));
+  assert.match(lines[3] ?? "", /^2 +1600 +220 +1\.10 .* ok +50 % 50 %$/);
+});

@@ -1,0 +1,56 @@
+/**
+ * Records in the store which configuration is in force: settings, models and prices. A configuration
+ * takes effect in memory, so its record follows it.
+ *
+ * @module
+ */
+import type { JsonObject } from "../translate/bytes/json.ts";
+import type { Admin } from "./accounts/repositories/admin.ts";
+import type { Config } from "./config.ts";
+import type { ConfigurationEvent } from "./reload.ts";
+
+/** Settings in which processes of one deployment differ. */
+const OF_A_PROCESS: ReadonlySet<string> = new Set(["HOST", "PORT"]);
+/** The record of a configuration without a file. */
+const NO_FILE = "none";
+
+/**
+ * Records that a configuration took effect or was refused. One that was recorded last, by any
+ * process, is not recorded again.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function recordConfiguration(
+  { changes }: Pick<Admin, "changes">,
+  config: Config,
+  event: ConfigurationEvent | { readonly type: "started" },
+): Promise<void> {
+  const hash = config.configHash ?? NO_FILE;
+  switch (event.type) {
+    case "configuration_unchanged":
+    case "configuration_not_recorded":
+      return;
+    case "configuration_refused":
+      return await changes.configurationRefused(hash, event.reason);
+    case "started":
+    case "configuration_loaded":
+      return await changes.configurationLoaded(hash, stateOf(config));
+  }
+}
+
+/** The settings that are not defaults, and each model with its price in micro-dollars. */
+function stateOf(config: Config): JsonObject {
+  const settings = config.settings.filter(({ name, source, isSet }) =>
+    isSet && source !== "default" && !OF_A_PROCESS.has(name)
+  ).map(({ name, value = "set" }) => [name, value] as const);
+  const models = config.catalogue.models.map(({ id, price }) =>
+    [
+      `model ${id}`,
+      `input ${price.input}, cache read ${price.cacheRead}, cache write ${price.cacheWrite}, output ${price.output}`,
+    ] as const
+  );
+  return {
+    file: config.configHash ?? null,
+    ...Object.fromEntries([...settings, ...models]),
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * What each setting means, for the console. `docs/configuration.md` has the same texts; a test
+ * compares them.
+ *
+ * @module
+ */
+import type { SettingName } from "./setting_forms.ts";
+
+/** Meaning and default, as Markdown of one line. */
+export interface SettingDescription {
+  /** What it does. */
+  readonly meaning: string;
+  /** The default in words, or its value between backquotes. */
+  readonly default: string;
+  /** True: the value is never shown. */
+  readonly isSecret?: true;
+}
+
+/** Every setting, in the order of the page. */
+export const SETTING_DESCRIPTIONS: Readonly<
+  Record<SettingName, SettingDescription>
+> = {
+  HOST: {
+    meaning:
+      "address to listen on; one that is not loopback needs a configured vendor or `GATEWAY_UPSTREAM=replay`",
+    default: "`127.0.0.1`",
+  },
+  PORT: {
+    meaning: "port to listen on; 0 takes a free one",
+    default: "`8787`",
+  },
+  VENDORA_API_KEY: {
+    meaning: "key for vendor A (messages)",
+    default: "none: not offered",
+    isSecret: true,
+  },
+  VENDORB_API_KEY: {
+    meaning: "key for vendor B (chat completions and Responses)",
+    default: "none: not offered",
+    isSecret: true,
+  },
+  VENDORC_API_KEY: {
+    meaning: "key for vendor C (generate content)",
+    default: "none: not offered",
+    isSecret: true,
+  },
+  VENDORD_API_KEY: {
+    meaning: "key for vendor D (messages and chat completions)",
+    default: "none: not offered",
+    isSecret: true,
+  },
+  VENDORA_BASE_URL: {
+    meaning: "address of vendor A, as its own libraries take it",
+    default: "the vendor's public address",
+  },
+  VENDORB_BASE_URL: {
+    meaning: "address of vendor B, ending in `/v1`",
+    default: "the vendor's public address",
+  },
+  VENDORC_BASE_URL: {
+    meaning: "address of vendor C",
+    default: "the vendor's public address",
+  },
+  VENDORD_BASE_URL: {
+    meaning:
+      "address of vendor D; messages are at `/anthropic/v1` under it, chat at `/v1`",
+    default: "the vendor's public address",
+  },
+  GATEWAY_UPSTREAM: {
+    meaning: "`replay`: reply from the embedded replay upstream",
+    default: "on by itself only with no vendor and a loopback host",
+  },
+  GATEWAY_KEY: {
+    meaning:
+      "one key (`sk-…`) for every offered model; for stateless deployments",
+    default: "none: one is made at the first start",
+    isSecret: true,
+  },
+  GATEWAY_ADMIN_TOKEN: {
+    meaning: "bearer token of the admin API and of `/metrics`",
+    default: "none: no admin API, metrics on loopback only",
+    isSecret: true,
+  },
+  GATEWAY_CONSOLE: {
+    meaning:
+      "areas of the web console ([console.md](console.md)): `all`, `account` (no area for operators) or `off`; a platform without `DATABASE_URL` has none",
+    default: "`all`",
+  },
+  GATEWAY_PUBLIC_URL: {
+    meaning:
+      "address as clients reach the gateway, such as `https://models.example.com`; used in links and examples",
+    default: "the address of the request",
+  },
+  DATABASE_URL: {
+    meaning: "the store: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`",
+    default: "`sqlite:./data/gateway.sqlite3`",
+  },
+  GATEWAY_CONFIG: {
+    meaning:
+      "a JSON file that changes models, prices, vendors and candidates, see below",
+    default: "none",
+  },
+  GATEWAY_STORE_RESPONSES: {
+    meaning:
+      "`on`: replies of the Responses format are stored unless the client sends `store: false`; `off`: never, see [responses.md](responses.md#state)",
+    default: "`on`",
+  },
+  GATEWAY_RESPONSES_DAYS: {
+    meaning: "days for which a stored reply is kept, 1 to 3650",
+    default: "`30`",
+  },
+  GATEWAY_CALLS_DAYS: {
+    meaning:
+      "days for which the record of a call is kept, 1 to 3650; 0: no records are made",
+    default: "`30`",
+  },
+  GATEWAY_RESPONSES_BYTES: {
+    meaning:
+      "largest sum of an account's stored replies, sealed; its oldest ones go first",
+    default: "`67108864`",
+  },
+  GATEWAY_CORS_ORIGINS: {
+    meaning: "origins whose web pages may call, comma-separated, or `*`",
+    default: "none",
+  },
+  GATEWAY_MAX_BODY_BYTES: {
+    meaning: "largest request body",
+    default: "`33554432`",
+  },
+  GATEWAY_BODY_TIMEOUT_SECONDS: {
+    meaning: "time for a request body to arrive",
+    default: "`60`",
+  },
+  GATEWAY_MAX_CONCURRENT: {
+    meaning:
+      "active calls at once in this process; more are refused with 529 (chat format: 503)",
+    default: "`2000`",
+  },
+  GATEWAY_MAX_CONCURRENT_PER_KEY: {
+    meaning: "of those, calls of one key; more are refused with 429",
+    default: "as many",
+  },
+  GATEWAY_PING_SECONDS: {
+    meaning:
+      "silence in a stream, or before it begins, after which the client gets a sign of life",
+    default: "`10`",
+  },
+  GATEWAY_SLOW_READER_SECONDS: {
+    meaning:
+      "time that a client may leave its stream unread; then it is cut off",
+    default: "`120`",
+  },
+  GATEWAY_DRAIN_SECONDS: {
+    meaning: "time that running calls get after SIGTERM or SIGINT",
+    default: "`30`",
+  },
+  GATEWAY_CONNECT_TIMEOUT_SECONDS: {
+    meaning: "time to reach an upstream",
+    default: "`10`",
+  },
+  GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: {
+    meaning: "time for an upstream to begin its reply",
+    default: "`600`",
+  },
+  GATEWAY_IDLE_TIMEOUT_SECONDS: {
+    meaning:
+      "silence inside an upstream's reply; comments in a stream count as silence",
+    default: "`300`",
+  },
+  GATEWAY_TOTAL_TIMEOUT_SECONDS: {
+    meaning: "time for a whole call",
+    default: "`3600`",
+  },
+  GATEWAY_MAX_ATTEMPTS: {
+    meaning:
+      "attempts that one call may make before its client receives anything, the first included",
+    default: "`3`",
+  },
+  GATEWAY_LOG: {
+    meaning:
+      "`requests`: a JSON line per call on standard output, without prompt, reply or key; `none`",
+    default: "`requests`",
+  },
+};

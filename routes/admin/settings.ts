@@ -1,0 +1,69 @@
+/**
+ * `GET /admin/v1/settings`: the configuration in force in this process. Nothing changes a setting
+ * through the API.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { SETTING_DESCRIPTIONS } from "../../gateway/setting_descriptions.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { jsonReply, type OpenRoute } from "../route.ts";
+import { requireOperator } from "./auth.ts";
+
+/** Schema of the reply. */
+export const settingsReply: z.ZodType = z.object({
+  object: z.literal("settings"),
+  configuration: z.object({
+    hash: z.string().nullable().describe(
+      "of the configuration file; null without one",
+    ),
+    in_force_since: z.string(),
+  }),
+  data: z.array(z.object({
+    object: z.literal("setting"),
+    name: z.string(),
+    value: z.string().nullable().describe(
+      "null: not set and without a default, or a secret",
+    ),
+    is_set: z.boolean(),
+    is_secret: z.boolean(),
+    source: z.enum(["environment", "file", "default"]),
+    default: z.string(),
+    meaning: z.string(),
+  })),
+});
+
+/** Served from memory, also while the store is down. */
+export const SETTINGS_ROUTE: OpenRoute = {
+  access: "open",
+  method: "GET",
+  path: "/admin/v1/settings",
+  operation: "listSettings",
+  handle(context) {
+    requireOperator(context);
+    return jsonReply(settingsJson(context.gateway));
+  },
+};
+
+function settingsJson({ config, configuredAtMs }: Gateway): JsonObject {
+  return {
+    object: "settings",
+    configuration: {
+      hash: config.configHash ?? null,
+      in_force_since: new Date(configuredAtMs).toISOString(),
+    },
+    data: config.settings.map((
+      { name, value, isSet, isSecret, source },
+    ) => ({
+      object: "setting",
+      name,
+      value: value ?? null,
+      is_set: isSet,
+      is_secret: isSecret,
+      source,
+      default: SETTING_DESCRIPTIONS[name].default,
+      meaning: SETTING_DESCRIPTIONS[name].meaning,
+    })),
+  };
+}

@@ -1,0 +1,109 @@
+/** The live list in a real browser: it moves by itself, can be paused, and ends with the session. */
+import assert from "node:assert/strict";
+import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import {
+  ADMIN_TOKEN,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+import type { Page } from "../support/playwright.d.ts";
+import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
+
+const MARKUP = `<img src=x onerror="alert(1)"><b>bold</b>`;
+
+/** A stream that goes on until the returned function ends it. */
+async function openStream(
+  gateway: TestGateway,
+): Promise<{ readonly id: string; end(): Promise<void> }> {
+  const client = new AbortController();
+  const reply = await gateway.post(
+    "/v1/messages",
+    {
+      model: "vendora-opus-4-8",
+      max_tokens: 50,
+      stream: true,
+      messages: [{ role: "user", content: "[[fx:slow?ms=60000]]" }],
+    },
+    {},
+    client.signal,
+  );
+  return {
+    id: reply.headers.get("request-id") ?? "",
+    async end() {
+      client.abort();
+      await reply.body?.cancel().catch(() => {});
+    },
+  };
+}
+
+const shownCount = (page: Page): Promise<unknown> =>
+  page.evaluate("document.querySelector('[data-live]').dataset.liveShown");
+
+Deno.test({
+  name:
+    "the live list shows a hung stream and its end, texts of callers as text, stops while it is paused, and ends with the session",
+  ignore: CHROMIUM === undefined,
+  async fn() {
+    const gateway = await startConsole();
+    const { url } = gateway;
+    try {
+      await withBrowser(async (browser) => {
+        const { page, context, complaints } = await openTab(browser);
+        const operator = await visit(url, "operator", ADMIN_TOKEN);
+        const account = await visit(url, "key", TEST_KEY);
+        for (const { cookie } of [operator, account]) {
+          const [name = "", value = ""] = cookie.split("=");
+          await context.addCookies([{ name, value, url }]);
+        }
+        await page.goto(`${url}/console/operator/live`);
+        await page.getByText("Live.", { exact: true }).waitFor();
+        const stream = await openStream(gateway);
+        await page.getByRole("cell", { name: stream.id, exact: true })
+          .waitFor();
+        assert.equal(
+          await page.getByRole("link", { name: stream.id }).count(),
+          0,
+          "under way",
+        );
+        await stream.end();
+        await page.getByRole("link", { name: stream.id }).waitFor();
+        const refused = await gateway.post("/v1/messages", {
+          model: MARKUP,
+          max_tokens: 5,
+          messages: [{ role: "user", content: "Hello" }],
+        });
+        await refused.body?.cancel();
+        await page.getByText(MARKUP, { exact: true }).waitFor();
+        assert.equal(await page.locator("main img, main b").count(), 0);
+
+        await page.getByRole("button", { name: "Pause" }).click();
+        await page.getByText("Paused.", { exact: true }).waitFor();
+        const shown = await shownCount(page);
+        const next = await openStream(gateway);
+        await gateway.gateway.live.look({});
+        assert.equal(await shownCount(page), shown);
+        await page.getByRole("button", { name: "Go on" }).click();
+        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+
+        // The account's pages show its own calls in the same way.
+        await page.goto(`${url}/console/calls`);
+        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+        await page.goto(`${url}/console/connect`);
+        await page.getByText("refused 404", { exact: false }).first()
+          .waitFor();
+        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+        await next.end();
+        await page.getByRole("link", { name: next.id }).waitFor();
+        assert.deepEqual(complaints.splice(0), []);
+
+        await page.goto(`${url}/console/operator/live`);
+        await page.getByText("Live.", { exact: true }).waitFor();
+        const out = await operator.post("/console/operator/sign-out");
+        await out.body?.cancel();
+        await page.getByText("The session has ended: sign in again.").waitFor();
+      });
+    } finally {
+      await gateway.close();
+    }
+  },
+});

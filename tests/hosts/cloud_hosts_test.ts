@@ -1,0 +1,565 @@
+/** Every row of the clouds against an emulated cloud that checks its credential: replies, streams, renewed credentials, failures. */
+import assert from "node:assert/strict";
+import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { awsFrame, chunkFrame } from "../../translate/testing/aws_frames.ts";
+import { HOST_KINDS, hostOf } from "../../gateway/upstream/hosts/hosts.ts";
+import type { HostKind } from "../../gateway/upstream/hosts/host.ts";
+import {
+  type Cloud,
+  cloudError,
+  type CloudName,
+  startCloud,
+} from "../support/cloud.ts";
+import {
+  COMPLETION,
+  MESSAGE,
+  startHostUpstream,
+} from "../support/host_upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { withVariables } from "../support/token_endpoints.ts";
+
+const MODEL = "house-model";
+
+/** Replies of one wire format. */
+interface Format {
+  readonly whole: () => Response;
+  readonly stream: () => Response;
+}
+
+function eventStream(
+  frames: readonly (readonly [string, object])[],
+  end = "",
+): Response {
+  const text = frames.map(([event, data]) =>
+    `${event === "" ? "" : `event: ${event}\n`}data: ${
+      JSON.stringify(data)
+    }\n\n`
+  ).join("");
+  return new Response(text + end, {
+    headers: { "content-type": "text/event-stream" },
+  });
+}
+
+function binary(frames: readonly Uint8Array[]): Response {
+  return new Response(joinPieces(frames).slice(), {
+    headers: { "content-type": "application/vnd.amazon.eventstream" },
+  });
+}
+
+const MESSAGE_EVENTS: readonly (readonly [string, object])[] = [
+  ["message_start", {
+    type: "message_start",
+    message: { ...MESSAGE, content: [], stop_reason: null },
+  }],
+  ["content_block_start", {
+    type: "content_block_start",
+    index: 0,
+    content_block: { type: "text", text: "" },
+  }],
+  ["content_block_delta", {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "text_delta", text: "Hello" },
+  }],
+  ["content_block_stop", { type: "content_block_stop", index: 0 }],
+  ["message_delta", {
+    type: "message_delta",
+    delta: { stop_reason: "end_turn", stop_sequence: null },
+    usage: { output_tokens: 2 },
+  }],
+  ["message_stop", { type: "message_stop" }],
+];
+const chunkOf = (delta: object, finish: string | null): object => ({
+  id: "c1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "host-model",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const CANDIDATE = {
+  content: { role: "model", parts: [{ text: "Hello" }] },
+  finishReason: "STOP",
+  index: 0,
+};
+const GEMINI = {
+  candidates: [CANDIDATE],
+  usageMetadata: {
+    promptTokenCount: 3,
+    candidatesTokenCount: 2,
+    totalTokenCount: 5,
+    trafficType: "ON_DEMAND",
+  },
+  modelVersion: "gemini-3-pro",
+};
+const converseEvent = (type: string, data: object): Uint8Array =>
+  awsFrame({
+    ":event-type": type,
+    ":content-type": "application/json",
+    ":message-type": "event",
+  }, JSON.stringify(data));
+const USAGE = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+
+const MESSAGES: Format = {
+  whole: () => Response.json(MESSAGE),
+  stream: () => eventStream(MESSAGE_EVENTS),
+};
+const CHAT: Format = {
+  whole: () => Response.json(COMPLETION),
+  stream: () =>
+    eventStream([
+      // Azure's first chunk: no choices, no id, no model.
+      ["", {
+        choices: [],
+        created: 0,
+        id: "",
+        model: "",
+        object: "",
+        prompt_filter_results: [{ prompt_index: 0 }],
+      }],
+      ["", chunkOf({ role: "assistant", content: "Hello" }, null)],
+      ["", chunkOf({}, "stop")],
+      ["", {
+        ...chunkOf({}, null),
+        choices: [],
+        usage: COMPLETION.usage,
+      }],
+    ], "data: [DONE]\n\n"),
+};
+const GENERATE: Format = {
+  whole: () => Response.json(GEMINI),
+  stream: () => eventStream([["", GEMINI]]),
+};
+const INVOKE: Format = {
+  whole: MESSAGES.whole,
+  stream: () =>
+    binary(MESSAGE_EVENTS.map(([, data]) => chunkFrame(JSON.stringify(data)))),
+};
+const CONVERSE: Format = {
+  whole: () =>
+    Response.json({
+      output: { message: { role: "assistant", content: [{ text: "Hello" }] } },
+      stopReason: "end_turn",
+      usage: USAGE,
+    }),
+  stream: () =>
+    binary([
+      converseEvent("messageStart", { role: "assistant" }),
+      converseEvent("contentBlockDelta", {
+        contentBlockIndex: 0,
+        delta: { text: "Hello" },
+      }),
+      converseEvent("contentBlockStop", { contentBlockIndex: 0 }),
+      converseEvent("messageStop", { stopReason: "end_turn" }),
+      converseEvent("metadata", { usage: USAGE }),
+    ]),
+};
+
+/** A row and how it is called. */
+interface Row {
+  readonly cloud: CloudName;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly format: Format;
+  readonly model: string;
+  readonly whole: string;
+  /** Absent: as whole. */
+  readonly stream?: string;
+  /** The service of AWS's signatures. */
+  readonly service?: string;
+  /** The resource that Azure's tokens are for. */
+  readonly resource?: string;
+}
+
+const REGION = { region: "us-east-1" };
+const RESOURCE = { resource: "contoso" };
+const PROJECT = { project: "contoso-ml", location: "europe-west1" };
+const LOCATION = "/projects/contoso-ml/locations/europe-west1";
+const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
+const GEMINI_PATH = `${LOCATION}/publishers/google/models/gemini-3-pro`;
+const COGNITIVE = "https://cognitiveservices.azure.com";
+const AI = "https://ai.azure.com";
+
+const ROWS: Readonly<Partial<Record<HostKind, Row>>> = {
+  azure_openai: {
+    cloud: "azure",
+    settings: {},
+    format: CHAT,
+    model: "gpt-5-we",
+    whole: "/chat/completions",
+    resource: COGNITIVE,
+  },
+  azure_deployments: {
+    cloud: "azure",
+    settings: { api_version: "2024-10-21" },
+    format: CHAT,
+    model: "gpt-5-we",
+    whole:
+      "/openai/deployments/gpt-5-we/chat/completions?api-version=2024-10-21",
+    resource: COGNITIVE,
+  },
+  azure_models: {
+    cloud: "azure",
+    settings: {},
+    format: CHAT,
+    model: "Mistral-large",
+    whole: "/models/chat/completions?api-version=2024-05-01-preview",
+    resource: AI,
+  },
+  foundry_messages: {
+    cloud: "azure",
+    settings: RESOURCE,
+    format: MESSAGES,
+    model: "claude-opus-4-8",
+    whole: "/v1/messages",
+    resource: AI,
+  },
+  bedrock_messages: {
+    cloud: "aws",
+    settings: REGION,
+    format: MESSAGES,
+    model: "anthropic.claude-opus-4-8",
+    whole: "/v1/messages",
+    service: "bedrock",
+  },
+  bedrock_chat: {
+    cloud: "aws",
+    settings: REGION,
+    format: CHAT,
+    model: "openai.gpt-oss-120b-1:0",
+    whole: "/chat/completions",
+    service: "bedrock",
+  },
+  mantle_messages: {
+    cloud: "aws",
+    settings: REGION,
+    format: MESSAGES,
+    model: "anthropic.claude-opus-4-8",
+    whole: "/v1/messages",
+    service: "bedrock-mantle",
+  },
+  mantle_chat: {
+    cloud: "aws",
+    settings: REGION,
+    format: CHAT,
+    model: "deepseek.v3.2",
+    whole: "/v1/chat/completions",
+    service: "bedrock-mantle",
+  },
+  bedrock_invoke: {
+    cloud: "aws",
+    settings: REGION,
+    format: INVOKE,
+    model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    whole: "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke",
+    stream:
+      "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream",
+    service: "bedrock",
+  },
+  bedrock_converse: {
+    cloud: "aws",
+    settings: REGION,
+    format: CONVERSE,
+    model: "arn:aws:bedrock:us-east-1:1:application-inference-profile/x1",
+    whole:
+      "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fx1/converse",
+    stream:
+      "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fx1/converse-stream",
+    service: "bedrock",
+  },
+  claude_aws: {
+    cloud: "aws",
+    settings: { ...REGION, workspace: "wrkspc_01" },
+    format: MESSAGES,
+    model: "claude-opus-4-8",
+    whole: "/v1/messages",
+    service: "aws-external-anthropic",
+  },
+  vertex_gemini: {
+    cloud: "google",
+    settings: PROJECT,
+    format: GENERATE,
+    model: "gemini-3-pro",
+    whole: `${GEMINI_PATH}:generateContent`,
+    stream: `${GEMINI_PATH}:streamGenerateContent?alt=sse`,
+  },
+  vertex_claude: {
+    cloud: "google",
+    settings: PROJECT,
+    format: MESSAGES,
+    model: "claude-sonnet-4-5@20250929",
+    whole: `${CLAUDE}/claude-sonnet-4-5%4020250929:rawPredict`,
+    stream: `${CLAUDE}/claude-sonnet-4-5%4020250929:streamRawPredict`,
+  },
+  vertex_chat: {
+    cloud: "google",
+    settings: PROJECT,
+    format: CHAT,
+    model: "google/gemini-3-pro",
+    whole: `${LOCATION}/endpoints/openapi/chat/completions`,
+  },
+  google_claude: {
+    cloud: "google",
+    settings: { project: "contoso-ml", workspace: "wrkspc_01" },
+    format: MESSAGES,
+    model: "claude-opus-4-8",
+    whole: "/v1/messages",
+  },
+};
+
+interface World {
+  readonly gateway: TestGateway;
+  readonly cloud: Cloud;
+}
+
+/** A gateway whose model is at the row's host, then at the hosts in `behind`. */
+async function withCloud(
+  kind: string,
+  row: Row,
+  run: (world: World) => Promise<void>,
+  behind?: string,
+): Promise<void> {
+  const cloud = startCloud(row.cloud, row.service ?? "");
+  try {
+    await withVariables(cloud.processEnv, async () => {
+      const gateway = await startTestGateway({
+        realVendors: true,
+        env: {
+          GATEWAY_CONFIG: "gateway.json",
+          ...(behind === undefined ? { GATEWAY_MAX_ATTEMPTS: "1" } : {}),
+          OTHER_KEY: "other-key",
+          ...cloud.env,
+        },
+        configFile: JSON.stringify({
+          vendors: {
+            cloud: {
+              kind,
+              ...row.settings,
+              base_url: cloud.url,
+              auth: cloud.auth,
+            },
+            ...(behind === undefined ? {} : {
+              other: {
+                kind: "vendora",
+                base_url: behind,
+                api_key_env: "OTHER_KEY",
+              },
+            }),
+          },
+          models: {
+            [MODEL]: {
+              price: {
+                input: 1_000_000,
+                output: 1_000_000,
+                cache_read: 0,
+                cache_write: 0,
+              },
+              candidates: [
+                { vendor: "cloud", upstream_model: row.model },
+                ...(behind === undefined ? [] : [{
+                  vendor: "other",
+                  upstream_model: "other",
+                  priority: 2,
+                }]),
+              ],
+            },
+          },
+        }),
+      });
+      try {
+        await run({ gateway, cloud });
+      } finally {
+        await gateway.close();
+      }
+    });
+  } finally {
+    await cloud[Symbol.asyncDispose]();
+  }
+}
+
+const BODY = {
+  model: MODEL,
+  max_tokens: 64,
+  messages: [{ role: "user", content: "Hi" }],
+};
+/** As the newest client libraries send it. */
+const NEWEST = { "anthropic-version": "2026-10-21" };
+
+const CLOUD_ROWS = Object.entries(ROWS);
+
+Deno.test("the rows above are every host whose credential is a cloud's", () => {
+  const isCloud = (kind: HostKind): boolean =>
+    hostOf(kind)?.dialects.some(({ auth }) =>
+      auth.schemes.some((scheme) =>
+        ["sigv4", "entra", "google"].includes(scheme)
+      )
+    ) === true;
+  assert.deepEqual(
+    Object.keys(ROWS).toSorted(),
+    HOST_KINDS.filter(isCloud).toSorted(),
+  );
+});
+
+for (const [kind, row] of CLOUD_ROWS) {
+  Deno.test(`${kind} answers whole and streamed with a token that is renewed once it is refused`, () =>
+    withCloud(kind, row, async ({ gateway, cloud }) => {
+      const ask = async (
+        path: string,
+        stream: boolean,
+        headers: Readonly<Record<string, string>> = {},
+      ): Promise<string> => {
+        cloud.answer(stream ? row.format.stream : row.format.whole);
+        const body = { ...BODY, stream };
+        const response = await gateway.post(path, body, headers);
+        const text = await response.text();
+        assert.equal(response.status, 200, text);
+        assert.match(text, /Hello/);
+        const id = response.headers.get("request-id");
+        const entry = await gateway.logEntry((one) => one.request_id === id);
+        assert.deepEqual(
+          [entry.ended, entry.usage?.input, entry.usage?.output],
+          ["complete", 3, 2],
+        );
+        assert.equal(entry.cost_micro_usd, 5);
+        assert.equal(entry.attempts, 1);
+        return text;
+      };
+      await ask("/v1/messages", false, NEWEST);
+      assert.match(await ask("/v1/messages", true, NEWEST), /message_stop/);
+      await ask("/v1/chat/completions", false);
+      assert.match(await ask("/v1/chat/completions", true), /\[DONE\]/);
+      const { whole, stream = whole } = row;
+      assert.deepEqual(
+        cloud.accepted.map(({ path }) => path),
+        [whole, stream, whole, stream],
+      );
+      assert.deepEqual([cloud.issued(), cloud.refused()], [1, 0]);
+      for (const resource of cloud.asked) {
+        assert.equal(resource, row.resource ?? "");
+      }
+      for (const { headers } of cloud.accepted) {
+        // Neither a version that the host may not know, nor one beside the body's.
+        const sent = headers.get("anthropic-version");
+        assert.ok(
+          sent === null || VERSIONS[kind]?.includes(sent) === true,
+          `${sent}`,
+        );
+        assert.doesNotMatch([...headers.values()].join("\n"), /sk-test/);
+      }
+      cloud.revoke();
+      await ask("/v1/messages", false);
+      assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);
+      await ask("/v1/messages", true);
+      assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);
+      const reported = JSON.stringify([
+        gateway.logged,
+        gateway.events,
+        await (await fetch(`${gateway.url}/readyz?verbose`)).text(),
+        await (await fetch(`${gateway.url}/metrics`)).text(),
+      ]);
+      assert.doesNotMatch(reported, /-token-\d|aws-secret|aws-session/);
+    }));
+}
+
+/** Versions of the messages format that a host may receive as a header. */
+const VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  bedrock_messages: ["2023-06-01"],
+  mantle_messages: ["2023-06-01"],
+  claude_aws: ["2023-06-01", "2026-10-21"],
+  foundry_messages: ["2023-06-01", "2026-10-21"],
+  google_claude: ["2023-06-01", "2026-10-21"],
+};
+
+/** Errors of each cloud: status, type, message, and the status that the client receives. */
+const FAILURES: Readonly<
+  Record<CloudName, readonly (readonly [number, string, string, number])[]>
+> = {
+  google: [
+    [429, "RESOURCE_EXHAUSTED", "Resource exhausted. Please try later.", 429],
+    [404, "NOT_FOUND", "Publisher Model `x` was not found.", 502],
+    [503, "UNAVAILABLE", "The service is currently unavailable.", 503],
+    [403, "PERMISSION_DENIED", "Permission denied on resource", 502],
+    [400, "INVALID_ARGUMENT", "The field is wrong.", 400],
+  ],
+  azure: [
+    [429, "RateLimitReached", "Try again in 86400 seconds.", 429],
+    [429, "insufficient_quota", "You exceeded your quota.", 429],
+    [404, "DeploymentNotFound", "The API deployment does not exist.", 502],
+    [400, "content_filter", "The prompt was filtered.", 400],
+    [400, "unknown_model", "Unknown model: x", 502],
+    [400, "invalid_request_error", "The field is wrong.", 400],
+  ],
+  aws: [
+    [429, "ThrottlingException", "Too many requests.", 429],
+    [429, "ModelNotReadyException", "The model is not ready.", 429],
+    [400, "ServiceQuotaExceededException", "The quota is used up.", 429],
+    [424, "ModelErrorException", "The model failed.", 502],
+    [408, "ModelTimeoutException", "It took too long.", 504],
+    [503, "ServiceUnavailableException", "Unavailable.", 503],
+    [403, "AccessDeniedException", "No access to the model.", 502],
+    [404, "ResourceNotFoundException", "No such model.", 502],
+    [400, "ValidationException", "The model identifier is invalid.", 502],
+    [400, "ValidationException", "The field is wrong.", 400],
+  ],
+};
+
+for (const [kind, row] of CLOUD_ROWS) {
+  Deno.test(`${kind} fails with the status that each error means`, (t) =>
+    withCloud(kind, row, async ({ gateway, cloud }) => {
+      for (const [status, type, message, expected] of FAILURES[row.cloud]) {
+        await t.step(`${status} ${type} ${message}`, async () => {
+          cloud.answer(() => cloudError(row.cloud, status, type, message));
+          for (const stream of [false, true]) {
+            const response = await gateway.post("/v1/messages", {
+              ...BODY,
+              stream,
+            });
+            const text = await response.text();
+            assert.equal(response.status, expected, text);
+            // What concerns the operator is in the log alone.
+            if (expected === 502 && status !== 424) {
+              assert.ok(!text.includes(message), text);
+            }
+          }
+        });
+      }
+    }));
+}
+
+Deno.test("a credential that stays refused, and a host that is not ready, lead to the next candidate; a filtered prompt does not", async (t) => {
+  const kinds = ["vertex_claude", "azure_openai", "bedrock_converse"] as const;
+  for (const kind of kinds) {
+    const row = ROWS[kind];
+    assert.ok(row !== undefined);
+    await t.step(kind, async () => {
+      const other = startHostUpstream();
+      try {
+        await withCloud(kind, row, async ({ gateway, cloud }) => {
+          const ask = async () => {
+            const response = await gateway.post("/v1/messages", BODY);
+            const text = await response.text();
+            const id = response.headers.get("request-id");
+            const entry = await gateway.logEntry((one) =>
+              one.request_id === id
+            );
+            return { status: response.status, text, entry };
+          };
+          cloud.answer(() =>
+            cloudError(row.cloud, 400, "content_filter", "filtered")
+          );
+          const filtered = await ask();
+          assert.equal(filtered.status, 400, filtered.text);
+          assert.equal(other.requests.length, 0);
+          // The emulator accepts none of the tokens that will be issued.
+          cloud.revokeAll();
+          const elsewhere = await ask();
+          assert.equal(elsewhere.status, 200, elsewhere.text);
+          assert.equal(elsewhere.entry.upstream, "other/other");
+          assert.equal(other.requests.length, 1);
+          assert.equal(cloud.issued(), 2);
+          assert.deepEqual(await gateway.accounts.admin.audit(), []);
+        }, other.url);
+      } finally {
+        await other.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,136 @@
+/** Hosts over https, called by the gateway as a process with the permissions of its start task. */
+import assert from "node:assert/strict";
+import { awsEmulator } from "../support/aws_emulator.ts";
+import { AUTHORITY_FILE, certificate } from "../support/fault_upstream.ts";
+import {
+  COMPLETION,
+  MESSAGE,
+  startHostUpstream,
+} from "../support/host_upstream.ts";
+import { startProgram } from "../support/program.ts";
+import { tokenEndpoints } from "../support/token_endpoints.ts";
+import config from "../../deno.json" with { type: "json" };
+
+const KEY = "sk-test-0123456789abcdef";
+const KEYS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret-of-aws" };
+const PERMISSIONS = config.tasks.start.split(" ").filter((word) =>
+  word.startsWith("--allow-")
+);
+
+Deno.test("signed calls, tokens and keys reach hosts over https; a certificate for another name is refused", async () => {
+  const right = certificate("right");
+  const aws = awsEmulator({
+    identity: KEYS,
+    service: "bedrock",
+    region: "us-east-1",
+    now: Date.now,
+    tls: right,
+    reply: () => Response.json(MESSAGE),
+  });
+  const google = startHostUpstream(right);
+  const azure = startHostUpstream(right);
+  azure.answer(() => Response.json(COMPLETION));
+  const wrong = startHostUpstream(certificate("wrong_name"));
+  const metadata = tokenEndpoints(() =>
+    Response.json({ access_token: "vertex-token-text", expires_in: 3600 })
+  );
+  const folder = await Deno.makeTempDir();
+  const model = (vendor: string, price: unknown = "free") => ({
+    price,
+    candidates: [{ vendor, upstream_model: "host-model" }],
+  });
+  await Deno.writeTextFile(
+    `${folder}/gateway.json`,
+    JSON.stringify({
+      vendors: {
+        aws: {
+          kind: "bedrock_invoke",
+          region: "us-east-1",
+          base_url: aws.url,
+          auth: { aws: "keys" },
+        },
+        google: {
+          kind: "vertex_claude",
+          project: "contoso-ml",
+          location: "global",
+          base_url: google.url,
+          auth: { google: "metadata" },
+        },
+        azure: {
+          kind: "azure_openai",
+          base_url: azure.url,
+          api_key_env: "AZURE_KEY",
+        },
+        wrong: {
+          kind: "azure_openai",
+          base_url: wrong.url,
+          api_key_env: "AZURE_KEY",
+        },
+      },
+      models: {
+        aws: model("aws"),
+        google: model("google"),
+        azure: model("azure"),
+        wrong: model("wrong"),
+      },
+    }),
+  );
+  try {
+    await using program = await startProgram({
+      folder,
+      permissions: [...PERMISSIONS, `--cert=${AUTHORITY_FILE}`],
+      env: {
+        GATEWAY_CONFIG: "gateway.json",
+        GATEWAY_KEY: KEY,
+        AZURE_KEY: "azure-key-text",
+        AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+        GCE_METADATA_HOST: new URL(metadata.url).host,
+      },
+    });
+    const ask = async (id: string): Promise<readonly [number, string]> => {
+      const response = await fetch(`${program.url}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": KEY, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: id,
+          max_tokens: 16,
+          messages: [{ role: "user", content: "Hi" }],
+        }),
+      });
+      return [response.status, await response.text()];
+    };
+    for (const id of ["aws", "google", "azure"]) {
+      const [status, text] = await ask(id);
+      assert.equal(status, 200, text);
+      assert.match(text, /Hello/);
+    }
+    assert.deepEqual(aws.refusals, []);
+    assert.equal(aws.accepted.length, 1);
+    assert.equal(
+      google.requests[0]?.headers.get("authorization"),
+      "Bearer vertex-token-text",
+    );
+    assert.equal(
+      azure.requests[0]?.headers.get("api-key"),
+      "azure-key-text",
+    );
+    const [status, text] = await ask("wrong");
+    assert.equal(status, 502, text);
+    assert.match(text, /could not reach the upstream/);
+    assert.equal(wrong.requests.length, 0);
+    assert.doesNotMatch(
+      program.output(),
+      /vertex-token-text|azure-key-text|secret-of-aws/,
+    );
+  } finally {
+    await Promise.all([
+      aws[Symbol.asyncDispose](),
+      google.close(),
+      azure.close(),
+      wrong.close(),
+      metadata[Symbol.asyncDispose](),
+      Deno.remove(folder, { recursive: true }),
+    ]);
+  }
+});

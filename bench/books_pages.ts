@@ -14,7 +14,7 @@ import {
   waitUntilReady,
 } from "./targets/programs.ts";
 
-/** What is asked, and of whom. */
+/** The store, and the records whose pages are asked for. */
 export interface BooksPagesOptions {
   /** Address of the store. */
   readonly databaseUrl: string;

@@ -14,7 +14,7 @@ import {
   waitUntilReady,
 } from "./targets/programs.ts";
 
-/** The store, and the records whose pages are asked for. */
+/** The store, and the account, key, call and days whose pages are measured. */
 export interface BooksPagesOptions {
   /** Address of the store. */
   readonly databaseUrl: string;

@@ -107,6 +107,8 @@ interface AnyPageRoute {
   readonly path: string;
   /** See {@linkcode OpenRoute.accepts}. */
   accepts?(parameters: Readonly<Record<string, string>>): boolean;
+  /** True: requested by a page itself, and no use that keeps an idle session open. */
+  readonly isBackground?: true;
   /** Pages are not part of the API description. */
   readonly operation?: never;
 }

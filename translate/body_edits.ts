@@ -40,9 +40,16 @@ export interface BodyEdits {
     readonly in: "header" | "body";
     /** Betas that are sent; others are dropped and named. Absent: any. */
     readonly knows?: readonly string[];
+    /** Betas that are dropped and named, whatever `knows` has; absent: none. */
+    readonly refuses?: readonly string[];
     /** The host's name for a beta that has another one there. */
     readonly names?: Readonly<Record<string, string>>;
   };
+  /**
+   * Whether the client's `anthropic-user-profile-id` is a header or the body's field
+   * `user_profile_id`. Absent: it is dropped and named.
+   */
+  readonly profile?: "header" | "body";
   /**
    * Keys inside the body that the host refuses, as `parent.key` or as a top-level `key`. They are
    * dropped and named. The client's own data (tool arguments, schemas) is not searched.
@@ -52,7 +59,7 @@ export interface BodyEdits {
 
 /** What the edits of one request depend on, beside the body. */
 export interface EditContext {
-  /** The client's version and beta headers; empty for a translated request. */
+  /** The client's version, beta and user-profile headers; empty for a translated request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Betas that the request's encoder needs. */
   readonly needed?: string;
@@ -74,6 +81,7 @@ export interface PlannedEdits {
 
 const VERSION_HEADER = "anthropic-version";
 const BETA_HEADER = "anthropic-beta";
+const PROFILE_HEADER = "anthropic-user-profile-id";
 
 /** Plans the changes at the top level of a body. */
 export function planEdits(
@@ -110,6 +118,13 @@ export function planEdits(
   } else if (kept.length > 0) {
     headers[BETA_HEADER] = betaHeader(context.headers[BETA_HEADER], kept);
   }
+  const profile = context.headers[PROFILE_HEADER];
+  const lost: string[] = [];
+  if (profile !== undefined) {
+    if (edits.profile === "body") set["user_profile_id"] = profile;
+    else if (edits.profile === "header") headers[PROFILE_HEADER] = profile;
+    else lost.push(PROFILE_HEADER);
+  }
   const remove = [...edits.remove ?? []];
   for (const [name, other] of Object.entries(edits.rename ?? {})) {
     if (body[name] === undefined) continue;
@@ -129,7 +144,7 @@ export function planEdits(
     set,
     remove: [...remove, ...refused],
     headers,
-    dropped: [...dropped, ...refused],
+    dropped: [...dropped, ...lost, ...refused],
   };
 }
 
@@ -146,12 +161,14 @@ function chosenBetas(
   const dropped = new Set<string>();
   for (const beta of asked) {
     const name = rule?.names?.[beta] ?? beta;
-    if (
-      rule?.knows?.includes(name) !== false || own.includes(name)
-    ) kept.add(name);
+    const isRefused = rule?.refuses?.includes(name) === true;
+    const isKnown = rule?.knows?.includes(name) !== false || own.includes(name);
+    if (isKnown && !isRefused) kept.add(name);
     else dropped.add(`${BETA_HEADER}.${beta}`);
   }
-  for (const beta of own) kept.add(beta);
+  for (const beta of own) {
+    if (rule?.refuses?.includes(beta) !== true) kept.add(beta);
+  }
   return { kept: [...kept], dropped: [...dropped] };
 }
 

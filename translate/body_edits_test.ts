@@ -143,3 +143,28 @@ Deno.test("editBytes() does not touch the client's own data of the same names", 
     dropped: [],
   });
 });
+
+Deno.test("planEdits() sends a user profile where the host reads it, and names it elsewhere", () => {
+  const planned = (edits: BodyEdits) => {
+    const { set, headers, dropped } = planEdits(edits, {}, {
+      headers: { "anthropic-user-profile-id": "profile-1" },
+      betas: [],
+    });
+    return { set, headers, dropped };
+  };
+  assert.deepEqual(planned({ profile: "header" }), {
+    set: {},
+    headers: { "anthropic-user-profile-id": "profile-1" },
+    dropped: [],
+  });
+  assert.deepEqual(planned({ profile: "body" }), {
+    set: { user_profile_id: "profile-1" },
+    headers: {},
+    dropped: [],
+  });
+  assert.deepEqual(planned({}), {
+    set: {},
+    headers: {},
+    dropped: ["anthropic-user-profile-id"],
+  });
+});

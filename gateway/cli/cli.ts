@@ -13,7 +13,7 @@ import { openStore } from "../accounts/store/open_store.ts";
 import type { Store } from "../accounts/store/store.ts";
 import { exportLedger } from "../admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../admin/mod.ts";
-import { discover, type DiscoveredRow, withRows } from "./discover.ts";
+import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS, fieldsOf, FlagError } from "./commands.ts";
 import {
   type InvoiceFiles,
@@ -32,7 +32,7 @@ export interface CliContext {
   readonly models?: {
     readonly discover: (
       vendor: string,
-    ) => Promise<Readonly<Record<string, DiscoveredRow>>>;
+    ) => Promise<Discovered>;
     readonly readFile: (path: string) => Promise<string>;
     readonly writeFile: (path: string, text: string) => Promise<void>;
   };
@@ -101,7 +101,7 @@ async function execute(
 ): Promise<number> {
   if (command.operationId === "discoverModels") {
     if (models === undefined) throw new FlagError("--vendor: no configuration");
-    return await discoverModels(fields, models, print);
+    return await discoverModels(fields, models, print, printError);
   }
   if (command.operationId === "reconcile") {
     if (invoices === undefined) throw new FlagError("no configuration");
@@ -149,12 +149,18 @@ async function discoverModels(
   fields: Readonly<Record<string, unknown>>,
   models: NonNullable<CliContext["models"]>,
   print: CliContext["print"],
+  printError: CliContext["printError"],
 ): Promise<number> {
   const { vendor, write } = fields;
   if (typeof vendor !== "string" || vendor === "") {
     throw new FlagError("--vendor: is required");
   }
-  const rows = await models.discover(vendor);
+  const { rows, leftOut } = await models.discover(vendor);
+  if (leftOut > 0) {
+    printError(
+      `${leftOut} entries of ${vendor} are left out: their ids are absent or no plain names (a path, for example). Start the server with a plain name, or write the rows by hand`,
+    );
+  }
   if (typeof write !== "string") {
     print(JSON.stringify({ models: rows }, null, 2));
     return 0;

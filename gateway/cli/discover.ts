@@ -9,7 +9,11 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { Config } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { keyHeaders } from "../upstream/credentials/key_credential.ts";
-import { hostList, HostListError } from "../upstream/host_list.ts";
+import {
+  type HostList,
+  hostList,
+  HostListError,
+} from "../upstream/host_list.ts";
 
 /** A row of the configuration file. */
 export interface DiscoveredRow {
@@ -21,8 +25,16 @@ export interface DiscoveredRow {
   readonly price: "free" | null;
 }
 
+/** What a host lists. */
+export interface Discovered {
+  /** By the ids that the gateway would give them. */
+  readonly rows: Readonly<Record<string, DiscoveredRow>>;
+  /** Number of entries without an id, or with one that a list must not bring in, such as a path. */
+  readonly leftOut: number;
+}
+
 /**
- * The models that the vendor's host lists, by the ids that the gateway would give them.
+ * The models that the vendor's host lists.
  *
  * @throws {ApiError} for an unknown vendor, one that is not a host of the chat format with a key of a
  * variable or none, or a host that does not answer with a list
@@ -30,7 +42,7 @@ export interface DiscoveredRow {
 export async function discover(
   config: Config,
   name: string,
-): Promise<Readonly<Record<string, DiscoveredRow>>> {
+): Promise<Discovered> {
   const vendor = config.catalogue.vendors.find((one) => one.name === name);
   const access = config.vendors[name];
   const dialect = vendor?.dialects.find((one) =>
@@ -48,26 +60,29 @@ export async function discover(
     throw refused(`only vendors with api_key_env, api_key_file or none`);
   }
   const url = `${access.baseUrl}/models`;
-  const ids = await idsAt(
+  const { ids, unusable } = await listAt(
     url,
     key === undefined ? {} : keyHeaders(key, dialect.auth),
   );
   const price = isLoopback(new URL(url).hostname) ? "free" : null;
-  return Object.fromEntries(
-    ids.map((id) => [`${name}/${id}`, {
-      vendor: name,
-      upstream_model: id,
-      price,
-    }]),
-  );
+  return {
+    rows: Object.fromEntries(
+      ids.map((id) => [`${name}/${id}`, {
+        vendor: name,
+        upstream_model: id,
+        price,
+      }]),
+    ),
+    leftOut: unusable,
+  };
 }
 
-async function idsAt(
+async function listAt(
   url: string,
   headers: Readonly<Record<string, string>>,
-): Promise<readonly string[]> {
+): Promise<HostList> {
   try {
-    return (await hostList(url, headers)).ids;
+    return await hostList(url, headers);
   } catch (error) {
     if (!(error instanceof HostListError)) throw error;
     throw refused(error.message);

@@ -50,10 +50,100 @@ Deno.test("discover() lists a local host's models as free rows, from every form 
   for (const [name, list] of Object.entries(forms)) {
     await t.step(name, () =>
       withList(list, async (rows) => {
-        assert.deepEqual(await rows(), {
+        assert.deepEqual((await rows()).rows, {
           "host/a": { vendor: "host", upstream_model: "a", price: "free" },
           "host/b": { vendor: "host", upstream_model: "b", price: "free" },
         });
+      }));
+  }
+});
+
+/** Lists as local servers send them, the ids that they offer, and the number of entries without a usable one. */
+const SERVERS: Readonly<
+  Record<string, readonly [unknown, readonly string[], number]>
+> = {
+  Ollama: [
+    {
+      object: "list",
+      data: [{
+        id: "llama3.2:latest",
+        object: "model",
+        created: 1_763_000_000,
+        owned_by: "library",
+      }, {
+        id: "hf.co/bartowski/Qwen2.5-7B-GGUF:Q4_K_M",
+        object: "model",
+        created: 1_763_000_001,
+        owned_by: "hf.co",
+      }],
+    },
+    ["hf.co/bartowski/Qwen2.5-7B-GGUF:Q4_K_M", "llama3.2:latest"],
+    0,
+  ],
+  vLLM: [
+    {
+      object: "list",
+      data: [{
+        id: "Qwen/Qwen2.5-7B-Instruct",
+        object: "model",
+        created: 1_763_000_000,
+        owned_by: "vllm",
+        root: "Qwen/Qwen2.5-7B-Instruct",
+        parent: null,
+        max_model_len: 32_768,
+        permission: [{ id: "modelperm-1", object: "model_permission" }],
+      }],
+    },
+    ["Qwen/Qwen2.5-7B-Instruct"],
+    0,
+  ],
+  "llama.cpp, with an alias": [
+    {
+      models: [{ name: "gemma-3", model: "gemma-3", type: "model" }],
+      object: "list",
+      data: [{
+        id: "gemma-3",
+        object: "model",
+        owned_by: "llamacpp",
+        meta: { n_ctx_train: 8192 },
+      }],
+    },
+    ["gemma-3"],
+    0,
+  ],
+  "llama.cpp, with the path of its file": [
+    { object: "list", data: [{ id: "/models/gemma-3.gguf" }] },
+    [],
+    1,
+  ],
+  "LM Studio": [
+    {
+      data: [{
+        id: "qwen2.5-7b-instruct@q4_k_m",
+        object: "model",
+        owned_by: "organization_owner",
+      }, {
+        id: "text-embedding-nomic-embed-text-v1.5",
+        object: "model",
+        owned_by: "organization_owner",
+      }],
+      object: "list",
+    },
+    ["qwen2.5-7b-instruct@q4_k_m", "text-embedding-nomic-embed-text-v1.5"],
+    0,
+  ],
+};
+
+Deno.test("discover() reads the lists of local servers, and counts what it leaves out", async (t) => {
+  for (const [name, [list, ids, leftOut]] of Object.entries(SERVERS)) {
+    await t.step(name, () =>
+      withList(list, async (discovered) => {
+        const { rows, ...counted } = await discovered();
+        assert.deepEqual(
+          Object.values(rows).map((row) => row.upstream_model),
+          ids,
+        );
+        assert.deepEqual(counted, { leftOut });
       }));
   }
 });

@@ -5,8 +5,8 @@
  */
 
 /**
- * The client's version and beta headers under the names that upstreams of this dialect expect. They
- * are forwarded only with the client's own bytes.
+ * The client's version, beta and user-profile headers under the names that upstreams of this dialect
+ * expect. They are forwarded only with the client's own bytes.
  */
 export function versionHeaders(
   headers: Headers,
@@ -14,8 +14,10 @@ export function versionHeaders(
   const version = headers.get("anthropic-version") ??
     headers.get("vendora-version");
   const beta = headers.get("anthropic-beta");
+  const profile = headers.get("anthropic-user-profile-id");
   return {
     ...(version === null ? {} : { "anthropic-version": version }),
     ...(beta === null ? {} : { "anthropic-beta": beta }),
+    ...(profile === null ? {} : { "anthropic-user-profile-id": profile }),
   };
 }

@@ -30,8 +30,6 @@ const MAX_OF_ACCOUNT = 8;
 const MAX_OF_VISITOR = 4;
 /** A viewer that leaves an event unread for this long is dropped. */
 const SLOW_MS = 15_000;
-/** The client connects again. */
-const MAX_MS = 60 * 60 * 1000;
 /** Milliseconds after which a browser connects again. */
 const RETRY_MS = 3000;
 
@@ -39,7 +37,6 @@ const encoder = new TextEncoder();
 
 interface Viewer extends ViewerOptions {
   readonly seen: SeenTurns;
-  readonly sinceMs: number;
   controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** When the last event was sent. */
   sentMs: number;
@@ -72,7 +69,6 @@ export class Viewers {
     const viewer: Viewer = {
       ...options,
       seen: new Map(),
-      sinceMs: nowMs,
       sentMs: nowMs,
       controller: undefined,
       checking: false,
@@ -106,10 +102,6 @@ export class Viewers {
           this.#viewers.delete(viewer);
           controller.error(new Error("the client reads too slowly"));
         }
-        continue;
-      }
-      if (nowMs - viewer.sinceMs >= MAX_MS) {
-        this.#end(viewer, "reconnect");
         continue;
       }
       viewer.sentMs = nowMs;

@@ -59,8 +59,8 @@ export async function countTokens(
   ) => dialect.name === call.dialect.name);
   const candidate = own.find(({ address }) => address.count !== undefined);
   const url = candidate?.address.count;
-  const wrap = candidate?.hostDialect.count?.wrap;
-  if (candidate === undefined || url === undefined || wrap === undefined) {
+  const host = candidate?.hostDialect.count;
+  if (candidate === undefined || url === undefined || host === undefined) {
     const { refusal } = call.request;
     if (refusal !== undefined && own.length === 0) throw refusal;
     return inputTokens(call.request);
@@ -76,7 +76,7 @@ export async function countTokens(
       headers: call.headers,
     },
     candidate,
-    wrap,
+    host,
   );
   const { signal, dispose } = withTimeout(
     call.signal,
@@ -84,31 +84,39 @@ export async function countTokens(
     model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
   try {
-    const { response } = await authenticatedCall({
-      client: gateway.client,
-      candidate,
-      url,
-      upstream,
-      stream: false,
-      trace: call.trace,
-      signal,
-    });
-    const text = new TextDecoder().decode(
-      await readUpTo(response.body, MAX_RESPONSE_BYTES, "cut"),
-    );
-    // This host counts no inference profiles and no server tools.
-    if (wrap === "bedrock" && response.status === 400) {
-      return inputTokens(call.request);
+    for (let attempts = 1;; attempts++) {
+      const { response, sent } = await authenticatedCall({
+        client: gateway.client,
+        candidate,
+        url,
+        upstream,
+        stream: false,
+        trace: call.trace,
+        signal,
+      });
+      const text = new TextDecoder().decode(
+        await readUpTo(response.body, MAX_RESPONSE_BYTES, "cut"),
+      );
+      const { status } = response;
+      // This host counts no inference profiles and no server tools.
+      if (host.wrap === "bedrock" && status === 400) {
+        return inputTokens(call.request);
+      }
+      if (status === 200) {
+        const count = countOf(text);
+        if (count !== undefined) return count;
+        throw new ApiError(
+          "upstream",
+          "could not read the upstream's count of tokens",
+        );
+      }
+      const error = dialect.decodeError(status, response.headers(), text);
+      // The credential may have another key, or a token may have expired early.
+      if (
+        attempts > 1 || error.details.refused !== "credential" ||
+        !await candidate.credential.refused(sent, response)
+      ) throw error;
     }
-    if (response.status !== 200) {
-      throw dialect.decodeError(response.status, response.headers(), text);
-    }
-    const count = countOf(text);
-    if (count !== undefined) return count;
-    throw new ApiError(
-      "upstream",
-      "could not read the upstream's count of tokens",
-    );
   } finally {
     dispose();
   }

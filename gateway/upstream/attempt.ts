@@ -103,9 +103,29 @@ export async function attempt(
   const { response, sent } = first.refused;
   const { credential } = options.candidate;
   // The credential may have another key, or a token may have expired early.
-  if (!await credential.refused(sent, response)) return first.failure;
+  if (!await credential.refused(sent, response)) {
+    return hinted(first, options.candidate);
+  }
   const second = await attemptOnce(options);
-  return "refused" in second ? second.failure : second;
+  return "refused" in second ? hinted(second, options.candidate) : second;
+}
+
+/** The failure with what operators may have to know about their key. */
+function hinted(
+  { refused, failure }: CredentialRefused,
+  { hostDialect }: Candidate,
+): AttemptFailure {
+  const { keyHint } = hostDialect.auth;
+  const isKey = refused.sent["authorization"]?.startsWith("Bearer ") === true;
+  if (keyHint === undefined || !isKey) return failure;
+  const { kind, message, details } = failure.error;
+  const note = details.note === undefined
+    ? keyHint
+    : `${details.note} (${keyHint})`;
+  return {
+    ...failure,
+    error: new ApiError(kind, message, { ...details, note }),
+  };
 }
 
 /** A failure because the upstream refused the credential. */

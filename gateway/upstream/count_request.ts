@@ -18,16 +18,20 @@ import type { Candidate } from "./model_registry.ts";
 const MOVING_VERSION = /@(?:default|latest)$/;
 
 /**
- * The request for a candidate whose host counts in the way of `wrap`.
+ * The request for a candidate whose host counts.
  *
  * @throws {ApiError} `invalid_request` if the candidate's format cannot express the request
  */
 export function countRequest(
   client: ClientRequest,
   candidate: Candidate,
-  wrap: HostCount["wrap"],
+  { wrap, refusedBetas }: HostCount,
 ): UpstreamRequest {
-  const { edits = {} } = candidate.host;
+  const own = candidate.host.edits ?? {};
+  const edits: BodyEdits = refusedBetas === undefined ? own : {
+    ...own,
+    betas: { in: "header", ...own.betas, refuses: refusedBetas },
+  };
   const request = (model: string, changed: BodyEdits): UpstreamRequest =>
     upstreamRequest(
       client,

@@ -6,11 +6,11 @@
 import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
+import { settingsReply } from "./settings.ts";
 import {
   reconcileQuery,
   reconciliationReply,
 } from "../../gateway/reconcile/reconciliation_json.ts";
-import { settingsReply } from "./settings.ts";
 import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 

@@ -10,15 +10,15 @@ import { optionalBody } from "../optional_body.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
-import { RECONCILIATION_ROUTE } from "./reconciliation.ts";
 import { SETTINGS_ROUTE } from "./settings.ts";
+import { RECONCILIATION_ROUTE } from "./reconciliation.ts";
 import { ADMIN_LIVE_ROUTES } from "./live.ts";
 
 /** The admin routes. They need no client key; each checks the admin token itself. */
 export const ADMIN_ROUTES: readonly OpenRoute[] = [
   LEDGER_EXPORT_ROUTE,
-  RECONCILIATION_ROUTE,
   SETTINGS_ROUTE,
+  RECONCILIATION_ROUTE,
   ...ADMIN_LIVE_ROUTES,
   ...ADMIN_OPERATIONS.map(routeOf),
 ];

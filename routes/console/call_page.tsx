@@ -83,7 +83,7 @@ export async function callPage(
           </dd>
           <dt>Endpoint</dt>
           <dd>
-            {record.endpoint}
+            {record.endpoint === "" ? "not known" : record.endpoint}
             {record.stream === true ? ", streamed" : ""}
           </dd>
           <dt>Key</dt>
@@ -131,7 +131,8 @@ export async function callPage(
       {record.ended === "complete" ? null : <Why call={call} />}
       <section class="card">
         <h2>Cost</h2>
-        {explained === undefined
+        {explained === undefined ||
+            explained.parts.every(({ tokens }) => tokens === 0)
           ? (
             <p>
               Nothing was charged.
@@ -300,7 +301,7 @@ function Arithmetic(
 }
 
 function Attempts(
-  { call: { record }, isOperators }: {
+  { call: { record, entry }, isOperators }: {
     readonly call: FoundCall;
     readonly isOperators: boolean;
   },
@@ -312,7 +313,13 @@ function Attempts(
     <section class="card">
       <h2>Attempts at upstreams</h2>
       {attempts.length === 0
-        ? <p>None: nothing was sent to a vendor.</p>
+        ? (
+          <p>
+            {entry === undefined
+              ? "None: nothing was sent to a vendor."
+              : "Not known: the process ended before it recorded them."}
+          </p>
+        )
         : (
           <DataTable
             name="Attempts"

@@ -57,6 +57,7 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/calls/live",
+    isBackground: true,
     handle: (context, visit) =>
       liveEvents(
         context,

@@ -98,8 +98,8 @@ async function overviewPage(
         account={account}
         plan={plan}
         todayMicroUsd={todayMicroUsd}
-        seesAccount={scope.keyId === undefined}
         state={state}
+        seesAccount={scope.keyId === undefined}
         nowMs={nowMs}
       />
       {totals.requests === 0
@@ -170,9 +170,9 @@ interface State {
   readonly account: Account;
   readonly plan: Plan;
   readonly todayMicroUsd: number;
+  readonly state: CredentialState;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;
-  readonly state: CredentialState;
   readonly nowMs: number;
 }
 
@@ -226,7 +226,7 @@ function untilMidnight(nowMs: number): number {
 }
 
 function StateCards(
-  { account, plan, todayMicroUsd, seesAccount, state, nowMs }: State,
+  { account, plan, todayMicroUsd, state, seesAccount, nowMs }: State,
 ): JSX.Element {
   const { spendPerDayMicroUsd: dayLimit } = plan;
   return (

@@ -109,7 +109,7 @@ async function visitOf(
   const secret = sessionCookie(context, door);
   const session = secret === undefined
     ? undefined
-    : await place.session(door, secret);
+    : await place.session(door, secret, route.isBackground !== true);
   if (secret === undefined || session === undefined) throw signInFirst();
   const formToken = formTokenOf(secret);
   if (route.method === "GET") {

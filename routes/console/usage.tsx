@@ -104,11 +104,6 @@ function usageQueryOf(
   };
 }
 
-/** The end users of all accounts may be as many as the calls. */
-function requireOneAccount(by: UsageBy, query: UsageQuery): void {
-  if (by !== "user" || query.accountId !== undefined) return;
-  throw invalidField("account", "choose one: end users belong to an account");
-}
 const BY_NAMES: Readonly<Record<UsageBy, string>> = {
   day: "By day",
   account: "By account",
@@ -116,6 +111,12 @@ const BY_NAMES: Readonly<Record<UsageBy, string>> = {
   key: "By key",
   user: "By end user",
 };
+
+/** The end users of all accounts may be as many as the calls. */
+function requireOneAccount(by: UsageBy, query: UsageQuery): void {
+  if (by !== "user" || query.accountId !== undefined) return;
+  throw invalidField("account", "choose one: end users belong to an account");
+}
 
 /** A page of usage; without an account in `scope` that of all accounts. */
 export async function usagePage(
@@ -137,9 +138,13 @@ export async function usagePage(
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
   const names = await keyNames(admin, scope);
   const choices: readonly UsageBy[] = scope.accountId === undefined
-    ? filters.account === undefined
-      ? ["day", "account", "model", "key"]
-      : ["day", "account", "model", "key", "user"]
+    ? [
+      "day",
+      "account",
+      "model",
+      "key",
+      ...(filters.account === undefined ? [] : ["user" as const]),
+    ]
     : scope.keyId === undefined
     ? ["day", "model", "key", "user"]
     : ["day", "model", "user"];

@@ -4,6 +4,7 @@ import type { TestGateway } from "../support/test_gateway.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
+  signIn,
   startConsole,
   visit,
   type Visitor,
@@ -205,7 +206,15 @@ Deno.test("no page contains a key, a token or a cookie", () =>
       ADMIN_TOKEN,
       visitor.cookie.split("=")[1] ?? "",
       operator.cookie.split("=")[1] ?? "",
+      "canary-path",
     ];
+    await signIn(gateway.url, "key", `${key}x`).then((reply) =>
+      reply.body?.cancel()
+    );
+    await gateway.accounts.admin.webhooks.set(
+      "acme",
+      "https://hooks.example.com/canary-path",
+    );
     const pages = ["", "keys", "calls", "usage", "ledger"];
     for (
       const [who, base, names] of [
@@ -222,6 +231,9 @@ Deno.test("no page contains a key, a token or a cookie", () =>
           "accounts/acme",
           "plans",
           "upstreams",
+          "live",
+          "changes",
+          "settings",
         ]],
       ] as const
     ) {
@@ -232,6 +244,19 @@ Deno.test("no page contains a key, a token or a cookie", () =>
           assert.ok(!html.includes(secret), `${base}${name}`);
         }
       }
+    }
+    for (
+      const [who, path] of [
+        [visitor, "/console/ledger.csv"],
+        [visitor, "/console/usage.csv"],
+        [operator, "/console/operator/ledger.csv"],
+        [operator, "/console/operator/usage.csv"],
+        [operator, "/console/operator/changes.csv"],
+      ] as const
+    ) {
+      const file = await textOf(who.get(path));
+      assert.match(file, /\r\n/, path);
+      for (const secret of secrets) assert.ok(!file.includes(secret), path);
     }
   }));
 
@@ -254,6 +279,14 @@ Deno.test("while the store is down an operator's session goes on and sees the up
     assert.equal(
       await statusOf(operator.get("/console/operator/upstreams")),
       200,
+    );
+    assert.equal(
+      await statusOf(operator.get("/console/operator/settings")),
+      200,
+    );
+    assert.equal(
+      await statusOf(operator.get("/console/operator/changes")),
+      503,
     );
     assert.equal(await statusOf(operator.get("/console/operator/live")), 200);
     assert.equal(

@@ -218,7 +218,26 @@ async function findRefusal(person: Person): Promise<void> {
   );
 }
 
-/** 4: rotate a key without an outage. */
+/** A key for a program: shown once. */
+async function makeKey(person: Person): Promise<string> {
+  const { hands, world, page } = person;
+  await hands.open("Keys", "k");
+  await arrive(person, "Keys");
+  await hands.press("link", "New key");
+  await arrive(person, "New key", "4-new-key");
+  await hands.enter("Name", "crawler");
+  await hands.press("button", "Make the key");
+  await page.getByLabel("The new key").waitFor();
+  await arrive(person, "New key", "4-made");
+  const key = await page.getByLabel("The new key").inputValue();
+  assert.equal(await statusOf(world, key), 200);
+  await hands.press("link", "I have stored it: Done");
+  await arrive(person, "Keys", "4-keys");
+  assert.ok(!(await page.content()).includes(key));
+  return key;
+}
+
+/** 4: rotate a key without an outage; the list has the newest key first. */
 async function rotate(person: Person, old: string): Promise<string> {
   const { hands, world, page } = person;
   await hands.open("Keys", "k");
@@ -244,7 +263,7 @@ async function rotate(person: Person, old: string): Promise<string> {
   return key;
 }
 
-/** 5: a key leaked: its owner revokes it. The list has the newest key first. */
+/** 5: a key leaked: its owner revokes it. */
 async function revoke(person: Person, key: string): Promise<void> {
   const { hands, page, world } = person;
   await hands.open("Keys", "k");
@@ -372,19 +391,25 @@ Deno.test({
                 "clipboard-write",
               ]);
             }
+            const hands = run === "keyboard" ? keyboard(tab) : pointer(tab);
             const person = personOf(
               run,
               world,
               tab,
-              run === "keyboard" ? keyboard(tab) : pointer(tab),
+              hands,
             );
             await signIn(person, world.token);
             await readModels(person);
             await readUsage(person);
             await findRefusal(person);
-            const key = await rotate(person, world.key);
+            const key = await rotate(person, await makeKey(person));
             await revoke(person, key);
             if (run !== "no-script") await connect(person);
+            else {
+              await hands.open("Try", "t");
+              await tab.page.getByText("Without JavaScript, use a terminal:")
+                .waitFor();
+            }
             await revokeItself(person, world.key);
             assert.deepEqual(complaints, []);
             await context.close();

@@ -444,6 +444,13 @@ for (const [kind, row] of CLOUD_ROWS) {
         );
         assert.doesNotMatch([...headers.values()].join("\n"), /sk-test/);
       }
+      if (kind === "vertex_claude") {
+        // Its path of streams needs the field as well.
+        const streams = cloud.accepted.map(({ text }) =>
+          JSON.parse(text).stream === true
+        );
+        assert.deepEqual(streams, [false, true, false, true]);
+      }
       cloud.revoke();
       await ask("/v1/messages", false);
       assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);
@@ -523,6 +530,30 @@ for (const [kind, row] of CLOUD_ROWS) {
       }
     }));
 }
+
+Deno.test("a token count renews a refused token, and sends no beta that the host refuses for counts", async () => {
+  const row = ROWS.vertex_claude;
+  assert.ok(row !== undefined);
+  await withCloud("vertex_claude", row, async ({ gateway, cloud }) => {
+    cloud.answer(() => Response.json({ input_tokens: 42 }));
+    const { max_tokens: _, ...body } = BODY;
+    for (let i = 0; i < 2; i++) {
+      const response = await gateway.post("/v1/messages/count_tokens", body, {
+        "anthropic-beta": "web-search-2025-03-05,context-1m-2025-08-07",
+      });
+      assert.deepEqual(await response.json(), { input_tokens: 42 });
+      if (i === 0) cloud.revoke();
+    }
+    assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);
+    const [request] = cloud.accepted;
+    assert.equal(request?.path, `${CLAUDE}/count-tokens:rawPredict`);
+    const sent = JSON.parse(request.text);
+    assert.deepEqual(
+      [sent.model, sent.anthropic_beta, sent.anthropic_version],
+      [row.model, ["context-1m-2025-08-07"], "vertex-2023-10-16"],
+    );
+  });
+});
 
 Deno.test("a credential that stays refused, and a host that is not ready, lead to the next candidate; a filtered prompt does not", async (t) => {
   const kinds = ["vertex_claude", "azure_openai", "bedrock_converse"] as const;

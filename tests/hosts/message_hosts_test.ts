@@ -103,6 +103,48 @@ for (const kind of Object.keys(SETTINGS) as Kind[]) {
   });
 }
 
+Deno.test("a user profile reaches Bedrock in the body and other hosts as a header", async () => {
+  for (const kind of ["bedrock_messages", "foundry_messages"] as const) {
+    await withHost(kind, async (gateway, host) => {
+      const response = await gateway.post("/v1/messages", BODY, {
+        ...NEWEST,
+        "anthropic-user-profile-id": "profile-1",
+      });
+      assert.equal(response.status, 200, await response.text());
+      const [request] = host.requests;
+      const isBody = kind === "bedrock_messages";
+      assert.equal(
+        JSON.parse(request?.text ?? "").user_profile_id,
+        isBody ? "profile-1" : undefined,
+      );
+      assert.equal(
+        request?.headers.get("anthropic-user-profile-id"),
+        isBody ? null : "profile-1",
+      );
+    });
+  }
+});
+
+Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", async () => {
+  await withHost("bedrock_messages", async (gateway, host) => {
+    host.answer(() =>
+      Response.json({ message: "The security token is expired" }, {
+        status: 403,
+        headers: { "x-amzn-errortype": "ExpiredTokenException" },
+      })
+    );
+    const response = await gateway.post("/v1/messages", BODY);
+    const text = await response.text();
+    assert.equal(response.status, 502, text);
+    assert.doesNotMatch(text, /expired|twelve hours/);
+    const entry = await gateway.logEntry(({ status }) => status === 502);
+    assert.match(
+      entry.note ?? "",
+      /^The security token is expired \(.*twelve hours at most.*own region only\)$/,
+    );
+  });
+});
+
 Deno.test("bedrock_invoke gets known betas in the body; an unknown one is named, and refused in strict mode", async () => {
   await withHost("bedrock_invoke", async (gateway, host) => {
     const headers = {

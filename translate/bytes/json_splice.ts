@@ -62,12 +62,53 @@ export function spliceFields(
   top: TopLevel = topLevelOf(json),
   remove: readonly string[] = [],
 ): Uint8Array {
-  const names = Object.keys(fields);
-  if (
-    names.length === 0 && !top.fields.some(({ key }) => remove.includes(key))
-  ) return json;
+  const changes = changesOf(fields, top, remove);
+  if (changes.length === 0) return json;
   const pieces: Uint8Array[] = [];
   let done = 0;
+  for (const { start, end, text } of changes) {
+    pieces.push(json.subarray(done, start));
+    if (text !== "") pieces.push(encodeText(text));
+    done = end;
+  }
+  pieces.push(json.subarray(done));
+  return joinPieces(pieces);
+}
+
+/**
+ * As {@linkcode spliceFields}, for an object's text of ASCII.
+ *
+ * @param top the result of {@linkcode topLevelOf} for the text and its bytes
+ */
+export function spliceText(
+  json: string,
+  fields: Readonly<Record<string, unknown>>,
+  top: TopLevel,
+): string {
+  let spliced = "";
+  let done = 0;
+  for (const { start, end, text } of changesOf(fields, top, [])) {
+    spliced += json.slice(done, start) + text;
+    done = end;
+  }
+  return spliced + json.slice(done);
+}
+
+/** A part of an object's text and what replaces it. */
+interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The changes that set some fields and leave out others, in order. */
+function changesOf(
+  fields: Readonly<Record<string, unknown>>,
+  top: TopLevel,
+  remove: readonly string[],
+): readonly Change[] {
+  const names = Object.keys(fields);
+  const changes: Change[] = [];
   let kept = 0;
   let index = -1;
   for (const { key, keyStart, valueStart, valueEnd } of top.fields) {
@@ -75,17 +116,18 @@ export function spliceFields(
     if (remove.includes(key)) {
       // With the comma before it, or after it where no kept field precedes it.
       const last = top.fields[index - 1]?.valueEnd ?? keyStart;
-      pieces.push(json.subarray(done, kept > 0 ? last : keyStart));
-      done = kept > 0 ? valueEnd : top.fields[index + 1]?.keyStart ?? valueEnd;
+      const next = top.fields[index + 1]?.keyStart ?? valueEnd;
+      changes.push({
+        start: kept > 0 ? last : keyStart,
+        end: kept > 0 ? valueEnd : next,
+        text: "",
+      });
       continue;
     }
     kept++;
     if (!names.includes(key)) continue;
-    pieces.push(
-      json.subarray(done, valueStart),
-      encodeText(JSON.stringify(fields[key])),
-    );
-    done = valueEnd;
+    const text = JSON.stringify(fields[key]);
+    changes.push({ start: valueStart, end: valueEnd, text });
   }
   let added = "";
   for (const name of names) {
@@ -95,11 +137,9 @@ export function spliceFields(
     }`;
   }
   if (added !== "") {
-    pieces.push(json.subarray(done, top.closing), encodeText(added));
-    done = top.closing;
+    changes.push({ start: top.closing, end: top.closing, text: added });
   }
-  pieces.push(json.subarray(done));
-  return joinPieces(pieces);
+  return changes;
 }
 
 /** The first duplicate top-level key, escapes resolved; undefined where there is none. */

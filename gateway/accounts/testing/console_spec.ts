@@ -176,6 +176,13 @@ export function consoleSpec(test: AccountsTest): void {
       assert.equal(await isOpen(idle), true);
       clock.ms += idleMs;
       assert.equal(await isOpen(idle), false);
+      const watched = await start();
+      const looks = async (): Promise<boolean> =>
+        await admin.sessions.find(watched, configured, false) !== undefined;
+      clock.ms += idleMs - 1;
+      assert.equal(await looks(), true);
+      clock.ms += 1;
+      assert.equal(await looks(), false, "a look of a page itself is no use");
       const busy = await start();
       const endMs = clock.ms + maxMs;
       while (clock.ms + idleMs / 2 < endMs) {

@@ -28,6 +28,8 @@ export interface HostAuth {
   readonly region?: string;
   /** Scope of the token, for `entra`. */
   readonly scope?: string;
+  /** For operators whose key was refused: what its kind is limited to. Absent: nothing to add. */
+  readonly keyHint?: string;
 }
 
 /** Headers that authenticate one call; their names are in lower case. */

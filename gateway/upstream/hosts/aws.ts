@@ -20,11 +20,13 @@ import {
 const RUNTIME = "https://bedrock-runtime.{region}.amazonaws.com";
 const MANTLE = "https://bedrock-mantle.{region}.api.aws";
 
-const BEDROCK: HostAuth = { schemes: ["bearer", "sigv4"], service: "bedrock" };
-const BEDROCK_MANTLE: HostAuth = {
+const BEDROCK: HostAuth = {
   schemes: ["bearer", "sigv4"],
-  service: "bedrock-mantle",
+  service: "bedrock",
+  keyHint:
+    "a short-term Bedrock key lasts twelve hours at most and works in its own region only",
 };
+const BEDROCK_MANTLE: HostAuth = { ...BEDROCK, service: "bedrock-mantle" };
 
 /**
  * The requested `max_tokens` is taken from the minute's quota when a call begins
@@ -38,6 +40,8 @@ const DEFAULT_MAX_TOKENS = 8192;
  */
 const OLDER_VERSION: BodyEdits = {
   version: { in: "header", own: "2023-06-01", knows: ["2023-06-01"] },
+  // The header is ignored there (npm `@anthropic-ai/bedrock-sdk` 1.1.3).
+  profile: "body",
 };
 
 /**
@@ -125,6 +129,7 @@ export const AWS_HOSTS: readonly Host[] = [
       edits: {
         remove: ["model", "stream"],
         version: { in: "body", own: "bedrock-2023-05-31", knows: [] },
+        profile: "body",
         betas: {
           in: "body",
           knows: INVOKE_BETAS,
@@ -185,6 +190,7 @@ export const AWS_HOSTS: readonly Host[] = [
           own: "2023-06-01",
           knows: ["2023-06-01", "2026-10-21"],
         },
+        profile: "header",
       },
       errors: "aws",
     }],

@@ -83,6 +83,7 @@ export const AZURE_HOSTS: readonly Host[] = [
           own: "2023-06-01",
           knows: ["2023-06-01", "2026-10-21"],
         },
+        profile: "header",
       },
       errors: "azure",
     }],

@@ -22,7 +22,10 @@ export const BUILT_IN_HOSTS: readonly (Host & {
       whole: "/v1/messages",
       count: { path: "/v1/messages/count_tokens", wrap: "messages" },
       auth: { schemes: ["header"], header: "x-api-key" },
-      edits: { version: { in: "header", own: "2023-06-01" } },
+      edits: {
+        version: { in: "header", own: "2023-06-01" },
+        profile: "header",
+      },
     }],
   },
   {

@@ -52,7 +52,12 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       dialect: "messages",
       whole: `${CLAUDE}/{model}:rawPredict`,
       stream: `${CLAUDE}/{model}:streamRawPredict`,
-      count: { path: `${CLAUDE}/count-tokens:rawPredict`, wrap: "vertex" },
+      count: {
+        path: `${CLAUDE}/count-tokens:rawPredict`,
+        wrap: "vertex",
+        // anthropics/claude-code#12429
+        refusedBetas: ["web-search-2025-03-05"],
+      },
       auth: GOOGLE,
       edits: {
         remove: ["model"],
@@ -90,6 +95,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
           own: "2023-06-01",
           knows: ["2023-06-01", "2026-10-21"],
         },
+        profile: "header",
       },
       errors: "google",
     }],

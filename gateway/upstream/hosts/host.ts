@@ -60,6 +60,8 @@ export interface HostCount {
    * an `input`.
    */
   readonly wrap: "messages" | "vertex" | "bedrock";
+  /** Betas that it refuses for counts only; absent: none. */
+  readonly refusedBetas?: readonly string[];
 }
 
 /** What the models of a host with certain names have in common. */

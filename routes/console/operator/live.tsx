@@ -32,6 +32,7 @@ export const LIVE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${BASE}/live/events`,
+    isBackground: true,
     handle: (context, visit) =>
       liveEvents(context, visit, liveScope(queryOf(context.query)), BASE),
   },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
-import type { JsonObject } from "../../bytes/json.ts";
+import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
 import { foldReply, type ReplyEvent } from "../../model/reply.ts";
 import { namedFrame, sseParser } from "../../stream/sse.ts";
 import { decodeReply } from "./decode_reply.ts";
@@ -209,6 +209,26 @@ Deno.test("streamDecoder() separates items by output_index, whatever their ids",
       { kind: "tool", id: "call_2", name: "f", text: '{"b":2}' },
     ],
   );
+});
+
+Deno.test("streamDecoder() gives the id of a call to no second one", () => {
+  const calls = [
+    functionCall('{"a":1}'),
+    functionCall('{"b":2}'),
+    functionCall('{"c":3}', { call_id: "call_2" }),
+  ];
+  const expected = ["call_1", undefined, "call_2"];
+  const ids = (frames: readonly JsonObject[]): readonly unknown[] =>
+    arrayOr(blocks(frames)).map((block) => objectOr(block)["id"]);
+  assert.deepEqual(
+    ids([
+      CREATED,
+      ...calls.map((item, n) => done(n, item)),
+      ended("completed"),
+    ]),
+    expected,
+  );
+  assert.deepEqual(ids([CREATED, ended("completed", calls)]), expected);
 });
 
 Deno.test("streamDecoder() separates an item without output_index from all others", () => {

@@ -16,7 +16,11 @@ import {
   objectOr,
   stringIn,
 } from "../../bytes/json.ts";
-import { spliceFields, topLevelOf } from "../../bytes/json_splice.ts";
+import {
+  spliceFields,
+  spliceText,
+  topLevelOf,
+} from "../../bytes/json_splice.ts";
 import { TextBuffer } from "../../bytes/text_buffer.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { encodeText, joinPieces } from "../../bytes/buffers.ts";
@@ -253,18 +257,17 @@ function spliced(
   const { response, ...plain } = changes;
   const isOnlyInside = response !== undefined &&
     Object.keys(plain).length === 0;
-  const before = isOnlyInside && chars !== undefined
-    ? BEFORE_RESPONSE.exec(chars)?.[0].length
-    : undefined;
-  if (before !== undefined) {
-    const inner = topLevelOf(
-      json.subarray(before, breaks),
-      chars?.slice(before),
-    );
-    return joinPieces([
-      bytes.subarray(0, start + before),
-      spliceFields(json.subarray(before), objectOr(response), inner),
-    ]);
+  if (isOnlyInside && chars !== undefined) {
+    const before = BEFORE_RESPONSE.exec(chars)?.[0].length;
+    if (before !== undefined) {
+      const rest = chars.slice(before);
+      const inner = topLevelOf(json.subarray(before, breaks), rest);
+      return joinPieces([
+        bytes.subarray(0, start + before),
+        encodeText(spliceText(rest, objectOr(response), inner)),
+        json.subarray(breaks),
+      ]);
+    }
   }
   const top = chars === undefined
     ? topLevelOf(json)

@@ -175,7 +175,10 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
     });
 
     await t.step("each figure leads to its lines", async () => {
-      const today = new Date().toISOString().slice(0, 10);
+      const day = (ago: number): string =>
+        new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+      // The calls may have been made before midnight.
+      const days = `from=${day(1)}&to=${day(0)}`;
       const followed: number[] = [];
       for (
         const path of [
@@ -183,7 +186,7 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
           "/console/usage?by=model",
           "/console/usage?by=key&model=vendorb-5.5",
           "/console/usage?by=user",
-          `/console/usage?by=user&from=${today}&to=${today}&model=vendora-opus-4-8`,
+          `/console/usage?by=user&${days}&model=vendora-opus-4-8`,
         ]
       ) followed.push(await followAmounts(owner, path));
       for (

@@ -293,8 +293,10 @@ if (serverUrl === undefined) {
         const running = ask(b, true);
         const ofRunning = (picture: JsonObject): boolean =>
           callsOf(picture, "under_way").length === 1;
-        await list.until("the call", ofRunning);
         await upstream.arrival(0);
+        // Reservations are written in order: after the reply to this call, that of the first is.
+        assert.equal((await (await ask(b, false)).json()).type, "message");
+        await list.until("the call", ofRunning);
         isDown = true;
         await proxy[Symbol.asyncDispose]();
         await list.until(

@@ -1,11 +1,17 @@
 /** Calls through Debian's Caddy with exactly the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
+import { ADMIN_TOKEN } from "../support/console_visitor.ts";
+import {
+  assertOperatorsDoor,
+  OPERATOR_PATHS,
+} from "../support/operators_door.ts";
 import { RawSocket } from "../support/raw_socket.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   startTestGateway,
   TEST_KEY,
   type TestGateway,
+  type TestGatewayOptions,
 } from "../support/test_gateway.ts";
 
 const PAGE = new URL("../../docs/operations.md", import.meta.url);
@@ -38,9 +44,10 @@ async function documentedConfig(
 
 async function withProxy(
   run: (gateway: TestGateway, port: number) => Promise<void>,
+  options: TestGatewayOptions = {},
 ): Promise<void> {
   assert.ok(program !== undefined);
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway(options);
   const folder = await Deno.makeTempDir();
   try {
     // The port was just free; if another process has taken it, Caddy exits and the next port is
@@ -184,10 +191,12 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Caddy as documented does not expose metrics and the admin API",
+  name:
+    "Caddy as documented does not expose metrics, the admin API and the operators' pages",
   ignore: program === undefined,
   fn: () =>
-    withProxy(async (_gateway, port) => {
+    withProxy(async (gateway, port) => {
+      await assertOperatorsDoor(gateway.url);
       for (
         const path of [
           "/metrics",
@@ -196,14 +205,17 @@ Deno.test({
           "/%6detrics",
           "/v1/../metrics",
           "/METRICS",
+          ...OPERATOR_PATHS,
         ]
       ) {
         const caller = await send(port, "GET", path, "");
         assert.match(await caller.until(/\r\n\r\n/), /^HTTP\/1.1 404 /, path);
         caller.close();
       }
-      const open = await send(port, "GET", "/healthz", "");
-      assert.match(await open.until(/\r\n\r\n/), /^HTTP\/1.1 200 /);
-      open.close();
-    }),
+      for (const path of ["/healthz", "/console/sign-in"]) {
+        const open = await send(port, "GET", path, "");
+        assert.match(await open.until(/\r\n\r\n/), /^HTTP\/1.1 200 /, path);
+        open.close();
+      }
+    }, { env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN } }),
 });

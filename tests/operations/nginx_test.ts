@@ -1,5 +1,10 @@
 /** Calls through Debian's nginx with exactly the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
+import { ADMIN_TOKEN } from "../support/console_visitor.ts";
+import {
+  assertOperatorsDoor,
+  OPERATOR_PATHS,
+} from "../support/operators_door.ts";
 import {
   startTestGateway,
   TEST_KEY,
@@ -221,19 +226,30 @@ Deno.test({
 });
 
 Deno.test({
-  name: "nginx as documented does not expose metrics and the admin API",
+  name:
+    "nginx as documented does not expose metrics, the admin API and the operators' pages",
   ignore: program === undefined,
   fn: () =>
-    withProxy(async (_gateway, { socket }) => {
-      for (const path of ["/metrics", "/admin/v1/accounts", "//metrics"]) {
+    withProxy(async (gateway, { socket }) => {
+      await assertOperatorsDoor(gateway.url);
+      for (
+        const path of [
+          "/metrics",
+          "/admin/v1/accounts",
+          "//metrics",
+          ...OPERATOR_PATHS,
+        ]
+      ) {
         const caller = await send(socket, "GET", path, "");
         assert.match(await caller.until(/\r\n\r\n/), /^HTTP\/1.1 404 /, path);
         caller.close();
       }
-      const open = await send(socket, "GET", "/healthz", "");
-      assert.match(await open.until(/\r\n\r\n/), /^HTTP\/1.1 200 /);
-      open.close();
-    }),
+      for (const path of ["/healthz", "/console/sign-in"]) {
+        const open = await send(socket, "GET", path, "");
+        assert.match(await open.until(/\r\n\r\n/), /^HTTP\/1.1 200 /, path);
+        open.close();
+      }
+    }, { env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN } }),
 });
 
 Deno.test({

@@ -1,5 +1,6 @@
 /** Deno permissions of the gateway: those of its tasks, and a narrower list for known addresses. */
 import assert from "node:assert/strict";
+import { ADMIN_TOKEN } from "../support/console_visitor.ts";
 import { requestText } from "../support/hostile_bodies.ts";
 import { checkReply } from "../support/check_reply.ts";
 import { startProgram } from "../support/program.ts";
@@ -48,6 +49,7 @@ Deno.test("the gateway works with the network limited to its own address and its
         VENDORB_API_KEY: "b",
         VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
         GATEWAY_KEY: TEST_KEY,
+        GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
         GATEWAY_MAX_ATTEMPTS: "1",
       },
     });
@@ -70,6 +72,10 @@ Deno.test("the gateway works with the network limited to its own address and its
     assert.equal(refused.status, 502);
     assert.doesNotMatch(refused.body, /127\.0\.0\.1|--allow|NotCapable/);
     assert.deepEqual(elsewhere.requests, []);
+    for (const path of ["/console/sign-in", "/console/operator/sign-in"]) {
+      const page = await fetch(`${program.url}${path}`);
+      assert.equal(page.status, 200, await page.text());
+    }
     const again = await ask("vendorb-5");
     assert.equal(again.status, 200, await again.text());
     program.signal("SIGTERM");

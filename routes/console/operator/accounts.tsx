@@ -16,10 +16,8 @@ import { FormToken, OnceField, page } from "../layout.tsx";
 import { listCsv } from "../list_csv.ts";
 import { countText, Money } from "../money.tsx";
 import { Moment } from "../moment.tsx";
-import { operationInput } from "../operation_input.ts";
-import { runAdminOperation } from "../operations.ts";
-import { recordBody, RecordInputs } from "../record_form.tsx";
-import { seeOther } from "../see_other.ts";
+import { RecordInputs } from "../record_form.tsx";
+import { newRecordPages } from "./new_record.tsx";
 import { LimitList } from "./plans.tsx";
 
 const NAV = "/console/operator/accounts";
@@ -48,42 +46,13 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
         (page) => gateway.admin.accounts.list(page),
       ),
   },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/new`,
-    handle: (context, visit) =>
-      page(
-        context,
-        visit,
-        { title: "New account", nav: NAV },
-        <form class="card form" method="post" action={`${NAV}/new`}>
-          <FormToken visit={visit} />
-          <OnceField />
-          <RecordInputs fields={NEW} />
-          <div class="acts">
-            <button class="main" type="submit">Create</button>
-            <a class="button" href={NAV}>Cancel</a>
-          </div>
-        </form>,
-      ),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/new`,
-    async handle(context, visit) {
-      const { id } = await runAdminOperation(
-        context,
-        visit,
-        "createAccount",
-        operationInput(visit, recordBody(NEW, visit.form, { clears: false })),
-      );
-      return seeOther(`${NAV}/${encodeURIComponent(String(id))}`);
-    },
-  },
+  ...newRecordPages({
+    list: NAV,
+    title: "New account",
+    fields: NEW,
+    operationId: "createAccount",
+    created: (id) => `${NAV}/${encodeURIComponent(id)}`,
+  }),
   {
     access: "page",
     area: "operator",

@@ -19,6 +19,7 @@ import { operationInput } from "../operation_input.ts";
 import { runAdminOperation } from "../operations.ts";
 import { recordBody, RecordInputs, titleOf } from "../record_form.tsx";
 import { seeOther } from "../see_other.ts";
+import { FormButtons, newRecordPages } from "./new_record.tsx";
 
 const NAV = "/console/operator/plans";
 const { id: _, ...CHANGEABLE } = PLAN;
@@ -40,39 +41,13 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     handle: ({ gateway }) =>
       listCsv("plans", PLAN, (page) => gateway.admin.plans.list(page)),
   },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/new`,
-    handle: (context, visit) =>
-      page(
-        context,
-        visit,
-        { title: "New plan", nav: NAV },
-        <form class="card form" method="post" action={`${NAV}/new`}>
-          <FormToken visit={visit} />
-          <OnceField />
-          <RecordInputs fields={PLAN} />
-          <Buttons text="Create" />
-        </form>,
-      ),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/new`,
-    async handle(context, visit) {
-      await runAdminOperation(
-        context,
-        visit,
-        "createPlan",
-        operationInput(visit, recordBody(PLAN, visit.form, { clears: false })),
-      );
-      return seeOther(NAV);
-    },
-  },
+  ...newRecordPages({
+    list: NAV,
+    title: "New plan",
+    fields: PLAN,
+    operationId: "createPlan",
+    created: () => NAV,
+  }),
   {
     access: "page",
     area: "operator",
@@ -100,16 +75,6 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     },
   },
 ];
-
-/** Applies a form, or goes back to the list. */
-function Buttons({ text }: { readonly text: string }): JSX.Element {
-  return (
-    <div class="acts">
-      <button class="main" type="submit">{text}</button>
-      <a class="button" href={NAV}>Cancel</a>
-    </div>
-  );
-}
 
 /** The limits that are set, in words. */
 export function LimitList(
@@ -217,7 +182,7 @@ async function changePage(
       <FormToken visit={visit} />
       <OnceField />
       <RecordInputs fields={CHANGEABLE} values={recordJson(PLAN, plan)} />
-      <Buttons text="Change" />
+      <FormButtons text="Change" cancel={NAV} />
     </form>,
   );
 }

@@ -169,13 +169,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     : undefined;
   const gateway = createGateway({
     config,
-    accounts: {
-      ...accounts.accounts,
-      async close() {
-        await gateway.live.close();
-        await accounts.accounts.close();
-      },
-    },
+    accounts: accounts.accounts,
     admin: accounts.admin,
     lastAudit: accounts.lastAudit,
     reports: accounts.reports,

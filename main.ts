@@ -146,6 +146,7 @@ async function shutDown(): Promise<void> {
   });
   await Promise.race([server.shutdown(), graceEnded]);
   for (const timer of timers) clearTimeout(timer);
+  await gateway.live.close();
   await gateway.accounts.close();
   gateway.models.close();
   // Not awaited: on some versions of Deno an aborted connection never reports its end.

@@ -142,6 +142,7 @@ export async function startTestGateway(
       await server.shutdown();
       gateway.models.close();
       await gateway.client.close();
+      await gateway.live.close();
       await gateway.accounts.close();
       await replay.close();
     },

@@ -69,6 +69,8 @@ export function placesFullInMs(
     : undefined;
 }
 
+/** The shortest time that counts as today's: the first calls after midnight are no pace yet. */
+const MIN_ELAPSED_MS = 3_600_000;
 /** The time after which nothing is predicted. */
 const HORIZON_MS = 30 * DAY_MS;
 
@@ -80,7 +82,10 @@ export function firstStop<Name extends string>(
   nowMs: number,
   allowances: readonly Allowance<Name>[],
 ): FirstStop<Name> | undefined {
-  const elapsedMs = Math.max(1, nowMs - Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const elapsedMs = Math.max(
+    MIN_ELAPSED_MS,
+    nowMs - Math.floor(nowMs / DAY_MS) * DAY_MS,
+  );
   const stops: FirstStop<Name>[] = [];
   for (const { limit, left, today, resetsAtMs, fullInMs } of allowances) {
     const atMs = left <= 0

@@ -54,6 +54,19 @@ Deno.test("firstStop() names the limit that is reached first at today's pace", (
   }
 });
 
+Deno.test("firstStop() takes the first hour of a day as a whole one", () => {
+  const stopAt = (nowMs: number) => firstStop(nowMs, [balance(24, 1)])?.atMs;
+  assert.equal(stopAt(MIDNIGHT_MS + 60_000), MIDNIGHT_MS + 60_000 + DAY_MS);
+  assert.equal(
+    stopAt(MIDNIGHT_MS + 3_600_000),
+    MIDNIGHT_MS + 3_600_000 + DAY_MS,
+  );
+  assert.equal(
+    stopAt(MIDNIGHT_MS + 7_200_000),
+    MIDNIGHT_MS + 7_200_000 + 2 * DAY_MS,
+  );
+});
+
 Deno.test("firstStop() sees no end where nothing was used today", () => {
   assert.equal(firstStop(NOON_MS, [day(1, 0), balance(1, 0)]), undefined);
 });

@@ -141,13 +141,11 @@ function conditionsOf(
 ): { readonly bounds: Condition[]; readonly filters: Condition[] } {
   const bounds: Condition[] = [];
   const filters: Condition[] = [];
-  const { accountId, keyId, fromMs, toMs } = query;
+  const { accountId, keyId } = query;
   if (keyId !== undefined) {
     bounds.push(["key_id =", keyId]);
     if (accountId !== undefined) filters.push(["account_id =", accountId]);
   } else if (accountId !== undefined) bounds.push(["account_id =", accountId]);
-  if (fromMs !== undefined) bounds.push(["request_id >=", firstCallId(fromMs)]);
-  if (toMs !== undefined) bounds.push(["request_id <", firstCallId(toMs)]);
   const exact: readonly (readonly [string, SqlValue | undefined])[] = [
     ["model =", query.model],
     ["status =", query.status],
@@ -169,32 +167,39 @@ async function walk(
   limit: number,
 ): Promise<readonly CallRecord[]> {
   const { bounds, filters } = conditionsOf(query);
+  const { fromMs, toMs } = query;
+  const first = fromMs === undefined ? "" : firstCallId(fromMs);
+  const above = toMs === undefined ? ABOVE : firstCallId(toMs);
   const found: CallRecord[] = [];
-  for (let before = cursor(query.after);;) {
-    const values: SqlValue[] = [];
-    const put = (value: SqlValue): string => `$${values.push(value)}`;
-    const where = [...bounds, ["request_id <", before] as const].map((
-      [left, value],
-    ) => `${left} ${put(value)}`);
+  for (let before = earlier(cursor(query.after), above);;) {
     // Without filters the limit bounds the query.
-    const [end] = filters.length === 0
-      ? []
-      : await orUnavailable(() =>
-        store.report(
-          `SELECT request_id FROM calls WHERE ${
-            where.join(" AND ")
-          } ORDER BY request_id DESC LIMIT 1 OFFSET ${SLICE_CALLS - 1}`,
-          values,
-        )
+    const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
+      const { where, values } = statement([
+        ...bounds,
+        ["request_id >=", first],
+        ["request_id <", before],
+      ]);
+      return store.report(
+        `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET ${
+          SLICE_CALLS - 1
+        }`,
+        values,
       );
+    });
     const endId = end === undefined ? undefined : textOf(end, "request_id");
-    if (endId !== undefined) where.push(`request_id >= ${put(endId)}`);
-    for (const [left, value] of filters) where.push(`${left} ${put(value)}`);
+    // One lower and one upper bound: of two, SQLite uses either one for the index and checks the
+    // other for each call.
+    const { where, values } = statement([
+      ...bounds,
+      ["request_id >=", endId ?? first],
+      ["request_id <", before],
+      ...filters,
+    ]);
     const rows = await orUnavailable(() =>
       store.report(
-        `SELECT * FROM calls WHERE ${
-          where.join(" AND ")
-        } ORDER BY request_id DESC LIMIT ${put(limit - found.length)}`,
+        `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
+          values.push(limit - found.length)
+        }`,
         values,
       )
     );
@@ -203,6 +208,21 @@ async function walk(
     before = endId;
     await nextTurn();
   }
+}
+
+function statement(
+  conditions: readonly Condition[],
+): { readonly where: string; readonly values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const texts = conditions.map(([left, value]) =>
+    `${left} $${values.push(value)}`
+  );
+  return { where: `WHERE ${texts.join(" AND ")}`, values };
+}
+
+/** The smaller of two ids, in the order of the index: by bytes. */
+function earlier(one: string, other: string): string {
+  return one < other ? one : other;
 }
 
 function cursor(after: string | undefined): string {

@@ -40,11 +40,21 @@ export interface LedgerQuery extends PageRequest {
 /** A condition on a row: a column with an operator, and the value that follows. */
 type Condition = readonly [left: string, value: SqlValue];
 
+/** Sequence numbers, both included. */
+interface SeqRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+const ALL_ENTRIES: SeqRange = { first: 0, last: Number.MAX_SAFE_INTEGER };
+
 /** Which entries to read, and along which index. */
 export interface LedgerWalk {
   /** The table that is walked by `seq`. */
   readonly table: "ledger" | "ledger_top_ups";
   readonly isNewestFirst: boolean;
+  /** The entries between two sequence numbers, both included. */
+  readonly range: SeqRange;
   /** Conditions that an index bounds. */
   readonly bounds: readonly Condition[];
   /** Conditions that each walked entry is checked for. */
@@ -78,43 +88,42 @@ export async function ledgerWalk(
   const isAmongTopUps = kind === "top_up" && requestId === undefined &&
     known.missingSeq === 0;
   if (kind !== undefined && !isAmongTopUps) filters.push(["kind =", kind]);
-  if (requestId === undefined) {
-    bounds.push(...await seqBounds(context, query, known));
-  }
   return {
     table: isAmongTopUps ? "ledger_top_ups" : "ledger",
     isNewestFirst: query.newestFirst === true,
+    range: requestId === undefined
+      ? await rangeOfDays(context, query, known)
+      : ALL_ENTRIES,
     bounds,
     filters,
   };
 }
 
-/** Bounds of `seq` for the query's days, as far as the roll-ups have them. */
-async function seqBounds(
+/** The entries of the query's days, as far as the roll-ups have them. */
+async function rangeOfDays(
   context: RepositoryContext,
   { fromMs, toMs }: LedgerQuery,
   { fromDay, missingSeq }: Coverage,
-): Promise<readonly Condition[]> {
-  const found: Condition[] = [];
+): Promise<SeqRange> {
+  let { first, last } = ALL_ENTRIES;
   const seq = async (text: string, day: number): Promise<number> => {
     const [row] = await orUnavailable(() => context.store.report(text, [day]));
     return row === undefined ? 0 : intOf(row, "seq");
   };
   if (fromMs !== undefined && Math.floor(fromMs / DAY_MS) >= fromDay) {
-    const first = await seq(
+    first = await seq(
       `SELECT COALESCE(MIN(first_seq), ${Number.MAX_SAFE_INTEGER}) AS seq FROM ledger_days WHERE day >= $1`,
       Math.floor(fromMs / DAY_MS),
     );
-    found.push(["seq >=", first]);
   }
   if (toMs !== undefined && Math.floor(toMs / DAY_MS) >= fromDay) {
-    const last = await seq(
+    const lastOfDays = await seq(
       "SELECT COALESCE(MAX(last_seq), 0) AS seq FROM ledger_days WHERE day <= $1",
       Math.floor(toMs / DAY_MS),
     );
-    found.push(["seq <=", Math.max(last, missingSeq)]);
+    last = Math.max(lastOfDays, missingSeq);
   }
-  return found;
+  return { first, last };
 }
 
 /**
@@ -183,22 +192,23 @@ function slice(
   );
 }
 
+/**
+ * One lower and one upper bound of `seq`: of two, SQLite uses either one for the index and checks
+ * the other for each entry.
+ */
 function conditions(
-  { isNewestFirst, bounds }: LedgerWalk,
+  { isNewestFirst, range, bounds }: LedgerWalk,
   last: number | undefined,
   end: number | undefined,
 ): { readonly where: string; readonly values: SqlValue[] } {
   const values: SqlValue[] = [];
   const put = (value: SqlValue): string => `$${values.push(value)}`;
   const all = bounds.map(([left, value]) => `${left} ${put(value)}`);
-  all.push(
-    isNewestFirst
-      ? `seq < ${put(last ?? Number.MAX_SAFE_INTEGER)}`
-      : `seq > ${put(last ?? 0)}`,
-  );
-  if (end !== undefined) {
-    all.push(`seq ${isNewestFirst ? ">=" : "<="} ${put(end)}`);
-  }
+  const [from, to] = isNewestFirst
+    ? [end, last === undefined ? undefined : last - 1]
+    : [last === undefined ? undefined : last + 1, end];
+  all.push(`seq >= ${put(Math.max(range.first, from ?? range.first))}`);
+  all.push(`seq <= ${put(Math.min(range.last, to ?? range.last))}`);
   return { where: `WHERE ${all.join(" AND ")}`, values };
 }
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { csvCell } from "../../gateway/accounts/repositories/ledger_report.ts";
+import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
-import { nextTurn } from "../../gateway/accounts/next_turn.ts";
 import type {
   ListPage,
   PageRequest,
@@ -69,16 +69,9 @@ export async function* pagesOf<T>(
   read: (page: PageRequest) => Promise<ListPage<T>>,
   row: (item: T) => JsonObject,
 ): AsyncGenerator<readonly JsonObject[], void, void> {
-  let after: string | undefined;
-  do {
-    const page: ListPage<T> = await read({
-      limit: PAGE_LENGTH,
-      ...(after === undefined ? {} : { after }),
-    });
-    yield page.data.map(row);
-    after = page.next;
-    await nextTurn();
-  } while (after !== undefined);
+  for await (const items of allPages(read, { limit: PAGE_LENGTH })) {
+    yield items.map(row);
+  }
 }
 
 const PAGE_LENGTH = 1000;

@@ -15,7 +15,7 @@ import {
   difference,
   firstChangeId,
 } from "../changes/change.ts";
-import { nextTurn } from "../next_turn.ts";
+import { allPages } from "./all_pages.ts";
 import { recordFrom } from "../store/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 import {
@@ -98,19 +98,11 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
   };
   return {
     list: (query = {}) => list(query),
-    async *all(query) {
-      for (let after = query.after;;) {
-        const page = await list({
-          ...query,
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
-        if (page.data.length > 0) yield page.data;
-        if (page.next === undefined) return;
-        after = page.next;
-        await nextTurn();
-      }
-    },
+    all: (query) =>
+      allPages(
+        (page) => list({ ...query, ...page }),
+        query.after === undefined ? {} : { after: query.after },
+      ),
     signInRefused: ({ key, door, credential, hint }) =>
       writeChange(context, () =>
         Promise.resolve({

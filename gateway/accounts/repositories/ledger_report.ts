@@ -6,8 +6,8 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
+import { allPages } from "./all_pages.ts";
 import { type LedgerQuery, ledgerWalk, walkLedger } from "./ledger_walk.ts";
-import { nextTurn } from "../next_turn.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   type ListPage,
@@ -48,23 +48,16 @@ function cursor(after: string | undefined): number | undefined {
   return Number(after);
 }
 
-/** All matching entries, page by page, so that at most one page is in memory. */
-export async function* allEntries(
+/** All matching entries, page by page. */
+export function allEntries(
   context: RepositoryContext,
   query: LedgerQuery,
 ): AsyncGenerator<readonly LedgerEntry[], void, void> {
-  let after = query.after;
-  for (;;) {
-    const page = await listLedger(context, {
-      ...query,
-      limit: 500,
-      ...(after === undefined ? {} : { after }),
-    });
-    if (page.data.length > 0) yield page.data;
-    if (page.next === undefined) return;
-    after = page.next;
-    await nextTurn();
-  }
+  const { after } = query;
+  return allPages(
+    (page) => listLedger(context, { ...query, ...page }),
+    after === undefined ? {} : { after },
+  );
 }
 
 /** An entry as JSON; unknown values are null. */

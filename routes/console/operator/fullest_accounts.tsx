@@ -11,9 +11,10 @@ import { minuteLimits } from "../../../gateway/accounts/ledger/limit_use.ts";
 import type { CredentialState } from "../../../gateway/accounts/repositories/credential_state.ts";
 import type { LivePicture } from "../../../gateway/live/live_picture.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { DataTable, Foreign } from "../data_table.tsx";
+import { DataTable } from "../data_table.tsx";
 import { countText } from "../money.tsx";
 import { Meter } from "../plot.tsx";
+import { AccountLink } from "./account_link.tsx";
 
 interface Filled {
   readonly used: number;
@@ -105,15 +106,7 @@ export function FullestAccounts(
         columns={[
           {
             name: "Account",
-            cell: ({ accountId }) => (
-              <a
-                href={`/console/operator/accounts/${
-                  encodeURIComponent(accountId)
-                }`}
-              >
-                <Foreign text={accountId} />
-              </a>
-            ),
+            cell: ({ accountId }) => <AccountLink accountId={accountId} />,
           },
           column("Requests a minute", ({ requests }) => requests),
           column("Tokens a minute", ({ tokens }) => tokens),

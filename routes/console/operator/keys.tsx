@@ -19,6 +19,7 @@ import { Distance, Moment } from "../moment.tsx";
 import { operationInput } from "../operation_input.ts";
 import { runAdminOperation } from "../operations.ts";
 import { seeOther } from "../see_other.ts";
+import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";
 
@@ -122,15 +123,7 @@ async function listPage(
             columns={[
               {
                 name: "Account",
-                cell: ({ accountId }) => (
-                  <a
-                    href={`/console/operator/accounts/${
-                      encodeURIComponent(accountId)
-                    }`}
-                  >
-                    <Foreign text={accountId} />
-                  </a>
-                ),
+                cell: ({ accountId }) => <AccountLink accountId={accountId} />,
               },
               { name: "Name", cell: ({ name }) => <Foreign text={name} /> },
               { name: "Key", cell: ({ hint }) => <code>{hint}</code> },

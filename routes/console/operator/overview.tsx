@@ -11,13 +11,14 @@ import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { AuditNote } from "../audit_note.tsx";
-import { DataTable, Foreign } from "../data_table.tsx";
+import { DataTable } from "../data_table.tsx";
 import { page } from "../layout.tsx";
 import { callsLink, usageLink } from "../figure_links.ts";
 import { countText, decimalsOf, Money } from "../money.tsx";
 import { seeOther } from "../see_other.ts";
 import { dayPlot } from "../day_plot.tsx";
 import { FullestAccounts, fullestAccounts } from "./fullest_accounts.tsx";
+import { AccountLink } from "./account_link.tsx";
 
 /** What an operator sees first. */
 export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
@@ -152,13 +153,7 @@ async function overviewPage(
               {
                 name: "Account",
                 cell: ({ accountId = "" }) => (
-                  <a
-                    href={`/console/operator/accounts/${
-                      encodeURIComponent(accountId)
-                    }`}
-                  >
-                    <Foreign text={accountId} />
-                  </a>
+                  <AccountLink accountId={accountId} />
                 ),
               },
               {

@@ -1,6 +1,6 @@
 /**
  * Parses JSON without rounding numbers: an id of twenty digits in a call's arguments is the
- * client's data, and a double would round it. Such numbers become objects that `JSON.stringify`
+ * client's data, and a double would round it; `1e400` would become null. Such numbers become objects that `JSON.stringify`
  * writes back digit by digit (ECMAScript's `JSON.rawJSON`).
  *
  * @module
@@ -20,22 +20,29 @@ const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
  */
 const SIXTEEN_DIGITS = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
 
+/** A number that may exceed a double's range, at the start of a JSON value. */
+const LARGE_EXPONENT = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
+
+/** The end of such a number: cheaper to search for, and rare. */
+const THREE_DIGIT_EXPONENT = /\d[eE]\+?\d\d\d/;
+
 /**
- * Like `parseJson`, but integers beyond a double's precision keep their text when they are written
- * again.
+ * Like `parseJson`, but integers beyond a double's precision and numbers beyond its range keep
+ * their text when they are written again.
  */
 export function exactJson(text: string): unknown {
-  if (!SIXTEEN_DIGITS.test(text) || !LONG_NUMBER.test(text)) {
-    return parseJson(text);
-  }
+  const mayBeLong = SIXTEEN_DIGITS.test(text) && LONG_NUMBER.test(text);
+  const mayBeLarge = !mayBeLong && THREE_DIGIT_EXPONENT.test(text) &&
+    LARGE_EXPONENT.test(text);
+  if (!mayBeLong && !mayBeLarge) return parseJson(text);
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const kept = (...[, value, context]: unknown[]): unknown => {
     const source = isObject(context) ? context["source"] : undefined;
-    return Number.isInteger(value) && !Number.isSafeInteger(value) &&
-        typeof source === "string"
-      ? rawJson(source)
-      : value;
+    const isInexact = typeof value === "number" &&
+      !Number.isSafeInteger(value) &&
+      (Number.isInteger(value) || !Number.isFinite(value));
+    return isInexact && typeof source === "string" ? rawJson(source) : value;
   };
   try {
     return JSON.parse(text, kept);

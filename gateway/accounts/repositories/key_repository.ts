@@ -25,7 +25,7 @@ import {
   type ListPage,
   newId,
   notFound,
-  type PageRequest,
+  type OrderedPage,
   readRows,
   type RepositoryContext,
   writeOnce,
@@ -101,10 +101,8 @@ export interface KeyRepository {
    * @throws {ApiError} `not_found`
    */
   get(id: string): Promise<KeyRecord>;
-  /** Lists the keys of one account, or all, oldest first. */
-  list(
-    page?: PageRequest & { readonly accountId?: string },
-  ): Promise<ListPage<KeyRecord>>;
+  /** Lists the keys of one account, or all. */
+  list(page?: OrderedPage): Promise<ListPage<KeyRecord>>;
 }
 
 /** Creates the repository. */

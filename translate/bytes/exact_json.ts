@@ -1,6 +1,6 @@
 /**
  * Parses JSON without rounding numbers: an id of twenty digits in a call's arguments is the
- * client's data, and a double would round it. Such numbers become objects that `JSON.stringify`
+ * client's data, and a double would round it; `1e400` would become null. Such numbers become objects that `JSON.stringify`
  * writes back digit by digit (ECMAScript's `JSON.rawJSON`).
  *
  * @module
@@ -16,20 +16,25 @@ import { isObject, MAX_LEVELS, nestsWithin, parseJson } from "./json.ts";
  */
 const LONG_NUMBER = /(?:^|[-:,[\s])\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
 
+/** A number that may exceed a double's range, at the start of a JSON value. */
+const LARGE_EXPONENT = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
+
 /**
- * Like `parseJson`, but integers beyond a double's precision keep their text when they are written
- * again.
+ * Like `parseJson`, but integers beyond a double's precision and numbers beyond its range keep
+ * their text when they are written again.
  */
 export function exactJson(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return parseJson(text);
+  if (!LONG_NUMBER.test(text) && !LARGE_EXPONENT.test(text)) {
+    return parseJson(text);
+  }
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const kept = (...[, value, context]: unknown[]): unknown => {
     const source = isObject(context) ? context["source"] : undefined;
-    return Number.isInteger(value) && !Number.isSafeInteger(value) &&
-        typeof source === "string"
-      ? rawJson(source)
-      : value;
+    const isInexact = typeof value === "number" &&
+      !Number.isSafeInteger(value) &&
+      (Number.isInteger(value) || !Number.isFinite(value));
+    return isInexact && typeof source === "string" ? rawJson(source) : value;
   };
   try {
     return JSON.parse(text, kept);

@@ -13,6 +13,7 @@ import type { Store } from "../gateway/accounts/store/store.ts";
 import { SQLITE } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
+import { measureSlices } from "./books_slices.ts";
 
 const ROWS = 10_000_000;
 const ROWS_PER_WRITE = 250_000;
@@ -36,7 +37,8 @@ const TIME_TEXT = Array.from(
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print, record }, [count]) {
+  async run(context, [count]) {
+    const { print, record } = context;
     const rows = count === undefined ? ROWS : Number(count);
     await using database = await SQLITE.createDatabase();
     const store = await database.open();
@@ -74,6 +76,7 @@ export const books: Bench = {
         from: day(60),
         to: day(30),
       }, print);
+      await measureSlices(store, LAST_MS, context);
     } finally {
       await store.close();
     }

@@ -18,6 +18,7 @@ import {
 } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
+import { measureSlices } from "./books_slices.ts";
 
 const ROWS = 10_000_000;
 const ROWS_PER_WRITE = 250_000;
@@ -41,7 +42,8 @@ const TIME_TEXT = Array.from(
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print, record }, flags) {
+  async run(context, flags) {
+    const { print, record } = context;
     const count = flags.find((flag) => !flag.startsWith("--"));
     const rows = count === undefined ? ROWS : Number(count);
     await using database = await openDatabase(flags);
@@ -84,6 +86,7 @@ export const books: Bench = {
         from: day(60),
         to: day(30),
       }, { print, ...(record === undefined ? {} : { record }) });
+      await measureSlices(store, LAST_MS, context);
     } finally {
       await store.close();
     }

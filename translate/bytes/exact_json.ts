@@ -1,7 +1,7 @@
 /**
  * Parses JSON without rounding numbers: an id of twenty digits in a call's arguments is the
- * client's data, and a double would round it; `1e400` would become null. Such numbers become objects that `JSON.stringify`
- * writes back digit by digit (ECMAScript's `JSON.rawJSON`).
+ * client's data, and a double would round it; `1e400` would become null. Such numbers become
+ * objects that `JSON.stringify` writes back digit by digit (ECMAScript's `JSON.rawJSON`).
  *
  * @module
  */
@@ -19,14 +19,17 @@ const LONG_NUMBER = /(?:^|[-:,[\s])\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
 /** A number that may exceed a double's range, at the start of a JSON value. */
 const LARGE_EXPONENT = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
 
+/** The end of such a number: cheaper to search for, and rare. */
+const THREE_DIGIT_EXPONENT = /\d[eE]\+?\d\d\d/;
+
 /**
  * Like `parseJson`, but integers beyond a double's precision and numbers beyond its range keep
  * their text when they are written again.
  */
 export function exactJson(text: string): unknown {
-  if (!LONG_NUMBER.test(text) && !LARGE_EXPONENT.test(text)) {
-    return parseJson(text);
-  }
+  const isExact = !LONG_NUMBER.test(text) &&
+    !(THREE_DIGIT_EXPONENT.test(text) && LARGE_EXPONENT.test(text));
+  if (isExact) return parseJson(text);
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const kept = (...[, value, context]: unknown[]): unknown => {

@@ -7,7 +7,11 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import type { LedgerEntry } from "../../gateway/accounts/records.ts";
-import { exportLedger } from "../../gateway/admin/ledger.ts";
+import {
+  exportLedger,
+  LEDGER_FILTERS,
+  ledgerFilters,
+} from "../../gateway/admin/ledger.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
@@ -15,6 +19,7 @@ import { AccountAuditNote, AuditNote } from "./audit_note.tsx";
 import { csvReply } from "./csv.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { DayInput } from "./day_input.tsx";
+import { filterFields } from "./filter_fields.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
@@ -62,17 +67,6 @@ async function ledgerPage(
   });
 }
 
-/** Query fields of the page and of the export. */
-const LEDGER_FILTERS = [
-  "kind",
-  "key",
-  "model",
-  "user",
-  "from",
-  "to",
-  "request_id",
-] as const;
-
 /** The page of ledger lines; `balanceMicroUsd` is the balance after the newest one. */
 export async function ledgerView(
   context: RouteContext,
@@ -85,10 +79,8 @@ export async function ledgerView(
   },
 ): Promise<HttpReply> {
   const { query, gateway } = context;
-  const value = (name: string): string => query.get(name) ?? "";
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
   const kind = value("kind");
-  const fromMs = Date.parse(value("from"));
-  const toMs = Date.parse(value("to"));
   const after = query.get("after");
   const account = value("account");
   const scanLimit = SCAN_LIMIT[
@@ -98,15 +90,8 @@ export async function ledgerView(
     newestFirst: true,
     limit: PAGE_LENGTH,
     scanLimit,
-    ...(account === "" ? {} : { accountId: account }),
+    ...ledgerFilters(filterFields(query, LEDGER_FILTERS)),
     ...fixed,
-    ...(kind === "charge" || kind === "top_up" ? { kind } : {}),
-    ...(value("key") === "" ? {} : { keyId: value("key") }),
-    ...(value("model") === "" ? {} : { model: value("model") }),
-    ...(value("user") === "" ? {} : { user: value("user") }),
-    ...(value("request_id") === "" ? {} : { requestId: value("request_id") }),
-    ...(Number.isNaN(fromMs) ? {} : { fromMs }),
-    ...(Number.isNaN(toMs) ? {} : { toMs: toMs + 24 * 60 * 60 * 1000 }),
     ...(after === null ? {} : { after }),
   });
   const search = new URLSearchParams(query);
@@ -301,17 +286,7 @@ export function ledgerCsv(
   query: URLSearchParams,
   fixed: Readonly<Record<string, string>>,
 ): Promise<HttpReply> {
-  const filters: Record<string, string> = {};
-  for (const name of ["account", ...LEDGER_FILTERS]) {
-    const value = query.get(name) ?? "";
-    if (value !== "") filters[name] = value;
-  }
-  const { to } = filters;
-  if (to !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(to)) {
-    // The page's last day is part of it.
-    filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
-      .toISOString();
-  }
+  const filters = filterFields(query, LEDGER_FILTERS);
   const format = query.get("format") === "focus" ? "focus" : "csv";
   return csvReply(
     format === "focus" ? "ledger-focus" : "ledger",

@@ -103,6 +103,7 @@ export function UsageTable(
         columns={[
           {
             name: heading[by],
+            wraps: by !== "day",
             cell: (line) =>
               linked(line, (of) => usageLink(base, of, next), textOf(line)),
             sum: "Sum",

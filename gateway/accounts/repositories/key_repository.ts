@@ -25,7 +25,7 @@ import {
   type ListPage,
   newId,
   notFound,
-  type PageRequest,
+  type OrderedPage,
   readRows,
   type RepositoryContext,
   writeOnce,
@@ -106,10 +106,8 @@ export interface KeyRepository {
     ids: readonly string[],
     scope?: { readonly accountId?: string },
   ): Promise<ReadonlyMap<string, string>>;
-  /** Lists the keys of one account, or all, oldest first. */
-  list(
-    page?: PageRequest & { readonly accountId?: string },
-  ): Promise<ListPage<KeyRecord>>;
+  /** Lists the keys of one account, or all. */
+  list(page?: OrderedPage): Promise<ListPage<KeyRecord>>;
 }
 
 /** Creates the repository. */

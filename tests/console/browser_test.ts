@@ -94,6 +94,7 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/try",
   "/console/ledger",
   "/console/access",
+  "/console/changes",
   "/console/nothing",
 ];
 const OPERATOR_PAGES: readonly string[] = [

@@ -27,11 +27,12 @@ import { ownLiveScope } from "../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { DayInput } from "./day_input.tsx";
 import { filterFields } from "./filter_fields.ts";
-import { keyNames } from "./day_plot.tsx";
+import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { liveEvents, LiveSection, lookOf } from "./live_view.tsx";
-import { Money } from "./money.tsx";
+import { countText, Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
+import { SearchOn } from "./search_on.tsx";
 import { seeOther } from "./see_other.ts";
 
 /** The list, the search, and one call. */
@@ -96,6 +97,8 @@ const ENDINGS: readonly string[] = [
   UNSERVED,
 ];
 const PAGE_LENGTH = 50;
+/** More would take longer than a page may; the index of an account or key is slower to walk. */
+const SCAN_LIMIT = { all: 500_000, account: 50_000 };
 
 /** Leads from the search to the call. */
 export function findCall({ query }: RouteContext, base: string): HttpReply {
@@ -115,10 +118,19 @@ export async function callsPage(
   const { query, gateway } = context;
   const { admin } = gateway;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const { data, next } = await admin.calls.list({
+  const filters = {
     ...callQuery(filterFields(query, CALL_FILTERS)),
     ...scope,
+  };
+  const scanLimit = SCAN_LIMIT[
+    filters.accountId === undefined && filters.keyId === undefined
+      ? "all"
+      : "account"
+  ];
+  const { data, next } = await admin.calls.list({
+    ...filters,
     limit: PAGE_LENGTH,
+    scanLimit,
     ...(value("after") === "" ? {} : { after: value("after") }),
   });
   const search = new URLSearchParams(query);
@@ -184,21 +196,32 @@ export async function callsPage(
         />
       )}
       <section class="card">
-        {data.length === 0 ? <NoCalls query={query} base={base} /> : (
+        {data.length === 0 && next === undefined
+          ? <NoCalls query={query} base={base} />
+          : null}
+        {data.length === 0 ? null : (
           <DataTable
             name="Calls"
             rows={data}
             columns={callColumns(
-              await keyNames(admin, scope),
+              await keyNames(
+                admin,
+                scope,
+                data.map(({ record }) => record.keyId),
+              ),
               base,
               scope.accountId === undefined,
             )}
           />
         )}
         {next === undefined ? null : (
-          <p>
-            <a href={`${base}/calls?${search}`}>Older calls</a>
-          </p>
+          <SearchOn
+            href={`${base}/calls?${search}`}
+            isFull={data.length === PAGE_LENGTH}
+            searched={`${countText(scanLimit)} calls`}
+            place={<Moment atMs={callTimeMs(next)} />}
+            older="Older calls"
+          />
         )}
       </section>
     </>,

@@ -21,8 +21,9 @@ import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { DayInput } from "./day_input.tsx";
 import { filterFields } from "./filter_fields.ts";
 import { page } from "./layout.tsx";
-import { Money } from "./money.tsx";
+import { countText, Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
+import { SearchOn } from "./search_on.tsx";
 
 /** The account's lines, and all of them as a file. */
 export const LEDGER_PAGES: readonly AccountPageRoute[] = [
@@ -46,6 +47,8 @@ export const LEDGER_PAGES: readonly AccountPageRoute[] = [
 ];
 
 const PAGE_LENGTH = 100;
+/** More would take longer than a page may; the index of an account is slower to walk. */
+const SCAN_LIMIT = { all: 250_000, account: 50_000 };
 
 async function ledgerPage(
   context: RouteContext,
@@ -80,9 +83,13 @@ export async function ledgerView(
   const kind = value("kind");
   const after = query.get("after");
   const account = value("account");
+  const scanLimit = SCAN_LIMIT[
+    account === "" && fixed.accountId === undefined ? "all" : "account"
+  ];
   const { data, next } = await gateway.admin.ledger({
     newestFirst: true,
     limit: PAGE_LENGTH,
+    scanLimit,
     ...ledgerFilters(filterFields(query, LEDGER_FILTERS)),
     ...fixed,
     ...(after === null ? {} : { after }),
@@ -157,7 +164,10 @@ export async function ledgerView(
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
-        {data.length === 0 ? <p>No lines match.</p> : (
+        {data.length === 0 && next === undefined
+          ? <p>No lines match.</p>
+          : null}
+        {data.length === 0 ? null : (
           <DataTable
             name="Ledger"
             rows={data}
@@ -169,15 +179,15 @@ export async function ledgerView(
           />
         )}
         {next === undefined ? null : (
-          <p>
-            <a
-              href={`${base}/ledger?${search}${
-                search.size === 0 ? "" : "&"
-              }after=${encodeURIComponent(next)}`}
-            >
-              Older lines
-            </a>
-          </p>
+          <SearchOn
+            href={`${base}/ledger?${search}${
+              search.size === 0 ? "" : "&"
+            }after=${encodeURIComponent(next)}`}
+            isFull={data.length === PAGE_LENGTH}
+            searched={`${countText(scanLimit)} lines`}
+            place={`line #${next}`}
+            older="Older lines"
+          />
         )}
       </section>
     </>,

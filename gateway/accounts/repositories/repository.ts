@@ -218,6 +218,15 @@ export interface PageRequest {
   readonly limit?: number;
 }
 
+/** A page of a list whose filters no index has, so that records are walked past. */
+export interface SearchRequest extends PageRequest {
+  /**
+   * Most records to walk past; absent: as many as it takes. A page that ends there may have fewer
+   * items than its limit, and has a cursor to search on from.
+   */
+  readonly scanLimit?: number;
+}
+
 export interface ListPage<T> {
   /** Items of the page. */
   readonly data: readonly T[];

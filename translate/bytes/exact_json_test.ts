@@ -7,6 +7,23 @@ Deno.test("exactJson() keeps the digits of long integers", async (t) => {
     '{"id":12345678901234567890}',
     '{"a":[1,-9007199254740993,{"b":9007199254740993}]}',
     '{"safe":9007199254740991,"text":"12345678901234567890"}',
+    `{"longest":${"9".repeat(400)}}`,
+    "12345678901234567890",
+    "-12345678901234567890",
+  ];
+  for (const text of texts) {
+    await t.step(text, () => {
+      assert.equal(JSON.stringify(exactJson(text)), text);
+    });
+  }
+});
+
+Deno.test("exactJson() keeps numbers beyond the range of a double", async (t) => {
+  const texts = [
+    "1e400",
+    "[-1.5E+999,1]",
+    '{"a":{"b":1e400},"id":12345678901234567890}',
+    '{"hash":"1e400","small":1}',
   ];
   for (const text of texts) {
     await t.step(text, () => {

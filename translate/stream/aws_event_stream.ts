@@ -5,6 +5,7 @@
  * @module
  */
 import { encodeText, joinPieces } from "../bytes/buffers.ts";
+import { upstreamJson } from "../bytes/exact_json.ts";
 import { isObject, parseJson } from "../bytes/json.ts";
 import type { UpstreamDialect } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
@@ -152,7 +153,7 @@ function withoutMetrics(json: Uint8Array): Uint8Array {
   const event = parsed(json);
   if (!isObject(event) || event[METRICS] === undefined) return json;
   const { [METRICS]: _metrics, ...rest } = event;
-  return encodeText(JSON.stringify(rest));
+  return encodeText(upstreamJson(rest));
 }
 
 function sseFrame(

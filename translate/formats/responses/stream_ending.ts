@@ -13,6 +13,8 @@ import {
   isObject,
   type JsonDraft,
   type JsonObject,
+  MAX_LEVELS,
+  nestsWithin,
   objectOr,
   stringIn,
 } from "../../bytes/json.ts";
@@ -104,6 +106,13 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   const noteItem = (type: string, data: JsonObject): void => {
     const item = data["item"];
     if (!isObject(item)) return;
+    // The item may have to be written again.
+    if (!nestsWithin(item, MAX_LEVELS)) {
+      throw new ApiError(
+        "upstream",
+        "could not read the upstream's reply: its JSON nests too deep",
+      );
+    }
     if (type === "response.output_item.added") {
       open = { item, text: new TextBuffer() };
     } else if (type === "response.output_item.done") {

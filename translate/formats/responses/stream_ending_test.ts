@@ -343,3 +343,28 @@ Deno.test("a request that passes through contains no id that is longer than the 
   const asked = { model: "m", input: [item(longest), item(`${longest}m`)] };
   assert.deepEqual(JSON.parse(passed(asked)).input, [item(longest), bare]);
 });
+
+Deno.test("streamEnding() ends with an error where an item nests too deep to be written again", async (t) => {
+  // Numeric keys make V8 write recursively.
+  const deep = `${'{"5":'.repeat(9_000)}1${"}".repeat(9_000)}`;
+  const item = `{"id":"x_1","type":"future_call","input":${deep}}`;
+  const added =
+    `data: {"type":"response.output_item.added","output_index":0,"item":${item}}\n\n`;
+  const rows = {
+    "cut behind its first frame": added,
+    "complete, with an empty output at the end": added +
+      `data: {"type":"response.output_item.done","output_index":0,"item":${item}}\n\n` +
+      `data: {"type":"response.completed","response":{"status":"completed","output":[]}}\n\n`,
+  };
+  for (const [name, frames] of Object.entries(rows)) {
+    await t.step(name, () => {
+      const relay = relayOf();
+      const sent = DECODER.decode(relay.push(ENCODER.encode(frames))) +
+        DECODER.decode(relay.end());
+      assert.equal(relay.progress().error?.kind, "upstream");
+      assert.match(sent, /^event: error\n/m);
+      assert.match(sent, /^event: response\.failed\n/m);
+      assert.doesNotMatch(sent, /response\.completed/);
+    });
+  }
+});

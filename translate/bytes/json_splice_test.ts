@@ -136,5 +136,6 @@ Deno.test("topLevelOf() finds the same fields with the text and without it", () 
         assert.deepEqual(topLevelOf(bytes, text), topLevelOf(bytes));
       },
     ),
+    { numRuns: 30 },
   );
 });

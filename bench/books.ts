@@ -1,6 +1,7 @@
 /**
  * The books at ten million ledger entries: how long each report takes, and for how long it blocks
- * the event loop. `deno task bench books ROWS` makes another number of entries.
+ * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
+ * keeps them in a file, which later runs of the same day use again.
  *
  * @module
  */
@@ -10,7 +11,11 @@ import {
   createAdmin,
 } from "../gateway/accounts/repositories/admin.ts";
 import type { Store } from "../gateway/accounts/store/store.ts";
-import { SQLITE } from "../gateway/accounts/testing/stores.ts";
+import { openStore } from "../gateway/accounts/store/open_store.ts";
+import {
+  SQLITE,
+  type TestDatabase,
+} from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
 
@@ -36,13 +41,17 @@ const TIME_TEXT = Array.from(
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print, record }, [count]) {
+  async run({ print, record }, flags) {
+    const count = flags.find((flag) => !flag.startsWith("--"));
     const rows = count === undefined ? ROWS : Number(count);
-    await using database = await SQLITE.createDatabase();
+    await using database = await openDatabase(flags);
     const store = await database.open();
     try {
-      await fill(store, rows, print);
-      await rollUp(store, print);
+      if (await isFilled(store)) print("the store is used as it is");
+      else {
+        await fill(store, rows, print);
+        await rollUp(store, print);
+      }
       const admin = createAdmin({
         store,
         now: () => LAST_MS,
@@ -71,14 +80,35 @@ export const books: Bench = {
         accountId: "account_7",
         keyId: "key_7",
         callId: entry?.requestId ?? "",
+        first: day(DAYS),
         from: day(60),
         to: day(30),
-      }, print);
+      }, { print, ...(record === undefined ? {} : { record }) });
     } finally {
       await store.close();
     }
   },
 };
+
+const STORE_FLAG = "--store=";
+
+/** The kept file of `--store`, or a new one that is removed at the end. */
+function openDatabase(flags: readonly string[]): Promise<TestDatabase> {
+  const file = flags.findLast((flag) => flag.startsWith(STORE_FLAG))
+    ?.slice(STORE_FLAG.length);
+  if (file === undefined) return SQLITE.createDatabase();
+  const url = `sqlite:${file}`;
+  return Promise.resolve({
+    url,
+    open: (options) => openStore(url, options),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
+}
+
+async function isFilled(store: Store): Promise<boolean> {
+  const rows = await store.read("SELECT seq FROM ledger LIMIT 1");
+  return rows.length > 0;
+}
 
 const day = (number: number): string =>
   new Date(LAST_MS - number * DAY_MS).toISOString().slice(0, 10);
@@ -144,9 +174,14 @@ async function fill(
   await store.write(async (sql) => {
     await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
     await sql.all(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
        INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms)
        SELECT 'account_' || i, '', 'active', 'postpaid', 'p', 0 FROM n`,
+    );
+    await sql.all(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 203)
+       INSERT INTO keys (id, account_id, name, hash, hint, created_at_ms)
+       SELECT 'key_' || i, 'account_' || (i % 51), 'key ' || i, 'hash_' || i, 'sk-…' || i, 0 FROM n`,
     );
   });
   for (let from = 0; from < rows; from += ROWS_PER_WRITE) {

@@ -1,8 +1,9 @@
 /**
  * `deno task bench cores`: processor time and throughput of several gateway processes on one store,
  * compared with one process, and with as many that have a store each. The load generator spreads
- * its connections over the processes. A process with fewer calls at once has smaller batches and
- * sleeps more often, whatever its store: that part shows in the rows of stores apart.
+ * its connections over the processes: as many in all as one process has, or as many each. A process
+ * with fewer calls at once has smaller batches and sleeps more often, whatever its store: that part
+ * shows in the rows of stores apart, and is absent where each has as many.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import { openCpuClock } from "./cpu_time.ts";
 import { MAX_CORES_RATIO } from "./goals.ts";
 import { type Instruments, jobFor, runJob } from "./measure.ts";
 import { OptionsError, parseOptions } from "./options.ts";
-import { EXCHANGE_KINDS, type Scenario, scenarioOf } from "./scenarios.ts";
+import { EXCHANGE_KINDS, type ExchangeKind, scenarioOf } from "./scenarios.ts";
 import { median, type Spread, spreadOf } from "./statistics.ts";
 import { type Goal, goal } from "./summary.ts";
 import { figure, tableLines } from "./table.ts";
@@ -30,6 +31,8 @@ export interface CoresRow {
   readonly processes: number;
   /** True: each process has a store of its own. */
   readonly apart: boolean;
+  /** Connections to all processes together. */
+  readonly connections: number;
   /** Requests per second of real time, median over the rounds. */
   readonly perSecond: number;
   /** Microseconds of processor time of all processes per request. */
@@ -44,8 +47,11 @@ export interface CoresRow {
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 const KINDS: readonly string[] = ["whole-small", "stream-unpaced"];
-/** The same for every number of processes. */
+/** Connections to one process. */
 const CONNECTIONS = 64;
+/** Whether several processes share that number, or have it each. */
+const LOADS = ["shared", "each"] as const;
+type Load = typeof LOADS[number];
 const STANDARD_PROCESSES: readonly number[] = [1, 2, 4];
 
 /** The store of an arrangement: a file of its own, or an empty Postgres schema. */
@@ -63,8 +69,9 @@ interface Arrangement {
 }
 
 /**
- * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes. Returns the exit code: 1
- * when a reply is wrong, 2 for an invalid flag.
+ * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes, and `--load=shared` or
+ * `--load=each` chooses one load of the two. Returns the exit code: 1 when a reply is wrong, 2 for
+ * an invalid flag.
  */
 export async function runCores(
   flags: readonly string[],
@@ -72,7 +79,8 @@ export async function runCores(
 ): Promise<number> {
   const { print, record } = context;
   try {
-    const { counts, rest } = processesOf(flags);
+    const { counts, rest: others } = processesOf(flags);
+    const { loads, rest } = loadsOf(others);
     const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
       parseOptions(rest);
     await using stack = new AsyncDisposableStack();
@@ -99,7 +107,8 @@ export async function runCores(
           { clock, load },
           arrangements,
           store.name,
-          scenarioOf({ ...kind, connections: CONNECTIONS }, DIRECTION),
+          kind,
+          loads,
           { rounds, ms: ms * 2 },
         );
         for (const line of coresLines(rows)) print(line);
@@ -138,6 +147,19 @@ function processesOf(
     throw new OptionsError("--processes must be numbers such as 1,2,4");
   }
   return { counts, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
+}
+
+function loadsOf(
+  flags: readonly string[],
+): { readonly loads: readonly Load[]; readonly rest: readonly string[] } {
+  const prefix = "--load=";
+  const own = flags.findLast((flag) => flag.startsWith(prefix))
+    ?.slice(prefix.length);
+  const loads = LOADS.filter((load) => own === undefined || load === own);
+  if (loads.length === 0) {
+    throw new OptionsError("--load must be shared or each");
+  }
+  return { loads, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
 }
 
 function storesOf({ postgresUrl }: BenchContext): readonly StoreKind[] {
@@ -180,26 +202,36 @@ async function arrange(
   };
 }
 
-/** Measures the arrangements in turns. */
+/** Measures the arrangements in turns, with each load. */
 async function compare(
   { clock, load }: Instruments,
   arrangements: readonly Arrangement[],
   store: string,
-  scenario: Scenario,
+  kind: ExchangeKind,
+  loads: readonly Load[],
   { rounds, ms }: { readonly rounds: number; readonly ms: number },
 ): Promise<readonly CoresRow[]> {
-  const found = arrangements.map((arrangement) => ({
-    ...arrangement,
-    perSecond: [] as number[],
-    cpuMicros: [] as number[],
-    shares: [] as number[][],
-  }));
+  const found = arrangements.flatMap((arrangement) => {
+    const { length } = arrangement.pids;
+    // The loads of one process are the same.
+    return (length === 1 ? loads.slice(0, 1) : loads).map((load) => ({
+      ...arrangement,
+      connections: load === "each" ? CONNECTIONS * length : CONNECTIONS,
+      perSecond: [] as number[],
+      cpuMicros: [] as number[],
+      shares: [] as number[][],
+    }));
+  });
   // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     for (const one of found) {
       const before = one.pids.map((pid) => clock.microsOf(pid));
       const { requests, tookMs, faults, problems } = await runJob(load, {
-        ...jobFor(one.address, scenario, ms),
+        ...jobFor(
+          one.address,
+          scenarioOf({ ...kind, connections: one.connections }, DIRECTION),
+          ms,
+        ),
         others: one.others,
       });
       const used = one.pids.map((pid, at) =>
@@ -221,7 +253,7 @@ async function compare(
   }
   return coresRows(
     store,
-    scenario.kind.name,
+    kind.name,
     found.map(({ pids, ...one }) => ({ ...one, processes: pids.length })),
   );
 }
@@ -230,6 +262,7 @@ async function compare(
 export interface CoresRounds {
   readonly processes: number;
   readonly apart: boolean;
+  readonly connections: number;
   readonly perSecond: readonly number[];
   readonly cpuMicros: readonly number[];
   readonly shares: readonly (readonly number[])[];
@@ -244,7 +277,7 @@ export function coresRows(
   const single = measured.find(({ processes }) => processes === 1)?.cpuMicros;
   const atMost = MAX_CORES_RATIO[store];
   return measured.flatMap(
-    ({ processes, apart, ...one }): readonly CoresRow[] => {
+    ({ processes, apart, connections, ...one }): readonly CoresRow[] => {
       const cpuMicros = spreadOf(one.cpuMicros);
       if (cpuMicros === undefined) return [];
       const overOne = processes === 1 || single === undefined
@@ -257,6 +290,7 @@ export function coresRows(
         kind,
         processes,
         apart,
+        connections,
         perSecond: median(one.perSecond),
         cpuMicros,
         ...(overOne === undefined ? {} : { overOne }),
@@ -277,10 +311,11 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
   const [first] = rows;
   if (first === undefined) return [];
   return [
-    `${first.store}, ${first.kind}: ${CONNECTIONS} connections`,
+    `${first.store}, ${first.kind}: processes on one store, and apart`,
     ...tableLines([
       [
         "processes",
+        "connections",
         "requests/s",
         "CPU µs/request",
         "over one",
@@ -290,9 +325,18 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
         "share of each",
       ],
       ...rows.map((
-        { processes, apart, perSecond, cpuMicros, overOne, ...row },
+        {
+          processes,
+          apart,
+          connections,
+          perSecond,
+          cpuMicros,
+          overOne,
+          ...row
+        },
       ) => [
         `${processes}${apart ? " apart" : ""}`,
+        String(connections),
         perSecond.toFixed(0),
         figure(cpuMicros.median),
         overOne === undefined ? "" : figure(overOne.median),

@@ -5,18 +5,21 @@ Deno.test("coresRows() compares with one process in the same round", () => {
   const [one, two, apart] = coresRows("sqlite", "whole-small", [{
     processes: 1,
     apart: false,
+    connections: 64,
     perSecond: [900, 1000, 1100],
     cpuMicros: [100, 200, 400],
     shares: [[1], [1], [1]],
   }, {
     processes: 2,
     apart: false,
+    connections: 64,
     perSecond: [1500, 1600, 1700],
     cpuMicros: [150, 220, 440],
     shares: [[0.4, 0.6], [0.5, 0.5], [0.6, 0.4]],
   }, {
     processes: 2,
     apart: true,
+    connections: 128,
     perSecond: [1600],
     cpuMicros: [150],
     shares: [[0.5, 0.5]],
@@ -29,5 +32,5 @@ Deno.test("coresRows() compares with one process in the same round", () => {
   assert.equal(apart?.overOne?.median, 1.5);
   assert.equal(apart?.goal, undefined);
   const lines = coresLines([one, two].filter((row) => row !== undefined));
-  assert.match(lines[3] ?? "", /^2 +1600 +220 +1\.10 .* ok +50 % 50 %$/);
+  assert.match(lines[3] ?? "", /^2 +64 +1600 +220 +1\.10 .* ok +50 % 50 %$/);
 });

@@ -34,7 +34,7 @@ export interface Sample {
  * Work after the end of a reply, such as writing the ledger and the log, is part of the target's
  * cost.
  */
-const SETTLE_MS = 50;
+export const SETTLE_MS = 50;
 
 /** Measures one scenario for `ms` milliseconds; a paced scenario takes as long as its streams. */
 export async function measure(

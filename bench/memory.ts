@@ -48,14 +48,24 @@ export interface StartRow {
 const STREAMS = 1000;
 const OPENED_WITHIN_MS = 3_000;
 const FIRST_SAMPLE_MS = 2_000;
-const LATER_SECONDS = 8;
+/** Seconds between the two samples. */
+export const LATER_SECONDS = 8;
+
+/** Events of a stream that is still open at the last sample, a second apart. */
+function heldEvents(laterSeconds: number): number {
+  return (OPENED_WITHIN_MS + FIRST_SAMPLE_MS) / 1000 + laterSeconds + 5;
+}
+
+/** The least time in which memory is measured, in milliseconds. */
+export function leastMemoryMs(laterSeconds: number): number {
+  return OPENED_WITHIN_MS + heldEvents(laterSeconds) * 1000;
+}
 
 const HELD: ExchangeKind = {
   name: "memory",
   about: `${STREAMS} streams held open, one event a second`,
   unit: "event",
-  // Long enough that the first stream is still open at the last sample.
-  plan: { ...DEFAULT_PLAN, events: 18, perSecond: 1 },
+  plan: { ...DEFAULT_PLAN, perSecond: 1 },
   stream: true,
   promptBytes: 100,
   connections: STREAMS,
@@ -76,6 +86,7 @@ const DIRECTION = { caller: "messages", upstream: "messages" } as const;
  */
 export async function measureMemory(
   { name, site }: InstalledTarget,
+  laterSeconds: number = LATER_SECONDS,
 ): Promise<MemoryRow | undefined> {
   await using target = await site.start();
   const address = target.address(DIRECTION);
@@ -88,7 +99,7 @@ export async function measureMemory(
   await runJob(load, jobFor(address, scenarioOf(WARM_UP, DIRECTION), 1_000));
   await sleep(500);
   const idleBytes = residentBytes(target.pid);
-  await load.send(heldJob(address, target.lenient === true));
+  await load.send(heldJob(address, laterSeconds, target.lenient === true));
   const opened = await load.receive();
   if (!isOpen(opened)) {
     // The job ended before all streams were open; the message is its result.
@@ -98,7 +109,7 @@ export async function measureMemory(
   }
   await sleep(FIRST_SAMPLE_MS);
   const soonBytes = residentBytes(target.pid);
-  await sleep(LATER_SECONDS * 1000);
+  await sleep(laterSeconds * 1000);
   const laterBytes = residentBytes(target.pid);
   // The message's shape is defined in load_job.ts.
   const held = await load.receive() as LoadResult;
@@ -108,7 +119,7 @@ export async function measureMemory(
     idleBytes,
     perStreamBytes,
     perStreamLaterBytes: (laterBytes - idleBytes) / STREAMS,
-    laterSeconds: LATER_SECONDS,
+    laterSeconds,
     ...(isOwnGateway(name)
       ? { goals: [goal("per stream", perStreamBytes, MAX_STREAM_BYTES)] }
       : {}),
@@ -117,9 +128,18 @@ export async function measureMemory(
   };
 }
 
-function heldJob(address: Address, lenient: boolean): LoadJob {
+function heldJob(
+  address: Address,
+  laterSeconds: number,
+  lenient: boolean,
+): LoadJob {
+  const events = heldEvents(laterSeconds);
   return {
-    ...jobFor(address, scenarioOf(HELD, DIRECTION), 0),
+    ...jobFor(
+      address,
+      scenarioOf({ ...HELD, plan: { ...HELD.plan, events } }, DIRECTION),
+      0,
+    ),
     spreadMs: OPENED_WITHIN_MS,
     reportsOpen: true,
     lenient,

@@ -33,7 +33,8 @@ const growth: Bench = {
 };
 
 const cores: Bench = {
-  about: "several gateways on one store, compared with one; --processes=1,2,4",
+  about:
+    "several gateways on one store, compared with one; --processes=1,2,4 --load=shared",
   takesFlags: true,
   run: (context, flags) => runCores(flags, context),
 };

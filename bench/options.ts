@@ -4,6 +4,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
+import { LATER_SECONDS } from "./memory.ts";
 import { directionName, type Scenario, selectScenarios } from "./scenarios.ts";
 import type { SteadyOptions } from "./steady.ts";
 import type { OtherTarget } from "./targets/other.ts";
@@ -14,6 +15,8 @@ export interface PipelineOptions {
   readonly scenarios: readonly Scenario[];
   /** Whether to measure the memory of 1,000 open streams. */
   readonly memory: boolean;
+  /** Seconds between the two samples of that memory. */
+  readonly laterSeconds: number;
   /** Number of measured starts; 0 for none. */
   readonly starts: number;
   /** Number of rounds, not counting the warm-up. */
@@ -76,6 +79,7 @@ const PEERS: readonly string[] = ["nginx", "portkey"];
 /** Long enough for the JIT compiler to optimise the hot code. */
 const WARM_UP_MS = 1_000;
 const QUICK_WARM_UP_MS = 300;
+const QUICK_LATER_SECONDS = 2;
 const SECTIONS: readonly string[] = ["memory", "steady", "start"];
 
 /**
@@ -107,6 +111,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
           (kind.quickDirections?.includes(directionName(direction)) ?? true))
       ),
     memory: wants("memory"),
+    laterSeconds: quick ? QUICK_LATER_SECONDS : LATER_SECONDS,
     starts: wants("start") ? (quick ? 2 : 5) : 0,
     rounds,
     pacedRounds: Math.min(rounds, quick ? 1 : 3),

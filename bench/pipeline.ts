@@ -29,6 +29,7 @@ import {
   runRounds,
 } from "./rounds.ts";
 import { directionName } from "./scenarios.ts";
+import { shortestRunMs } from "./shortest_run.ts";
 import { measureSteady, type SteadyOptions, type SteadyRow } from "./steady.ts";
 import { summarise } from "./summary.ts";
 import { direct } from "./targets/direct.ts";
@@ -62,6 +63,8 @@ export async function runPipeline(
     for (const line of [error.message, "", ...OPTIONS_HELP]) print(line);
     return 2;
   }
+  const leastSeconds = Math.ceil(shortestRunMs(options) / 1000);
+  print(`at least ${leastSeconds} s, and what starts, peers and checks take`);
   const result = await run(options, print);
   for (const line of reportLines(result)) print(line);
   if (options.cpuProfile !== undefined) {
@@ -130,7 +133,9 @@ async function run(
   );
   if (options.memory) print("memory");
   const memory = options.memory
-    ? await Promise.all(fresh.map((entrant) => measureMemory(entrant)))
+    ? await Promise.all(
+      fresh.map((entrant) => measureMemory(entrant, options.laterSeconds)),
+    )
     : [];
   if (options.steady !== undefined) print("steady");
   const steady = options.steady === undefined

@@ -41,6 +41,15 @@ const PACED_PER_SECOND = 50;
 const NOT_TRANSLATED: readonly string[] = ["messages", "chat"];
 /** One pass-through and one translated direction that the peers support too. */
 const SAMPLED: readonly string[] = ["messages", "chat-to-messages"];
+/** Each dialect of clients, without translation and with one. */
+const EACH_CALLER: readonly string[] = [
+  "messages",
+  "messages-to-chat",
+  "chat",
+  "chat-to-messages",
+  "responses",
+  "responses-to-messages",
+];
 
 export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   {
@@ -52,6 +61,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     promptBytes: 100,
     connections: 16,
     measures: "cpu",
+    quickDirections: EACH_CALLER,
   },
   {
     name: "whole-100k",
@@ -74,6 +84,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     promptBytes: 100,
     connections: 16,
     measures: "cpu",
+    quickDirections: EACH_CALLER,
   },
   {
     name: "stream-coalesced",
@@ -112,6 +123,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     connections: 1,
     measures: "wait",
     directions: SAMPLED,
+    quickDirections: ["messages"],
   },
   {
     name: "event-delay",
@@ -127,6 +139,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     connections: 10,
     measures: "delay",
     directions: SAMPLED,
+    quickDirections: ["messages"],
   },
 ];
 

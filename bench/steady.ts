@@ -76,7 +76,8 @@ const STEADY: ExchangeKind = {
 
 const DIRECTION = { caller: "messages", upstream: "messages" } as const;
 const SCENARIO = scenarioOf(STEADY, DIRECTION);
-const WARM_UP_MS = 2_000;
+/** Length of the warm-up of a target; a round's if that is shorter. */
+export const WARM_UP_MS = 2_000;
 
 interface Measured extends RunningTarget {
   readonly samples: Sample[];

@@ -60,6 +60,12 @@ export function errorPage(
                 the form with what you entered.
               </p>
             )
+            : status === 400 && context.query.size > 0
+            ? (
+              <p>
+                <a href={context.path}>Open the page without these values</a>
+              </p>
+            )
             : null}
           <p>
             <a href={door === "operator" ? "/console/operator/" : "/console/"}>

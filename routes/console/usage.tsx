@@ -8,7 +8,7 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../gateway/accounts/records.ts";
-import type { UsageQuery } from "../../gateway/accounts/repositories/usage_report.ts";
+import type { UsageQuery } from "../../gateway/accounts/repositories/usage_query.ts";
 import {
   type AccountScope,
   scopeOf,
@@ -20,13 +20,14 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { csvOf, csvReply, pagesOf } from "./csv.ts";
-import { dayPlot, keyNames } from "./day_plot.tsx";
+import { dayPlot } from "./day_plot.tsx";
 import { type FigureFilters, usageLink } from "./figure_links.ts";
 import { DayInput } from "./day_input.tsx";
+import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Comparison } from "./usage_comparison.tsx";
-import { type UsageBy, UsageTable } from "./usage_table.tsx";
+import { shownLines, type UsageBy, UsageTable } from "./usage_table.tsx";
 
 /** Usage pages, and their figures as a file. */
 export const USAGE_PAGES: readonly AccountPageRoute[] = [
@@ -137,7 +138,10 @@ export async function usagePage(
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
-  const names = await keyNames(admin, scope);
+  const rows = shownLines(report, by);
+  const names = by === "key"
+    ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
+    : new Map<string, string>();
   const choices: readonly UsageBy[] = scope.accountId === undefined
     ? [
       "day",
@@ -238,11 +242,17 @@ export async function usagePage(
           <>
             <section class="card">
               <h2>Cost by day</h2>
-              {await dayPlot(admin, query, by, names, base)}
+              {await dayPlot(admin, query, {
+                by,
+                scope,
+                base,
+                ...(report.next === undefined ? { lines: report.data } : {}),
+              })}
             </section>
             <section class="card">
               <UsageTable
                 report={report}
+                rows={rows}
                 by={by}
                 names={names}
                 base={base}

@@ -25,16 +25,19 @@ export interface UsageWalk {
     left: string,
     value: SqlValue,
   ])[];
-  /** Columns of the result, in SQL. */
-  readonly picks: readonly string[];
-  /** Columns to group the rows of a slice by. */
-  readonly groups: readonly string[];
+  /** Columns of the result, in SQL: first the groups, then the sums. `put` adds a parameter. */
+  picks(put: (value: SqlValue) => string): readonly string[];
+  /** How many of the columns the rows of a slice are grouped by. */
+  readonly groups: number;
 }
 
-/** Rows per slice. Postgres works in a process of its own: there only round trips count. */
-const SLICE_ROWS = { sqlite: 2000, postgres: 50_000 };
-/** The same of `usage_daily`, whose rows are not in the order of its index. */
-const USER_SLICE_ROWS = { sqlite: 1000, postgres: 50_000 };
+/** Postgres works in a process of its own: there only round trips count. */
+const POSTGRES_ROWS = 50_000;
+const FIRST_ROWS = 1000;
+const LEAST_ROWS = 250;
+const MOST_ROWS = 16_000;
+/** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
+const TARGET_MS = 5;
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.
@@ -47,13 +50,13 @@ export async function* usageSlices(
 ): AsyncGenerator<readonly SqlRow[], void, void> {
   const columns = walk.order.join(", ");
   const [time = ""] = walk.order;
-  const groups = walk.groups.length === 0
+  const groups = walk.groups === 0
     ? ""
-    : `GROUP BY ${walk.groups.join(", ")}`;
-  const sliceRows =
-    (walk.table === "usage_daily" ? USER_SLICE_ROWS : SLICE_ROWS)[
-      store.dialect.name
-    ];
+    : `GROUP BY ${
+      Array.from({ length: walk.groups }, (_, at) => at + 1).join(", ")
+    }`;
+  const isSqlite = store.dialect.name === "sqlite";
+  let sliceRows = isSqlite ? FIRST_ROWS : POSTGRES_ROWS;
   let after: readonly SqlValue[] | undefined;
   for (;;) {
     const values: SqlValue[] = [];
@@ -66,16 +69,18 @@ export async function* usageSlices(
       where.push(`(${columns}) > (${after.map(put).join(", ")})`);
     } else where.push(`${time} >= ${put(walk.first ?? 0)}`);
     const last = walk.last;
+    const bounds = values.length;
+    const startedMs = performance.now();
     const [end] = await orUnavailable(() =>
       store.report(
         `SELECT ${columns} FROM ${walk.table} WHERE ${
           [...where, ...(last === undefined ? [] : [`${time} <= ${put(last)}`])]
             .join(" AND ")
-        } ORDER BY ${columns} LIMIT 1 OFFSET ${sliceRows - 1}`,
+        } ORDER BY ${columns} LIMIT 1 OFFSET ${put(sliceRows - 1)}`,
         values,
       )
     );
-    if (last !== undefined) values.pop();
+    values.length = bounds;
     const endValues = end === undefined
       ? undefined
       : walk.order.map((column) => end[column] as SqlValue);
@@ -88,16 +93,29 @@ export async function* usageSlices(
     for (const [left, value] of walk.within?.() ?? []) {
       where.push(`${left} ${put(value)}`);
     }
-    yield await orUnavailable(() =>
+    const rows = await orUnavailable(() =>
       store.report(
-        `SELECT ${walk.picks.join(", ")} FROM ${walk.table} WHERE ${
+        `SELECT ${walk.picks(put).join(", ")} FROM ${walk.table} WHERE ${
           where.join(" AND ")
         } ${groups}`,
         values,
       )
     );
-    if (endValues === undefined) return;
+    if (isSqlite) {
+      sliceRows = nextRows(sliceRows, performance.now() - startedMs);
+    }
+    yield rows;
+    if (endValues === undefined) {
+      // What follows may take as long as a slice.
+      if (after !== undefined) await nextTurn();
+      return;
+    }
     after = endValues;
     await nextTurn();
   }
+}
+
+function nextRows(rows: number, tookMs: number): number {
+  if (tookMs > TARGET_MS) return Math.max(LEAST_ROWS, Math.floor(rows / 2));
+  return tookMs < TARGET_MS / 2 ? Math.min(MOST_ROWS, rows * 2) : rows;
 }

@@ -26,6 +26,7 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv.ts";
 import { DataTable, Foreign } from "../data_table.tsx";
 import { DayInput } from "../day_input.tsx";
+import { filterFields } from "../filter_fields.ts";
 import { page } from "../layout.tsx";
 import { Money } from "../money.tsx";
 import { Moment } from "../moment.tsx";
@@ -65,19 +66,8 @@ const ACTORS: Readonly<Record<ActorKind, string>> = {
   unknown: "refused sign-in",
 };
 
-/** The filters of a form: empty fields are none, and the last day is part of the list. */
 function filtersOf(query: URLSearchParams): JsonObject {
-  const filters: Record<string, string> = {};
-  for (const name of Object.keys(CHANGE_FILTERS)) {
-    const value = query.get(name)?.trim() ?? "";
-    if (value !== "") filters[name] = value;
-  }
-  const { to } = filters;
-  if (to !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(to)) {
-    filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
-      .toISOString();
-  }
-  return filters;
+  return filterFields(query, Object.keys(CHANGE_FILTERS));
 }
 
 async function* changeLines(

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { parseOptions } from "./options.ts";
+import { shortestRunMs } from "./shortest_run.ts";
+
+Deno.test("a quick run is set to 75 seconds at most", () => {
+  assert.ok(shortestRunMs(parseOptions(["--quick"])) <= 75_000);
+});
+
+Deno.test("shortestRunMs() adds up what takes turns", () => {
+  const one = parseOptions([
+    "--scenario=messages/whole-small",
+    "--rounds=2",
+    "--seconds=1",
+  ]);
+  // Direct connection, raw pipe and gateway: a warm-up and two rounds.
+  assert.equal(shortestRunMs(one), 3 * 3 * 1_050);
+  const two = parseOptions([
+    "--scenario=messages/whole-small",
+    "--rounds=2",
+    "--seconds=1",
+    "--gateway-dir=/a",
+    "--gateway-dir=/b",
+  ]);
+  assert.equal(shortestRunMs(two), 4 * 3 * 1_050);
+  assert.equal(
+    shortestRunMs(parseOptions(["--scenario=memory"])),
+    21_000,
+  );
+});

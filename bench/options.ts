@@ -62,8 +62,9 @@ export class OptionsError extends Error {}
 export const OPTIONS_HELP: readonly string[] = [
   "  --quick               fewer and shorter rounds, without nginx and Portkey",
   "  --scenario=A,B        kinds (whole-small, whole-100k, stream-unpaced, stream-coalesced, stream-paced, latency,",
-  "                        event-delay), directions (messages, chat, messages-to-chat, messages-to-generate,",
-  "                        chat-to-messages, chat-to-generate), both (chat/whole-small), memory, steady, start",
+  "                        event-delay, whole-stored, stream-stored), directions (messages, chat, messages-to-chat,",
+  "                        messages-to-generate, chat-to-messages, chat-to-generate), both (chat/whole-small), memory,",
+  "                        steady, start",
   "  --rounds=N            number of rounds, after a warm-up",
   "  --seconds=S           length of a measurement without paced streams",
   "  --peers=A,B           of nginx and portkey; empty: none",

@@ -33,6 +33,8 @@ export interface ExchangeKind {
   readonly quickDirections?: readonly string[];
   /** True: measured only when `--scenario` names it. */
   readonly onlyWhenNamed?: boolean;
+  /** True: the request leaves out `store`, as client libraries do, so that the reply is stored. */
+  readonly stored?: boolean;
 }
 
 const PACED_SECONDS = 3;
@@ -141,6 +143,32 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     directions: SAMPLED,
     quickDirections: ["messages"],
   },
+  {
+    name: "whole-stored",
+    about: "whole reply that is stored, 0.2 KB in, 1 KB out, 16 at once",
+    unit: "request",
+    plan: DEFAULT_PLAN,
+    stream: false,
+    promptBytes: 100,
+    connections: 16,
+    measures: "cpu",
+    directions: ["responses"],
+    onlyWhenNamed: true,
+    stored: true,
+  },
+  {
+    name: "stream-stored",
+    about: "stream of 200 events, one write each, that is stored, 16 at once",
+    unit: "event",
+    plan: { ...DEFAULT_PLAN, events: 200 },
+    stream: true,
+    promptBytes: 100,
+    connections: 16,
+    measures: "cpu",
+    directions: ["responses"],
+    onlyWhenNamed: true,
+    stored: true,
+  },
 ];
 
 /** All directions, in the order of the tables. */
@@ -221,16 +249,19 @@ export function scenarioOf(kind: ExchangeKind, direction: Direction): Scenario {
 export function requestBody(
   caller: CallerDialect,
   model: string,
-  { plan, stream, promptBytes }: Pick<
+  { plan, stream, promptBytes, stored }: Pick<
     ExchangeKind,
-    "plan" | "stream" | "promptBytes"
+    "plan" | "stream" | "promptBytes" | "stored"
   >,
 ): string {
   const text = `${planTag(plan)} ${promptText(promptBytes)}`;
   return JSON.stringify({
     model,
     ...(caller === "responses"
-      ? { max_output_tokens: 1024, store: false }
+      ? {
+        max_output_tokens: 1024,
+        ...(stored === true ? {} : { store: false }),
+      }
       : { max_tokens: 1024 }),
     ...(stream ? { stream: true } : {}),
     ...(stream && caller === "chat_completions"

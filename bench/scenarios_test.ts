@@ -36,6 +36,17 @@ Deno.test("a kind, a direction, both, or a full name select scenarios", () => {
   ]);
 });
 
+Deno.test("only the requests of stored replies leave out `store`", () => {
+  const stores = (name: string): unknown => {
+    const [scenario] = selectScenarios([name]);
+    assert.ok(scenario !== undefined);
+    return JSON.parse(requestBody("responses", "m", scenario.kind)).store;
+  };
+  assert.equal(stores("responses/stream-unpaced"), false);
+  assert.equal(stores("responses/stream-stored"), undefined);
+  assert.equal(stores("responses/whole-stored"), undefined);
+});
+
 Deno.test("an unknown name is refused", () => {
   assert.throws(() => selectScenarios(["whole-smal"]), RangeError);
 });

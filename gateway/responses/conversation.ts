@@ -61,10 +61,10 @@ export interface ReplyKeeper {
 const KEEP_MS = 2_000;
 
 /** Seals derived in this process, as long as their callers are cached. */
-const seals = new WeakMap<Caller, Promise<Seal>>();
+const seals = new WeakMap<Caller, Seal>();
 
 /** The seal of the key that a request presents. */
-export function sealOf(caller: Caller, headers: Headers): Promise<Seal> {
+export function sealOf(caller: Caller, headers: Headers): Seal {
   const known = seals.get(caller);
   if (known !== undefined) return known;
   const key = presentedKeys(headers).find(caller.isKey);
@@ -95,7 +95,7 @@ export async function openConversation(
   const refers = asked.previousId !== undefined || asked.references.length > 0;
   if (!store && !refers) return undefined;
   assertActive(call.caller);
-  const seal = await sealOf(call.caller, call.headers);
+  const seal = sealOf(call.caller, call.headers);
   const request = refers
     ? await resolved(replies, seal, state, asked, call, config.maxBodyBytes)
     : asSent(call);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { faultyStores } from "../accounts/testing/faulty_store.ts";
 import { SQLITE } from "../accounts/testing/stores.ts";
 import { startPurge } from "./purge.ts";
-import { insertReply, SLICE } from "./reply_rows.ts";
+import { insertReplies, SLICE } from "./reply_rows.ts";
 
 Deno.test("a purge removes everything that expired in small writes, also after an outage, until it is stopped", async () => {
   await using database = await SQLITE.createDatabase();
@@ -11,17 +11,16 @@ Deno.test("a purge removes everything that expired in small writes, also after a
   const left = async (): Promise<number> =>
     (await store.read("SELECT address FROM stored_replies")).length;
   await store.write(async (sql) => {
-    for (let n = 0; n < 2 * SLICE + 7; n++) {
-      await insertReply(sql, store.dialect, {
-        address: `a${n}`,
-        accountId: "account",
-        keyId: "key",
-        atMs: n < 2 * SLICE + 5 ? 10 : 90,
-        input: "1",
-        reply: "1.",
-        items: [],
-      }, 100_000);
-    }
+    const rows = Array.from({ length: 2 * SLICE + 7 }, (_, n) => ({
+      address: `a${n}`,
+      accountId: "account",
+      keyId: "key",
+      atMs: n < 2 * SLICE + 5 ? 10 : 90,
+      input: "1",
+      reply: "1.",
+      items: [],
+    }));
+    await insertReplies(sql, store.dialect, rows, 100_000);
   });
   let fire = (): void => {};
   let waits = Promise.withResolvers<number>();

@@ -51,23 +51,46 @@ const INSERT_ITEMS = insertStatement("stored_items", {
   reply: "TEXT",
 }, "ON CONFLICT (address) DO UPDATE SET reply = excluded.reply");
 
+const ADD_BYTES = insertStatement(
+  "stored_bytes",
+  {
+    account_id: "TEXT",
+    bytes: "BIGINT",
+  },
+  "ON CONFLICT (account_id) DO UPDATE SET bytes = stored_bytes.bytes + excluded.bytes",
+);
+
 /**
- * Inserts a reply and makes room for it within the account's share by removing its oldest ones.
+ * Inserts replies and makes room for them within each account's share by removing its oldest ones.
  *
- * @throws {Error} if the reply alone exceeds the share
+ * @throws {Error} if an account's replies exceed the share together
  */
-export async function insertReply(
+export async function insertReplies(
   sql: Sql,
   dialect: SqlDialect,
-  row: ReplyRow,
+  rows: readonly ReplyRow[],
   maxBytes: number,
 ): Promise<void> {
-  const bytes = bytesIn(row);
-  if (bytes > maxBytes) {
-    throw new Error("a reply is larger than its account's share of the store");
-  }
-  await makeRoom(sql, dialect, row.accountId, maxBytes - bytes);
-  const inserted = await sql.all(
+  await makeRoom(sql, dialect, bytesByAccount(rows), maxBytes);
+  const results = await Promise.all(rows.map((row) => insertReply(sql, row)));
+  const inserted = rows.filter((_, at) => results[at]?.length === 1);
+  // One statement must not insert an address twice: the last reply with an item has it.
+  const items = new Map(
+    inserted.flatMap((row) =>
+      row.items.map((address) => [address, row.address] as const)
+    ),
+  );
+  await insertRows(
+    sql,
+    dialect,
+    INSERT_ITEMS,
+    [...items].map(([address, reply]) => ({ address, reply })),
+  );
+  await addBytes(sql, dialect, bytesByAccount(inserted));
+}
+
+function insertReply(sql: Sql, row: ReplyRow): Promise<readonly SqlRow[]> {
+  return sql.all(
     "INSERT INTO stored_replies (address, previous, account_id, key_id, at_ms, bytes, reply_bytes, input, reply) " +
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (address) DO NOTHING RETURNING address",
     [
@@ -76,20 +99,12 @@ export async function insertReply(
       row.accountId,
       row.keyId,
       row.atMs,
-      bytes,
+      bytesIn(row),
       row.reply.length,
       row.input,
       row.reply,
     ],
   );
-  if (inserted.length === 0) return;
-  await insertRows(
-    sql,
-    dialect,
-    INSERT_ITEMS,
-    row.items.map((address) => ({ address, reply: row.address })),
-  );
-  await addBytes(sql, row.accountId, bytes);
 }
 
 /**
@@ -227,15 +242,49 @@ function sealedReply(row: SqlRow): SealedReply {
   };
 }
 
-/** Removes an account's oldest replies until the others have at most `maxBytes` together. */
+/** How many bytes of replies each account has. */
+function bytesByAccount(
+  rows: readonly ReplyRow[],
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const row of rows) {
+    sums.set(row.accountId, (sums.get(row.accountId) ?? 0) + bytesIn(row));
+  }
+  return sums;
+}
+
+/** Removes each account's oldest replies until there is room for the new bytes. */
 async function makeRoom(
   sql: Sql,
   dialect: SqlDialect,
-  accountId: string,
+  added: ReadonlyMap<string, number>,
   maxBytes: number,
 ): Promise<void> {
-  let excess = await bytesOf(sql, accountId) - maxBytes;
-  while (excess > 0) {
+  if (Math.max(...added.values()) > maxBytes) {
+    throw new Error("replies are larger than their account's share");
+  }
+  const stored = await sql.all(
+    `SELECT account_id, bytes FROM stored_bytes WHERE account_id IN ${
+      dialect.texts(1)
+    }`,
+    [JSON.stringify([...added.keys()])],
+  );
+  for (const row of stored) {
+    const accountId = textOf(row, "account_id");
+    const excess = intOf(row, "bytes") + (added.get(accountId) ?? 0) - maxBytes;
+    await removeOldest(sql, dialect, accountId, excess);
+  }
+}
+
+/** Removes an account's oldest replies, at least `excess` bytes if it has them. */
+async function removeOldest(
+  sql: Sql,
+  dialect: SqlDialect,
+  accountId: string,
+  excess: number,
+): Promise<void> {
+  let left = excess;
+  while (left > 0) {
     const oldest = await sql.all(
       `SELECT address, account_id, bytes FROM stored_replies WHERE account_id = $1 ORDER BY at_ms, address LIMIT ${SLICE}`,
       [accountId],
@@ -243,31 +292,24 @@ async function makeRoom(
     if (oldest.length === 0) return;
     const removed: SqlRow[] = [];
     for (const row of oldest) {
-      if (excess <= 0) break;
+      if (left <= 0) break;
       removed.push(row);
-      excess -= intOf(row, "bytes");
+      left -= intOf(row, "bytes");
     }
     await removeRows(sql, dialect, removed);
   }
 }
 
-async function bytesOf(sql: Sql, accountId: string): Promise<number> {
-  const [row] = await sql.all(
-    "SELECT bytes FROM stored_bytes WHERE account_id = $1",
-    [accountId],
-  );
-  return row === undefined ? 0 : intOf(row, "bytes");
-}
-
 async function addBytes(
   sql: Sql,
-  accountId: string,
-  bytes: number,
+  dialect: SqlDialect,
+  added: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await sql.all(
-    "INSERT INTO stored_bytes (account_id, bytes) VALUES ($1, $2) " +
-      "ON CONFLICT (account_id) DO UPDATE SET bytes = stored_bytes.bytes + excluded.bytes",
-    [accountId, bytes],
+  await insertRows(
+    sql,
+    dialect,
+    ADD_BYTES,
+    [...added].map(([account_id, bytes]) => ({ account_id, bytes })),
   );
 }
 
@@ -300,9 +342,7 @@ async function removeRows(
   const freed = new Map<string, number>();
   for (const row of found) {
     const accountId = textOf(row, "account_id");
-    freed.set(accountId, (freed.get(accountId) ?? 0) + intOf(row, "bytes"));
+    freed.set(accountId, (freed.get(accountId) ?? 0) - intOf(row, "bytes"));
   }
-  for (const [accountId, bytes] of freed) {
-    await addBytes(sql, accountId, -bytes);
-  }
+  await addBytes(sql, dialect, freed);
 }

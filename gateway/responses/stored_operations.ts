@@ -45,7 +45,7 @@ export async function storedReply(
   gateway: Gateway,
   request: StoredReplyRequest,
 ): Promise<string> {
-  const { replies, seal } = await opened(gateway, request);
+  const { replies, seal } = opened(gateway, request);
   const reply = await orUnavailable(replies.reply(seal, request.id));
   if (reply === undefined) throw notFound(request.id);
   return reply;
@@ -60,7 +60,7 @@ export async function deleteStoredReply(
   gateway: Gateway,
   request: StoredReplyRequest,
 ): Promise<JsonObject> {
-  const { replies, seal } = await opened(gateway, request);
+  const { replies, seal } = opened(gateway, request);
   if (!await orUnavailable(replies.remove(seal, request.id))) {
     throw notFound(request.id);
   }
@@ -85,7 +85,7 @@ export async function storedInputItems(
   if (order !== "asc" && order !== "desc") {
     throw invalidField("order", "expected asc or desc");
   }
-  const { replies, seal } = await opened(gateway, request);
+  const { replies, seal } = opened(gateway, request);
   const { maxBodyBytes } = gateway.config;
   const { turns } = await orUnavailable(
     replies.chain(seal, request.id, maxBodyBytes),
@@ -103,15 +103,15 @@ export async function storedInputItems(
   );
 }
 
-async function opened(
+function opened(
   { replies }: Gateway,
   { caller, headers, id }: StoredReplyRequest,
-): Promise<{ readonly replies: StoredReplies; readonly seal: Seal }> {
+): { readonly replies: StoredReplies; readonly seal: Seal } {
   assertActive(caller);
   if (replies === undefined) {
     throw notFound(id, "; replies are not stored here");
   }
-  return { replies, seal: await sealOf(caller, headers) };
+  return { replies, seal: sealOf(caller, headers) };
 }
 
 function notFound(id: string, addition = ""): ApiError {

@@ -22,7 +22,7 @@ import type {
 import type { Store } from "../accounts/store/store.ts";
 import {
   bytesIn,
-  insertReply,
+  insertReplies,
   readByItems,
   readChain,
   readOutput,
@@ -113,14 +113,13 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
 
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_BATCH);
-      waiting = waiting.slice(MAX_BATCH);
+      const batch = nextBatch(waiting, maxBytes);
+      waiting = waiting.slice(batch.length);
+      const rows = batch.map(({ row }) => row);
       try {
-        await store.commit(async (sql) => {
-          for (const { row } of batch) {
-            await insertReply(sql, store.dialect, row, maxBytes);
-          }
-        }, {});
+        await store.commitUncached((sql) =>
+          insertReplies(sql, store.dialect, rows, maxBytes)
+        );
         for (const { done } of batch) done.resolve();
       } catch (error) {
         for (const { done } of batch) done.reject(error);
@@ -155,13 +154,13 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       const { id, input } = turn;
       const previous = previousId === undefined
         ? undefined
-        : await seal.addressOf("reply", previousId);
+        : seal.addressOf("reply", previousId);
       const text = JSON.stringify({ id, previous, input });
       // One reply that is too large must not make the write of others fail.
       if (sealedBytes(text.length + turn.reply.length) > maxBytes) {
         throw new Error("the reply is larger than its account's share");
       }
-      const address = await seal.addressOf("reply", id);
+      const address = seal.addressOf("reply", id);
       const row: ReplyRow = {
         address,
         ...(previous === undefined ? {} : { previous }),
@@ -170,10 +169,8 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         atMs: now(),
         input: await seal.close(inputAt(address), text),
         reply: await seal.close(address, turn.reply),
-        items: await Promise.all(
-          reply.itemIds.slice(0, MAX_ITEMS).map((item) =>
-            seal.addressOf("item", item)
-          ),
+        items: reply.itemIds.slice(0, MAX_ITEMS).map((item) =>
+          seal.addressOf("item", item)
         ),
       };
       if (bytesIn(row) > maxBytes) {
@@ -190,7 +187,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         maxReplies: MAX_REPLIES,
         maxBytes: sealedBytes(maxTextBytes),
       };
-      const address = await seal.addressOf("reply", id);
+      const address = seal.addressOf("reply", id);
       const rows = await readChain(store, address, limits);
       const turns = await opened(seal, rows);
       if (rows[0]?.previous === undefined) return { turns, missing: "nothing" };
@@ -199,7 +196,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       return { turns, missing: isCut ? "too much" : "a reply" };
     },
     async reply(seal, id) {
-      const address = await seal.addressOf("reply", id);
+      const address = seal.addressOf("reply", id);
       const sealed = await readOutput(store, address, oldestMs());
       return sealed === undefined
         ? undefined
@@ -210,9 +207,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       if (ids.length === 0) return found;
       const wanted = new Set(ids);
       if (wanted.size > MAX_ITEMS) return undefined;
-      const addresses = await Promise.all(
-        [...wanted].map((id) => seal.addressOf("item", id)),
-      );
+      const addresses = [...wanted].map((id) => seal.addressOf("item", id));
       const rows = await readByItems(store, addresses, {
         oldestMs: oldestMs(),
         maxBytes: sealedBytes(maxTextBytes),
@@ -226,7 +221,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       return rows && found;
     },
     async remove(seal, id) {
-      const address = await seal.addressOf("reply", id);
+      const address = seal.addressOf("reply", id);
       return await store.write((sql) =>
         removeReply(sql, store.dialect, address, oldestMs())
       );
@@ -235,6 +230,19 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       await writing;
     },
   };
+}
+
+/** The first replies that wait, at most as many bytes together as one account may have. */
+function nextBatch(
+  waiting: readonly Waiting[],
+  maxBytes: number,
+): readonly Waiting[] {
+  let bytes = 0;
+  const end = waiting.findIndex(({ row }, at) => {
+    bytes += bytesIn(row);
+    return at === MAX_BATCH || bytes > maxBytes;
+  });
+  return end === -1 ? waiting : waiting.slice(0, Math.max(1, end));
 }
 
 /** Where the input of a reply is sealed: a part cannot be put in the other's place. */

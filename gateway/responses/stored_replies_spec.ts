@@ -8,7 +8,7 @@ import { state } from "../../translate/formats/responses/state.ts";
 import { migrate, MIGRATIONS } from "../accounts/store/migrations.ts";
 import { intOf, type Store } from "../accounts/store/store.ts";
 import type { TestStore } from "../accounts/testing/stores.ts";
-import { insertReply, removeEnded, SLICE } from "./reply_rows.ts";
+import { insertReplies, removeEnded, SLICE } from "./reply_rows.ts";
 import { deriveSeal, type Seal } from "./seal.ts";
 import {
   MAX_ITEMS,
@@ -83,7 +83,7 @@ export function storedRepliesSpec(kind: TestStore): void {
         now: () => time.nowMs,
       });
       try {
-        await run({ store, replies, seal: await deriveSeal(KEY), time });
+        await run({ store, replies, seal: deriveSeal(KEY), time });
       } finally {
         await replies.close();
         await store.close();
@@ -159,7 +159,7 @@ export function storedRepliesSpec(kind: TestStore): void {
       state,
     );
     assert.deepEqual([...found ?? []], [["msg_resp_1", later]]);
-    const other = await deriveSeal(`${KEY}1`);
+    const other = deriveSeal(`${KEY}1`);
     const sizeOf = async (with_: Seal, ids: readonly string[], max: number) =>
       (await replies.items(with_, ids, max, state))?.size;
     assert.equal(await sizeOf(other, ["msg_resp_1"], 10_000), 0);
@@ -186,7 +186,7 @@ export function storedRepliesSpec(kind: TestStore): void {
         assert.ok(!atob(String(part).slice(2)).includes(SECRET));
       }
     }
-    const other = await deriveSeal(`${KEY}1`);
+    const other = deriveSeal(`${KEY}1`);
     assert.equal((await replies.chain(other, "resp_1", 1000)).turns.length, 0);
     assert.equal(await replies.remove(other, "resp_1"), false);
     assert.equal(await replies.reply(other, "resp_1"), undefined);
@@ -197,8 +197,8 @@ export function storedRepliesSpec(kind: TestStore): void {
     await replies.save(reply(seal, "resp_1"));
     await replies.save(reply(seal, "resp_2"));
     await replies.save(reply(seal, "resp_3", { previousId: "resp_2" }));
-    const [one, two, three] = await Promise.all(
-      ["resp_1", "resp_2", "resp_3"].map((id) => seal.addressOf("reply", id)),
+    const [one, two, three] = ["resp_1", "resp_2", "resp_3"].map((id) =>
+      seal.addressOf("reply", id)
     );
     const change = (text: string, values: readonly (string | undefined)[]) =>
       store.write((sql) => sql.all(text, values.map((value) => value ?? null)));
@@ -332,7 +332,51 @@ export function storedRepliesSpec(kind: TestStore): void {
     5_000,
   );
 
-  test("insertReply() does nothing the second time", async ({ store }) => {
+  test("replies that are written at once count for their own accounts, and the last one has an item that several have", async ({ store, replies, seal }) => {
+    await Promise.all(Array.from({ length: 120 }, (_, n) =>
+      replies.save({
+        ...reply(seal, `resp_${n}`, {
+          accountId: n % 3 === 0 ? "other" : "account",
+        }),
+        itemIds: ["msg_shared", "msg_shared", `msg_${n}`],
+      })));
+    assert.equal(await count(store, "stored_replies"), 120);
+    assert.equal(await count(store, "stored_items"), 121);
+    const counted = await store.read(
+      "SELECT account_id, bytes FROM stored_bytes ORDER BY account_id",
+    );
+    assert.deepEqual(
+      counted.map((row) => [row["account_id"], intOf(row, "bytes")]),
+      [
+        ["account", await sumOf(store, "account")],
+        ["other", await sumOf(store, "other")],
+      ],
+    );
+    const [owner] = await store.read(
+      "SELECT reply FROM stored_items WHERE address = $1",
+      [seal.addressOf("item", "msg_shared")],
+    );
+    assert.equal(owner?.["reply"], seal.addressOf("reply", "resp_119"));
+  });
+
+  test(
+    "replies that are written at once and exceed the share together leave the last ones",
+    async ({ store, replies, seal }) => {
+      await Promise.all(
+        Array.from(
+          { length: 60 },
+          (_, n) => replies.save(reply(seal, `resp_${n}`)),
+        ),
+      );
+      const bytes = await sumOf(store, "account");
+      assert.ok(bytes > 0 && bytes <= 5_000);
+      assert.equal(await countedBytes(store), bytes);
+      assert.notEqual(await replies.reply(seal, "resp_59"), undefined);
+    },
+    5_000,
+  );
+
+  test("insertReplies() does nothing the second time", async ({ store }) => {
     const row = {
       address: "a",
       accountId: "account",
@@ -343,7 +387,9 @@ export function storedRepliesSpec(kind: TestStore): void {
       items: ["i"],
     };
     for (let time = 0; time < 2; time++) {
-      await store.write((sql) => insertReply(sql, store.dialect, row, 100));
+      await store.write((sql) =>
+        insertReplies(sql, store.dialect, [row, row], 100)
+      );
     }
     assert.equal(await countedBytes(store), 3);
   });

@@ -25,7 +25,7 @@ Deno.test("a failed write rejects the replies in it, and the next one works", as
     maxBytes: 100_000,
     now: () => 0,
   });
-  const seal = await deriveSeal("sk-0123456789abcdefghij");
+  const seal = deriveSeal("sk-0123456789abcdefghij");
   const save = (id: string): Promise<void> =>
     replies.save({
       accountId: "a",

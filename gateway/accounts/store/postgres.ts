@@ -108,6 +108,7 @@ export function openPostgresStore(
     note: read,
     write: (work) => writeDurably({ commit }, work),
     commit,
+    commitUncached: async (work) => (await commit(work, {})).value,
     close: pool.close,
   };
 }

@@ -130,19 +130,17 @@ export function openSqliteStore(
       retryWhileLocked(() => serialized(() => read(text, values))),
   );
 
-  const commit: Store["commit"] = async (work, cacheOwner) => {
-    const value = await retryWhileLocked(() =>
+  const transaction = <T>(
+    work: () => Promise<T>,
+    onCommitted: () => void = () => {},
+  ): Promise<T> =>
+    retryWhileLocked(() =>
       serialized(async () => {
         begin(database);
         try {
-          const before = lastWrite;
-          lastWrite = undefined;
-          const version = dataVersion();
-          const cacheIsValid = before?.cacheOwner === cacheOwner &&
-            before.version === version;
-          const result = await work({ all, each }, cacheIsValid);
+          const result = await work();
           database.exec("COMMIT");
-          lastWrite = { cacheOwner, version };
+          onCommitted();
           return result;
         } catch (error) {
           // Undefined in Deno 2.5.
@@ -151,6 +149,18 @@ export function openSqliteStore(
         }
       })
     );
+  const commit: Store["commit"] = async (work, cacheOwner) => {
+    let version: unknown;
+    const value = await transaction(async () => {
+      const before = lastWrite;
+      lastWrite = undefined;
+      version = dataVersion();
+      const cacheIsValid = before?.cacheOwner === cacheOwner &&
+        before.version === version;
+      return await work({ all, each }, cacheIsValid);
+    }, () => {
+      lastWrite = { cacheOwner, version };
+    });
     const durable = log?.synced() ?? Promise.resolve();
     // Avoids an unhandled rejection if it is never awaited.
     durable.catch(() => {});
@@ -168,6 +178,7 @@ export function openSqliteStore(
     note: readCommitted,
     write: (work) => writeDurably({ commit }, work),
     commit,
+    commitUncached: (work) => transaction(() => work({ all, each })),
     close: () =>
       serialized(async () => {
         locks.release();

@@ -139,6 +139,19 @@ Deno.test("a cache is valid only while no other writer has written", async () =>
   assert.equal(await isCacheValid(), true);
   await insert(other, "b");
   assert.equal(await isCacheValid(), false, "after a write elsewhere");
+  await store.commitUncached((sql) => sql.all("DELETE FROM owners"));
+  assert.equal(await isCacheValid(), true, "after a write without a cache");
+  await assert.rejects(
+    store.commitUncached(async (sql) => {
+      await sql.all("INSERT INTO owners (id, beat) VALUES ('c', 0)");
+      throw new Error("no");
+    }),
+    /no/,
+  );
+  assert.deepEqual(await store.read("SELECT id FROM owners"), []);
+  assert.equal(await isCacheValid(), true, "after one of them that failed");
+  await other.commitUncached((sql) => sql.all("DELETE FROM owners"));
+  assert.equal(await isCacheValid(), false, "after one of them elsewhere");
   await assert.rejects(
     store.commit(() => Promise.reject(new Error("no")), cacheOwner),
   );

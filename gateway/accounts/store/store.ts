@@ -108,6 +108,12 @@ export interface Store {
     work: (sql: Sql, cacheIsValid: boolean) => Promise<T>,
     cacheOwner: object,
   ): Promise<Committed<T>>;
+  /**
+   * Runs `work` like {@linkcode Store.commit}, for tables that no cache covers: the caches of this
+   * process stay valid. With SQLite the write survives a crash of the machine once a later write
+   * does.
+   */
+  commitUncached<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Closes the store after the writes under way. */
   close(): Promise<void>;
 }

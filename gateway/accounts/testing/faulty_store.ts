@@ -64,6 +64,7 @@ export function faultyStores(store: Store): () => FaultyStore {
       },
       write: (work) => writeDurably({ commit }, work),
       commit,
+      commitUncached: async (work) => (await commit(work, {})).value,
       close: () => Promise.resolve(),
       failNext(when) {
         fault = when;

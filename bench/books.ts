@@ -76,7 +76,7 @@ export const books: Bench = {
         from: day(60),
         to: day(30),
       }, print);
-      await measureSlices(store, LAST_MS, context);
+      await measureSlices(store, admin, LAST_MS, context);
     } finally {
       await store.close();
     }

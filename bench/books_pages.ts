@@ -6,6 +6,9 @@
  */
 import type { Admin } from "../gateway/accounts/repositories/admin.ts";
 import { openCpuClock } from "./cpu_time.ts";
+import type { BenchContext } from "./bench.ts";
+import { probeFlag, readLoopBlocks } from "./loop_probe.ts";
+import { readStoreTimes, storeProbeFlag } from "./store_probe.ts";
 import {
   freePort,
   readToEnd,
@@ -22,6 +25,8 @@ export interface BooksPagesOptions {
   readonly accountId: string;
   readonly keyId: string;
   readonly callId: string;
+  /** The first day with usage. */
+  readonly first: string;
   /** First and last day of a month in the middle. */
   readonly from: string;
   readonly to: string;
@@ -34,7 +39,7 @@ const MAX_MS = 200;
 const MAX_BLOCK_MS = 20;
 
 function pagesOf(
-  { accountId, keyId, callId, from, to }: BooksPagesOptions,
+  { accountId, keyId, callId, first, from, to }: BooksPagesOptions,
   isOperator: boolean,
 ): readonly string[] {
   const month = `from=${from}&to=${to}`;
@@ -44,15 +49,20 @@ function pagesOf(
     "usage?by=model",
     "usage?by=key",
     `usage?by=user&account=${accountId}`,
+    `usage?by=key&from=${first}`,
+    `usage?by=user&account=${accountId}&from=${first}`,
+    `usage?by=day&account=${accountId}&user=user_7`,
     `usage?by=model&model=model_3&${month}`,
     `usage?by=day&account=${accountId}&at=vendorb-5`,
     "calls",
     "calls?ended=refused",
+    "calls?user=nobody",
     `calls?model=model_3&${month}`,
     `calls?key=${keyId}`,
     `calls/${callId}`,
     "ledger",
     "ledger?kind=top_up",
+    "ledger?user=nobody",
     `ledger?kind=charge&model=model_3&${month}`,
     `ledger?key=${keyId}`,
     `ledger?request_id=${callId}`,
@@ -75,7 +85,7 @@ function pagesOf(
 export async function measurePages(
   admin: Admin,
   options: BooksPagesOptions,
-  print: (line: string) => void,
+  { print, record }: Pick<BenchContext, "print" | "record">,
 ): Promise<void> {
   const { text: token = "" } = await admin.tokens.issue({
     accountId: options.accountId,
@@ -83,9 +93,17 @@ export async function measurePages(
   });
   using clock = openCpuClock();
   const port = freePort();
+  const loopPort = freePort();
+  const storePort = freePort();
   const url = `http://127.0.0.1:${port}`;
   const process = startProgram(Deno.execPath(), {
-    args: ["run", "--allow-all", new URL("../main.ts", import.meta.url).href],
+    args: [
+      "run",
+      "--allow-all",
+      probeFlag(loopPort),
+      storeProbeFlag(storePort),
+      new URL("../main.ts", import.meta.url).href,
+    ],
     env: {
       HOST: "127.0.0.1",
       PORT: String(port),
@@ -104,6 +122,11 @@ export async function measurePages(
   ]);
   try {
     await waitUntilReady(`${url}/healthz`, process);
+    const probes: Probes = {
+      cpuMicros: () => clock.microsOf(process.pid),
+      loopUrl: `http://127.0.0.1:${loopPort}`,
+      storeUrl: `http://127.0.0.1:${storePort}`,
+    };
     for (
       const [area, credential] of [
         ["/console/", token],
@@ -114,21 +137,15 @@ export async function measurePages(
       let slowestMs = 0;
       let longestMs = 0;
       for (const page of pagesOf(options, credential === ADMIN_TOKEN)) {
-        const { tookMs, cpuMs, blockedMs } = await measurePage(
-          url,
-          `${area}${page}`,
+        const measured = await measurePage(
+          `${url}${area}${page}`,
           cookie,
-          () => clock.microsOf(process.pid),
+          probes,
         );
-        slowestMs = Math.max(slowestMs, tookMs);
-        longestMs = Math.max(longestMs, blockedMs);
-        print(
-          `${`${area}${page}`.padEnd(70)} ${
-            tookMs.toFixed(0).padStart(6)
-          } ms, ${cpuMs.toFixed(0).padStart(5)} ms of processor, blocks ${
-            blockedMs.toFixed(0).padStart(5)
-          } ms${tookMs > MAX_MS || blockedMs > MAX_BLOCK_MS ? "  OVER" : ""}`,
-        );
+        slowestMs = Math.max(slowestMs, measured.tookMs);
+        longestMs = Math.max(longestMs, measured.blockedMs);
+        record?.({ page: `${area}${page}`, ...measured });
+        print(lineOf(`${area}${page}`, measured));
       }
       print(
         `${area}: slowest ${
@@ -163,69 +180,78 @@ async function signIn(
   return cookie;
 }
 
+/** How a gateway is observed. */
+interface Probes {
+  readonly cpuMicros: () => number;
+  readonly loopUrl: string;
+  readonly storeUrl: string;
+}
+
+/** A page, each figure the best of some rounds, so that other load on the machine counts least. */
 interface Measured {
   readonly tookMs: number;
   /** Processor time of the gateway: it hardly depends on other load. */
   readonly cpuMs: number;
+  /** All statements of the page, and the longest one. */
+  readonly storeMs: number;
+  readonly longestStatementMs: number;
+  /** The longest time between two turns of the event loop. */
   readonly blockedMs: number;
+  readonly kilobytes: number;
 }
 
-/** The best of some rounds, so that other load on the machine counts least. */
 async function measurePage(
   url: string,
-  path: string,
   cookie: string,
-  cpuMicros: () => number,
+  { cpuMicros, loopUrl, storeUrl }: Probes,
 ): Promise<Measured> {
   const ask = async (): Promise<number> => {
-    const startedMs = performance.now();
-    const reply = await fetch(`${url}${path}`, { headers: { cookie } });
-    await reply.arrayBuffer();
+    const reply = await fetch(url, { headers: { cookie } });
+    const { byteLength } = await reply.arrayBuffer();
     if (reply.status !== 200) {
-      throw new Error(`${path} was answered with ${reply.status}`);
+      throw new Error(`${url} was answered with ${reply.status}`);
     }
-    return performance.now() - startedMs;
+    return byteLength;
   };
-  let best: Measured = {
-    tookMs: Infinity,
-    cpuMs: Infinity,
-    blockedMs: Infinity,
-  };
+  let best: Measured | undefined;
   // Reads the file.
   await ask();
   for (let round = 0; round < ROUNDS; round++) {
+    await readStoreTimes(storeUrl);
+    await readLoopBlocks(loopUrl);
     const before = cpuMicros();
-    const tookMs = await ask();
+    const startedMs = performance.now();
+    const bytes = await ask();
+    const tookMs = performance.now() - startedMs;
     const cpuMs = (cpuMicros() - before) / 1000;
-    const probe = probeBlocks(`${url}/healthz`);
-    await ask();
-    const blockedMs = await probe.end();
+    const { longestMs: blockedMs } = await readLoopBlocks(loopUrl);
+    const store = await readStoreTimes(storeUrl);
     best = {
-      tookMs: Math.min(best.tookMs, tookMs),
-      cpuMs: Math.min(best.cpuMs, cpuMs),
-      blockedMs: Math.min(best.blockedMs, blockedMs),
+      tookMs: Math.min(best?.tookMs ?? Infinity, tookMs),
+      cpuMs: Math.min(best?.cpuMs ?? Infinity, cpuMs),
+      storeMs: Math.min(best?.storeMs ?? Infinity, store.totalMs),
+      longestStatementMs: Math.min(
+        best?.longestStatementMs ?? Infinity,
+        store.longestMs,
+      ),
+      blockedMs: Math.min(best?.blockedMs ?? Infinity, blockedMs),
+      kilobytes: bytes / 1000,
     };
   }
+  if (best === undefined) throw new Error("there is no round");
   return best;
 }
 
-/** Asks for a reply without work again and again: the longest wait is the longest block. */
-function probeBlocks(url: string): { end(): Promise<number> } {
-  let isEnded = false;
-  const longest = (async () => {
-    let longestMs = 0;
-    while (!isEnded) {
-      const startedMs = performance.now();
-      const reply = await fetch(url);
-      await reply.body?.cancel();
-      longestMs = Math.max(longestMs, performance.now() - startedMs);
-    }
-    return longestMs;
-  })();
-  return {
-    end() {
-      isEnded = true;
-      return longest;
-    },
-  };
+function lineOf(page: string, measured: Measured): string {
+  const ms = (value: number, width: number): string =>
+    value.toFixed(0).padStart(width);
+  const { tookMs, cpuMs, storeMs, longestStatementMs, blockedMs, kilobytes } =
+    measured;
+  return `${page.padEnd(66)} ${ms(tookMs, 5)} ms, processor ${
+    ms(cpuMs, 4)
+  } ms, of it statements ${ms(storeMs, 4)} ms (longest ${
+    longestStatementMs.toFixed(1).padStart(5)
+  }), blocks ${ms(blockedMs, 4)} ms, ${ms(kilobytes, 4)} kB${
+    tookMs > MAX_MS || blockedMs > MAX_BLOCK_MS ? "  OVER" : ""
+  }`;
 }

@@ -256,11 +256,12 @@ export function recordJson(
   fields: RecordFields,
   record: JsonObject,
 ): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).map((
-      [name, one],
-    ) => [one.json, one.toJson(record[name])]),
-  );
+  const json: Record<string, unknown> = {};
+  for (const name in fields) {
+    const one = fields[name];
+    if (one !== undefined) json[one.json] = one.toJson(record[name]);
+  }
+  return json;
 }
 
 /** The schemas of a record's JSON form. */

@@ -245,6 +245,23 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
   };
 }
 
+/** The filters of a list of all accounts, without those of its pages. */
+export const CALL_FILTERS: readonly string[] = Object.keys(callsQuery.shape)
+  .filter((name) => !(name in PAGE_FIELDS));
+
+/**
+ * The filters as a query of the repository.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function callQuery(fields: JsonObject): CallQuery {
+  const { account, ...filters } = checked(callsQuery, fields);
+  return {
+    ...queryOf(filters),
+    ...(account === undefined ? {} : { accountId: account }),
+  };
+}
+
 function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
   const number = (text: string | undefined): number | undefined =>
     text === undefined ? undefined : Number(text);

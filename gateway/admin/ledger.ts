@@ -56,6 +56,18 @@ export const exportQuery: z.ZodType<
   format: FORMAT,
 });
 
+/** The names of the filters of a list of all accounts. */
+export const LEDGER_FILTERS: readonly string[] = Object.keys(FILTERS);
+
+/**
+ * The filters as a query of the repository.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function ledgerFilters(fields: JsonObject): LedgerQuery {
+  return filtersOf(checked(z.strictObject(FILTERS), fields));
+}
+
 function filtersOf(
   query: z.infer<z.ZodObject<typeof FILTERS>>,
 ): LedgerQuery {

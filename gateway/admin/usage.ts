@@ -11,8 +11,10 @@ import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
   UsageGroup,
-  UsageLine,
   UsageQuery,
+} from "../accounts/repositories/usage_query.ts";
+import type {
+  UsageLine,
   UsageReport,
   UsageTotals,
 } from "../accounts/repositories/usage_report.ts";

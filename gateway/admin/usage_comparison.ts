@@ -13,9 +13,9 @@ import {
   type Tokens,
 } from "../accounts/ledger/money.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
+import type { UsageQuery } from "../accounts/repositories/usage_query.ts";
 import type {
   UsageLine,
-  UsageQuery,
   UsageReport,
 } from "../accounts/repositories/usage_report.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";

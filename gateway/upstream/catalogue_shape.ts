@@ -40,6 +40,7 @@ const capabilityOverrides = z.strictObject({
   toolGroups: z.boolean(),
   imagesInToolResult: z.boolean(),
   mediaUrls: z.boolean(),
+  threads: z.boolean(),
   prefill: z.boolean(),
   schema: z.enum(["json_schema", "openapi", "strict_subset"]),
   structuredOutput: z.boolean(),

@@ -8,7 +8,6 @@
 import type { JSX } from "./jsx.d.ts";
 import { callTimeMs } from "../../gateway/accounts/calls/call_record.ts";
 import {
-  type CallQuery,
   type FoundCall,
   UNSERVED,
 } from "../../gateway/accounts/repositories/call_report.ts";
@@ -16,6 +15,7 @@ import {
   type AccountScope,
   scopeOf,
 } from "../../gateway/admin/account_scope.ts";
+import { CALL_FILTERS, callQuery } from "../../gateway/admin/calls.ts";
 import type { Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
@@ -26,11 +26,13 @@ import { queryOf } from "../admin/auth.ts";
 import { ownLiveScope } from "../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { DayInput } from "./day_input.tsx";
-import { keyNames } from "./day_plot.tsx";
+import { filterFields } from "./filter_fields.ts";
+import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { liveEvents, LiveSection, lookOf } from "./live_view.tsx";
-import { Money } from "./money.tsx";
+import { countText, Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
+import { SearchOn } from "./search_on.tsx";
 import { seeOther } from "./see_other.ts";
 
 /** The list, the search, and one call. */
@@ -95,6 +97,8 @@ const ENDINGS: readonly string[] = [
   UNSERVED,
 ];
 const PAGE_LENGTH = 50;
+/** More would take longer than a page may; the index of an account or key is slower to walk. */
+const SCAN_LIMIT = { all: 500_000, account: 50_000 };
 
 /** Leads from the search to the call. */
 export function findCall({ query }: RouteContext, base: string): HttpReply {
@@ -114,10 +118,19 @@ export async function callsPage(
   const { query, gateway } = context;
   const { admin } = gateway;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const { data, next } = await admin.calls.list({
-    ...filtersOf(value),
+  const filters = {
+    ...callQuery(filterFields(query, CALL_FILTERS)),
     ...scope,
+  };
+  const scanLimit = SCAN_LIMIT[
+    filters.accountId === undefined && filters.keyId === undefined
+      ? "all"
+      : "account"
+  ];
+  const { data, next } = await admin.calls.list({
+    ...filters,
     limit: PAGE_LENGTH,
+    scanLimit,
     ...(value("after") === "" ? {} : { after: value("after") }),
   });
   const search = new URLSearchParams(query);
@@ -183,21 +196,32 @@ export async function callsPage(
         />
       )}
       <section class="card">
-        {data.length === 0 ? <NoCalls query={query} base={base} /> : (
+        {data.length === 0 && next === undefined
+          ? <NoCalls query={query} base={base} />
+          : null}
+        {data.length === 0 ? null : (
           <DataTable
             name="Calls"
             rows={data}
             columns={callColumns(
-              await keyNames(admin, scope),
+              await keyNames(
+                admin,
+                scope,
+                data.map(({ record }) => record.keyId),
+              ),
               base,
               scope.accountId === undefined,
             )}
           />
         )}
         {next === undefined ? null : (
-          <p>
-            <a href={`${base}/calls?${search}`}>Older calls</a>
-          </p>
+          <SearchOn
+            href={`${base}/calls?${search}`}
+            isFull={data.length === PAGE_LENGTH}
+            searched={`${countText(scanLimit)} calls`}
+            place={<Moment atMs={callTimeMs(next)} />}
+            older="Older calls"
+          />
         )}
       </section>
     </>,
@@ -211,7 +235,7 @@ export function callsFile(
 ): Promise<HttpReply> {
   return callsCsv(
     gateway.admin,
-    { ...filtersOf((name) => query.get(name)?.trim() ?? ""), ...scope },
+    { ...callQuery(filterFields(query, CALL_FILTERS)), ...scope },
     scope.accountId === undefined,
   );
 }
@@ -223,38 +247,24 @@ function NoCalls(
   },
 ): JSX.Element {
   return query.size === 0
-    ? <p>No calls yet, or none within the time that they are kept.</p>
+    ? (
+      <p>
+        No calls yet, or none within the time that they are kept.{" "}
+        {base === "/console"
+          ? (
+            <>
+              <a href="/console/connect">Connect</a>{" "}
+              has the lines for a first one.
+            </>
+          )
+          : null}
+      </p>
+    )
     : (
       <p>
         No calls match. <a href={`${base}/calls`}>Show all</a>
       </p>
     );
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-function filtersOf(value: (name: string) => string): CallQuery {
-  const text = (
-    field: keyof CallQuery,
-    name: string,
-  ): Readonly<Record<string, string>> =>
-    value(name) === "" ? {} : { [field]: value(name) };
-  const fromMs = Date.parse(value("from"));
-  const toMs = Date.parse(value("to"));
-  return {
-    ...text("accountId", "account"),
-    ...text("ended", "ended"),
-    ...text("model", "model"),
-    ...text("keyId", "key"),
-    ...text("code", "code"),
-    ...text("user", "user"),
-    ...(/^\d{3}$/.test(value("status"))
-      ? { status: Number(value("status")) }
-      : {}),
-    ...(Number.isNaN(fromMs) ? {} : { fromMs }),
-    // The page's last day is part of it.
-    ...(Number.isNaN(toMs) ? {} : { toMs: toMs + DAY_MS }),
-  };
 }
 
 /** The columns of a list of calls. */

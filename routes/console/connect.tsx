@@ -48,6 +48,8 @@ async function connectPage(
       retryable: false,
     });
   }
+  // The calls of one key are watched for every program.
+  const search = context.query.size === 0 ? "" : `?${context.query}`;
   return page(
     context,
     visit,
@@ -63,7 +65,7 @@ async function connectPage(
           {PROGRAMS.map((one) => (
             <a
               class={one === program ? "button main" : "button"}
-              href={`/console/connect/${one.id}`}
+              href={`/console/connect/${one.id}${search}`}
               aria-current={one === program ? "true" : undefined}
             >
               {one.name}

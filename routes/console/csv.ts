@@ -18,7 +18,9 @@ export async function csvReply(
   name: string,
   pages: AsyncGenerator<string, void, void>,
 ): Promise<HttpReply> {
-  // Read before the status is sent: a store that does not answer is an error, no truncated file.
+  // The columns, and the first lines too, are read before the status is sent: a wrong filter or a
+  // store that does not answer is an error, no truncated file.
+  const columns = await pages.next();
   let next = await pages.next();
   const encoder = new TextEncoder();
   return {
@@ -29,6 +31,10 @@ export async function csvReply(
       "content-disposition": `attachment; filename="${name}.csv"`,
     },
     body: new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        if (columns.done === true) return;
+        controller.enqueue(encoder.encode(columns.value));
+      },
       async pull(controller) {
         if (next.done === true) return controller.close();
         controller.enqueue(encoder.encode(next.value));

@@ -9,70 +9,46 @@ import type { JSX } from "./jsx.d.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import type {
   UsageGroup,
-  UsageLine,
   UsageQuery,
-} from "../../gateway/accounts/repositories/usage_report.ts";
+} from "../../gateway/accounts/repositories/usage_query.ts";
+import type { UsageLine } from "../../gateway/accounts/repositories/usage_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import { callsLink } from "./figure_links.ts";
+import { keyNames } from "./key_names.ts";
 import { moneyText } from "./money.tsx";
 import { BarPlot, MAX_SERIES } from "./plot.tsx";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Names of keys by their id; empty for a key's own session. */
-export async function keyNames(
-  admin: Admin,
-  { accountId, keyId }: Partial<AccountScope>,
-): Promise<ReadonlyMap<string, string>> {
-  if (keyId !== undefined) return new Map();
-  const { data } = await admin.keys.list({
-    limit: 1000,
-    ...(accountId === undefined ? {} : { accountId }),
-  });
-  return new Map(
-    data.map(({ id, name, hint }) => [id, name === "" ? hint : name]),
-  );
-}
-
 /** Bars of a day's cost, stacked by model, key or account. */
 export async function dayPlot(
   admin: Admin,
   query: UsageQuery,
-  by: UsageGroup,
-  names: ReadonlyMap<string, string>,
-  base: string,
+  { by, scope, base, lines }: {
+    /** What the page groups by; models where the plot has no series of it. */
+    readonly by: UsageGroup;
+    readonly scope: Partial<AccountScope>;
+    readonly base: string;
+    /** All lines of the query grouped by `by`; absent: the plot finds the dearest ones itself. */
+    readonly lines?: readonly UsageLine[];
+  },
 ): Promise<JSX.Element> {
   const group = by === "key" || by === "account" ? by : "model";
-  // A year of days with some series each; each further page would read all of it again.
-  const { data: lines } = await admin.usage({
+  const { series: shown, hasOthers, days: sums } = await admin.dailyCost({
     ...query,
-    by: ["day", group],
-    limit: 10_000,
+    group,
+    limit: MAX_SERIES - 1,
+    ...(lines === undefined || group !== by
+      ? {}
+      : { dearest: dearestOf(lines, group) }),
   });
-  const nameOf = (line: UsageLine): string =>
-    group === "key"
-      ? line.keyId ?? ""
-      : group === "account"
-      ? line.accountId ?? ""
-      : line.model ?? "";
-  const sums = new Map<string, number>();
-  for (const line of lines) {
-    sums.set(nameOf(line), (sums.get(nameOf(line)) ?? 0) + line.microUsd);
-  }
-  const ordered = [...sums].toSorted((a, b) => b[1] - a[1])
-    .map(([name]) => name);
-  const shown = ordered.slice(0, MAX_SERIES - 1);
-  const hasOthers = ordered.length > shown.length;
-  const days = new Map<string, number[]>();
+  const names = group === "key"
+    ? await keyNames(admin, scope, shown)
+    : new Map<string, string>();
+  const none = Array<number>(shown.length + (hasOthers ? 1 : 0)).fill(0);
+  const days = new Map<string, readonly number[]>();
   for (const day of daysBetween(query.fromDay ?? "", query.toDay ?? "")) {
-    days.set(day, Array<number>(shown.length + (hasOthers ? 1 : 0)).fill(0));
-  }
-  for (const line of lines) {
-    const values = days.get(line.day ?? "");
-    if (values === undefined) continue;
-    const found = shown.indexOf(nameOf(line));
-    const at = found === -1 ? shown.length : found;
-    values[at] = (values[at] ?? 0) + line.microUsd;
+    days.set(day, sums.get(day) ?? none);
   }
   return (
     <BarPlot
@@ -101,6 +77,19 @@ export async function dayPlot(
         };
       })}
     />
+  );
+}
+
+function dearestOf(
+  lines: readonly UsageLine[],
+  group: "model" | "key" | "account",
+): readonly string[] {
+  return lines.toSorted((a, b) => b.microUsd - a.microUsd).map((line) =>
+    (group === "key"
+      ? line.keyId
+      : group === "account"
+      ? line.accountId
+      : line.model) ?? ""
   );
 }
 

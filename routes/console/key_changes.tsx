@@ -195,7 +195,7 @@ async function rotate(
     context,
     visit,
     "Rotated",
-    reply["key"],
+    reply,
     expiresAtMs === undefined ? undefined : (
       <p class="note" role="status">
         The old key <code>{old.hint}</code>{" "}

@@ -10,6 +10,7 @@ import { KEY, type KeyRecord, LIMITS } from "../../gateway/accounts/records.ts";
 import { isPermitted } from "../../gateway/accounts/credential_kind.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
@@ -76,6 +77,7 @@ async function listPage(
   const after = query.get("after");
   const { data: keys, next } = await gateway.admin.keys.list({
     accountId: visit.holder.accountId,
+    newestFirst: true,
     limit: PAGE_LENGTH,
     ...(after === null ? {} : { after }),
   });
@@ -128,14 +130,14 @@ async function listPage(
           : (
             <DataTable
               name="Keys"
-              rows={keys.toReversed()}
+              rows={keys}
               columns={keyColumns(nowMs, mayManage, spent)}
             />
           )}
         {next === undefined ? null : (
           <p>
             <a href={`/console/keys?after=${encodeURIComponent(next)}`}>
-              More keys
+              Older keys
             </a>
           </p>
         )}
@@ -308,15 +310,15 @@ async function issue(
       ...recordBody(LIMITS, form, { clears: false }),
     }),
   );
-  return newKeyPage(context, visit, "New key", reply["key"]);
+  return newKeyPage(context, visit, "New key", reply);
 }
 
-/** The page with a new key; `text` is null if the form was sent before. */
+/** The page with a new key, whose `key` is null if the form was sent before. */
 export function newKeyPage(
   context: RouteContext,
   visit: AccountVisit,
   title: string,
-  text: unknown,
+  { id, key: text }: JsonObject,
   until?: JSX.Element,
 ): HttpReply {
   const key = typeof text === "string" ? text : undefined;
@@ -340,8 +342,13 @@ export function newKeyPage(
             />
             <p class="soft">
               Lines for programs and coding agents are under{" "}
-              <a href="/console/connect">Connect</a>, which also shows when the
-              first call arrives.
+              <a
+                href={typeof id === "string"
+                  ? `/console/connect?key=${encodeURIComponent(id)}`
+                  : "/console/connect"}
+              >
+                Connect
+              </a>, which also shows when the first call arrives.
             </p>
           </>
         )}

@@ -7,7 +7,11 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import type { LedgerEntry } from "../../gateway/accounts/records.ts";
-import { exportLedger } from "../../gateway/admin/ledger.ts";
+import {
+  exportLedger,
+  LEDGER_FILTERS,
+  ledgerFilters,
+} from "../../gateway/admin/ledger.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
@@ -15,9 +19,11 @@ import { AccountAuditNote, AuditNote } from "./audit_note.tsx";
 import { csvReply } from "./csv.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { DayInput } from "./day_input.tsx";
+import { filterFields } from "./filter_fields.ts";
 import { page } from "./layout.tsx";
-import { Money } from "./money.tsx";
+import { countText, Money } from "./money.tsx";
 import { Moment } from "./moment.tsx";
+import { SearchOn } from "./search_on.tsx";
 
 /** The account's lines, and all of them as a file. */
 export const LEDGER_PAGES: readonly AccountPageRoute[] = [
@@ -41,6 +47,8 @@ export const LEDGER_PAGES: readonly AccountPageRoute[] = [
 ];
 
 const PAGE_LENGTH = 100;
+/** More would take longer than a page may; the index of an account is slower to walk. */
+const SCAN_LIMIT = { all: 250_000, account: 50_000 };
 
 async function ledgerPage(
   context: RouteContext,
@@ -59,17 +67,6 @@ async function ledgerPage(
   });
 }
 
-/** Query fields of the page and of the export. */
-const LEDGER_FILTERS = [
-  "kind",
-  "key",
-  "model",
-  "user",
-  "from",
-  "to",
-  "request_id",
-] as const;
-
 /** The page of ledger lines; `balanceMicroUsd` is the balance after the newest one. */
 export async function ledgerView(
   context: RouteContext,
@@ -82,24 +79,19 @@ export async function ledgerView(
   },
 ): Promise<HttpReply> {
   const { query, gateway } = context;
-  const value = (name: string): string => query.get(name) ?? "";
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
   const kind = value("kind");
-  const fromMs = Date.parse(value("from"));
-  const toMs = Date.parse(value("to"));
   const after = query.get("after");
   const account = value("account");
+  const scanLimit = SCAN_LIMIT[
+    account === "" && fixed.accountId === undefined ? "all" : "account"
+  ];
   const { data, next } = await gateway.admin.ledger({
     newestFirst: true,
     limit: PAGE_LENGTH,
-    ...(account === "" ? {} : { accountId: account }),
+    scanLimit,
+    ...ledgerFilters(filterFields(query, LEDGER_FILTERS)),
     ...fixed,
-    ...(kind === "charge" || kind === "top_up" ? { kind } : {}),
-    ...(value("key") === "" ? {} : { keyId: value("key") }),
-    ...(value("model") === "" ? {} : { model: value("model") }),
-    ...(value("user") === "" ? {} : { user: value("user") }),
-    ...(value("request_id") === "" ? {} : { requestId: value("request_id") }),
-    ...(Number.isNaN(fromMs) ? {} : { fromMs }),
-    ...(Number.isNaN(toMs) ? {} : { toMs: toMs + 24 * 60 * 60 * 1000 }),
     ...(after === null ? {} : { after }),
   });
   const search = new URLSearchParams(query);
@@ -172,7 +164,10 @@ export async function ledgerView(
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
-        {data.length === 0 ? <p>No lines match.</p> : (
+        {data.length === 0 && next === undefined
+          ? <p>No lines match.</p>
+          : null}
+        {data.length === 0 ? null : (
           <DataTable
             name="Ledger"
             rows={data}
@@ -184,15 +179,15 @@ export async function ledgerView(
           />
         )}
         {next === undefined ? null : (
-          <p>
-            <a
-              href={`${base}/ledger?${search}${
-                search.size === 0 ? "" : "&"
-              }after=${encodeURIComponent(next)}`}
-            >
-              Older lines
-            </a>
-          </p>
+          <SearchOn
+            href={`${base}/ledger?${search}${
+              search.size === 0 ? "" : "&"
+            }after=${encodeURIComponent(next)}`}
+            isFull={data.length === PAGE_LENGTH}
+            searched={`${countText(scanLimit)} lines`}
+            place={`line #${next}`}
+            older="Older lines"
+          />
         )}
       </section>
     </>,
@@ -291,17 +286,7 @@ export function ledgerCsv(
   query: URLSearchParams,
   fixed: Readonly<Record<string, string>>,
 ): Promise<HttpReply> {
-  const filters: Record<string, string> = {};
-  for (const name of ["account", ...LEDGER_FILTERS]) {
-    const value = query.get(name) ?? "";
-    if (value !== "") filters[name] = value;
-  }
-  const { to } = filters;
-  if (to !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(to)) {
-    // The page's last day is part of it.
-    filters["to"] = new Date(Date.parse(to) + 24 * 60 * 60 * 1000)
-      .toISOString();
-  }
+  const filters = filterFields(query, LEDGER_FILTERS);
   const format = query.get("format") === "focus" ? "focus" : "csv";
   return csvReply(
     format === "focus" ? "ledger-focus" : "ledger",

@@ -7,6 +7,7 @@
  * @module
  */
 import type { JSX } from "./jsx.d.ts";
+import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import type { JustEnded } from "../../gateway/live/live_call.ts";
 import type { LivePicture } from "../../gateway/live/live_picture.ts";
@@ -16,7 +17,6 @@ import { liveStream } from "../live_stream.ts";
 import type { RouteContext } from "../route.ts";
 import { sessionCookie } from "./cookies.ts";
 import { DataTable } from "./data_table.tsx";
-import { keyNames } from "./day_plot.tsx";
 import {
   endedColumns,
   type LiveCell,
@@ -173,6 +173,18 @@ export async function lookOf(
     isOperator: base.endsWith("/operator"),
     keyNames: scope.accountId === undefined
       ? new Map()
-      : await keyNames(gateway.admin, scope).catch(() => new Map()),
+      : await ownKeyNames(gateway.admin, scope).catch(() => new Map()),
   };
+}
+
+/** Calls to come may be of any key. */
+async function ownKeyNames(
+  admin: Admin,
+  { accountId, keyId }: Partial<AccountScope>,
+): Promise<ReadonlyMap<string, string>> {
+  if (keyId !== undefined || accountId === undefined) return new Map();
+  const { data } = await admin.keys.list({ limit: 1000, accountId });
+  return new Map(
+    data.map(({ id, name, hint }) => [id, name === "" ? hint : name]),
+  );
 }

@@ -30,7 +30,7 @@ import { durationText, Moment } from "./moment.tsx";
 import { Meter } from "./plot.tsx";
 import { seeOther } from "./see_other.ts";
 import { Snippet } from "./snippet.tsx";
-import { dayPlot, keyNames } from "./day_plot.tsx";
+import { dayPlot } from "./day_plot.tsx";
 
 /** What a visitor sees first. */
 export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [
@@ -130,13 +130,11 @@ async function overviewPage(
                 </a>
               </span>
             </p>
-            {await dayPlot(
-              admin,
-              month,
-              "day",
-              await keyNames(admin, scope),
-              "/console",
-            )}
+            {await dayPlot(admin, month, {
+              by: "day",
+              scope,
+              base: "/console",
+            })}
           </section>
         )}
       <LastCalls calls={calls} />

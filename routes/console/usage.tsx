@@ -8,7 +8,7 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../gateway/accounts/records.ts";
-import type { UsageQuery } from "../../gateway/accounts/repositories/usage_report.ts";
+import type { UsageQuery } from "../../gateway/accounts/repositories/usage_query.ts";
 import {
   type AccountScope,
   scopeOf,
@@ -20,13 +20,19 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { csvOf, csvReply, pagesOf } from "./csv.ts";
-import { dayPlot, keyNames } from "./day_plot.tsx";
-import { type FigureFilters, usageLink } from "./figure_links.ts";
+import { dayPlot } from "./day_plot.tsx";
+import {
+  callsLink,
+  type FigureFilters,
+  ledgerLink,
+  usageLink,
+} from "./figure_links.ts";
 import { DayInput } from "./day_input.tsx";
+import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Comparison } from "./usage_comparison.tsx";
-import { type UsageBy, UsageTable } from "./usage_table.tsx";
+import { shownLines, type UsageBy, UsageTable } from "./usage_table.tsx";
 
 /** Usage pages, and their figures as a file. */
 export const USAGE_PAGES: readonly AccountPageRoute[] = [
@@ -137,7 +143,10 @@ export async function usagePage(
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
   const report = await admin.usage({ ...query, by: [by], limit: 1000 });
-  const names = await keyNames(admin, scope);
+  const rows = shownLines(report, by);
+  const names = by === "key"
+    ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
+    : new Map<string, string>();
   const choices: readonly UsageBy[] = scope.accountId === undefined
     ? [
       "day",
@@ -205,11 +214,18 @@ export async function usagePage(
         </p>
       )}
       <div class="cards">
-        <Sum name="Cost">
+        <Sum
+          name="Cost"
+          link={visit.session.kind === "key"
+            ? callsLink(base, filters)
+            : ledgerLink(base, filters)}
+        >
           <Money microUsd={totals.microUsd} estimated={estimated > 0} />
         </Sum>
-        <Sum name="Calls">{countText(totals.requests)}</Sum>
-        <Sum name="Tokens in">
+        <Sum name="Calls charged" link={callsLink(base, filters)}>
+          {countText(totals.requests)}
+        </Sum>
+        <Sum name="Tokens in, with cache reads and writes">
           {countText(
             totals.inputTokens + totals.cacheReadTokens +
               totals.cacheWriteTokens,
@@ -228,9 +244,14 @@ export async function usagePage(
         ? (
           <section class="card">
             <p>
-              No calls in these days. <a href="/console/connect">Connect</a>
-              {" "}
-              has the lines for a first one.
+              No calls in these days that match. {base === "/console"
+                ? (
+                  <>
+                    <a href="/console/connect">Connect</a>{" "}
+                    has the lines for a first one.
+                  </>
+                )
+                : <a href={`${base}/usage`}>Show all</a>}
             </p>
           </section>
         )
@@ -238,11 +259,17 @@ export async function usagePage(
           <>
             <section class="card">
               <h2>Cost by day</h2>
-              {await dayPlot(admin, query, by, names, base)}
+              {await dayPlot(admin, query, {
+                by,
+                scope,
+                base,
+                ...(report.next === undefined ? { lines: report.data } : {}),
+              })}
             </section>
             <section class="card">
               <UsageTable
                 report={report}
+                rows={rows}
                 by={by}
                 names={names}
                 base={base}
@@ -266,15 +293,19 @@ export async function usagePage(
 }
 
 function Sum(
-  { name, children }: {
+  { name, link, children }: {
     readonly name: string;
+    /** To what the figure adds up. */
+    readonly link?: string;
     readonly children: string | JSX.Element | readonly (string | JSX.Element)[];
   },
 ): JSX.Element {
   return (
     <section class="card">
       <span class="label">{name}</span>
-      <span class="stat">{children}</span>
+      <span class="stat">
+        {link === undefined ? children : <a href={link}>{children}</a>}
+      </span>
     </section>
   );
 }

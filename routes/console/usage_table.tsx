@@ -24,10 +24,25 @@ export type UsageBy = "day" | "model" | "key" | "user" | "account";
 
 const MAX_LINES = 100;
 
+/**
+ * The lines of a report that its table shows: all days, else the dearest. More would take longer to
+ * render than other requests should wait.
+ */
+export function shownLines(
+  { data }: UsageReport,
+  by: UsageBy,
+): readonly UsageLine[] {
+  return by === "day"
+    ? data.toReversed()
+    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
+}
+
 /** Lines with their sum. */
 export function UsageTable(
-  { report, by, names, base, filters, hasLedger }: {
+  { report, rows, by, names, base, filters, hasLedger }: {
     readonly report: UsageReport;
+    /** See {@linkcode shownLines}. */
+    readonly rows: readonly UsageLine[];
     readonly by: UsageBy;
     readonly names: ReadonlyMap<string, string>;
     readonly base: string;
@@ -39,10 +54,6 @@ export function UsageTable(
   const { data, totals } = report;
   const decimals = decimalsOf([totals.microUsd]);
   const sum = <Money microUsd={totals.microUsd} decimals={decimals} />;
-  // More lines would take longer to render than other requests should wait.
-  const rows = by === "day"
-    ? data.toReversed()
-    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
   const heading = {
     day: "Day",
     model: "Model",
@@ -92,6 +103,7 @@ export function UsageTable(
         columns={[
           {
             name: heading[by],
+            wraps: by !== "day",
             cell: (line) =>
               linked(line, (of) => usageLink(base, of, next), textOf(line)),
             sum: "Sum",

@@ -30,6 +30,19 @@ interface PairedResult {
   readonly turn: number;
 }
 
+/** The calls with one id. A client may repeat an id very often, so nothing searches through them. */
+interface SameId {
+  readonly all: PairedCall[];
+  /** The open calls by their turn, the latest turn last. Those before `next` have a result. */
+  readonly open: {
+    readonly turn: number;
+    readonly calls: PairedCall[];
+    next: number;
+  }[];
+  /** Number of first calls in `all` that are known to have a result. */
+  answered: number;
+}
+
 /**
  * The turns with every result between its call and the assistant's next turn; the same array where
  * they are in that order already.
@@ -45,8 +58,12 @@ export function pairedTurns(
   const calls = pairedCalls(turns, conversation);
   const moved = new Map<number, ToolResultPart[]>();
   const gone = new Set<Part>();
+  const replies = assistantTurnsUpTo(turns);
   for (const { part: _, turn, result } of calls) {
-    if (result === undefined || follows(turns, turn, result.turn)) continue;
+    // In place: after its call, with no assistant turn between them.
+    const isPlaced = result === undefined ||
+      (result.turn > turn && replies[result.turn - 1] === replies[turn]);
+    if (isPlaced) continue;
     gone.add(result.part);
     const behind = moved.get(turn);
     if (behind === undefined) moved.set(turn, [result.part]);
@@ -74,30 +91,23 @@ function withParallelCallsJoined(turns: readonly Turn[]): readonly Turn[] {
   if (!turns.some((turn, at) => calls(turn) && calls(turns[at - 1]))) {
     return turns;
   }
-  const joined: Turn[] = [];
+  const joined: (readonly Turn[])[] = [];
+  let run: Turn[] = [];
   for (const turn of turns) {
-    const last = joined.at(-1);
-    if (last !== undefined && calls(turn) && calls(last)) {
-      joined[joined.length - 1] = {
-        ...last,
-        parts: [...last.parts, ...turn.parts],
-      };
-    } else joined.push(turn);
+    if (calls(turn) && calls(run.at(-1))) run.push(turn);
+    else joined.push(run = [turn]);
   }
-  return joined;
+  return joined.flatMap((run): readonly Turn[] =>
+    run.length === 1
+      ? run
+      : [{ role: "assistant", parts: run.flatMap(({ parts }) => parts) }]
+  );
 }
 
-/** Whether a result comes after its call, with no assistant turn between them. */
-function follows(
-  turns: readonly Turn[],
-  call: number,
-  result: number,
-): boolean {
-  if (result <= call) return false;
-  for (let at = call + 1; at < result; at++) {
-    if (turns[at]?.role === "assistant") return false;
-  }
-  return true;
+/** For each turn, the number of assistant turns up to and including it. */
+function assistantTurnsUpTo(turns: readonly Turn[]): readonly number[] {
+  let count = 0;
+  return turns.map(({ role }) => role === "assistant" ? ++count : count);
 }
 
 /** Every call with its result. */
@@ -106,7 +116,7 @@ function pairedCalls(
   conversation: string,
 ): readonly PairedCall[] {
   const calls: PairedCall[] = [];
-  const byId = new Map<string, PairedCall[]>();
+  const byId = new Map<string, SameId>();
   const early: PairedResult[] = [];
   /** Calls that only the client's own dialect has: their results are not checked. */
   const opaque = new Set<unknown>();
@@ -118,12 +128,15 @@ function pairedCalls(
       } else if (part.type === "tool_call") {
         const call: PairedCall = { part, turn: at };
         calls.push(call);
-        const same = byId.get(part.id);
-        if (same === undefined) byId.set(part.id, [call]);
-        else same.push(call);
+        const same = byId.get(part.id) ?? { all: [], open: [], answered: 0 };
+        byId.set(part.id, same);
+        same.all.push(call);
+        const group = same.open.at(-1);
+        if (group?.turn === at) group.calls.push(call);
+        else same.open.push({ turn: at, calls: [call], next: 0 });
       } else if (part.type === "tool_result") {
         const result = { part, turn: at };
-        const call = latestOpen(byId.get(part.id) ?? []);
+        const call = latestOpen(byId.get(part.id));
         if (call === undefined) early.push(result);
         else call.result = result;
       }
@@ -132,9 +145,11 @@ function pairedCalls(
   for (const result of early) {
     const { id } = result.part;
     if (opaque.has(id)) continue;
-    const same = byId.get(id) ?? [];
-    const call = same.find((one) => one.result === undefined);
-    if (call === undefined) throw unanswerable(result, same[0], conversation);
+    const same = byId.get(id);
+    const call = same === undefined ? undefined : firstOpen(same);
+    if (call === undefined) {
+      throw unanswerable(result, same?.all[0], conversation);
+    }
     call.result = result;
   }
   const open = calls.find((call) => call.result === undefined);
@@ -147,12 +162,19 @@ function pairedCalls(
   return calls;
 }
 
-/** The first open call of the latest turn that has one. */
-function latestOpen(calls: readonly PairedCall[]): PairedCall | undefined {
-  const last = calls.findLast((call) => call.result === undefined);
-  return calls.find((call) =>
-    call.turn === last?.turn && call.result === undefined
-  );
+/** The first open call of the latest turn that has one; it is no longer open then. */
+function latestOpen(same: SameId | undefined): PairedCall | undefined {
+  const group = same?.open.at(-1);
+  if (same === undefined || group === undefined) return undefined;
+  const call = group.calls[group.next++];
+  if (group.next === group.calls.length) same.open.pop();
+  return call;
+}
+
+/** The first call without a result. */
+function firstOpen(same: SameId): PairedCall | undefined {
+  while (same.all[same.answered]?.result !== undefined) same.answered++;
+  return same.all[same.answered];
 }
 
 function unanswerable(

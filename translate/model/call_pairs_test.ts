@@ -383,3 +383,41 @@ Deno.test("a history in the wrong order is reordered", () => {
     { role: "assistant", content: [{ type: "text", text: "so" }] },
   ]);
 });
+
+Deno.test("pairedTurns() pairs very many calls without searching among them", async (t) => {
+  const many = Array.from({ length: 50_000 }, (_, n) => `call_${n}`);
+  const same = many.map(() => "call_0");
+  const results = (ids: readonly string[]): readonly Turn[] =>
+    ids.map((id) => user(result(id)));
+  const rows: Readonly<Record<string, readonly Turn[]>> = {
+    "results in reverse order": [
+      assistant(...many.map(call)),
+      ...results(many.toReversed()),
+    ],
+    "one id in every turn": same.flatMap((id) => [
+      assistant(call(id)),
+      user(result(id)),
+    ]),
+    "one id in one turn": [assistant(...same.map(call)), ...results(same)],
+    "results before their calls": [
+      ...results(same),
+      assistant(...same.map(call)),
+    ],
+    "parallel calls in turns of their own": [
+      ...many.map((id) => assistant(call(id))),
+      ...results(many),
+    ],
+  };
+  for (const [name, turns] of Object.entries(rows)) {
+    await t.step(name, () => {
+      const parts = (given: readonly Turn[]): readonly Part[] =>
+        given.flatMap((turn) => turn.parts);
+      const paired = pairedTurns(turns);
+      assert.equal(parts(paired).length, parts(turns).length);
+      const first = paired.findIndex(({ role }) => role === "assistant");
+      assert.ok(
+        paired.slice(0, first).every(({ parts }) => parts.length === 0),
+      );
+    });
+  }
+});

@@ -89,6 +89,11 @@ export interface Capabilities {
   readonly imagesInToolResult: boolean;
   /** Whether images and documents may be given by URL. */
   readonly mediaUrls: boolean;
+  /**
+   * Messages format only: whether it keeps conversations for requests that continue them
+   * (`thread`); otherwise such a request is refused.
+   */
+  readonly threads: boolean;
   /** Whether the conversation may end with an assistant turn that the model continues. */
   readonly prefill: boolean;
   /**
@@ -146,6 +151,7 @@ const EVERY_FORM = {
   cacheMarks: "all",
   alwaysCapped: false,
   reasoningTags: false,
+  threads: false,
 } as const;
 
 /** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */

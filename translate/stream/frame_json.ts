@@ -7,13 +7,11 @@
 import { exactJson } from "../bytes/exact_json.ts";
 import type { Frame } from "./sse.ts";
 
-const PARSED = new WeakMap<Frame, { readonly value: unknown }>();
-
-/** The data's value, with exact numbers; undefined for data that is not JSON. */
+/**
+ * The data's value, with exact numbers; undefined for data that is not JSON. The frame itself keeps
+ * the value: the entries of a `WeakMap` outlive many collections of young objects.
+ */
 export function frameJson(frame: Frame): unknown {
-  const known = PARSED.get(frame);
-  if (known !== undefined) return known.value;
-  const value = exactJson(frame.data.trim());
-  PARSED.set(frame, { value });
-  return value;
+  frame.parsed ??= { value: exactJson(frame.data.trim()) };
+  return frame.parsed.value;
 }

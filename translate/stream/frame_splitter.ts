@@ -40,10 +40,8 @@ export function frameSplitter(): FrameSplitter {
   let hasContent = false;
   return {
     cut(chunk, at) {
-      let lf = -1;
       for (let i = at; i < chunk.length; i++) {
-        if (lf < i) lf = lineFeedAt(chunk, i);
-        const lineEnd = carriageReturnAt(chunk, i, lf);
+        const lineEnd = lineEndAt(chunk, i);
         if (lineEnd > i) {
           afterCr = false;
           lineEmpty = false;
@@ -95,22 +93,16 @@ export function frameSplitter(): FrameSplitter {
   };
 }
 
-/** The position of the next line feed; the chunk's length where there is none. */
-function lineFeedAt(chunk: Uint8Array, from: number): number {
-  const at = chunk.indexOf(LF, from);
-  return at < 0 ? chunk.length : at;
-}
-
 /**
- * The position of the next carriage return before `end`, else `end`. Most streams have none: a
- * search by `indexOf` would read the rest of the chunk.
+ * The position of the next line feed or carriage return; the chunk's length where there is none. One
+ * loop for both: a second search, or `indexOf`, would read the text twice or beyond the frame.
  */
-function carriageReturnAt(
-  chunk: Uint8Array,
-  from: number,
-  end: number,
-): number {
+function lineEndAt(chunk: Uint8Array, from: number): number {
   let at = from;
-  while (at < end && chunk[at] !== CR) at++;
+  // Both are below nearly all other bytes: one comparison a byte.
+  for (; at < chunk.length; at++) {
+    const byte = chunk[at] ?? 0;
+    if (byte <= CR && (byte === LF || byte === CR)) break;
+  }
   return at;
 }

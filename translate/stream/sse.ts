@@ -15,6 +15,8 @@ export interface Frame {
   readonly event?: string;
   /** The `data:` lines joined, or the bare JSON object. */
   readonly data: string;
+  /** The data's value as JSON, once `frameJson()` has parsed it. */
+  parsed?: { readonly value: unknown };
 }
 
 /** The longest frame that is read, in bytes; bounds the memory that an endless frame can take. */

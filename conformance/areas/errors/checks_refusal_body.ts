@@ -9,6 +9,7 @@ import {
 import { type Check, type Faults, shared } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { refusal, without, withType, withValue } from "./faults.ts";
+import { fitsStatus } from "./type_of_status.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -16,7 +17,7 @@ import type { Evidence } from "../../suite/evidence.ts";
 const PROVED_BY = ["wrong-bodies"];
 
 /** The error types that the message format's own libraries know. */
-const MESSAGE_TYPES: readonly string[] = [
+export const MESSAGE_TYPES: readonly string[] = [
   "invalid_request_error",
   "authentication_error",
   "billing_error",
@@ -239,6 +240,19 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       "error-type-always-invalid": withValue(
         "error.type",
         "invalid_request_error",
+      ),
+    },
+  ),
+  ofEvery(
+    "chat-type-fits-status",
+    "On the chat endpoint `error.type` does not contradict the status: a mistake of the client is no failure of the server, and the other way round.",
+    ["chat"],
+    (x) => [fitsStatus(x)],
+    {
+      "chat-error-type-always-api_error": withValue(
+        "error.type",
+        "api_error",
+        "chat",
       ),
     },
   ),

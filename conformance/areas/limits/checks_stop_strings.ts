@@ -83,7 +83,7 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
     // Some vendors do not report which string hit; a gateway may leave it at the end of the turn.
     judge: (e) =>
       halted(e, (x) => {
-        if (x.frames.length > 0) return [];
+        if (x.label.endsWith("/stream")) return [];
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x);
         return [
@@ -118,7 +118,7 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
     rule: "`delta.stop_sequence` of message_delta is the stop string that hit.",
     judge: (e) =>
       halted(e, (x) => {
-        if (x.frames.length === 0) return [];
+        if (x.label.endsWith("/whole")) return [];
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x) ?? null;
         return [

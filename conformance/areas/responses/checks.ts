@@ -19,6 +19,8 @@ import {
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { RESPONSES_EXACT_CHECKS } from "./checks_exact.ts";
+import { RESPONSES_CONSISTENCY_CHECKS } from "./checks_consistency.ts";
+import { RESPONSES_HEAD_CHECKS } from "./checks_heads.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
 import { RESPONSES_TOOL_CHECKS } from "./checks_tools.ts";
@@ -324,4 +326,6 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   ...RESPONSES_REFUSAL_CHECKS,
   ...RESPONSES_STATE_CHECKS,
   ...RESPONSES_UPSTREAM_CHECKS,
+  ...RESPONSES_HEAD_CHECKS,
+  ...RESPONSES_CONSISTENCY_CHECKS,
 ]);

@@ -16,6 +16,11 @@ import {
 } from "./change_repository.ts";
 import { type CredentialState, credentialState } from "./credential_state.ts";
 import type { Holder } from "../credential_kind.ts";
+import {
+  type DailyCost,
+  dailyCost,
+  type DailyCostQuery,
+} from "./daily_cost.ts";
 import { audit } from "../ledger/audit.ts";
 import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
@@ -35,11 +40,8 @@ import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { LedgerEntry } from "../records.ts";
 import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
-import {
-  reportUsage,
-  type UsageQuery,
-  type UsageReport,
-} from "./usage_report.ts";
+import type { UsageQuery } from "./usage_query.ts";
+import { reportUsage, type UsageReport } from "./usage_report.ts";
 
 import {
   type WebhookRepository,
@@ -70,6 +72,8 @@ export interface Admin {
   state(holder: Holder): Promise<CredentialState>;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
+  /** Sums up the cost of each day for a plot. */
+  dailyCost(query: DailyCostQuery): Promise<DailyCost>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */
@@ -105,6 +109,7 @@ export function createAdmin(
     sessions: sessionRepository(context),
     state: (holder) => credentialState(context, holder),
     usage: (query) => reportUsage(context, query),
+    dailyCost: (query) => dailyCost(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),
     audits: auditReport(context),

@@ -17,15 +17,15 @@ import {
   notFound,
   orUnavailable,
   pageLimit,
-  type PageRequest,
   type RepositoryContext,
+  type SearchRequest,
 } from "./repository.ts";
 import { callFrom } from "../store/call_rows.ts";
 import { recordFrom } from "../store/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 
 /** A filter on calls; absent fields match every call. */
-export interface CallQuery extends PageRequest {
+export interface CallQuery extends SearchRequest {
   readonly accountId?: string;
   readonly keyId?: string;
   readonly model?: string;
@@ -72,8 +72,13 @@ export interface CallReport {
   ): Promise<FoundCall>;
 }
 
-/** Records that one query walks past. */
-const SLICE_CALLS = 1000;
+/** Records that the first query walks past. */
+const FIRST_SLICE = 1000;
+/**
+ * The same of later queries, each twice the one before. Postgres works in a process of its own:
+ * there only round trips count.
+ */
+const LAST_SLICE = { sqlite: 1000, postgres: 32_000 };
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 /** Above every request id. */
@@ -87,13 +92,14 @@ export function callReport(
   return {
     async list(query) {
       const limit = Math.min(MAX_LIMIT, pageLimit(query, DEFAULT_LIMIT));
-      const records = await walk(context, query, limit + 1);
+      const { records, stoppedAt } = await walk(context, query, limit + 1);
       const page = listPage(records, limit, (record) => record.requestId);
       const entries = await entriesOf(
         context,
         page.data.map(({ requestId }) => requestId),
       );
       return {
+        ...stoppedAt === undefined ? {} : { next: stoppedAt },
         ...page,
         data: page.data.map((record) =>
           foundCall(record, entries.get(record.requestId))
@@ -134,6 +140,9 @@ export const UNSERVED = "unserved";
 const IS_UNSERVED =
   "CASE WHEN ended = 'failed' OR ended = 'refused' AND status >= 500 THEN 1 ELSE 0 END =";
 
+/** A condition of two indexes, which have only these calls. It must stand in the text. */
+const INCOMPLETE = "ended <> 'complete' AND ";
+
 type Condition = readonly [left: string, value: SqlValue];
 
 function conditionsOf(
@@ -161,27 +170,37 @@ function conditionsOf(
   return { bounds, filters };
 }
 
+interface Walked {
+  readonly records: readonly CallRecord[];
+  /** The last call that was walked past, where the search ended for its limit. */
+  readonly stoppedAt?: string;
+}
+
 async function walk(
   { store }: RepositoryContext,
   query: CallQuery,
   limit: number,
-): Promise<readonly CallRecord[]> {
+): Promise<Walked> {
   const { bounds, filters } = conditionsOf(query);
-  const { fromMs, toMs } = query;
+  const { fromMs, toMs, ended } = query;
+  const among = ended === undefined || ended === "complete" ? "" : INCOMPLETE;
   const first = fromMs === undefined ? "" : firstCallId(fromMs);
   const above = toMs === undefined ? ABOVE : firstCallId(toMs);
-  const found: CallRecord[] = [];
+  const records: CallRecord[] = [];
+  let scannable = query.scanLimit ?? Infinity;
+  let slice = FIRST_SLICE;
   for (let before = earlier(cursor(query.after), above);;) {
+    const calls = Math.min(slice, scannable);
     // Without filters the limit bounds the query.
     const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
-      const { where, values } = statement([
+      const { where, values } = statement(among, [
         ...bounds,
         ["request_id >=", first],
         ["request_id <", before],
       ]);
       return store.report(
-        `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET ${
-          SLICE_CALLS - 1
+        `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
+          values.push(calls - 1)
         }`,
         values,
       );
@@ -189,7 +208,7 @@ async function walk(
     const endId = end === undefined ? undefined : textOf(end, "request_id");
     // One lower and one upper bound: of two, SQLite uses either one for the index and checks the
     // other for each call.
-    const { where, values } = statement([
+    const { where, values } = statement(among, [
       ...bounds,
       ["request_id >=", endId ?? first],
       ["request_id <", before],
@@ -198,26 +217,30 @@ async function walk(
     const rows = await orUnavailable(() =>
       store.report(
         `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
-          values.push(limit - found.length)
+          values.push(limit - records.length)
         }`,
         values,
       )
     );
-    found.push(...rows.map(callFrom));
-    if (endId === undefined || found.length >= limit) return found;
+    records.push(...rows.map(callFrom));
+    if (endId === undefined || records.length >= limit) return { records };
+    scannable -= calls;
+    if (scannable <= 0) return { records, stoppedAt: endId };
     before = endId;
+    slice = Math.min(LAST_SLICE[store.dialect.name], slice * 2);
     await nextTurn();
   }
 }
 
 function statement(
+  among: string,
   conditions: readonly Condition[],
 ): { readonly where: string; readonly values: SqlValue[] } {
   const values: SqlValue[] = [];
   const texts = conditions.map(([left, value]) =>
     `${left} $${values.push(value)}`
   );
-  return { where: `WHERE ${texts.join(" AND ")}`, values };
+  return { where: `WHERE ${among}${texts.join(" AND ")}`, values };
 }
 
 /** The smaller of two ids, in the order of the index: by bytes. */

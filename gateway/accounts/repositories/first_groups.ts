@@ -37,8 +37,8 @@ export function firstGroups(count: number, after?: GroupKey): FirstGroups {
       const place = key.join("\0");
       const group = groups.get(place);
       if (group !== undefined) {
-        for (const [at, sum] of sums.entries()) {
-          group.sums[at] = (group.sums[at] ?? 0) + sum;
+        for (let at = 0; at < sums.length; at++) {
+          group.sums[at] = (group.sums[at] ?? 0) + (sums[at] ?? 0);
         }
         return;
       }
@@ -55,9 +55,10 @@ export function firstGroups(count: number, after?: GroupKey): FirstGroups {
 }
 
 function compare(a: GroupKey, b: GroupKey): number {
-  for (const [at, one] of a.entries()) {
+  for (let at = 0; at < a.length; at++) {
+    const one = a[at];
     const other = b[at];
-    if (other === undefined || one === other) continue;
+    if (one === undefined || other === undefined || one === other) continue;
     return one < other ? -1 : 1;
   }
   return 0;

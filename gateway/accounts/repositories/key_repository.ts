@@ -25,7 +25,7 @@ import {
   type ListPage,
   newId,
   notFound,
-  type PageRequest,
+  type OrderedPage,
   readRows,
   type RepositoryContext,
   writeOnce,
@@ -37,7 +37,7 @@ import {
   rowOf,
   updateRow,
 } from "../store/record_rows.ts";
-import type { Sql } from "../store/store.ts";
+import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new key. */
 export type KeyRequest = SettingsOf<typeof KEY>;
@@ -101,10 +101,13 @@ export interface KeyRepository {
    * @throws {ApiError} `not_found`
    */
   get(id: string): Promise<KeyRecord>;
-  /** Lists the keys of one account, or all, oldest first. */
-  list(
-    page?: PageRequest & { readonly accountId?: string },
-  ): Promise<ListPage<KeyRecord>>;
+  /** Names of keys by their id, or hints of those without a name; unknown ids are absent. */
+  names(
+    ids: readonly string[],
+    scope?: { readonly accountId?: string },
+  ): Promise<ReadonlyMap<string, string>>;
+  /** Lists the keys of one account, or all. */
+  list(page?: OrderedPage): Promise<ListPage<KeyRecord>>;
 }
 
 /** Creates the repository. */
@@ -208,6 +211,20 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       );
       if (row === undefined) throw notFound("key", id);
       return recordFrom(KEY, row);
+    },
+    async names(ids, { accountId } = {}) {
+      if (ids.length === 0) return new Map();
+      const rows = await readRows(
+        context,
+        `SELECT id, name, hint FROM keys WHERE id IN ${
+          context.store.dialect.texts(1)
+        } ${accountId === undefined ? "" : "AND account_id = $2"}`,
+        [JSON.stringify(ids), ...(accountId === undefined ? [] : [accountId])],
+      );
+      return new Map(rows.map((row) => {
+        const name = textOf(row, "name");
+        return [textOf(row, "id"), name === "" ? textOf(row, "hint") : name];
+      }));
     },
     list: (page = {}) =>
       listByAccount(context, "keys", page, (row) => recordFrom(KEY, row)),

@@ -29,12 +29,21 @@ export async function listLedger(
   const limit = pageLimit(query);
   const after = cursor(query.after);
   const walk = await ledgerWalk(context, query);
-  const rows = await walkLedger(context, walk, after, limit + 1);
-  return listPage(
-    rows.map((row) => recordFrom(LEDGER_ENTRY, row)),
-    limit,
-    (entry) => String(entry.seq),
+  const { rows, stoppedAt } = await walkLedger(
+    context,
+    walk,
+    after,
+    limit + 1,
+    query.scanLimit,
   );
+  return {
+    ...(stoppedAt === undefined ? {} : { next: String(stoppedAt) }),
+    ...listPage(
+      rows.map((row) => recordFrom(LEDGER_ENTRY, row)),
+      limit,
+      (entry) => String(entry.seq),
+    ),
+  };
 }
 
 function cursor(after: string | undefined): number | undefined {

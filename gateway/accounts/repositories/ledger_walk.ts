@@ -10,13 +10,13 @@ import { nextTurn } from "../next_turn.ts";
 import type { LedgerEntry } from "../records.ts";
 import {
   orUnavailable,
-  type PageRequest,
   type RepositoryContext,
+  type SearchRequest,
 } from "./repository.ts";
 import { intOf, type SqlRow, type SqlValue } from "../store/store.ts";
 
 /** A filter on ledger entries; absent fields match every entry. */
-export interface LedgerQuery extends PageRequest {
+export interface LedgerQuery extends SearchRequest {
   /** Entries of this account. */
   readonly accountId?: string;
   /** Entries of this key. */
@@ -61,8 +61,13 @@ export interface LedgerWalk {
   readonly filters: readonly Condition[];
 }
 
-/** Entries that one query walks past. */
-const SLICE_ENTRIES = 2000;
+/** Entries that the first query walks past. */
+const FIRST_SLICE = 2000;
+/**
+ * The same of later queries, each twice the one before. Postgres works in a process of its own:
+ * there only round trips count.
+ */
+const LAST_SLICE = { sqlite: 2000, postgres: 32_000 };
 
 /**
  * Chooses how to read the entries of a query.
@@ -126,8 +131,16 @@ async function rangeOfDays(
   return { first, last };
 }
 
+/** What a walk found. */
+export interface WalkedEntries {
+  readonly rows: readonly SqlRow[];
+  /** The last entry that was walked past, where the walk ended for its `scanLimit`. */
+  readonly stoppedAt?: number;
+}
+
 /**
- * Reads the first `limit` entries after the one with the number `after`; absent: the first.
+ * Reads the first `limit` entries after the one with the number `after`; absent: the first. Walks
+ * past at most `scanLimit` others.
  *
  * @throws {ApiError} `unavailable`
  */
@@ -136,23 +149,31 @@ export async function walkLedger(
   walk: LedgerWalk,
   after: number | undefined,
   limit: number,
-): Promise<readonly SqlRow[]> {
+  scanLimit: number = Infinity,
+): Promise<WalkedEntries> {
   const rows: SqlRow[] = [];
   let last = after;
+  let scannable = scanLimit;
+  let longest = FIRST_SLICE;
   for (;;) {
-    const end = await sliceEnd(context, walk, last);
+    const entries = Math.min(longest, scannable);
+    const end = await sliceEnd(context, walk, last, entries);
     rows.push(...await slice(context, walk, last, end, limit - rows.length));
-    if (rows.length >= limit || end === undefined) return rows;
+    if (rows.length >= limit || end === undefined) return { rows };
+    scannable -= entries;
+    if (scannable <= 0) return { rows, stoppedAt: end };
     last = end;
+    longest = Math.min(LAST_SLICE[context.store.dialect.name], longest * 2);
     await nextTurn();
   }
 }
 
-/** The last entry of the slice after `last`; undefined: the walk ends within it. */
+/** The last of the `entries` after `last`; undefined: the walk ends within them. */
 async function sliceEnd(
   context: RepositoryContext,
   walk: LedgerWalk,
   last: number | undefined,
+  entries: number,
 ): Promise<number | undefined> {
   // Without filters the limit bounds the query.
   if (walk.table === "ledger" && walk.filters.length === 0) return undefined;
@@ -161,7 +182,7 @@ async function sliceEnd(
     context.store.report(
       `SELECT seq FROM ${walk.table} ${where} ORDER BY seq ${
         direction(walk)
-      } LIMIT 1 OFFSET ${SLICE_ENTRIES - 1}`,
+      } LIMIT 1 OFFSET $${values.push(entries - 1)}`,
       values,
     )
   );

@@ -1,7 +1,8 @@
 /** Every query of a report must be bounded by an index: one that scans the ledger stops all streams. */
 import assert from "node:assert/strict";
 import { createAdmin } from "./admin.ts";
-import type { UsageGroup } from "./usage_report.ts";
+import { UNSERVED } from "./call_report.ts";
+import type { UsageGroup } from "./usage_query.ts";
 import type { SqlValue, Store } from "../store/store.ts";
 import { slicedAudit } from "../ledger/sliced_audit.ts";
 import { openStore } from "../store/open_store.ts";
@@ -51,6 +52,15 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
             ) {
               await admin.usage({
                 by,
+                ...(accountId === undefined ? {} : { accountId }),
+                ...(keyId === undefined ? {} : { keyId }),
+                ...days,
+                ...model,
+                ...user,
+              });
+              await admin.dailyCost({
+                group: by.includes("key") ? "key" : "model",
+                limit: 6,
                 ...(accountId === undefined ? {} : { accountId }),
                 ...(keyId === undefined ? {} : { keyId }),
                 ...days,
@@ -183,6 +193,43 @@ Deno.test("no query of a report scans a table that grows with every call", async
     await store.close();
   }
 });
+
+Deno.test("failed and refused calls are read along an index that has no others", async () => {
+  const store = await openStore("sqlite::memory:");
+  try {
+    const { store: observed, statements } = recorded(store);
+    const { calls } = createAdmin({
+      store: observed,
+      now: Date.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    for (const ended of ["failed", "refused", UNSERVED]) {
+      for (const [accountId, index] of INCOMPLETE) {
+        statements.clear();
+        await calls.list({
+          ended,
+          ...(accountId === undefined ? {} : { accountId }),
+          fromMs: 1,
+        });
+        assert.equal(statements.size, 2);
+        for (const [text, values] of statements) {
+          assert.match((await planOf(store, text, values)).join(), index);
+        }
+      }
+    }
+  } finally {
+    await store.close();
+  }
+});
+
+const INCOMPLETE = [
+  [undefined, /INDEX calls_incomplete \(request_id>\? AND request_id<\?\)/],
+  [
+    "a",
+    /INDEX calls_account_incomplete \(account_id=\? AND request_id>\? AND request_id<\?\)/,
+  ],
+] as const;
 
 Deno.test("the check of the plans notices a scan", async () => {
   const store = await openStore("sqlite::memory:");

@@ -218,6 +218,15 @@ export interface PageRequest {
   readonly limit?: number;
 }
 
+/** A page of a list whose filters no index has, so that records are walked past. */
+export interface SearchRequest extends PageRequest {
+  /**
+   * Most records to walk past; absent: as many as it takes. A page that ends there may have fewer
+   * items than its limit, and has a cursor to search on from.
+   */
+  readonly scanLimit?: number;
+}
+
 export interface ListPage<T> {
   /** Items of the page. */
   readonly data: readonly T[];
@@ -251,6 +260,13 @@ export function pageLimit(
   return Math.min(Math.max(1, page.limit ?? defaultLimit), 1000);
 }
 
+/** A page of one account's records, or of all. */
+export interface OrderedPage extends PageRequest {
+  readonly accountId?: string;
+  /** True: the newest first; absent: the oldest. */
+  readonly newestFirst?: boolean;
+}
+
 /**
  * Reads a page of a table by id, of one account or of all.
  *
@@ -259,21 +275,32 @@ export function pageLimit(
 export async function listByAccount<T extends { readonly id: string }>(
   context: RepositoryContext,
   table: "keys" | "account_tokens",
-  page: PageRequest & { readonly accountId?: string },
+  page: OrderedPage,
   decode: (row: SqlRow) => T,
 ): Promise<ListPage<T>> {
   const limit = pageLimit(page);
-  const { accountId } = page;
+  const { accountId, after, newestFirst = false } = page;
+  const values: SqlValue[] = [limit + 1];
+  const conditions: string[] = [];
+  for (
+    const [condition, value] of [
+      [`id ${newestFirst ? "<" : ">"}`, after],
+      ["account_id =", accountId],
+    ] as const
+  ) {
+    if (value === undefined) continue;
+    values.push(value);
+    conditions.push(`${condition} $${values.length}`);
+  }
+  const where = conditions.length === 0
+    ? ""
+    : `WHERE ${conditions.join(" AND ")}`;
   const rows = await readRows(
     context,
-    `SELECT * FROM ${table} WHERE id > $1 ${
-      accountId === undefined ? "" : "AND account_id = $3"
-    } ORDER BY id LIMIT $2`,
-    [
-      page.after ?? "",
-      limit + 1,
-      ...(accountId === undefined ? [] : [accountId]),
-    ],
+    `SELECT * FROM ${table} ${where} ORDER BY id ${
+      newestFirst ? "DESC" : "ASC"
+    } LIMIT $1`,
+    values,
   );
   return listPage(rows.map(decode), limit, ({ id }) => id);
 }

@@ -16,36 +16,15 @@ import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,
-  type PageRequest,
-  readRows,
   type RepositoryContext,
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
 import { recordFrom, rowOf } from "../store/record_rows.ts";
 import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
-import { usageSlices, type UsageWalk } from "./usage_slices.ts";
-
-/** A field to group usage by. */
-export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
-
-/** A filter on usage, and its grouping; absent filters match everything. */
-export interface UsageQuery extends PageRequest {
-  /** Usage of this account. */
-  readonly accountId?: string;
-  /** Usage of this key. */
-  readonly keyId?: string;
-  /** Usage of this model. */
-  readonly model?: string;
-  /** Usage of this end user, by the client's own id. */
-  readonly user?: string;
-  /** First day in UTC, inclusive, such as `2026-11-21`. */
-  readonly fromDay?: string;
-  /** Last day in UTC, inclusive. */
-  readonly toDay?: string;
-  /** Fields to group by; absent: by day. */
-  readonly by?: readonly UsageGroup[];
-}
+import type { UsageGroup, UsageQuery } from "./usage_query.ts";
+import { usageSlices } from "./usage_slices.ts";
+import { isByUser, USAGE_COLUMNS, usageWalks } from "./usage_walks.ts";
 
 /** Sums of usage. */
 export interface UsageTotals extends RecordOf<typeof USAGE_SUMS> {
@@ -81,8 +60,8 @@ export interface UsageReport extends ListPage<UsageLine> {
 }
 
 const PAGE_GROUPS = 100;
-/** Most groups of a page: a plot of a year needs more than a list. */
-const MAX_GROUPS = 10_000;
+/** Most groups of a page. */
+const MAX_GROUPS = 1000;
 
 const FIELDS: Readonly<Record<UsageGroup, keyof UsageLine>> = {
   day: "day",
@@ -91,14 +70,6 @@ const FIELDS: Readonly<Record<UsageGroup, keyof UsageLine>> = {
   key: "keyId",
   model: "model",
   user: "user",
-};
-const COLUMNS: Readonly<Record<UsageGroup, string>> = {
-  day: "day",
-  hour: "hour",
-  account: "account_id",
-  key: "key_id",
-  model: "model",
-  user: "user_id",
 };
 
 /**
@@ -115,9 +86,6 @@ export async function reportUsage(
   const firstDay = query.fromDay === undefined
     ? undefined
     : dayNumber("from", query.fromDay);
-  const lastDay = query.toDay === undefined
-    ? undefined
-    : dayNumber("to", query.toDay);
   const after = query.after === undefined || by.length === 0
     ? undefined
     : cursorValues(query.after, by);
@@ -126,7 +94,7 @@ export async function reportUsage(
   const groups = firstGroups(limit + 1, after);
   const known = await totalsByDays(context, query, by, columns);
   const totals: number[] = known ?? columns.map(() => 0);
-  for await (const walk of walks(context, query, by, firstDay, lastDay)) {
+  for await (const walk of usageWalks(context, query, by, columns)) {
     const needed = known === undefined
       ? walk
       : { ...walk, within: () => neededGroups(context, by, after, groups) };
@@ -203,9 +171,9 @@ function neededGroups(
   const [group] = by;
   if (group === undefined) return [];
   const column = group === "day" || store.dialect.name === "sqlite"
-    ? COLUMNS[group]
+    ? USAGE_COLUMNS[group]
     // Groups are ordered by code units, whatever the database's collation.
-    : `${COLUMNS[group]} COLLATE "C"`;
+    : `${USAGE_COLUMNS[group]} COLLATE "C"`;
   const found: (readonly [string, SqlValue])[] = [];
   for (
     const [operator, value] of [
@@ -225,104 +193,13 @@ function sumsOf(
   query: UsageQuery,
   by: readonly UsageGroup[],
 ): typeof USAGE_SUMS | typeof ROLL_UP_SUMS {
-  const isByUser = by.includes("user") || query.user !== undefined;
-  if (isByUser && by.includes("hour")) {
+  if (isByUser(query, by) && by.includes("hour")) {
     throw invalidField(
       "by",
       "usage of end users is kept by day: hour cannot be combined with user",
     );
   }
-  return isByUser ? USAGE_SUMS : ROLL_UP_SUMS;
-}
-
-/** The walks along the tables whose rows are the query's. */
-async function* walks(
-  context: RepositoryContext,
-  query: UsageQuery,
-  by: readonly UsageGroup[],
-  firstDay: number | undefined,
-  lastDay: number | undefined,
-): AsyncGenerator<UsageWalk, void, void> {
-  const isByUser = by.includes("user") || query.user !== undefined;
-  const time = by.includes("hour") ? "hour" : "day";
-  const perDay = time === "hour" ? 24 : 1;
-  const groups = by.map((group) =>
-    group === "day" && time === "hour" ? "hour / 24" : COLUMNS[group]
-  );
-  const common = {
-    ...(firstDay === undefined ? {} : { first: firstDay * perDay }),
-    ...(lastDay === undefined ? {} : { last: (lastDay + 1) * perDay - 1 }),
-    groups,
-    picks: [
-      ...by.map((group, at) => `${groups[at]} AS ${COLUMNS[group]}`),
-      ...Object.values(sumsOf(query, by)).map(({ column }) =>
-        `CAST(SUM(${column}) AS BIGINT) AS ${column}`
-      ),
-    ],
-  };
-  const { accountId, keyId } = query;
-  const filters: (readonly [string, string])[] = [];
-  if (query.model !== undefined) filters.push(["model", query.model]);
-  if (isByUser) {
-    if (query.user !== undefined) filters.push(["user_id", query.user]);
-    if (keyId !== undefined) filters.push(["key_id", keyId]);
-    const accounts = accountId === undefined
-      ? await accountsOf(context, keyId)
-      : [accountId];
-    for (const value of accounts) {
-      yield {
-        table: "usage_daily",
-        fixed: { column: "account_id", value },
-        order: ["day", "key_id", "model", "user_id"],
-        filters,
-        ...common,
-      };
-    }
-    return;
-  }
-  const table = time === "hour" ? "usage_hours" : "usage_days";
-  if (keyId !== undefined) {
-    if (accountId !== undefined) filters.push(["account_id", accountId]);
-    yield {
-      table,
-      fixed: { column: "key_id", value: keyId },
-      order: [time, "account_id", "model"],
-      filters,
-      ...common,
-    };
-  } else if (accountId !== undefined) {
-    yield {
-      table,
-      fixed: { column: "account_id", value: accountId },
-      order: [time, "key_id", "model"],
-      filters,
-      ...common,
-    };
-  } else {
-    yield {
-      table,
-      order: [time, "account_id", "key_id", "model"],
-      filters,
-      ...common,
-    };
-  }
-}
-
-/** The accounts that a key, or any key, may have usage of. */
-async function accountsOf(
-  context: RepositoryContext,
-  keyId: string | undefined,
-): Promise<readonly string[]> {
-  const rows = keyId === undefined
-    ? await readRows(context, "SELECT id FROM accounts ORDER BY id")
-    : await readRows(
-      context,
-      // The configured key has no record.
-      `SELECT account_id AS id FROM keys WHERE id = $1
-       UNION SELECT account_id AS id FROM usage_days WHERE key_id = $1`,
-      [keyId],
-    );
-  return rows.map((row) => textOf(row, "id"));
+  return isByUser(query, by) ? USAGE_SUMS : ROLL_UP_SUMS;
 }
 
 async function firstCompleteDay(
@@ -331,7 +208,7 @@ async function firstCompleteDay(
   query: UsageQuery,
 ): Promise<number | undefined> {
   // `usage_daily` is older than the other tables: it has all days.
-  if (by.includes("user") || query.user !== undefined) return undefined;
+  if (isByUser(query, by)) return undefined;
   const { fromDay } = await coverage(context);
   if (!by.includes("hour")) return fromDay === 0 ? undefined : fromDay;
   return Math.max(
@@ -341,7 +218,7 @@ async function firstCompleteDay(
 }
 
 function groupValue(row: SqlRow, group: UsageGroup): string | number {
-  const column = COLUMNS[group];
+  const column = USAGE_COLUMNS[group];
   return group === "day" || group === "hour"
     ? intOf(row, column)
     : textOf(row, column);

@@ -1,6 +1,6 @@
 /** Reports by end user, page by page, on every store. */
 import assert from "node:assert/strict";
-import { createAdmin } from "./admin.ts";
+import { type Admin, createAdmin } from "./admin.ts";
 import type { UsageLine } from "./usage_report.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
 import { type PastCharge, storeCharges } from "../testing/stored_charges.ts";
@@ -29,7 +29,7 @@ function chargeAt(at: number): PastCharge {
 for (
   const store of [SQLITE, ...(SERVER === undefined ? [] : [postgresAt(SERVER)])]
 ) {
-  Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all`, async () => {
+  Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all; a plot and a search have all lines too`, async () => {
     await using database = await store.createDatabase();
     const opened = await database.open();
     try {
@@ -41,6 +41,8 @@ for (
         onChange: () => {},
         knowsModel: () => true,
       });
+      await checkDailyCost(admin);
+      await checkSearch(admin);
       for (
         const by of [["user"], ["user", "model"], ["day", "user"]] as const
       ) {
@@ -86,4 +88,65 @@ for (
       await opened.close();
     }
   });
+}
+
+/** A plot's days are those of the report, whether its groups are known or few of many. */
+async function checkDailyCost(admin: Admin): Promise<void> {
+  for (const group of ["key", "model"] as const) {
+    const idOf = (line: UsageLine): string =>
+      (group === "key" ? line.keyId : line.model) ?? "";
+    const { data } = await admin.usage({ by: ["day", group], limit: 1000 });
+    const { data: sums } = await admin.usage({ by: [group] });
+    const dearest = sums.toSorted((a, b) => b.microUsd - a.microUsd).map(idOf);
+    for (const limit of [1, 7]) {
+      const unknown = Array.from({ length: 200 }, (_, at) => `none ${at}`);
+      for (
+        const known of [{}, { dearest }, { dearest: [...dearest, ...unknown] }]
+      ) {
+        const { series, hasOthers, days } = await admin.dailyCost({
+          group,
+          limit,
+          ...known,
+        });
+        const all = known.dearest ?? dearest;
+        assert.deepEqual(series, all.slice(0, limit));
+        assert.equal(hasOthers, all.length > limit);
+        const expected = new Map<string, number[]>();
+        for (const line of data) {
+          const { day = "", microUsd } = line;
+          const width = series.length + (hasOthers ? 1 : 0);
+          const values = expected.get(day) ?? Array<number>(width).fill(0);
+          const found = series.indexOf(idOf(line));
+          const at = found === -1 ? series.length : found;
+          values[at] = (values[at] ?? 0) + microUsd;
+          expected.set(day, values);
+        }
+        assert.deepEqual(new Map(days), expected);
+      }
+    }
+  }
+}
+
+/** A search of the ledger that ends for its limit goes on from its cursor. */
+async function checkSearch(admin: Admin): Promise<void> {
+  const found: string[] = [];
+  let pages = 0;
+  let after: string | undefined;
+  do {
+    const page = await admin.ledger({
+      user: "user 7",
+      newestFirst: true,
+      scanLimit: 400,
+      ...(after === undefined ? {} : { after }),
+    });
+    found.push(...page.data.map(({ requestId }) => requestId));
+    after = page.next;
+    pages++;
+  } while (after !== undefined);
+  const expected = Array.from({ length: 3000 }, (_, at) => chargeAt(at))
+    .filter(({ user }) => user === "user 7")
+    .map(({ requestId }) => requestId).toReversed();
+  assert.ok(expected.length > 2);
+  assert.deepEqual(found, expected);
+  assert.equal(pages, 8);
 }

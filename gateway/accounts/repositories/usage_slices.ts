@@ -25,16 +25,20 @@ export interface UsageWalk {
     left: string,
     value: SqlValue,
   ])[];
-  /** Columns of the result, in SQL. */
-  readonly picks: readonly string[];
-  /** Columns to group the rows of a slice by. */
-  readonly groups: readonly string[];
+  /** Columns of the result, in SQL: first the groups, then the sums. `put` adds a parameter. */
+  picks(put: (value: SqlValue) => string): readonly string[];
+  /** How many of the columns the rows of a slice are grouped by. */
+  readonly groups: number;
 }
 
-/** Rows per slice. Postgres works in a process of its own: there only round trips count. */
-const SLICE_ROWS = { sqlite: 2000, postgres: 50_000 };
-/** The same of `usage_daily`, whose rows are not in the order of its index. */
-const USER_SLICE_ROWS = { sqlite: 1000, postgres: 50_000 };
+const FIRST_ROWS = 1000;
+const LEAST_ROWS = 250;
+/** Postgres works in a process of its own: there round trips and the rows of a result count. */
+const MOST_ROWS = { sqlite: 16_000, postgres: 50_000 };
+/** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
+const TARGET_MS = 5;
+/** The same of the rows of its result, which one turn of the event loop reads. */
+const TARGET_RESULTS = 1000;
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.
@@ -47,13 +51,13 @@ export async function* usageSlices(
 ): AsyncGenerator<readonly SqlRow[], void, void> {
   const columns = walk.order.join(", ");
   const [time = ""] = walk.order;
-  const groups = walk.groups.length === 0
+  const groups = walk.groups === 0
     ? ""
-    : `GROUP BY ${walk.groups.join(", ")}`;
-  const sliceRows =
-    (walk.table === "usage_daily" ? USER_SLICE_ROWS : SLICE_ROWS)[
-      store.dialect.name
-    ];
+    : `GROUP BY ${
+      Array.from({ length: walk.groups }, (_, at) => at + 1).join(", ")
+    }`;
+  const { name: dialect } = store.dialect;
+  let sliceRows = FIRST_ROWS;
   let after: readonly SqlValue[] | undefined;
   for (;;) {
     const values: SqlValue[] = [];
@@ -66,16 +70,18 @@ export async function* usageSlices(
       where.push(`(${columns}) > (${after.map(put).join(", ")})`);
     } else where.push(`${time} >= ${put(walk.first ?? 0)}`);
     const last = walk.last;
+    const bounds = values.length;
+    const startedMs = performance.now();
     const [end] = await orUnavailable(() =>
       store.report(
         `SELECT ${columns} FROM ${walk.table} WHERE ${
           [...where, ...(last === undefined ? [] : [`${time} <= ${put(last)}`])]
             .join(" AND ")
-        } ORDER BY ${columns} LIMIT 1 OFFSET ${sliceRows - 1}`,
+        } ORDER BY ${columns} LIMIT 1 OFFSET ${put(sliceRows - 1)}`,
         values,
       )
     );
-    if (last !== undefined) values.pop();
+    values.length = bounds;
     const endValues = end === undefined
       ? undefined
       : walk.order.map((column) => end[column] as SqlValue);
@@ -88,16 +94,36 @@ export async function* usageSlices(
     for (const [left, value] of walk.within?.() ?? []) {
       where.push(`${left} ${put(value)}`);
     }
-    yield await orUnavailable(() =>
+    const rows = await orUnavailable(() =>
       store.report(
-        `SELECT ${walk.picks.join(", ")} FROM ${walk.table} WHERE ${
+        `SELECT ${walk.picks(put).join(", ")} FROM ${walk.table} WHERE ${
           where.join(" AND ")
         } ${groups}`,
         values,
       )
     );
-    if (endValues === undefined) return;
+    const tookMs = performance.now() - startedMs;
+    sliceRows = nextRows(
+      sliceRows,
+      Math.max(
+        rows.length / TARGET_RESULTS,
+        dialect === "sqlite" ? tookMs / TARGET_MS : 0,
+      ),
+      MOST_ROWS[dialect],
+    );
+    yield rows;
+    if (endValues === undefined) {
+      // What follows may take as long as a slice.
+      if (after !== undefined) await nextTurn();
+      return;
+    }
     after = endValues;
     await nextTurn();
   }
+}
+
+/** `share`: how much of what a slice may take the last one took. */
+function nextRows(rows: number, share: number, most: number): number {
+  if (share > 1) return Math.max(LEAST_ROWS, Math.floor(rows / 2));
+  return share < 0.5 ? Math.min(most, rows * 2) : rows;
 }

@@ -452,6 +452,13 @@ export const MIGRATIONS: readonly Migration[] = [
     ) {strict}`,
     `INSERT INTO audit_turn (id, done_ms, claimed_until_ms, claimed_by) VALUES (1, 0, 0, '')`,
   ],
+  [
+    // Failed and refused calls are few among many. Complete calls are not in these indexes, so
+    // that they cost them nothing.
+    `CREATE INDEX calls_incomplete ON calls (request_id, ended, status) WHERE ended <> 'complete'`,
+    `CREATE INDEX calls_account_incomplete ON calls (account_id, request_id, ended, status)
+      WHERE ended <> 'complete'`,
+  ],
 ];
 
 /**

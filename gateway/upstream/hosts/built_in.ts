@@ -26,6 +26,7 @@ export const BUILT_IN_HOSTS: readonly (Host & {
         version: { in: "header", own: "2023-06-01" },
         profile: "header",
       },
+      capabilities: { threads: true },
     }],
   },
   {

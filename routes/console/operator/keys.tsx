@@ -85,6 +85,7 @@ async function listPage(
   const account = query.get("account") ?? "";
   const after = query.get("after");
   const { data: keys, next } = await gateway.admin.keys.list({
+    newestFirst: true,
     limit: 200,
     ...(account === "" ? {} : { accountId: account }),
     ...(after === null ? {} : { after }),
@@ -125,7 +126,11 @@ async function listPage(
                 name: "Account",
                 cell: ({ accountId }) => <AccountLink accountId={accountId} />,
               },
-              { name: "Name", cell: ({ name }) => <Foreign text={name} /> },
+              {
+                name: "Name",
+                wraps: true,
+                cell: ({ name }) => <Foreign text={name || "(no name)"} />,
+              },
               { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
               {
                 name: "Made",

@@ -55,7 +55,7 @@ async function overviewPage(
   const todayDays = { from: today.fromDay, to: today.toDay };
   const days = { from: month.fromDay, to: month.toDay };
   const { totals: todays } = await admin.usage({ ...today, by: [] });
-  const { totals, data: accounts } = await admin.usage({
+  const { totals, data: accounts, next } = await admin.usage({
     ...month,
     by: ["account"],
     limit: 1000,
@@ -135,13 +135,19 @@ async function overviewPage(
           <h2>Cost, 30 days</h2>
           <a href="/console/operator/usage">Usage</a>
         </div>
-        {await dayPlot(
-          admin,
-          month,
-          "account",
-          new Map(),
-          "/console/operator",
-        )}
+        {totals.requests === 0
+          ? (
+            <p>
+              No calls yet. An <a href={`${BASE}/accounts`}>account</a>{" "}
+              needs a key to call models, and a balance if it is prepaid.
+            </p>
+          )
+          : await dayPlot(admin, month, {
+            by: "account",
+            scope: {},
+            base: BASE,
+            ...(next === undefined ? { lines: accounts } : {}),
+          })}
       </section>
       {top.length === 0 ? null : (
         <section class="card">

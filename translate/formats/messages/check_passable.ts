@@ -5,6 +5,8 @@
  * @module
  */
 import { z } from "zod";
+import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
+import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import { checked } from "../../model/schema.ts";
 
@@ -58,4 +60,19 @@ export function checkPassable(body: unknown): void {
  */
 export function checkCountable(body: unknown): void {
   checked(countable, body);
+}
+
+/**
+ * Whether an upstream has the conversation before this request: no other upstream can answer it.
+ */
+export function continuesThread(body: unknown): boolean {
+  return isObject(body) && objectOr(body["thread"])["type"] === "continue";
+}
+
+/** Whether the model has all that the request refers to. */
+export function isPassable(
+  body: JsonObject,
+  { threads }: Capabilities,
+): boolean {
+  return threads || !continuesThread(body);
 }

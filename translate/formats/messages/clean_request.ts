@@ -84,15 +84,17 @@ const PROMPT_MARKS: readonly string[] = [
   "system.cache_control",
   "content.cache_control",
 ];
+const THREAD: readonly string[] = ["thread"];
 const FORMAT: readonly string[] = ["output_config.format", "output_format"];
 
 /** The keys that the model does not take, as `parent.key` or as a top-level `key`. */
 export function refusedKeys(
-  { cacheMarks, structuredOutput }: Capabilities,
+  { cacheMarks, structuredOutput, threads }: Capabilities,
 ): readonly string[] {
   return [
     ...(cacheMarks === "all" ? [] : TOOL_MARKS),
     ...(cacheMarks === "none" ? PROMPT_MARKS : []),
     ...(structuredOutput ? [] : FORMAT),
+    ...(threads ? [] : THREAD),
   ];
 }

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { invalidField } from "../../model/error.ts";
-import { isObject, objectOr, textIn } from "../../bytes/json.ts";
+import { type ApiError, invalidField } from "../../model/error.ts";
+import { objectOr, textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
   Effort,
@@ -20,6 +20,7 @@ import type {
 import { checked } from "../../model/schema.ts";
 import { withoutBillingLine } from "../../model/turns.ts";
 import { markOf } from "./cache_marks.ts";
+import { continuesThread } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
 import { type UnmappedPaths, unmappedPaths } from "./unmapped_fields.ts";
 import {
@@ -211,15 +212,18 @@ function decodeShared(
     wantUsage: false,
     fieldNames: words,
     unmapped: [],
-    essential: continued ? ["thread"] : [],
+    essential: [],
+    ...(continued ? { refusal: lostThread() } : {}),
   };
 }
 
-/**
- * Whether the vendor holds the conversation before this request: no other upstream can answer it.
- */
-function continuesThread(wire: unknown): boolean {
-  return isObject(wire) && objectOr(wire["thread"])["type"] === "continue";
+/** Client libraries send the whole conversation on this code. */
+function lostThread(): ApiError {
+  return invalidField(
+    "thread",
+    "the conversation before these messages is not kept for this model; send all of its messages",
+    "thread_not_found",
+  );
 }
 
 function decodeSystem(

@@ -712,14 +712,15 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
   assert.deepEqual(request.essential, []);
 });
 
-Deno.test("decodeRequest() treats a continued thread as essential: its history is at the vendor", () => {
+Deno.test("decodeRequest() refuses to translate a continued thread: its history is at the vendor", () => {
   const request = decodeRequest(body({
     thread: { type: "continue", previous_message_id: "msg_1" },
   }));
-  assert.deepEqual(request.essential, ["thread"]);
+  assert.equal(request.refusal?.details.param, "thread");
+  assert.equal(request.refusal?.details.code, "thread_not_found");
   assert.deepEqual(request.unmapped, []);
   const fresh = decodeRequest(body({ thread: { type: "create" } }));
-  assert.deepEqual(fresh.essential, []);
+  assert.equal(fresh.refusal, undefined);
   assert.deepEqual(fresh.unmapped, ["thread"]);
 });
 

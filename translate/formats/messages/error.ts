@@ -60,6 +60,13 @@ const TYPE_STATUS: ReadonlyMap<string, number> = new Map([
 const OUR_BALANCE = /credit balance is too low/i;
 const PAYMENT_REQUIRED = 402;
 
+const THREAD_CODES: ReadonlySet<string> = new Set([
+  "thread_not_found",
+  "thread_already_continued",
+  "thread_continue_in_flight",
+  "thread_unsupported_request",
+]);
+
 const OVERFLOW_PREFIX = "prompt is too long: ";
 const OVERFLOW_WORDING =
   /^prompt is too long: \d+ tokens > \d+ maximum|^input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+/;
@@ -136,8 +143,16 @@ export function errorBody(error: ApiError): JsonObject {
       message: errorMessage(error),
       code: error.details.code ?? null,
       param: error.details.param ?? null,
+      ...threadDetails(error.details.code),
     },
   };
+}
+
+/** The official library continues a conversation in another way on these codes, which it reads in `details`. */
+function threadDetails(code: string | undefined): JsonObject {
+  return code === undefined || !THREAD_CODES.has(code)
+    ? {}
+    : { details: { error_code: code } };
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Dialect } from "../../dialect.ts";
-import { checkPassable } from "./check_passable.ts";
+import { checkPassable, isPassable } from "./check_passable.ts";
 import { cleanRequest, refusedKeys } from "./clean_request.ts";
 import { streamEnding } from "./stream_ending.ts";
 import { encodeRequest } from "./encode_request.ts";
@@ -24,6 +24,7 @@ export const messages: Dialect = {
   name: "messages",
   decodeRequest,
   checkPassable,
+  isPassable,
   encodeRequest,
   cleanRequest,
   refusedKeys,

@@ -1,0 +1,338 @@
+/**
+ * Checks of the area `responses`: headers, the bytes of streams, and what the body of every refusal
+ * has in common.
+ */
+import { NotTestable, observed, some } from "../../suite/finding.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { inErrors } from "./faults.ts";
+import {
+  all,
+  ending,
+  html,
+  json,
+  SAME_IDS,
+  streams,
+  typed,
+  without,
+} from "../transport/faults.ts";
+import { header } from "../transport/checks_request_ids.ts";
+import { plainMessage } from "../errors/checks_refusal_body.ts";
+import { fitsStatus } from "../errors/type_of_status.ts";
+import { at, textAt } from "../../evidence/json_path.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+
+const REPLIES = "responses-replies";
+const REFUSALS = ["responses-wrong", "responses-methods"];
+
+/** The streams that were answered, whatever their content type. */
+function answeredStreams(e: Evidence): readonly Exchange[] {
+  const found = e.matching("responses/*/stream/*").filter(({ head }) =>
+    head?.status === 200
+  );
+  if (found.length > 0) return found;
+  throw new NotTestable("no stream was answered");
+}
+
+/** The refusals; fails when there is none. */
+function refusals(e: Evidence): readonly Exchange[] {
+  const found = e.exchanges.filter(({ head }) => (head?.status ?? 0) >= 400);
+  if (found.length > 0) return found;
+  throw new NotTestable("no request was refused");
+}
+
+/** Part of `RESPONSES_CHECKS`. */
+export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  needs: "responses",
+  level: "convention",
+}, [
+  {
+    id: "responses.stream-content-type",
+    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+    rule: "The content type of a stream is `text/event-stream` in UTF-8.",
+    reads: [REPLIES],
+    of: answeredStreams,
+    each: (x: Exchange) =>
+      header(
+        x,
+        "content-type",
+        "text/event-stream; a charset, if present, is UTF-8",
+        (value) =>
+          /^text\/event-stream\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+            value ?? "",
+          ),
+      ),
+    faults: {
+      "responses-stream-as-json": streams(typed("application/json")),
+      "responses-stream-untyped": streams((headers) =>
+        without(headers, "content-type")
+      ),
+      "responses-stream-charset": streams(
+        typed("text/event-stream; charset=iso-8859-1"),
+      ),
+    },
+  },
+  {
+    id: "responses.json-content-type",
+    source: "The format's libraries parse a body by its content type",
+    rule: "A reply and a refusal are `application/json` in UTF-8.",
+    reads: [REPLIES, ...REFUSALS],
+    judge: (e) =>
+      e.exchanges.filter(({ label, head }) =>
+        !label.includes("/stream/") || head?.status !== 200
+      ).map((x) =>
+        header(
+          x,
+          "content-type",
+          "application/json; a charset, if present, is UTF-8",
+          (value) =>
+            /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+              value ?? "",
+            ),
+        )
+      ),
+    faults: {
+      "responses-json-as-text": json(typed("text/plain")),
+      "responses-error-as-page": {
+        reply: (reply) => reply.status >= 400 ? html(reply) : reply,
+      },
+    },
+  },
+  {
+    id: "responses.request-id",
+    source:
+      "https://platform.openai.com/docs/api-reference/debugging-requests; the library exposes it as `_request_id`",
+    rule: "Every reply has a request id of its own: `x-request-id`.",
+    reads: [REPLIES, ...REFUSALS],
+    judge: (e) => {
+      const seen = new Set<string>();
+      return e.exchanges.map((x) =>
+        header(x, "x-request-id", "a text that no other reply has", (id) => {
+          const isNew = id !== undefined && id !== "" && !seen.has(id);
+          seen.add(id ?? "");
+          return isNew;
+        })
+      );
+    },
+    faults: {
+      "responses-no-request-id": all((headers) =>
+        without(headers, "x-request-id")
+      ),
+      "responses-one-request-id": all((headers) => ({
+        ...headers,
+        ...SAME_IDS,
+      })),
+    },
+  },
+  {
+    id: "responses.not-cached",
+    source: "RFC 9111, 3.5",
+    rule: "No reply is declared public, and a stream is not stored by caches.",
+    reads: [REPLIES],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        header(
+          x,
+          "cache-control",
+          "absent, no-cache or no-store, or private",
+          (value = "") =>
+            !/\b(public|s-maxage|immutable)\b/i.test(value) &&
+            (value === "" || !x.label.includes("/stream/") ||
+              /no-(cache|store)/i.test(value)),
+        )
+      ),
+    faults: {
+      "responses-public": all((headers) => ({
+        ...headers,
+        "cache-control": "public, max-age=60",
+      })),
+      "responses-stream-stored": streams((headers) => ({
+        ...headers,
+        "cache-control": "max-age=60",
+      })),
+    },
+  },
+  {
+    id: "responses.stream-closes",
+    source: "https://github.com/earendil-works/pi/issues/5592",
+    rule:
+      "After its last frame a stream ends at once, by its framing and behind a blank line.",
+    reads: [REPLIES],
+    of: answeredStreams,
+    each: (x: Exchange) => [
+      observed("the end", x.problem ?? x.ending).mustBe(
+        "complete by its framing",
+        x.ending === "complete",
+      ),
+      observed(
+        "frames with and without the last blank line",
+        [x.frames.length, x.witness.length],
+      ).mustBe("equally many", x.frames.length === x.witness.length),
+    ],
+    faults: {
+      "responses-stream-reset-at-end": ending((writer) => writer.reset()),
+      "responses-stream-never-ends": ending(() => {}),
+      "responses-stream-last-line-open": {
+        wire: (text, { endpoint }) =>
+          endpoint === "responses" && text.includes("response.completed")
+            ? text.trimEnd()
+            : text,
+      },
+    },
+  },
+  {
+    id: "responses.stream-lines",
+    source:
+      "https://html.spec.whatwg.org/multipage/server-sent-events.html; the format's library for Python takes a byte order mark as part of the first field",
+    rule:
+      "A stream begins without a byte order mark, and each of its lines is a field or a comment.",
+    reads: [REPLIES],
+    of: answeredStreams,
+    each: (x: Exchange) => {
+      const hasMark = x.body[0] === 0xef && x.body[1] === 0xbb;
+      const odd = x.text.split(/\r\n|\n|\r/).find((line) =>
+        !/^(|:.*|(data|event|id|retry)(:.*)?)$/s.test(line)
+      );
+      return observed("first odd line", hasMark ? "the first" : odd).mustBe(
+        "none",
+        !hasMark && odd === undefined,
+      );
+    },
+    faults: {
+      "responses-stream-with-mark": {
+        wire: (text, { endpoint }) =>
+          endpoint === "responses" && text.includes("response.created")
+            ? `\ufeff${text}`
+            : text,
+      },
+      "responses-stream-begins-with-page": {
+        wire: (text, { endpoint }) =>
+          endpoint === "responses" && text.includes("response.created")
+            ? `<html>\n\n${text}`
+            : text,
+      },
+    },
+  },
+  {
+    id: "responses.refusals-are-plain",
+    source: "The format's libraries show `error.message` to people",
+    rule:
+      "The message of a refusal is plain text, its type a word in lower case, and nothing else of it is a reply or exposes internals.",
+    reads: REFUSALS,
+    of: refusals,
+    each: (x: Exchange) => [
+      observed("error.message", at(x.json, "error.message")).mustBe(
+        "a plain text",
+        plainMessage(at(x.json, "error.message")),
+      ),
+      observed("error.type", at(x.json, "error.type")).mustBe(
+        "a word in lower case",
+        /^[a-z][a-z0-9_.-]*$/.test(textAt(x.json, "error.type")),
+      ),
+      observed("body", x.text.slice(0, 300)).mustBe(
+        "an error alone, without internals",
+        !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback|output|usage|choices)"\s*:/i
+          .test(x.text),
+      ),
+    ],
+    faults: {
+      "responses-message-nested": inErrors((error) => ({
+        ...error,
+        message: JSON.stringify({ error }),
+      })),
+      "responses-type-class": inErrors((error) => ({
+        ...error,
+        type: "BadRequestError",
+      })),
+      "responses-error-with-usage": {
+        reply: (reply) =>
+          reply.status >= 400
+            ? { ...reply, body: { ...reply.body, usage: {} } }
+            : reply,
+      },
+    },
+  },
+  {
+    id: "responses.type-fits-status",
+    source: "https://platform.openai.com/docs/guides/error-codes",
+    rule:
+      "`error.type` does not contradict the status: a mistake of the client is no failure of the server, and the other way round.",
+    reads: REFUSALS,
+    of: refusals,
+    each: (x: Exchange) => fitsStatus(x),
+    faults: {
+      "responses-type-always-api_error": inErrors((error) => ({
+        ...error,
+        type: "api_error",
+      })),
+    },
+  },
+  {
+    id: "responses.failures-are-plain",
+    source: "The format's libraries show `error.message` to people",
+    rule:
+      "The same holds for failures of an upstream, and the refusal of its limit waits as long as the upstream asks.",
+    mode: "replay",
+    reads: ["responses-failures"],
+    of: refusals,
+    each: (x: Exchange) => [
+      fitsStatus(x),
+      observed("error.message", at(x.json, "error.message")).mustBe(
+        "a plain text",
+        plainMessage(at(x.json, "error.message")),
+      ),
+      observed("error.type", at(x.json, "error.type")).mustBe(
+        "a word in lower case",
+        /^[a-z][a-z0-9_.-]*$/.test(textAt(x.json, "error.type")),
+      ),
+      observed("retry-after", headerOf(x, "retry-after")).mustBe(
+        "the 7 seconds of the upstream with a 429",
+        x.head?.status !== 429 || headerOf(x, "retry-after") === "7",
+      ),
+    ],
+    faults: {
+      "responses-retry-at-once": {
+        reply: (reply) =>
+          reply.status === 429
+            ? { ...reply, headers: { ...reply.headers, "retry-after": "0" } }
+            : reply,
+      },
+      "responses-type-always-invalid": inErrors((error) => ({
+        ...error,
+        type: "invalid_request_error",
+      })),
+      ...shared("responses-message-nested"),
+    },
+  },
+  {
+    id: "responses.no-upstream-address",
+    source: "https://github.com/BerriAI/litellm/issues/39757",
+    rule: "No refusal contains the upstream's address.",
+    mode: "replay",
+    reads: ["responses-failures"],
+    judge: (e) =>
+      some(
+        refusals(e).map((x) => {
+          const host = x.upstream[0]?.headers["host"] ?? "";
+          return observed("reply", x.text.slice(0, 300), x).mustBe(
+            "the upstream's address is not in it",
+            host === "" || !x.text.includes(host),
+          );
+        }),
+        "a refusal",
+      ),
+    faults: {
+      "responses-address-in-error": {
+        upstream: (call, { state }) => {
+          state.set("url", call.url);
+          return call;
+        },
+        problem: (problem, { state }) => ({
+          ...problem,
+          message: `error for url (${state.get("url")})`,
+        }),
+      },
+    },
+  },
+]);

@@ -1,0 +1,27 @@
+/**
+ * What a usage report is asked for.
+ *
+ * @module
+ */
+import type { PageRequest } from "./repository.ts";
+
+/** A field to group usage by. */
+export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
+
+/** A filter on usage, and its grouping; absent filters match everything. */
+export interface UsageQuery extends PageRequest {
+  /** Usage of this account. */
+  readonly accountId?: string;
+  /** Usage of this key. */
+  readonly keyId?: string;
+  /** Usage of this model. */
+  readonly model?: string;
+  /** Usage of this end user, by the client's own id. */
+  readonly user?: string;
+  /** First day in UTC, inclusive, such as `2026-11-21`. */
+  readonly fromDay?: string;
+  /** Last day in UTC, inclusive. */
+  readonly toDay?: string;
+  /** Fields to group by; absent: by day. */
+  readonly by?: readonly UsageGroup[];
+}

@@ -1,0 +1,117 @@
+/** Filters in a page's address: a wrong one is refused by its name, on the page and for its file. */
+import assert from "node:assert/strict";
+import { ROUTES } from "../../routes/mod.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+
+/** Pages with the filters that have a form of their own. */
+const FILTERS: Readonly<Record<string, readonly string[]>> = {
+  usage: ["from", "to", "by"],
+  "usage.csv": ["from", "to", "by"],
+  calls: ["from", "to", "status", "ended", "after"],
+  "calls.csv": ["from", "to", "status", "ended"],
+  ledger: ["from", "to", "kind", "after"],
+  "ledger.csv": ["from", "to", "kind"],
+  changes: ["from", "to", "action", "actor", "after"],
+  "changes.csv": ["from", "to", "action", "actor"],
+};
+const DAYS = ["x", "2026-02-31", "9999-99-99", "0000-00-00", "+275760-09-14"];
+/** Values that some reader of a query stumbles over. */
+const ODD = ["9999-99-99", `-1"><b>'😀`.repeat(60)];
+
+Deno.test("a wrong filter is refused by its name, and no address makes a page fail", async (t) => {
+  const gateway = await startConsole();
+  try {
+    const { url } = gateway;
+    const account = await visit(
+      url,
+      "manage",
+      (await credentialOf(gateway, "manage")).text,
+    );
+    const operator = await visit(url, "operator", ADMIN_TOKEN);
+    for (const [page, names] of Object.entries(FILTERS)) {
+      await t.step(page, async () => {
+        const areas = page.startsWith("operator/")
+          ? [[operator, `/console/${page}`]] as const
+          : [[account, `/console/${page}`], [
+            operator,
+            `/console/operator/${page}`,
+          ]] as const;
+        for (const [visitor, path] of areas) {
+          for (const name of names) {
+            for (const value of name === "from" || name === "to" ? DAYS : "x") {
+              const at = `${path}?${new URLSearchParams({ [name]: value })}`;
+              const reply = await visitor.get(at);
+              const text = await reply.text();
+              assert.equal(reply.status, 400, at);
+              const [, alert = ""] = /role="alert">([^<]*)/.exec(text) ?? [];
+              assert.match(alert.toLowerCase(), new RegExp(`^${name}\\b`), at);
+              assert.match(text, /Open the page without these values/);
+            }
+          }
+        }
+      });
+    }
+    await t.step("odd values in every field of every page", async () => {
+      const names = [...new Set(Object.values(FILTERS).flat())].concat(
+        ["at", "model", "key", "account", "user", "id", "vendor", "format"],
+      );
+      for (const route of ROUTES) {
+        const { method, path } = route;
+        if (
+          method !== "GET" || route.access !== "page" || "isBackground" in route
+        ) continue;
+        const visitor = path.startsWith("/console/operator")
+          ? operator
+          : account;
+        for (const value of ODD) {
+          const fields = names.map((name) => [name, value]);
+          // The first wrong field hides those behind it, so each is sent alone as well.
+          for (const some of [fields, ...fields.map((field) => [field])]) {
+            const at = `${path.replaceAll(/:\w+/g, "x")}?${new URLSearchParams(
+              some,
+            )}`;
+            const reply = await visitor.get(at);
+            await reply.text();
+            assert.ok(reply.status < 500, at);
+          }
+        }
+      }
+    });
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("keys are listed from the newest on, over all pages", async () => {
+  const gateway = await startConsole();
+  try {
+    const { admin } = gateway.accounts;
+    await admin.accounts.create({ id: "many" });
+    const ids: string[] = [];
+    for (let i = 0; i < 120; i++) {
+      const { record } = await admin.keys.issue({ accountId: "many" });
+      ids.push(record.id);
+    }
+    const { text } = await credentialOf(gateway, "manage", "many");
+    const visitor = await visit(gateway.url, "manage", text);
+    const shown: string[] = [];
+    for (
+      let path: string | undefined = "/console/keys";
+      path !== undefined;
+    ) {
+      const page: string = await (await visitor.get(path)).text();
+      shown.push(
+        ...[...page.matchAll(/keys\/rotate\/(\w+)/g)].map(([, id = ""]) => id),
+      );
+      path = /href="(\/console\/keys\?after=[^"]*)"/.exec(page)?.[1];
+    }
+    assert.deepEqual(shown, ids.toSorted().toReversed());
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,71 @@
+/** However much there is, a page has a bounded number of lines, bars and bytes. */
+import assert from "node:assert/strict";
+import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import {
+  ADMIN_TOKEN,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+
+const GROUPS = 400;
+const DAYS = 20;
+const DAY_MS = 86_400_000;
+const MAX_BYTES = 150_000;
+
+function count(text: string, part: string | RegExp): number {
+  return text.split(part).length - 1;
+}
+
+Deno.test("pages of many keys, models, end users and calls show the first ones, and the sums of all", async (t) => {
+  const folder = await Deno.makeTempDir();
+  const url = `sqlite:${folder}/books.sqlite3`;
+  const gateway = await startConsole({ env: { DATABASE_URL: url } });
+  try {
+    const store = await openStore(url);
+    const nowMs = Date.now();
+    await storeCharges(
+      store,
+      Array.from({ length: GROUPS * DAYS }, (_, at) => ({
+        requestId: `req_${(nowMs - at % DAYS * DAY_MS).toString(36)}${
+          String(at).padStart(8, "0")
+        }`,
+        keyId: `key_${at % GROUPS}`,
+        model: `model_${at % GROUPS}`,
+        user: `user_${at % GROUPS}`,
+        tokens: { input: 1000, cacheRead: 0, cacheWrite: 0, output: 0 },
+        price: { input: 1_000_000, cacheRead: 0, cacheWrite: 0, output: 0 },
+        atMs: nowMs - at % DAYS * DAY_MS,
+      })),
+    );
+    await store.close();
+    const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const read = async (path: string): Promise<string> => {
+      const reply = await get(`/console/operator${path}`);
+      assert.equal(reply.status, 200);
+      return await reply.text();
+    };
+    for (
+      const by of ["key", "model", "user&account=default", "account", "day"]
+    ) {
+      await t.step(`usage by ${by}`, async () => {
+        const html = await read(`/usage?by=${by}`);
+        assert.ok(html.length < MAX_BYTES, `${html.length} bytes`);
+        const lines = count(html.split("<tbody>")[1] ?? "", "<tr>") - 1;
+        assert.equal(lines, by === "account" ? 1 : by === "day" ? DAYS : 100);
+        // Of 30 days those with usage have a bar of at most seven parts.
+        assert.ok(count(html, /<rect class="s\d"/) <= 31 * 7 + 7 + 1);
+        assert.ok(html.includes("8,000"), "the sum of all lines");
+      });
+    }
+    for (const path of ["/", "/ledger", "/calls", "/keys", "/accounts"]) {
+      await t.step(path, async () => {
+        const html = await read(path);
+        assert.ok(html.length < MAX_BYTES, `${html.length} bytes`);
+      });
+    }
+  } finally {
+    await gateway.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -89,10 +89,6 @@ export const books: Bench = {
         from: day(60),
         to: day(30),
       }, { print, ...(record === undefined ? {} : { record }) });
-      // They remove rows, so not from a store that later runs use.
-      if (!flags.some((flag) => flag.startsWith(STORE_FLAG))) {
-        await measureSlices(store, admin, LAST_MS, context);
-      }
       for (const [table, count] of await sequentialScans(store)) {
         print(
           `sequential scans of ${table}: ${
@@ -100,6 +96,8 @@ export const books: Bench = {
           }`,
         );
       }
+      // It removes rows, which a kept store needs for the next run.
+      if (!isKept(flags)) await measureSlices(store, admin, LAST_MS, context);
     } finally {
       await store.close();
     }
@@ -107,6 +105,11 @@ export const books: Bench = {
 };
 
 const STORE_FLAG = "--store=";
+
+/** Whether the store stays for the next run. */
+function isKept(flags: readonly string[]): boolean {
+  return flags.some((flag) => flag.startsWith(STORE_FLAG));
+}
 
 /** The kept file of `--store`, or a new one that is removed at the end. */
 function openDatabase(flags: readonly string[]): Promise<TestDatabase> {

@@ -249,11 +249,11 @@ function spliced(
 ): Uint8Array {
   const start = bytes.indexOf(OPEN_BRACE);
   const json = bytes.subarray(start);
-  const breaks = json.indexOf(LINE_END);
   // One line of ASCII: text and bytes have the same positions.
-  const chars = text?.length === breaks && text.startsWith("{")
-    ? text
-    : undefined;
+  const isAscii = text?.startsWith("{") === true && !text.includes("\n") &&
+    json[text.length] === LINE_END;
+  const chars = isAscii ? text : undefined;
+  const breaks = chars?.length ?? json.indexOf(LINE_END);
   const { response, ...plain } = changes;
   const isOnlyInside = response !== undefined &&
     Object.keys(plain).length === 0;

@@ -19,6 +19,7 @@ import {
 } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
+import { measureSlices } from "./books_slices.ts";
 
 const ROWS = 10_000_000;
 /** Postgres ends a long statement. */
@@ -43,7 +44,8 @@ const TIME_TEXT = Array.from(
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print, record }, flags) {
+  async run(context, flags) {
+    const { print, record } = context;
     const count = flags.find((flag) => !flag.startsWith("--"));
     const rows = count === undefined ? ROWS : Number(count);
     await using database = await openDatabase(flags);
@@ -94,6 +96,8 @@ export const books: Bench = {
           }`,
         );
       }
+      // It removes rows, which a kept store needs for the next run.
+      if (!isKept(flags)) await measureSlices(store, LAST_MS, context);
     } finally {
       await store.close();
     }
@@ -101,6 +105,11 @@ export const books: Bench = {
 };
 
 const STORE_FLAG = "--store=";
+
+/** Whether the store stays for the next run. */
+function isKept(flags: readonly string[]): boolean {
+  return flags.some((flag) => flag.startsWith(STORE_FLAG));
+}
 
 /** The kept file of `--store`, or a new one that is removed at the end. */
 function openDatabase(flags: readonly string[]): Promise<TestDatabase> {

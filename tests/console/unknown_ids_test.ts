@@ -1,6 +1,6 @@
 /**
- * What another account has, and what nobody has, cannot be told apart: the reply is the same, and so
- * are the reads of the store behind it, of which the time of a reply depends.
+ * An id of another account and an unknown one get the same reply. The reads of the store behind it
+ * are the same too, because the time of a reply depends on them.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";

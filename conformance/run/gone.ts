@@ -1,7 +1,7 @@
 /** Recognises a target that stopped during the run, so that its report begins with the cause. */
 import type { ScenarioRecord } from "../suite/evidence.ts";
 
-/** Number of scenarios at the end of a run of which no request is answered when a target is gone. */
+/** A target is gone when it answers no request of so many scenarios at the end of a run. */
 const SILENT_SCENARIOS = 3;
 
 /**

@@ -43,6 +43,8 @@ export class ActiveCall {
   readonly #gateway: Gateway;
   readonly #call: CallSummary;
   readonly #isStream: boolean;
+  /** Number of answers that the client asked for. */
+  readonly #answers: number;
   readonly #signal: AbortSignal;
   readonly #reservation: Reservation;
   readonly #abort = new AbortController();
@@ -85,6 +87,7 @@ export class ActiveCall {
     this.#call = { dialect, caller, requestId, path, arrivedMs, facts, slot };
     this.#signal = call.signal;
     this.#isStream = request.stream;
+    this.#answers = request.candidates ?? 1;
     this.#failover = failover;
     this.#reservation = reservation;
     this.#keeper = this.#noted(conversation?.keeper);
@@ -326,7 +329,9 @@ export class ActiveCall {
     }
     const outcome: CallOutcome = {
       usage: progress?.usage ?? {},
-      generatedChars: progress?.generatedChars ?? 0,
+      // Progress follows the first answer; the others are about as long.
+      generatedChars: (progress?.generatedChars ?? 0) *
+        this.#answers,
       ended,
     };
     const charge = this.#reservation.settle(outcome);

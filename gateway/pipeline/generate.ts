@@ -94,7 +94,10 @@ async function run(
   ).run();
 }
 
-/** The largest output limit among the candidates, because any of them may reply. */
+/**
+ * The largest output limit among the candidates, because any of them may reply, for each of the
+ * answers that the client asks for.
+ */
 function maxOutputTokens(
   request: GenerationRequest,
   candidates: readonly Candidate[],
@@ -103,7 +106,7 @@ function maxOutputTokens(
   for (const candidate of candidates) {
     largest = Math.max(largest, outputCap(request, candidate));
   }
-  return largest;
+  return largest * (request.candidates ?? 1);
 }
 
 /**

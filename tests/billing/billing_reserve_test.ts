@@ -52,6 +52,55 @@ Deno.test("the reservation covers the longest possible output, and hardly more",
     }
   }));
 
+Deno.test("several answers are reserved for, and an estimate covers all of them", async () => {
+  const gateway = await startTestGateway();
+  try {
+    const price = gateway.gateway.models.model("vendorb-5.5")?.price;
+    assert.ok(price !== undefined);
+    const controller = new AbortController();
+    const response = await gateway.post(
+      "/v1/chat/completions",
+      {
+        model: "vendorb-5.5",
+        max_completion_tokens: 1000,
+        n: 3,
+        stream: true,
+        messages: [{
+          role: "user",
+          content: "[[fx:hold-mid?frames=4#several]]",
+        }],
+      },
+      {},
+      controller.signal,
+    );
+    const { reservedMicroUsd } = await gateway.accounts.admin.accounts.get(
+      "default",
+    );
+    const outputMicroUsd = 3 * 1000 * price.output / 1e6;
+    assert.ok(
+      reservedMicroUsd > outputMicroUsd &&
+        reservedMicroUsd < outputMicroUsd + 1000,
+      `${reservedMicroUsd} is reserved`,
+    );
+    const reader = response.body?.pipeThrough(new TextDecoderStream())
+      .getReader();
+    let text = "";
+    while (!text.includes(" The")) text += (await reader?.read())?.value ?? "";
+    controller.abort();
+    const { outputTokens, estimated } = await ledgerEntryOf(
+      gateway,
+      requestIdOf(response),
+    );
+    // `Hello! The` is ten characters.
+    assert.deepEqual({ outputTokens, estimated }, {
+      outputTokens: 8,
+      estimated: true,
+    });
+  } finally {
+    await gateway.close();
+  }
+});
+
 Deno.test("a client that disconnects while the reservation is being written is recorded as caller_left, not as a failure", async () => {
   const gateway = await startTestGateway();
   const { accounts } = gateway.accounts;

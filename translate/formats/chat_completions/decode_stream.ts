@@ -1,7 +1,7 @@
 /**
  * Decodes the frames of an upstream's stream into events. A stream is complete if it ends with
- * `[DONE]` after any content, or if the body ends after a finish reason. Any other end is an
- * error.
+ * `[DONE]` after any content, or if the body ends after the finish reason of every choice. Any
+ * other end is an error.
  *
  * @module
  */
@@ -61,7 +61,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
     pushMatched: (like) => reader.more(like.text()),
     end() {
       if (ended) return [];
-      return reader.finished() ? finish() : fail(cut());
+      return reader.complete() ? finish() : fail(cut());
     },
   };
 }

@@ -436,6 +436,8 @@ Deno.test("streamDecoder() reads usage from any chunk, keeps the last one, and e
 
 Deno.test("streamDecoder() completes a reply only after a finish reason, or after [DONE] that follows content", async (t) => {
   const text = choice({ content: "x" });
+  const other = (fields: Chunk): Frame =>
+    frame({ choices: [{ index: 1, ...fields }] });
   const rows: [string, Frame[], string][] = [
     ["finish and [DONE]", [text, finish("stop"), DONE], "end"],
     ["finish without [DONE]", [text, finish("stop")], "end"],
@@ -453,6 +455,24 @@ Deno.test("streamDecoder() completes a reply only after a finish reason, or afte
     ["[DONE] alone", [DONE], "error"],
     ["[DONE] after the role", [choice({ role: "assistant" }), DONE], "error"],
     ["an empty answer", [finish("stop"), DONE], "end"],
+    ["a second choice without a finish", [
+      other({ delta: { content: "y" } }),
+      text,
+      finish("stop"),
+    ], "error"],
+    ["a second choice without a finish, and [DONE]", [
+      other({ delta: { content: "y" } }),
+      text,
+      finish("stop"),
+      DONE,
+    ], "end"],
+    ["a second choice that finished first", [
+      other({ delta: { content: "y" } }),
+      text,
+      other({ delta: {}, finish_reason: "length" }),
+      other({ delta: {} }),
+      finish("stop"),
+    ], "end"],
   ];
   for (const [name, frames, last] of rows) {
     await t.step(name, () => {

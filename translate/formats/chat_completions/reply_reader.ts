@@ -36,6 +36,8 @@ export interface ReplyReader {
   finish(): readonly ReplyEvent[];
   /** Whether a finish reason was read. */
   finished(): boolean;
+  /** Whether every choice that began has a finish reason, the ones that are not read included. */
+  complete(): boolean;
   /** Whether any content was read. */
   began(): boolean;
 }
@@ -53,6 +55,8 @@ export function replyReader(
   let plainThoughts = false;
   let sawDelta = false;
   let usageSoFar: Usage = {};
+  /** Indexes of other choices that began, and whether each has a finish reason. */
+  const others = new Map<number, boolean>();
   const usageIn = (value: unknown): Usage | undefined =>
     decodeUsage(value, usageSoFar, context.cachedBesidePrompt);
 
@@ -148,6 +152,16 @@ export function replyReader(
         : { type: "stop", reason: "stop_sequence", raw: word, sequence },
     ];
   };
+  const noteOthers = (chunk: JsonObject): void => {
+    for (const other of arrayOr(chunk["choices"])) {
+      const index = countIn(objectOr(other)["index"]) ?? 0;
+      if (index === 0) continue;
+      const reason = objectOr(other)["finish_reason"];
+      const isFinished = typeof reason === "number" ||
+        textIn(reason) !== undefined;
+      others.set(index, isFinished || others.get(index) === true);
+    }
+  };
   const head = (chunk: JsonObject): readonly ReplyEvent[] => {
     if (started) return [];
     const id = textIn(chunk["id"]);
@@ -171,6 +185,7 @@ export function replyReader(
       if (failure !== undefined) {
         return [{ type: "error", error: inBandError(failure) }];
       }
+      noteOthers(chunk);
       const start = head(chunk);
       const { content: given, whole } = contentOf(choice);
       // A message that follows deltas repeats their content.
@@ -209,6 +224,8 @@ export function replyReader(
       return events;
     },
     finished: () => stopWord !== undefined,
+    complete: () =>
+      stopWord !== undefined && [...others.values()].every(Boolean),
     began: () => blocks.began(),
   };
 }

@@ -1,7 +1,8 @@
 /**
  * The books at ten million ledger entries: how long each report takes, and for how long it blocks
  * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
- * keeps them in a file, which later runs of the same day use again.
+ * keeps them in a file, which later runs of the same day use again; `--store=postgres://…` in an
+ * empty database.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import {
   type Admin,
   createAdmin,
 } from "../gateway/accounts/repositories/admin.ts";
-import type { Store } from "../gateway/accounts/store/store.ts";
+import { intOf, type Store, textOf } from "../gateway/accounts/store/store.ts";
 import { openStore } from "../gateway/accounts/store/open_store.ts";
 import {
   SQLITE,
@@ -18,9 +19,11 @@ import {
 } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
+import { measureSlices } from "./books_slices.ts";
 
 const ROWS = 10_000_000;
-const ROWS_PER_WRITE = 250_000;
+/** Postgres ends a long statement. */
+const ROWS_PER_WRITE = { sqlite: 250_000, postgres: 10_000 };
 const DAYS = 90;
 const DAY_MS = 86_400_000;
 /** The gateway that is measured has the system's clock. */
@@ -32,16 +35,17 @@ const CALL_DAYS = 30;
 const TIME_TEXT = Array.from(
   { length: 9 },
   (_, digit) =>
-    `substr('0123456789abcdefghijklmnopqrstuvwxyz', at / ${
+    `substr('0123456789abcdefghijklmnopqrstuvwxyz', CAST(at / ${
       36 ** (8 - digit)
-    } % 36 + 1, 1)`,
+    } % 36 + 1 AS INTEGER), 1)`,
 ).join(" || ");
 
 /** `deno task bench books`. */
 export const books: Bench = {
   about: "reports over ten million ledger entries, and how long they block",
   takesFlags: true,
-  async run({ print, record }, flags) {
+  async run(context, flags) {
+    const { print, record } = context;
     const count = flags.find((flag) => !flag.startsWith("--"));
     const rows = count === undefined ? ROWS : Number(count);
     await using database = await openDatabase(flags);
@@ -69,6 +73,7 @@ export const books: Bench = {
           } ms`,
         );
       }
+      const scansBefore = await sequentialScans(store);
       const { data: [entry] } = await admin.ledger({
         accountId: "account_7",
         kind: "charge",
@@ -84,6 +89,15 @@ export const books: Bench = {
         from: day(60),
         to: day(30),
       }, { print, ...(record === undefined ? {} : { record }) });
+      for (const [table, count] of await sequentialScans(store)) {
+        print(
+          `sequential scans of ${table}: ${
+            count - (scansBefore.get(table) ?? 0)
+          }`,
+        );
+      }
+      // It removes rows, which a kept store needs for the next run.
+      if (!isKept(flags)) await measureSlices(store, LAST_MS, context);
     } finally {
       await store.close();
     }
@@ -92,17 +106,36 @@ export const books: Bench = {
 
 const STORE_FLAG = "--store=";
 
+/** Whether the store stays for the next run. */
+function isKept(flags: readonly string[]): boolean {
+  return flags.some((flag) => flag.startsWith(STORE_FLAG));
+}
+
 /** The kept file of `--store`, or a new one that is removed at the end. */
 function openDatabase(flags: readonly string[]): Promise<TestDatabase> {
   const file = flags.findLast((flag) => flag.startsWith(STORE_FLAG))
     ?.slice(STORE_FLAG.length);
   if (file === undefined) return SQLITE.createDatabase();
-  const url = `sqlite:${file}`;
+  const url = file.startsWith("postgres") ? file : `sqlite:${file}`;
   return Promise.resolve({
     url,
     open: (options) => openStore(url, options),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
+}
+
+/** Of the tables that grow with every call; Postgres counts them. */
+async function sequentialScans(
+  store: Store,
+): Promise<ReadonlyMap<string, number>> {
+  if (store.dialect.name === "sqlite") return new Map();
+  const rows = await store.read(
+    `SELECT relname, seq_scan FROM pg_stat_user_tables WHERE schemaname = current_schema()
+     AND relname IN ('ledger', 'calls', 'usage_daily', 'usage_days', 'usage_hours') ORDER BY relname`,
+  );
+  return new Map(
+    rows.map((row) => [textOf(row, "relname"), intOf(row, "seq_scan")]),
+  );
 }
 
 async function isFilled(store: Store): Promise<boolean> {
@@ -184,21 +217,22 @@ async function fill(
        SELECT 'key_' || i, 'account_' || (i % 51), 'key ' || i, 'hash_' || i, 'sk-…' || i, 0 FROM n`,
     );
   });
-  for (let from = 0; from < rows; from += ROWS_PER_WRITE) {
-    const to = Math.min(rows, from + ROWS_PER_WRITE);
+  const perWrite = ROWS_PER_WRITE[store.dialect.name];
+  for (let from = 0; from < rows; from += perWrite) {
+    const to = Math.min(rows, from + perWrite);
     await store.write((sql) =>
       sql.all(
-        `WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${
+        `WITH RECURSIVE n (i) AS (SELECT CAST(${from} AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${
           to - 1
         })
          INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, user_id, input_tokens,
            cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms)
-         SELECT 'req_' || ${TIME_TEXT} || printf('%08d', i), CASE WHEN i % 50000 = 0 THEN 'top_up' ELSE 'charge' END,
+         SELECT 'req_' || ${TIME_TEXT} || substr(CAST(100000000 + i AS TEXT), 2), CASE WHEN i % 50000 = 0 THEN 'top_up' ELSE 'charge' END,
            'account_' || (i % 204 % 51), 'key_' || (i % 204), 'model_' || (i / 204 % 8), '', 'user_' || (i * 7919 % 20000),
-           1000, 0, 0, 100, 0, '1/1/1/1', i % 40 = 0, 'complete', CASE WHEN i % 50000 = 0 THEN 1000000 ELSE -100 END,
+           1000, 0, 0, 100, 0, '1/1/1/1', CASE WHEN i % 40 = 0 THEN 1 ELSE 0 END, 'complete', CASE WHEN i % 50000 = 0 THEN 1000000 ELSE -100 END,
            at FROM (SELECT i, ${LAST_MS - DAYS * DAY_MS} + CAST(i * ${
           DAYS * DAY_MS / rows
-        } AS INTEGER) AS at FROM n)`,
+        } AS BIGINT) AS at FROM n) AS times`,
       )
     );
     await store.write((sql) =>
@@ -216,7 +250,8 @@ async function fill(
         `INSERT INTO usage_daily SELECT at_ms / ${DAY_MS}, account_id, key_id, model, user_id, COUNT(*), SUM(estimated),
            SUM(input_tokens), 0, 0, SUM(output_tokens), 0, 0 - SUM(micro_usd)
          FROM ledger WHERE seq > ${from} AND seq <= ${to} AND kind = 'charge' GROUP BY 1, 2, 3, 4, 5
-         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, micro_usd = micro_usd + excluded.micro_usd`,
+         ON CONFLICT (account_id, day, key_id, model, user_id) DO UPDATE
+         SET requests = usage_daily.requests + excluded.requests, micro_usd = usage_daily.micro_usd + excluded.micro_usd`,
       )
     );
   }

@@ -9,6 +9,7 @@ import { books } from "./books.ts";
 import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
+import { live } from "./live.ts";
 import { runPipeline } from "./pipeline.ts";
 import { partResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
@@ -71,6 +72,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["report", report],
   ["ledger", ledger],
   ["books", books],
+  ["live", live],
   ["soak", soak],
 ]);
 

@@ -35,6 +35,10 @@ export interface PipelineOptions {
   readonly denoVersions: readonly string[];
   /** Rounds at a steady rate of calls; absent: none. */
   readonly steady?: SteadyOptions;
+  /**
+   * Settings of further gateways, each measured beside the one without them; the texts are as given.
+   */
+  readonly gatewaySettings: readonly string[];
   /** Flags for the gateways' `deno run`. */
   readonly gatewayFlags: readonly string[];
   /** Other gateways that are already running. */
@@ -68,6 +72,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --upstream-port=N     port of the mock upstream, for --target to call",
   "  --gateway-dir=DIR     checkout to measure instead of this one; repeat it to compare several",
   "  --deno=A,B            versions of Deno to run the gateway with, side by side; they come from npm",
+  "  --gateway-setting=A=1,B=2  another gateway with these settings, beside the one without; repeat it for several",
   "  --gateway-flag=FLAG   a flag for the gateway's deno run",
   "  --cpu-profile=DIR     write processor profiles of the gateway to DIR",
   "  --tls                 the targets call the mock upstream over TLS; without peers and delays",
@@ -130,6 +135,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
         },
       }
       : {}),
+    gatewaySettings: values["gateway-setting"] ?? [],
     gatewayFlags: [
       ...values["gateway-flag"] ?? [],
       ...(profile === undefined ? [] : [
@@ -143,7 +149,8 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     upstreamPort: number("upstream-port", values["upstream-port"], 0),
     ...(values.json === undefined ? {} : { json: values.json }),
     complete: !quick && names.length === 0 && profile === undefined &&
-      values["gateway-dir"] === undefined && values.deno === undefined,
+      values["gateway-dir"] === undefined &&
+      values["gateway-setting"] === undefined && values.deno === undefined,
     ...(profile === undefined ? {} : { cpuProfile: profile }),
   };
 }
@@ -170,6 +177,7 @@ function parseFlags(args: readonly string[]) {
         "upstream-port": { type: "string" },
         "gateway-dir": { type: "string", multiple: true },
         deno: { type: "string", multiple: true },
+        "gateway-setting": { type: "string", multiple: true },
         "gateway-flag": { type: "string", multiple: true },
         "cpu-profile": { type: "string" },
         tls: { type: "boolean" },

@@ -245,15 +245,34 @@ function kindsFor(options: PipelineOptions): readonly TargetKind[] {
 function gatewaysOf(
   folder: string,
   name: string,
-  { gatewayFlags: denoFlags, denoVersions }: PipelineOptions,
+  { gatewayFlags: denoFlags, denoVersions, gatewaySettings }: PipelineOptions,
 ): readonly TargetKind[] {
   if (denoVersions.length === 0) {
-    return [{ ...ownGateway({ folder, denoFlags }), name }];
+    return [
+      { ...ownGateway({ folder, denoFlags }), name },
+      ...gatewaySettings.map((settings) => ({
+        ...ownGateway({ folder, denoFlags, env: settingsOf(settings) }),
+        name: `${name} ${settings}`,
+      })),
+    ];
   }
   return denoVersions.map((denoVersion) => ({
     ...ownGateway({ folder, denoFlags, denoVersion }),
     name: `${name} on ${denoVersion}`,
   }));
+}
+
+/** Settings such as `GATEWAY_CALLS_DAYS=0,GATEWAY_CONSOLE=off`. */
+function settingsOf(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text.split(",").map((setting) => {
+      const at = setting.indexOf("=");
+      if (at < 1) {
+        throw new OptionsError("--gateway-setting must be NAME=VALUE,…");
+      }
+      return [setting.slice(0, at), setting.slice(at + 1)];
+    }),
+  );
 }
 
 async function versions(): Promise<Readonly<Record<string, string>>> {

@@ -105,6 +105,11 @@ export interface StreamDecoder {
    */
   pushMatched?(like: MatchedFrame): readonly ReplyEvent[];
   /**
+   * The text so far of the item that was read last, if it is incomplete. Absent where no failure of
+   * the format repeats it.
+   */
+  partialText?(): string;
+  /**
    * Reports the end of the body: gives `end` where the answer was complete, `error` where it was
    * cut off, nothing after either.
    */
@@ -140,7 +145,6 @@ export interface StreamEnding {
    */
   keepMatched?(
     like: MatchedFrame,
-    events: readonly ReplyEvent[],
     chunk: Uint8Array,
     start: number,
     end: number,
@@ -149,8 +153,10 @@ export interface StreamEnding {
   ping?(): Uint8Array;
   /**
    * The stream's last frames after a failure; absent where the dialect's encoder can write them.
+   *
+   * @param partialText see {@linkcode StreamDecoder.partialText}
    */
-  fail?(error: ApiError): Uint8Array;
+  fail?(error: ApiError, partialText: string): Uint8Array;
   /**
    * The final frames that the upstream left out although its answer is complete; `events` is the
    * result of decoding the end of the body.

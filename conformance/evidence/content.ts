@@ -12,8 +12,19 @@ import {
 } from "@model-gateway/replay/content_of";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
-import { brief } from "./json_path.ts";
+import { brief, inKeyOrder } from "./json_path.ts";
 import type { Exchange } from "./exchange.ts";
+
+/** The content with the arguments of its calls in the order of their names. */
+export function comparable(content: ReadContent): ReadContent {
+  return {
+    ...content,
+    tools: content.tools.map(({ name, args }) => ({
+      name,
+      args: inKeyOrder(args),
+    })),
+  };
+}
 
 /** The content of a reply. */
 export function contentOf(exchange: Exchange): ReadContent {
@@ -23,12 +34,12 @@ export function contentOf(exchange: Exchange): ReadContent {
     ? "responses"
     : "messages";
   if (exchange.frames.length === 0) {
-    return contentOfWhole(dialect, objectOf(exchange.json));
+    return comparable(contentOfWhole(dialect, objectOf(exchange.json)));
   }
-  return contentOfStream(
+  return comparable(contentOfStream(
     dialect,
     exchange.frames.flatMap(({ json }) => isObject(json) ? [json] : []),
-  );
+  ));
 }
 
 /**
@@ -42,7 +53,7 @@ export function fixtureContent(
   const fixture = WRITTEN.get(name);
   if (fixture === undefined) throw new Error(`No fixture is named ${name}`);
   const own = via === undefined ? {} : fixture.contentIn?.[via] ?? {};
-  const content = completeContent({ ...fixture.content, ...own });
+  const content = comparable(completeContent({ ...fixture.content, ...own }));
   // This dialect has no word for these.
   return via === "responses" &&
       ["stop_sequence", "pause", "other"].includes(content.stop)

@@ -50,6 +50,18 @@ function canonical(value: Json | undefined): string {
   return `{${fields.join(",")}}`;
 }
 
+/** The value with the members of every object in alphabetical order: their order means nothing. */
+export function inKeyOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  return isObject(value)
+    ? Object.fromEntries(
+      Object.keys(value).sort().map((
+        name,
+      ) => [name, inKeyOrder(value[name] ?? null)]),
+    )
+    : value;
+}
+
 /** A value as short text, for messages. */
 export function brief(value: unknown, limit = 160): string {
   const text = JSON.stringify(value) ?? "nothing";

@@ -43,6 +43,12 @@ export function prefixed(prefix: string): Right {
   };
 }
 
+/** One word, without blanks and line ends. */
+export const IS_WORD: Right = {
+  expected: "one word",
+  test: (value) => typeof value === "string" && /^[\w.:-]+$/.test(value),
+};
+
 /** A string that is not empty. */
 export function words(expected: string): Right {
   return {

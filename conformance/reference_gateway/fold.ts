@@ -10,9 +10,17 @@ import type {
 } from "@model-gateway/replay/neutral_reply";
 import type { Part } from "./part.ts";
 
+type Source = Part & { readonly type: "source" };
+
 /** A finished block. */
 export type Block =
-  | { readonly type: "text"; readonly text: string }
+  | {
+    readonly type: "text";
+    readonly text: string;
+    /** True for the words of a refusal. */
+    readonly refused: boolean;
+    readonly sources: readonly Source[];
+  }
   | {
     readonly type: "thinking";
     readonly text: string;
@@ -67,9 +75,16 @@ export function fold(parts: readonly Part[]): Whole {
     switch (part.type) {
       case "text":
         if (last?.type !== "text") {
-          blocks.push({ type: "text", text: part.text });
+          const { text, refused = false } = part;
+          blocks.push({ type: "text", text, refused, sources: [] });
         } else {
-          blocks.splice(-1, 1, { type: "text", text: last.text + part.text });
+          blocks.splice(-1, 1, { ...last, text: last.text + part.text });
+        }
+        break;
+      case "source":
+        if (last?.type === "text") {
+          const sources = [...last.sources, part];
+          blocks.splice(-1, 1, { ...last, sources });
         }
         break;
       case "thinking":

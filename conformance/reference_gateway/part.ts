@@ -18,6 +18,12 @@ export type Part =
   | { readonly type: "signature"; readonly value: string }
   | { readonly type: "redacted"; readonly data: string }
   | {
+    /** The source of a text, as a citation or an annotation of one dialect. */
+    readonly type: "source";
+    readonly of: DialectName;
+    readonly source: JsonObject;
+  }
+  | {
     readonly type: "tool";
     readonly call: number;
     readonly id: string;

@@ -1,6 +1,10 @@
 /** Requests and streams of the reference gateway's upstreams in the chat-completion dialect. */
 import { at, listAt, numberAt, textAt } from "../evidence/json_path.ts";
-import type { Json, JsonObject } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { ModelRequest, Part, Turn, TurnPart } from "./part.ts";
 
@@ -106,6 +110,10 @@ export function chatParts(data: Json): Part[] {
   else if (refusal !== "") {
     parts.push({ type: "text", text: refusal, refused: true });
   }
+  for (const entry of listAt(choice, "delta.annotations")) {
+    const source = objectOf(entry);
+    parts.push({ type: "source", of: "chat_completions", source });
+  }
   for (const [index, entry] of listAt(choice, "delta.tool_calls").entries()) {
     const call = numberAt(entry, "index") ?? index;
     const name = textAt(entry, "function.name");
@@ -126,6 +134,8 @@ export function chatParts(data: Json): Part[] {
         input: input - cacheRead,
         cacheRead,
         output: numberAt(usage, "completion_tokens") ?? 0,
+        reasoning:
+          numberAt(usage, "completion_tokens_details.reasoning_tokens") ?? 0,
       },
     });
   }

@@ -1,6 +1,10 @@
 /** Requests and streams of the reference gateway's upstreams in the message dialect. */
 import { at, numberAt, textAt } from "../evidence/json_path.ts";
-import type { Json, JsonObject } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import type {
   NeutralUsage,
   StopCause,
@@ -150,6 +154,10 @@ function deltaParts(data: Json): Part[] {
       return [{ type: "thinking", text: textAt(data, "delta.thinking") }];
     case "signature_delta":
       return [{ type: "signature", value: textAt(data, "delta.signature") }];
+    case "citations_delta": {
+      const source = objectOf(at(data, "delta.citation"));
+      return [{ type: "source", of: "messages", source }];
+    }
     case "input_json_delta":
       return [{ type: "args", call, text: textAt(data, "delta.partial_json") }];
     default:

@@ -22,9 +22,12 @@ const STOPS: Readonly<Record<StopCause, string>> = {
 
 /** A whole reply. */
 export function chatWhole(whole: Whole, id: string, model: string): JsonObject {
-  const text = whole.blocks.map((block) =>
-    block.type === "text" ? block.text : ""
-  ).join("");
+  const texts = whole.blocks.filter((block) => block.type === "text");
+  const text = texts.map((block) => block.refused ? "" : block.text).join("");
+  const refusal = texts.map((block) => block.refused ? block.text : "")
+    .join("");
+  const annotations = texts.flatMap((block) => block.sources).filter(isOwn)
+    .map((part) => part.source);
   const calls = whole.blocks.flatMap((block): JsonObject[] =>
     block.type === "tool"
       ? [{
@@ -43,7 +46,11 @@ export function chatWhole(whole: Whole, id: string, model: string): JsonObject {
       index: 0,
       message: {
         role: "assistant",
-        content: text === "" && calls.length > 0 ? null : text,
+        content: text === "" && (calls.length > 0 || refusal !== "")
+          ? null
+          : text,
+        ...(refusal === "" ? {} : { refusal }),
+        ...(annotations.length === 0 ? {} : { annotations }),
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       },
       finish_reason: STOPS[whole.cause],
@@ -96,7 +103,16 @@ export class ChatStream {
         if (this.#cause === "end") this.#cause = part.cause;
         return [];
       case "text":
-        return [...this.#start(), this.#delta({ content: part.text })];
+        return [
+          ...this.#start(),
+          this.#delta(
+            part.refused === true
+              ? { refusal: part.text }
+              : { content: part.text },
+          ),
+        ];
+      case "source":
+        return isOwn(part) ? [this.#delta({ annotations: [part.source] })] : [];
       case "tool": {
         const index = this.#calls.push(part.call) - 1;
         return [
@@ -165,6 +181,10 @@ export class ChatStream {
       ...(this.#usageAsked ? { usage: null } : {}),
     };
   }
+}
+
+function isOwn({ of }: Part & { readonly type: "source" }): boolean {
+  return of === "chat_completions";
 }
 
 function choice(delta: JsonObject, finish: string | null): JsonObject {

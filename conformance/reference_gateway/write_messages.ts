@@ -49,8 +49,14 @@ function usageBody(usage: NeutralUsage): JsonObject {
 
 function blockBody(block: Block): JsonObject {
   switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text };
+    case "text": {
+      const citations = block.sources.filter(isOwn).map((part) => part.source);
+      return {
+        type: "text",
+        text: block.text,
+        ...(citations.length === 0 ? {} : { citations }),
+      };
+    }
     case "thinking":
       return {
         type: "thinking",
@@ -167,6 +173,12 @@ export class MessagesStream {
           this.#delta({ type: "signature_delta", signature: part.value }),
           ...this.#close(),
         ];
+      case "source":
+        if (!isOwn(part)) return [];
+        return [
+          ...this.#openBlock("text", { type: "text", text: "" }),
+          this.#delta({ type: "citations_delta", citation: part.source }),
+        ];
       case "redacted": {
         const opened = this.#openBlock("thinking", {
           type: "redacted_thinking",
@@ -235,6 +247,10 @@ export class MessagesStream {
     this.#open = undefined;
     return [frame("content_block_stop", { index: this.#index })];
   }
+}
+
+function isOwn({ of }: Part & { readonly type: "source" }): boolean {
+  return of === "messages";
 }
 
 function callNumber(part: Part): number {

@@ -57,6 +57,51 @@ export function changeQuery(fields: JsonObject): ChangeQuery {
   return queryOf(checked(filters, fields));
 }
 
+/**
+ * A change as the account sees that it belongs to: of an operator, of the command line and of the
+ * gateway it has the kind alone, without the person's name and session.
+ */
+export function ownChange(change: ChangeRecord): ChangeRecord {
+  const { actorKind } = change;
+  if (
+    actorKind !== "operator" && actorKind !== "command_line" &&
+    actorKind !== "gateway"
+  ) return change;
+  const { actorId: _id, actorName: _name, session: _session, ...shown } =
+    change;
+  return shown;
+}
+
+const { account: _, ...OWN_FILTERS } = CHANGE_FILTERS;
+
+/** Query of {@linkcode ownChanges}. */
+export const ownChangesQuery: z.ZodObject<
+  typeof PAGE_FIELDS & typeof OWN_FILTERS,
+  z.core.$strict
+> = z.strictObject({ ...PAGE_FIELDS, ...OWN_FILTERS });
+
+/** JSON form of a page of changes. */
+export const changeListReply: z.ZodType = listOf(changeReply);
+
+/**
+ * One page of the changes that belong to an account, newest first.
+ *
+ * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
+ */
+export async function ownChanges(
+  admin: Admin,
+  accountId: string,
+  { limit, after, ...filters }: z.infer<typeof ownChangesQuery>,
+): Promise<JsonObject> {
+  return listJson(
+    await admin.changes.list({
+      ...queryOf({ ...filters, account: accountId }),
+      ...pageOf({ limit, after }),
+    }),
+    (change) => changeJson(ownChange(change)),
+  );
+}
+
 function queryOf(query: z.infer<typeof filters>): ChangeQuery {
   const { account, action, target, actor, actor_id, from, to } = query;
   return {
@@ -68,14 +113,6 @@ function queryOf(query: z.infer<typeof filters>): ChangeQuery {
     ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
     ...(to === undefined ? {} : { toMs: Date.parse(to) }),
   };
-}
-
-/** All matching changes in their JSON form, page by page. */
-export async function* allChanges(
-  admin: Admin,
-  query: ChangeQuery,
-): AsyncGenerator<readonly JsonObject[], void, void> {
-  for await (const page of admin.changes.all(query)) yield page.map(changeJson);
 }
 
 /** All operations on changes. */

@@ -30,6 +30,11 @@ import {
 } from "../admin/keys.ts";
 import { accountJson, accountReply } from "./account_summary.ts";
 import { recentPaces } from "./recent_pace.ts";
+import {
+  changeListReply,
+  ownChanges,
+  ownChangesQuery,
+} from "../admin/changes.ts";
 import { idempotencyKeyOf, type OperationInput } from "../admin/operation.ts";
 import { listJson, listOf, noBody, pageOf, pageQuery } from "../admin/pages.ts";
 import {
@@ -254,6 +259,17 @@ export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
         await admin.tokens.list({ ...pageOf(query), accountId }),
         tokenJson,
       ),
+  }),
+  operation({
+    operationId: "listAccountChanges",
+    summary:
+      "List who changed the account, its keys and its access, newest first, with the values before and after",
+    permission: "see_account",
+    method: "GET",
+    path: "/v1/account/changes",
+    input: ownChangesQuery,
+    reply: changeListReply,
+    run: (admin, { accountId }, query) => ownChanges(admin, accountId, query),
   }),
   operation({
     operationId: "issueAccountToken",

@@ -247,7 +247,19 @@ function NoCalls(
   },
 ): JSX.Element {
   return query.size === 0
-    ? <p>No calls yet, or none within the time that they are kept.</p>
+    ? (
+      <p>
+        No calls yet, or none within the time that they are kept.{" "}
+        {base === "/console"
+          ? (
+            <>
+              <a href="/console/connect">Connect</a>{" "}
+              has the lines for a first one.
+            </>
+          )
+          : null}
+      </p>
+    )
     : (
       <p>
         No calls match. <a href={`${base}/calls`}>Show all</a>

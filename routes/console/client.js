@@ -95,6 +95,25 @@ export function consoleClient() {
     });
   };
 
+  /** A double click sends a form once: the second reply would replace the one with a new key. */
+  const sendOnce = () => {
+    document.addEventListener("submit", (event) => {
+      const { target: form } = event;
+      if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = "yes";
+      // Without a reply it can be sent again.
+      setTimeout(() => delete form.dataset.sent, 3000);
+    });
+  };
+
+  /** In a narrow window the navigation is a row that scrolls: the page's own link is in sight. */
+  const currentPage = () =>
+    document.querySelector("nav [aria-current]")?.scrollIntoView({
+      block: "nearest",
+      inline: "center",
+    });
+
   /** Sends a prompt with the pasted key and shows the streamed reply. */
   const tryPrompt = () => {
     const form = document.querySelector("form[data-try]");
@@ -297,7 +316,9 @@ export function consoleClient() {
     start();
   };
 
+  currentPage();
   moveCode();
+  sendOnce();
   tryPrompt();
   liveList();
   addEventListener("hashchange", moveCode);

@@ -30,14 +30,25 @@ export function errorPage(
 ): HttpReply {
   const door = doorOf(context.path);
   const { "content-type": _, ...rest } = headers;
-  const isForm = context.request.method === "POST" &&
-    (status === 400 || status === 409);
+  const isPost = context.request.method === "POST";
+  // Back loads the form again, with the token of the present session.
+  const isForm = isPost &&
+    (status === 400 || status === 409 || error.details.code === "form_token");
   return doorPage(
     context,
     { title: TITLES[status] ?? "An error", status, headers: rest },
     status === 401 || (status === 429 && context.path.endsWith("/sign-in"))
       ? (
         <>
+          {isPost && !context.path.endsWith("/sign-in")
+            ? (
+              <p>
+                Nothing was changed. Sign in, which opens another tab; then the
+                Back button of this one returns to the form with what you
+                entered.
+              </p>
+            )
+            : null}
           <SignInForm
             door={door}
             context={context}
@@ -82,6 +93,11 @@ export function errorPage(
 
 /** The message of an API error as a sentence of a page. */
 function sentence(message: string): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  // A field is named as its label: `spend_per_day: …` as Spend per day.
+  const named = message.replace(
+    /^\w+(?=: )/,
+    (name) => name.replaceAll("_", " "),
+  );
+  const text = named.charAt(0).toUpperCase() + named.slice(1);
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }

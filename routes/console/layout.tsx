@@ -54,6 +54,12 @@ const ACCOUNT_NAV: readonly NavItem[] = [
     key: "a",
     permission: "see_account",
   },
+  {
+    name: "Changes",
+    path: "/console/changes",
+    key: "e",
+    permission: "see_account",
+  },
 ];
 
 const OPERATOR_NAV: readonly NavItem[] = ([

@@ -7,6 +7,7 @@ import type { PageRoute } from "../route.ts";
 import { ACCESS_ROUTES } from "./access.tsx";
 import { ASSET_ROUTES } from "./assets.ts";
 import { CALLS_PAGES } from "./calls.tsx";
+import { ACCOUNT_CHANGES_PAGES } from "./changes.tsx";
 import { CONNECT_ROUTES } from "./connect.tsx";
 import { KEY_CHANGE_ROUTES } from "./key_changes.tsx";
 import { KEYS_ROUTES } from "./keys.tsx";
@@ -33,4 +34,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...CONNECT_ROUTES,
   TRY_PAGE,
   ...ACCESS_ROUTES,
+  ...ACCOUNT_CHANGES_PAGES,
 ];

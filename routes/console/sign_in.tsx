@@ -108,12 +108,21 @@ export function SignInForm(
       </p>
     );
   }
-  const next = context.request.method === "GET" &&
+  const isPost = context.request.method === "POST";
+  const next = !isPost &&
       !context.path.endsWith("/sign-in")
     ? `${context.path}${context.query.size === 0 ? "" : `?${context.query}`}`
     : undefined;
   return (
-    <form class="form" method="post" action={`${HOMES[door]}sign-in`}>
+    <form
+      class="form"
+      method="post"
+      action={`${HOMES[door]}sign-in`}
+      // Beside a form whose session has ended, whose input this tab keeps.
+      target={isPost && !context.path.endsWith("/sign-in")
+        ? "_blank"
+        : undefined}
+    >
       <p class="soft">
         {door === "operator"
           ? "With the admin token of the gateway, the value of GATEWAY_ADMIN_TOKEN."

@@ -21,7 +21,12 @@ import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { csvOf, csvReply, pagesOf } from "./csv.ts";
 import { dayPlot } from "./day_plot.tsx";
-import { type FigureFilters, usageLink } from "./figure_links.ts";
+import {
+  callsLink,
+  type FigureFilters,
+  ledgerLink,
+  usageLink,
+} from "./figure_links.ts";
 import { DayInput } from "./day_input.tsx";
 import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
@@ -209,11 +214,18 @@ export async function usagePage(
         </p>
       )}
       <div class="cards">
-        <Sum name="Cost">
+        <Sum
+          name="Cost"
+          link={visit.session.kind === "key"
+            ? callsLink(base, filters)
+            : ledgerLink(base, filters)}
+        >
           <Money microUsd={totals.microUsd} estimated={estimated > 0} />
         </Sum>
-        <Sum name="Calls">{countText(totals.requests)}</Sum>
-        <Sum name="Tokens in">
+        <Sum name="Calls charged" link={callsLink(base, filters)}>
+          {countText(totals.requests)}
+        </Sum>
+        <Sum name="Tokens in, with cache reads and writes">
           {countText(
             totals.inputTokens + totals.cacheReadTokens +
               totals.cacheWriteTokens,
@@ -232,9 +244,14 @@ export async function usagePage(
         ? (
           <section class="card">
             <p>
-              No calls in these days. <a href="/console/connect">Connect</a>
-              {" "}
-              has the lines for a first one.
+              No calls in these days that match. {base === "/console"
+                ? (
+                  <>
+                    <a href="/console/connect">Connect</a>{" "}
+                    has the lines for a first one.
+                  </>
+                )
+                : <a href={`${base}/usage`}>Show all</a>}
             </p>
           </section>
         )
@@ -276,15 +293,19 @@ export async function usagePage(
 }
 
 function Sum(
-  { name, children }: {
+  { name, link, children }: {
     readonly name: string;
+    /** To what the figure adds up. */
+    readonly link?: string;
     readonly children: string | JSX.Element | readonly (string | JSX.Element)[];
   },
 ): JSX.Element {
   return (
     <section class="card">
       <span class="label">{name}</span>
-      <span class="stat">{children}</span>
+      <span class="stat">
+        {link === undefined ? children : <a href={link}>{children}</a>}
+      </span>
     </section>
   );
 }

@@ -94,6 +94,7 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/try",
   "/console/ledger",
   "/console/access",
+  "/console/changes",
   "/console/nothing",
 ];
 const OPERATOR_PAGES: readonly string[] = [
@@ -312,6 +313,52 @@ browserTest(
     );
     await allowed.context.close();
     await denied.context.close();
+  },
+);
+
+browserTest(
+  "a form keeps its input when it is wrong and when its session has ended, and a double click sends it once",
+  async (browser, gateway) => {
+    const { url } = gateway;
+    const { text } = await credentialOf(gateway, "manage");
+    const tab = await openTab(browser);
+    const { page, context } = tab;
+    const press = (name: string): Promise<void> =>
+      page.getByRole("button", { name }).click();
+    await useSession(tab, await visit(url, "manage", text), url);
+    await page.goto(`${url}/console/keys/new`);
+    const name = page.getByLabel("Name");
+    await name.fill("crawler");
+    await page.getByText("Limits of this key").click();
+    await page.getByLabel("Requests per minute").fill("-5");
+    await press("Make the key");
+    await page.getByText("Requests per minute: must be").waitFor();
+    await page.goBack();
+    assert.equal(await name.inputValue(), "crawler");
+    await page.getByText("Limits of this key").click();
+    await page.getByLabel("Requests per minute").fill("");
+    await context.clearCookies();
+    await press("Make the key");
+    await page.getByText("Sign in, which opens another tab").waitFor();
+    await page.getByLabel("Key, token or code").fill(text);
+    const opened = context.waitForEvent("page");
+    await press("Sign in");
+    await (await opened).waitForURL(`${url}/console/`);
+    await page.goBack();
+    assert.equal(await name.inputValue(), "crawler");
+    await page.getByRole("button", { name: "Make the key" }).dblclick();
+    await page.getByText("This is the only time").waitFor();
+    const { data } = await gateway.accounts.admin.keys.list({
+      accountId: "default",
+    });
+    assert.deepEqual(data.map((key) => key.name), ["crawler"]);
+    await page.goto(`${url}/console/keys`);
+    await press("Sign out");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.goBack();
+    await page.getByText("sign in to see this page").waitFor();
+    assert.ok(!(await page.content()).includes("crawler"));
+    await context.close();
   },
 );
 

@@ -16,8 +16,8 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
   "calls.csv": ["from", "to", "status", "ended"],
   ledger: ["from", "to", "kind", "after"],
   "ledger.csv": ["from", "to", "kind"],
-  "operator/changes": ["from", "to", "action", "actor", "after"],
-  "operator/changes.csv": ["from", "to", "action", "actor"],
+  changes: ["from", "to", "action", "actor", "after"],
+  "changes.csv": ["from", "to", "action", "actor"],
 };
 const DAYS = ["x", "2026-02-31", "9999-99-99", "0000-00-00", "+275760-09-14"];
 /** Values that some reader of a query stumbles over. */

@@ -3,6 +3,7 @@
  * and without JavaScript. Pictures of each step are in `screenshots/`.
  */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import {
   accessibilityFaults,
   CHROMIUM,
@@ -367,6 +368,70 @@ async function reconcile(person: Person): Promise<void> {
   );
 }
 
+/** 10 again, with a file of a line per call: one is missing, one doubled, one at another price. */
+async function uploadInvoice(person: Person): Promise<void> {
+  const { hands, page, world: { gateway } } = person;
+  const { data } = await gateway.accounts.admin.ledger({
+    kind: "charge",
+    limit: 1000,
+  });
+  const lineOf = (entry: typeof data[number], microUsd: number): string =>
+    [
+      new Date(entry.atMs).toISOString().slice(0, 10),
+      entry.model,
+      entry.inputTokens ?? 0,
+      entry.outputTokens ?? 0,
+      microUsd,
+    ].join(",");
+  const [removed, repriced] = data.filter(({ model, microUsd }) =>
+    model === "vendora-opus-4-8" && microUsd < 0
+  );
+  const doubled = data.find(({ model, microUsd }) =>
+    model === "vendorb-5.5" && microUsd < 0
+  );
+  assert.ok(removed && repriced && doubled);
+  await hands.open("Ledger", "l");
+  await arrive(person, "Ledger");
+  await hands.press("link", "Reconcile");
+  await arrive(person, "Reconcile");
+  await page.locator("input[name=file]").setInputFiles({
+    name: "invoice.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(
+      [
+        "date,model,input_tokens,output_tokens,micro_usd",
+        ...data.filter((entry) => entry !== removed).map((entry) =>
+          lineOf(
+            entry,
+            entry === repriced ? 1000 - entry.microUsd : 0 - entry.microUsd,
+          )
+        ),
+        lineOf(doubled, 0 - doubled.microUsd),
+      ].join("\n"),
+    ),
+  });
+  await hands.press("button", "Compare");
+  await page.getByRole("status").waitFor();
+  await arrive(person, "Reconcile", "10-uploaded");
+  assert.match(
+    await page.getByRole("status").innerText(),
+    /^2 of \d+ days and models differ/,
+  );
+  const text = await textOf(person);
+  for (
+    const [cause, microUsd] of [
+      ["theirs missing", removed.microUsd],
+      ["doubled", 0 - doubled.microUsd],
+      ["price changed", 1000],
+    ] as const
+  ) {
+    const amount = `${microUsd < 0 ? "−" : ""}$${
+      (Math.abs(microUsd) / 1e6).toFixed(6)
+    }`;
+    assert.ok(text.includes(`of it ${cause}\t${amount}\t`), cause);
+  }
+}
+
 /** 8: let a new team in, with a link that works once; and 9: top up. */
 async function letIn(person: Person, guest: Person): Promise<void> {
   const { hands, page, world: { gateway } } = person;
@@ -460,6 +525,7 @@ Deno.test({
           await findFailedCalls(person);
           await letIn(person, guest);
           await reconcile(person);
+          await uploadInvoice(person);
           assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
           await guestTab.context.close();
           await tab.context.close();

@@ -15,6 +15,14 @@ export interface Locator {
   click(): Promise<void>;
   fill(text: string): Promise<void>;
   press(key: string): Promise<void>;
+  dblclick(): Promise<void>;
+  setInputFiles(
+    file: {
+      readonly name: string;
+      readonly mimeType: string;
+      readonly buffer: Uint8Array;
+    },
+  ): Promise<void>;
   selectOption(value: string): Promise<unknown>;
   inputValue(): Promise<string>;
   textContent(): Promise<string | null>;
@@ -41,6 +49,7 @@ export interface Page {
   on(event: "pageerror", listener: (error: Error) => void): void;
   goto(url: string): Promise<unknown>;
   reload(): Promise<unknown>;
+  goBack(): Promise<unknown>;
   url(): string;
   title(): Promise<string>;
   content(): Promise<string>;
@@ -74,6 +83,8 @@ export interface Page {
 /** Cookies and storage apart from others. */
 export interface BrowserContext {
   newPage(): Promise<Page>;
+  waitForEvent(event: "page"): Promise<Page>;
+  clearCookies(): Promise<void>;
   addCookies(
     cookies: readonly {
       readonly name: string;

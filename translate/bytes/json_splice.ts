@@ -158,9 +158,8 @@ export function repeatedKey(top: TopLevel): string | undefined {
  * @param text the decoded bytes, if known: saves a second decoding where all of it is ASCII
  */
 export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
-  const chars = text !== undefined && text.length === json.length
-    ? text
-    : BYTE_BY_BYTE.decode(json);
+  const isAscii = text?.length === json.length;
+  const chars = isAscii ? text : BYTE_BY_BYTE.decode(json);
   const fields: FieldSpan[] = [];
   let depth = 0;
   let deepest = 0;
@@ -182,7 +181,9 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
       case QUOTE: {
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
-          key = keyText(json, chars, i + 1, end - 1);
+          key = isAscii
+            ? unescaped(chars.slice(i + 1, end - 1))
+            : keyText(json, chars, i + 1, end - 1);
           keyStart = i;
           i = chars.indexOf(":", end);
           valueStart = i + 1;
@@ -234,7 +235,10 @@ function keyText(
 ): string {
   const read = chars.slice(start, end);
   if (PLAIN.test(read)) return read;
-  const raw = DECODER.decode(json.subarray(start, end));
+  return unescaped(DECODER.decode(json.subarray(start, end)));
+}
+
+function unescaped(raw: string): string {
   return raw.includes("\\") ? String(JSON.parse(`"${raw}"`)) : raw;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { spliceFields } from "./json_splice.ts";
+import { spliceFields, topLevelOf } from "./json_splice.ts";
 
 const splice = (json: string, fields: Record<string, unknown>): string =>
   new TextDecoder().decode(
@@ -116,4 +116,25 @@ Deno.test("spliceFields() leaves fields out with one comma each", async (t) => {
       assert.equal(new TextDecoder().decode(out), after);
     });
   }
+});
+
+Deno.test("topLevelOf() finds the same fields with the text and without it", () => {
+  const encoder = new TextEncoder();
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()),
+      fc.boolean(),
+      (value, isAscii) => {
+        const written = JSON.stringify(value);
+        const text = isAscii
+          ? written.replace(
+            /[^\0-\x7f]/g,
+            (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+          )
+          : written;
+        const bytes = encoder.encode(text);
+        assert.deepEqual(topLevelOf(bytes, text), topLevelOf(bytes));
+      },
+    ),
+  );
 });

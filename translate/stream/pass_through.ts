@@ -55,7 +55,7 @@ export function passThroughRelay(
     done = true;
     watch.observe({ type: "error", error });
     out.add(
-      ending.fail?.(error) ??
+      ending.fail?.(error, decoder.partialText?.() ?? "") ??
         ENCODER.encode(encoder?.push({ type: "error", error })),
     );
   };
@@ -92,15 +92,8 @@ export function passThroughRelay(
         return loneDelta(events, varying);
       },
       onMatched(chunk, start, end, matched) {
-        const events = decoder.pushMatched?.(matched) ?? [];
-        note(events);
-        const changed = ending.keepMatched?.(
-          matched,
-          events,
-          chunk,
-          start,
-          end,
-        );
+        note(decoder.pushMatched?.(matched) ?? []);
+        const changed = ending.keepMatched?.(matched, chunk, start, end);
         if (changed !== undefined) return out.add(changed);
         if (matched.head === undefined) return out.keep(chunk, start, end);
         out.add(matched.head);

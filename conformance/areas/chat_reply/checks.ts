@@ -11,6 +11,7 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
+  IS_WORD,
   literal,
   oneOf,
   prefixed,
@@ -37,6 +38,7 @@ import {
   requestedModel,
 } from "./reply_content.ts";
 import { CHAT_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
+import { CHAT_OWN_UPSTREAM_CHECKS } from "./checks_own_upstream.ts";
 
 const SECTION =
   "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
@@ -96,6 +98,14 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       "chat-id-of-messages": "msg_1",
       "chat-id-missing": undefined,
       "chat-id-only-prefix": "chatcmpl-",
+    }),
+  },
+  {
+    id: "chat_reply.id-is-a-word",
+    source: "Clients keep replies by their ids, in paths and file names",
+    rule: "An id is one word of letters, digits and `_-.:`.",
+    ...field("id", IS_WORD, {
+      "chat-id-with-blank": (body) => `${textAt(body, "id")} `,
     }),
   },
   {
@@ -336,4 +346,5 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     },
   },
   ...CHAT_REPLY_EXACT_CHECKS,
+  ...CHAT_OWN_UPSTREAM_CHECKS,
 ]);

@@ -28,7 +28,12 @@ import {
   firstChoice,
   FIXTURE_FAULTS,
 } from "./faults.ts";
-import { arrayOf, objectOf, stringOf } from "@model-gateway/replay/json";
+import {
+  arrayOf,
+  objectOf,
+  parseJson,
+  stringOf,
+} from "@model-gateway/replay/json";
 import {
   type Check,
   checksWith,
@@ -43,7 +48,7 @@ import {
   tokensOf,
 } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { at, inKeyOrder, listAt, textAt } from "../../evidence/json_path.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Kind, PAIRED } from "./scenarios.ts";
@@ -140,8 +145,10 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
         const { model, system, turns, maxTokens, tools } = readUpstreamRequest(
           call,
         );
-        return JSON.stringify({ model, system, turns, maxTokens, tools })
-          .replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
+        const asked = { model, system, turns, maxTokens, tools };
+        return JSON.stringify(
+          inKeyOrder(parseJson(JSON.stringify(asked)) ?? null),
+        ).replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
       });
       return observed("the request upstream", right, chat).mustBe(
         `as of ${messages.label}: ${left}`,

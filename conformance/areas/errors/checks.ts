@@ -18,6 +18,7 @@ import {
   type WrongMember,
 } from "./scenarios_invalid_requests.ts";
 import { REFUSAL_BODY_CHECKS } from "./checks_refusal_body.ts";
+import { REPLY_ERROR_CHECKS } from "./checks_replies.ts";
 
 const FORMS = ["no-json", "no-messages", "unknown-role"] as const;
 
@@ -272,4 +273,5 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
   },
   ...AFTER_REFUSAL_CHECKS,
   ...REFUSAL_BODY_CHECKS,
+  ...REPLY_ERROR_CHECKS,
 ]);

@@ -17,7 +17,7 @@ import type { Evidence } from "../../suite/evidence.ts";
 const PROVED_BY = ["wrong-bodies"];
 
 /** The error types that the message format's own libraries know. */
-const MESSAGE_TYPES: readonly string[] = [
+export const MESSAGE_TYPES: readonly string[] = [
   "invalid_request_error",
   "authentication_error",
   "billing_error",

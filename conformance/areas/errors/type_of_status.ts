@@ -9,7 +9,7 @@ const OF_SERVER = /^(api|server|overloaded|internal|internal_server)_error$/;
 const OF_CLIENT =
   /^(invalid_request|authentication|permission|not_found|rate_limit|request_too_large|billing)(_error)?$/;
 
-/** Statuses that blame the client; the others below 500 mean that a server does not offer something. */
+/** Statuses that blame the client; the other ones below 500 mean that a server lacks something. */
 const BLAMES_CLIENT: readonly number[] = [400, 401, 403, 404, 413, 422, 429];
 
 /**

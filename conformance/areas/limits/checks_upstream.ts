@@ -23,9 +23,16 @@ function callOf(x: Exchange): UpstreamCall {
   throw new NotTestable("nothing reached the upstream", x);
 }
 
-/** The first value found at these paths, which name one field in each dialect. */
+/**
+ * The first value found at these paths, which name one field in each dialect. One vendor also
+ * accepts its own names in snake case.
+ */
 function fieldOf(call: UpstreamCall, ...paths: string[]): Json | undefined {
-  return paths.map((path) => at(call.json, path)).find((value) =>
+  return paths.flatMap((path) => [
+    path,
+    path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    path.replace("generationConfig", "generation_config"),
+  ]).map((path) => at(call.json, path)).find((value) =>
     value !== undefined && value !== null
   );
 }

@@ -8,7 +8,12 @@ import {
   valueAt,
   wholeNumber,
 } from "../../suite/finding.ts";
-import { literal, oneOf, prefixed } from "../../reference_gateway/field.ts";
+import {
+  IS_WORD,
+  literal,
+  oneOf,
+  prefixed,
+} from "../../reference_gateway/field.ts";
 import { field, messageSequenceNull, put, withHeaders } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { block } from "../../reference_gateway/change_messages.ts";
@@ -19,6 +24,7 @@ import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { wholeReplies } from "./reply_content.ts";
 import { MESSAGE_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
+import { MESSAGE_OWN_UPSTREAM_CHECKS } from "./checks_own_upstream.ts";
 
 const SECTION = "Message reply (from `POST /v1/messages`, not streamed)";
 const FORMS = ["text", "message-forms-whole"];
@@ -59,6 +65,14 @@ const FIELDS: readonly Check[] = checksWith({
     ...field("id", prefixed("msg_"), {
       "message-id-without-prefix": "0b0e7a36-5ad4-4a1f-9c65-3e6a1d1f3c11",
       "message-id-prefix-only": "msg_",
+    }),
+  },
+  {
+    id: "message_reply.id-is-a-word",
+    source: "Clients keep messages by their ids, in paths and file names",
+    rule: "An id is one word of letters, digits and `_-.:`.",
+    ...field("id", IS_WORD, {
+      "message-id-with-blank": (body) => `${textAt(body, "id")} `,
     }),
   },
   {
@@ -280,4 +294,5 @@ const FIELDS: readonly Check[] = checksWith({
 export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
   ...FIELDS,
   ...MESSAGE_REPLY_EXACT_CHECKS,
+  ...MESSAGE_OWN_UPSTREAM_CHECKS,
 ];

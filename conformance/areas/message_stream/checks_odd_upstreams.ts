@@ -2,13 +2,13 @@
 import { MESSAGE_FAILURES } from "../message_reply/scenarios_forms.ts";
 import { event, out, putIn } from "../../reference_gateway/change_messages.ts";
 import { messageFrames } from "../../reference_gateway/change_reply.ts";
-import { fact, observed } from "../../suite/finding.ts";
+import { fact, observed, some } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { withoutContent } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
-import { plainMessage } from "../errors/checks_refusal_body.ts";
+import { MESSAGE_TYPES, plainMessage } from "../errors/checks_refusal_body.ts";
 import {
   blocksOf,
   messageStreams,
@@ -167,6 +167,31 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         ];
       }),
       ...shared("message-block-stop-missing", "message-index-always-0"),
+    },
+  },
+  {
+    id: "message_stream.failure-type",
+    source: "https://platform.claude.com/docs/en/api/errors",
+    rule:
+      "The error inside a stream has one of the types that the format's libraries know.",
+    reads: [MESSAGE_FAILURES],
+    judge: (e) =>
+      some(
+        e.matching("messages/*/*").flatMap((x) =>
+          x.frames.filter(({ json }) => at(json, "type") === "error").map((
+            frame,
+          ) => {
+            const type = textAt(frame.json, "error.type");
+            return observed("error.type", type, x, frame).mustBe(
+              MESSAGE_TYPES.join(", "),
+              MESSAGE_TYPES.includes(type),
+            );
+          })
+        ),
+        "a stream with an error",
+      ),
+    faults: {
+      "message-error-of-class": putIn("error", "error.type", "Error"),
     },
   },
   {

@@ -14,7 +14,7 @@ import {
   messageStreamSignatureLost,
   messageStreamToolStopAsEnd,
 } from "./faults.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
+import { at, inKeyOrder, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
   callsOf,
@@ -43,7 +43,7 @@ function essence(x: Exchange): string {
     thinking: joined(x, "thinking", "thinking"),
     signed: joined(x, "thinking", "signature") !== "",
     redacted: joined(x, "redacted_thinking", "data") !== "",
-    tools: callsOf(x),
+    tools: inKeyOrder(callsOf(x)),
     stop_reason: reasonOf(x) ?? null,
     stop_sequence: sequenceOf(x) ?? null,
     output_tokens: tokens(x, "output_tokens") ?? null,

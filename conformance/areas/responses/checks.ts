@@ -19,6 +19,7 @@ import {
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { RESPONSES_EXACT_CHECKS } from "./checks_exact.ts";
+import { RESPONSES_CONSISTENCY_CHECKS } from "./checks_consistency.ts";
 import { RESPONSES_HEAD_CHECKS } from "./checks_heads.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
@@ -326,4 +327,5 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   ...RESPONSES_STATE_CHECKS,
   ...RESPONSES_UPSTREAM_CHECKS,
   ...RESPONSES_HEAD_CHECKS,
+  ...RESPONSES_CONSISTENCY_CHECKS,
 ]);

@@ -4,7 +4,7 @@ import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
 import { askedItems, askedItemsOf, sent } from "./faults.ts";
-import { listAt, textAt } from "../../evidence/json_path.ts";
+import { inKeyOrder, listAt, textAt } from "../../evidence/json_path.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { offeredTools } from "../../evidence/offered_tools.ts";
@@ -16,7 +16,7 @@ import { PATCH, PICTURE } from "./scenarios_history.ts";
 function steps(call: UpstreamCall): string {
   return historySteps(call.dialect, call.json).map((step) =>
     step.kind === "call"
-      ? `call ${JSON.stringify(step.args)}`
+      ? `call ${JSON.stringify(inKeyOrder(step.args))}`
       : step.kind === "result"
       ? `result of ${step.of}: ${step.text}`
       : step.kind

@@ -193,7 +193,8 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
         statusIs(x, 200),
         observed("body", x.json, x).mustBe(
           "id, object response, deleted true",
-          at(x.json, "deleted") === true && textAt(x.json, "id") !== "" &&
+          at(x.json, "deleted") === true &&
+            x.request.path.endsWith(`/${textAt(x.json, "id") || "?"}`) &&
             textAt(x.json, "object").startsWith("response"),
         ),
       ]),

@@ -6,6 +6,7 @@ import {
   type ReadContent,
 } from "@model-gateway/replay/content_of";
 import { type Json, objectOf } from "@model-gateway/replay/json";
+import { comparable } from "../../evidence/content.ts";
 import { type Evidence, outcome } from "../../suite/evidence.ts";
 import { demanded, type Finding } from "../../suite/finding.ts";
 
@@ -77,5 +78,5 @@ export function textOf(x: Exchange): string {
 
 /** The content of a reply. */
 export function contentIn(x: Exchange): ReadContent {
-  return contentOfWhole("responses", objectOf(responseOf(x)));
+  return comparable(contentOfWhole("responses", objectOf(responseOf(x))));
 }

@@ -29,6 +29,8 @@ const CONTENTS = [
   "tool-text",
   "thinking",
   "cache-usage",
+  "reasoning-usage",
+  "text-blanks",
   "content-filter",
   "empty",
 ];

@@ -3,7 +3,8 @@ import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { type Finding, observed, some } from "../../suite/finding.ts";
+import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
 import { halved, refusals } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
@@ -29,6 +30,15 @@ function texts(x: Exchange): Finding {
   ).mustBe(
     "each character whole in its piece",
     frame === undefined && wellFormed(x.json),
+  );
+}
+
+/** Finding that no header has such a name. */
+function forbidden(x: Exchange, name: RegExp): Finding {
+  const found = x.head?.headers.find(([key]) => name.test(key.toLowerCase()));
+  return observed("headers", found?.join(": ") ?? "none of these", x).mustBe(
+    `none like ${name}`,
+    found === undefined,
   );
 }
 
@@ -121,6 +131,93 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           ...reply,
           headers: { ...reply.headers, "cache-control": "public, max-age=600" },
         }),
+      },
+    },
+  },
+  {
+    id: "transport.limits-may-be-retried",
+    source:
+      "The libraries of both formats do not retry when `x-should-retry` is false, whatever the status",
+    rule:
+      "A reply that names the seconds after which a request may be retried does not forbid the retry.",
+    mode: "replay",
+    reads: [UPSTREAM_REFUSALS],
+    judge: (e) =>
+      some(
+        e.exchanges.filter((x) =>
+          [429, 503, 529].includes(x.head?.status ?? 0) &&
+          headerOf(x, "retry-after") !== undefined
+        ).map((x) =>
+          observed("x-should-retry", headerOf(x, "x-should-retry"), x).mustBe(
+            "not false",
+            headerOf(x, "x-should-retry") !== "false",
+          )
+        ),
+        "with retry-after",
+      ),
+    faults: {
+      "limits-declared-final": refusals("x-should-retry", "false"),
+    },
+  },
+  {
+    id: "transport.no-account-headers",
+    source: "Claude Code's contract for gateways",
+    rule: "No reply names the account that the operator has at a vendor.",
+    reads: "everything",
+    provedBy: [KEYS_SCENARIO],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        forbidden(x, /^(openai|anthropic)-(organization|project)(-id)?$/)
+      ),
+    faults: {
+      "refusals-with-organization": refusals("openai-organization", "org-17"),
+      "refusals-with-organization-id": refusals(
+        "anthropic-organization-id",
+        "17",
+      ),
+    },
+  },
+  {
+    id: "transport.no-hop-by-hop",
+    source: "RFC 9110, 7.6.1 and 11.7",
+    rule:
+      "Headers of the connection upstream are not passed on: they concern no one behind it.",
+    reads: "everything",
+    provedBy: [KEYS_SCENARIO],
+    judge: (e) =>
+      e.exchanges.map((x) =>
+        forbidden(
+          x,
+          /^(proxy-(authenticate|authorization|authentication-info|connection)|te)$/,
+        )
+      ),
+    faults: {
+      "refusals-with-proxy-authenticate": refusals(
+        "proxy-authenticate",
+        "Basic",
+      ),
+    },
+  },
+  {
+    id: "transport.stream-no-byte-order-mark",
+    source:
+      "Line readers such as the one of the chat format's library for Python take a byte order mark as part of the first field, and lose the first event",
+    rule: "A stream does not begin with a byte order mark.",
+    reads: [TEXT_SCENARIO],
+    judge: (e) =>
+      e.streams("*/*/stream").map((x) =>
+        observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+          "no byte order mark",
+          !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
+        )
+      ),
+    faults: {
+      "streams-with-byte-order-mark": {
+        wire: (text, { state }) => {
+          if (state.has("begun")) return text;
+          state.set("begun", true);
+          return `\ufeff${text}`;
+        },
       },
     },
   },

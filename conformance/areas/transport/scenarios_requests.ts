@@ -206,7 +206,11 @@ const AFTER_REFUSALS: Scenario = {
         const request = plainRequest(endpoint, route, `refused-${n}`, "Hello.");
         await session.send({ ...request, body: { text: '{"model":' } });
         await session.send({ ...request, auth: "none" });
-        await session.send({ ...request, path: "/v1/nothing" });
+        await session.send({
+          ...request,
+          endpoint: "other",
+          path: "/v1/nothing",
+        });
       }
       for (
         const [form, more] of [["whole", {}], [

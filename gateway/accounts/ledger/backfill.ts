@@ -8,7 +8,7 @@
 import { DAY_MS } from "./calendar_window.ts";
 import { addStoredDays } from "../store/ledger_day_rows.ts";
 import { addStoredUsage, HOUR_MS } from "../store/usage_rows.ts";
-import { intOf, type Sql, type Store } from "../store/store.ts";
+import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 
 /** How long hours are kept, in days; days are kept for ever. */
@@ -54,7 +54,7 @@ export function startBackfill(options: BackfillOptions): Backfill {
   const step = async (): Promise<number> => {
     const startMs = performance.now();
     const more = isFilled
-      ? await removeOldHour(store, now())
+      ? await removeOldHours(store, now())
       : await isMissing(store) &&
         await store.write((sql) => backfillSlice(sql, entries, now()));
     const tookMs = performance.now() - startMs;
@@ -123,16 +123,41 @@ export async function backfillSlice(
   return before !== undefined;
 }
 
-/** Removes the oldest hour if it is old enough. Returns whether there may be another. */
-async function removeOldHour(store: Store, nowMs: number): Promise<boolean> {
+/** Rows of old hours that one write removes; an hour has a row for each key and model. */
+export const REMOVED_HOURS_ROWS = 250;
+
+/**
+ * Removes the first rows of the oldest hour, at most {@linkcode REMOVED_HOURS_ROWS}, if it is old
+ * enough. Returns whether there may be others.
+ */
+export async function removeOldHours(
+  store: Store,
+  nowMs: number,
+): Promise<boolean> {
   const oldest = Math.floor(nowMs / HOUR_MS) - HOURS_DAYS * 24;
   const [row] = await store.read(
     "SELECT hour FROM usage_hours ORDER BY hour LIMIT 1",
   );
   if (row === undefined || intOf(row, "hour") >= oldest) return false;
   const hour = intOf(row, "hour");
-  await store.write((sql) =>
-    sql.all("DELETE FROM usage_hours WHERE hour = $1", [hour])
-  );
+  await store.write(async (sql) => {
+    const [next] = await sql.all(
+      `SELECT account_id, key_id, model FROM usage_hours WHERE hour = $1
+       ORDER BY account_id, key_id, model LIMIT 1 OFFSET ${REMOVED_HOURS_ROWS}`,
+      [hour],
+    );
+    await (next === undefined
+      ? sql.all("DELETE FROM usage_hours WHERE hour = $1", [hour])
+      : sql.all(
+        `DELETE FROM usage_hours
+         WHERE hour = $1 AND (account_id, key_id, model) < ($2, $3, $4)`,
+        [
+          hour,
+          textOf(next, "account_id"),
+          textOf(next, "key_id"),
+          textOf(next, "model"),
+        ],
+      ));
+  });
   return true;
 }

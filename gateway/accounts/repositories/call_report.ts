@@ -72,11 +72,13 @@ export interface CallReport {
   ): Promise<FoundCall>;
 }
 
+/** Records that the first query walks past. */
+const FIRST_SLICE = 1000;
 /**
- * Records that one query walks past. Postgres works in a process of its own: there only round
- * trips count.
+ * The same of later queries, each twice the one before. Postgres works in a process of its own:
+ * there only round trips count.
  */
-const SLICE_CALLS = { sqlite: 1000, postgres: 20_000 };
+const LAST_SLICE = { sqlite: 1000, postgres: 32_000 };
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 /** Above every request id. */
@@ -186,8 +188,9 @@ async function walk(
   const above = toMs === undefined ? ABOVE : firstCallId(toMs);
   const records: CallRecord[] = [];
   let scannable = query.scanLimit ?? Infinity;
+  let slice = FIRST_SLICE;
   for (let before = earlier(cursor(query.after), above);;) {
-    const calls = Math.min(SLICE_CALLS[store.dialect.name], scannable);
+    const calls = Math.min(slice, scannable);
     // Without filters the limit bounds the query.
     const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
       const { where, values } = statement(among, [
@@ -224,6 +227,7 @@ async function walk(
     scannable -= calls;
     if (scannable <= 0) return { records, stoppedAt: endId };
     before = endId;
+    slice = Math.min(LAST_SLICE[store.dialect.name], slice * 2);
     await nextTurn();
   }
 }

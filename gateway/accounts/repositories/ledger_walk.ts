@@ -61,11 +61,13 @@ export interface LedgerWalk {
   readonly filters: readonly Condition[];
 }
 
+/** Entries that the first query walks past. */
+const FIRST_SLICE = 2000;
 /**
- * Entries that one query walks past. Postgres works in a process of its own: there only round
- * trips count.
+ * The same of later queries, each twice the one before. Postgres works in a process of its own:
+ * there only round trips count.
  */
-const SLICE_ENTRIES = { sqlite: 2000, postgres: 20_000 };
+const LAST_SLICE = { sqlite: 2000, postgres: 32_000 };
 
 /**
  * Chooses how to read the entries of a query.
@@ -152,17 +154,16 @@ export async function walkLedger(
   const rows: SqlRow[] = [];
   let last = after;
   let scannable = scanLimit;
+  let longest = FIRST_SLICE;
   for (;;) {
-    const entries = Math.min(
-      SLICE_ENTRIES[context.store.dialect.name],
-      scannable,
-    );
+    const entries = Math.min(longest, scannable);
     const end = await sliceEnd(context, walk, last, entries);
     rows.push(...await slice(context, walk, last, end, limit - rows.length));
     if (rows.length >= limit || end === undefined) return { rows };
     scannable -= entries;
     if (scannable <= 0) return { rows, stoppedAt: end };
     last = end;
+    longest = Math.min(LAST_SLICE[context.store.dialect.name], longest * 2);
     await nextTurn();
   }
 }

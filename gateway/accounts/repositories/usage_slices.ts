@@ -31,13 +31,14 @@ export interface UsageWalk {
   readonly groups: number;
 }
 
-/** Postgres works in a process of its own: there only round trips count. */
-const POSTGRES_ROWS = 50_000;
 const FIRST_ROWS = 1000;
 const LEAST_ROWS = 250;
-const MOST_ROWS = 16_000;
+/** Postgres works in a process of its own: there round trips and the rows of a result count. */
+const MOST_ROWS = { sqlite: 16_000, postgres: 50_000 };
 /** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
 const TARGET_MS = 5;
+/** The same of the rows of its result, which one turn of the event loop reads. */
+const TARGET_RESULTS = 1000;
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.
@@ -55,8 +56,8 @@ export async function* usageSlices(
     : `GROUP BY ${
       Array.from({ length: walk.groups }, (_, at) => at + 1).join(", ")
     }`;
-  const isSqlite = store.dialect.name === "sqlite";
-  let sliceRows = isSqlite ? FIRST_ROWS : POSTGRES_ROWS;
+  const { name: dialect } = store.dialect;
+  let sliceRows = FIRST_ROWS;
   let after: readonly SqlValue[] | undefined;
   for (;;) {
     const values: SqlValue[] = [];
@@ -101,9 +102,15 @@ export async function* usageSlices(
         values,
       )
     );
-    if (isSqlite) {
-      sliceRows = nextRows(sliceRows, performance.now() - startedMs);
-    }
+    const tookMs = performance.now() - startedMs;
+    sliceRows = nextRows(
+      sliceRows,
+      Math.max(
+        rows.length / TARGET_RESULTS,
+        dialect === "sqlite" ? tookMs / TARGET_MS : 0,
+      ),
+      MOST_ROWS[dialect],
+    );
     yield rows;
     if (endValues === undefined) {
       // What follows may take as long as a slice.
@@ -115,7 +122,8 @@ export async function* usageSlices(
   }
 }
 
-function nextRows(rows: number, tookMs: number): number {
-  if (tookMs > TARGET_MS) return Math.max(LEAST_ROWS, Math.floor(rows / 2));
-  return tookMs < TARGET_MS / 2 ? Math.min(MOST_ROWS, rows * 2) : rows;
+/** `share`: how much of what a slice may take the last one took. */
+function nextRows(rows: number, share: number, most: number): number {
+  if (share > 1) return Math.max(LEAST_ROWS, Math.floor(rows / 2));
+  return share < 0.5 ? Math.min(most, rows * 2) : rows;
 }

@@ -10,7 +10,7 @@ import { ledgerCsv, ledgerView } from "../ledger.tsx";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
-import { CHANGES_PAGES } from "./changes.tsx";
+import { CHANGES_PAGES } from "./changes.ts";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";

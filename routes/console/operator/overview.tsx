@@ -135,12 +135,19 @@ async function overviewPage(
           <h2>Cost, 30 days</h2>
           <a href="/console/operator/usage">Usage</a>
         </div>
-        {await dayPlot(admin, month, {
-          by: "account",
-          scope: {},
-          base: BASE,
-          ...(next === undefined ? { lines: accounts } : {}),
-        })}
+        {totals.requests === 0
+          ? (
+            <p>
+              No calls yet. An <a href={`${BASE}/accounts`}>account</a>{" "}
+              needs a key to call models, and a balance if it is prepaid.
+            </p>
+          )
+          : await dayPlot(admin, month, {
+            by: "account",
+            scope: {},
+            base: BASE,
+            ...(next === undefined ? { lines: accounts } : {}),
+          })}
       </section>
       {top.length === 0 ? null : (
         <section class="card">

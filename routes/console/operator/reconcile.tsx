@@ -250,7 +250,9 @@ function Sums({ result }: { readonly result: Reconciliation }): JSX.Element {
           : `; ${countText(result.linesOutside)} lines of other days`}. Read:
         {" "}
         {Object.entries(result.columns).map(([use, name]) =>
-          `${use} from ${name.slice(0, 60)}`
+          `${
+            use.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+          } from ${name.slice(0, 60)}`
         ).join(", ")}.
         {groups.some(({ theirs }) =>
             theirs.lines > 0 && theirs.amount === undefined

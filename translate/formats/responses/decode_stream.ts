@@ -29,6 +29,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       return isObject(data) ? reader.read(data, frame.event) : [];
     },
     pushMatched: (like) => reader.more(like.text()),
+    partialText: () => reader.partialText(),
     end: () => reader.end(),
   };
 }

@@ -54,6 +54,8 @@ export interface ItemReader {
   part(type: string, data: JsonObject): boolean;
   /** Reads a delta that differs from the previous one only in its text. */
   more(text: string): void;
+  /** The text so far of the item that was read last, if it is not closed. */
+  partialText(): string;
   /** Reads `output_item.added`. */
   added(data: JsonObject): void;
   /** Reads `output_item.done`. */
@@ -356,6 +358,11 @@ export function itemReader(
       last.lastPart.push(text);
       const written = last.freeText?.push(text) ?? text;
       if (written !== "") emit(last, { type: "delta", text: written });
+    },
+    partialText() {
+      if (last === undefined || last.closed) return "";
+      const between = last.kind === "reasoning" ? "\n\n" : "";
+      return [...last.parts.values()].join(between);
     },
     added: itemAdded,
     done: itemDone,

@@ -27,6 +27,8 @@ export interface ReplyReader {
   read(data: JsonObject, event: string | undefined): readonly ReplyEvent[];
   /** The events of a delta like the one before, with another text. */
   more(text: string): readonly ReplyEvent[];
+  /** The text so far of the item that was read last, if it is incomplete. */
+  partialText(): string;
   /** The events of a whole reply. */
   whole(reply: JsonObject): readonly ReplyEvent[];
   /** The `error` event; nothing if the reply has already ended. */
@@ -102,7 +104,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     status: string,
     raw: string = status,
   ): void => {
-    announced = { ...announced, ...response };
+    if (!started) announced = { ...announced, ...response };
     const failure = response["error"];
     const hasFailed = isObject(failure) || textIn(failure) !== undefined;
     if (hasFailed || UNFINISHED.has(status)) {
@@ -197,6 +199,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       items.more(text);
       return taken();
     },
+    partialText: () => items.partialText(),
     whole(reply) {
       const status = textIn(reply["status"]);
       const { error } = reply;

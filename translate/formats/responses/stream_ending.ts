@@ -23,7 +23,6 @@ import {
   spliceText,
   topLevelOf,
 } from "../../bytes/json_splice.ts";
-import { TextBuffer } from "../../bytes/text_buffer.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { encodeText, joinPieces } from "../../bytes/buffers.ts";
 import { frameJson } from "../../stream/frame_json.ts";
@@ -69,11 +68,9 @@ export function streamEnding(context: EncodeContext): StreamEnding {
    * whether the caller already has first frames of its own.
    */
   const held: ReadFrame[] = [];
-  /** The complete items. `open` is the current item with the text so far. */
+  /** The complete items. `open` is the current one. */
   const output: unknown[] = [];
-  let open:
-    | { readonly item: JsonObject; readonly text: TextBuffer }
-    | undefined;
+  let open: JsonObject | undefined;
   let usage: Usage | undefined;
 
   const begin = (): void => {
@@ -95,12 +92,9 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       made("response.in_progress", { response }),
     ];
   };
-  const note = (events: readonly ReplyEvent[]): void => {
+  const noteUsage = (events: readonly ReplyEvent[]): void => {
     for (const event of events) {
       if (event.type === "usage") usage = mergeUsage(usage ?? {}, event.usage);
-      else if (event.type === "delta" && open !== undefined) {
-        open.text.push(event.text);
-      }
     }
   };
   const noteItem = (type: string, data: JsonObject): void => {
@@ -114,7 +108,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       );
     }
     if (type === "response.output_item.added") {
-      open = { item, text: new TextBuffer() };
+      open = item;
     } else if (type === "response.output_item.done") {
       output.push(item);
       open = undefined;
@@ -173,15 +167,14 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   return {
     setsModel: true,
     keep(bytes, frames, events) {
-      note(events);
+      noteUsage(events);
       const frame = frames.find((frame) => frame.data !== "");
       const data = frame && frameJson(frame);
       return frame !== undefined && isObject(data)
         ? framesOf({ bytes, data, text: frame.data })
         : [bytes];
     },
-    keepMatched(like, events, chunk, start, end) {
-      note(events);
+    keepMatched(like, chunk, start, end) {
       const number = numbered(like.count("sequence_number"));
       return number === undefined
         ? undefined
@@ -201,12 +194,10 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       if (shared !== undefined) shared.frames = next;
       return frames;
     },
-    fail(error: ApiError) {
+    fail(error, partialText) {
       begin();
       const { event, ofReply } = streamError(error);
-      const cut = open === undefined
-        ? []
-        : [cutItem(open.item, String(open.text))];
+      const cut = open === undefined ? [] : [cutItem(open, partialText)];
       const response = {
         ...replyConfig(context),
         ...FAILED_STATE,
@@ -258,11 +249,11 @@ function spliced(
 ): Uint8Array {
   const start = bytes.indexOf(OPEN_BRACE);
   const json = bytes.subarray(start);
-  const breaks = json.indexOf(LINE_END);
   // One line of ASCII: text and bytes have the same positions.
-  const chars = text?.length === breaks && text.startsWith("{")
-    ? text
-    : undefined;
+  const isAscii = text?.startsWith("{") === true && !text.includes("\n") &&
+    json[text.length] === LINE_END;
+  const chars = isAscii ? text : undefined;
+  const breaks = chars?.length ?? json.indexOf(LINE_END);
   const { response, ...plain } = changes;
   const isOnlyInside = response !== undefined &&
     Object.keys(plain).length === 0;

@@ -209,6 +209,52 @@ Deno.test("a stream that breaks while passing through ends in an error after any
   }
 });
 
+Deno.test("a stream that breaks in reasoning or in a call repeats what was sent of it", async (t) => {
+  const rows = {
+    reasoning: {
+      item: { id: "rs_1", type: "reasoning", summary: [] },
+      deltas: [["one ", 0], ["step", 0], ["next", 1]].map((
+        [delta, summary_index],
+      ) => ({
+        type: "response.reasoning_summary_text.delta",
+        summary_index,
+        delta,
+      })),
+      cut: { summary: [{ type: "summary_text", text: "one step\n\nnext" }] },
+    },
+    "a call": {
+      item: {
+        id: "fc_1",
+        type: "function_call",
+        call_id: "call_1",
+        name: "f",
+        arguments: "",
+      },
+      deltas: ['{"a"', ":1", ",2"].map((delta) => ({
+        type: "response.function_call_arguments.delta",
+        delta,
+      })),
+      cut: { status: "incomplete", arguments: '{"a":1,2' },
+    },
+  };
+  for (const [name, { item, deltas, cut }] of Object.entries(rows)) {
+    await t.step(name, () => {
+      const relay = relayOf();
+      const events: readonly JsonObject[] = [
+        { type: "response.output_item.added", output_index: 0, item },
+        ...deltas.map((delta) => ({ ...delta, output_index: 0 })),
+      ];
+      const sent = events.map((event) =>
+        namedFrame(String(event["type"]), JSON.stringify(event))
+      );
+      const out = pushed(relay, sent) + DECODER.decode(relay.end());
+      const last = out.trimEnd().split("\n").at(-1) ?? "";
+      const { response } = JSON.parse(last.slice("data: ".length));
+      assert.deepEqual(response.output, [{ ...item, ...cut }]);
+    });
+  }
+});
+
 function textOf(item: JsonObject | undefined): unknown {
   return objectOr(arrayOr(item?.["content"])[0])["text"] ?? "";
 }

@@ -1,58 +1,69 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * Who changed what: by page, API and command line, newest first.
+ * Who changed what: by page, API and command line, newest first. An account sees what belongs to it.
  *
  * @module
  */
-import type { Children, JSX } from "../jsx.d.ts";
+import type { Children, JSX } from "./jsx.d.ts";
 import {
   ACTIONS,
   ACTOR_KINDS,
   type ActorKind,
   CHANGE,
   type ChangeRecord,
-} from "../../../gateway/accounts/changes/change.ts";
+} from "../../gateway/accounts/changes/change.ts";
 import {
-  allChanges,
   CHANGE_FILTERS,
+  changeJson,
   changeQuery,
-} from "../../../gateway/admin/changes.ts";
-import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import type { Visit } from "../../../gateway/console/visit.ts";
-import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import type { JsonObject } from "../../../translate/bytes/json.ts";
-import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { csvOf, csvReply } from "../csv.ts";
-import { DataTable, Foreign } from "../data_table.tsx";
-import { DayInput } from "../day_input.tsx";
-import { filterFields } from "../filter_fields.ts";
-import { page } from "../layout.tsx";
-import { Money } from "../money.tsx";
-import { Moment } from "../moment.tsx";
+  ownChange,
+} from "../../gateway/admin/changes.ts";
+import type { ChangeQuery } from "../../gateway/accounts/repositories/change_repository.ts";
+import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
+import type { Visit } from "../../gateway/console/visit.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { AccountPageRoute, RouteContext } from "../route.ts";
+import { csvOf, csvReply } from "./csv.ts";
+import { DataTable, Foreign } from "./data_table.tsx";
+import { DayInput } from "./day_input.tsx";
+import { filterFields } from "./filter_fields.ts";
+import { page } from "./layout.tsx";
+import { Money } from "./money.tsx";
+import { Moment } from "./moment.tsx";
 
-const NAV = "/console/operator/changes";
+/** Path of the page of all accounts. */
+export const OPERATOR_NAV = "/console/operator/changes";
 const PAGE_LENGTH = 50;
 const COLUMNS: readonly string[] = Object.values(CHANGE).map(({ json }) =>
   json
 );
 
-/** The list, and all of it as a file. */
-export const CHANGES_PAGES: readonly OperatorPageRoute[] = [
+/** The account's own changes, and all of them as a file. */
+export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
   {
     access: "page",
-    area: "operator",
+    area: "account",
+    permission: "see_account",
     method: "GET",
-    path: NAV,
-    handle: changesPage,
+    path: "/console/changes",
+    handle: (context, visit) =>
+      changesView(context, visit, {
+        base: "/console",
+        about:
+          "Who changed the account, its keys and its access, newest first. Changes of a plan are its operator's.",
+        accountId: visit.holder.accountId,
+      }),
   },
   {
     access: "page",
-    area: "operator",
+    area: "account",
+    permission: "see_account",
     method: "GET",
-    path: `${NAV}.csv`,
-    handle: ({ gateway, query }) =>
-      csvReply("changes", csvOf(COLUMNS, changeLines(gateway.admin, query))),
+    path: "/console/changes.csv",
+    handle: ({ gateway, query }, { holder: { accountId } }) =>
+      changesCsv(gateway.admin, query, accountId),
   },
 ];
 
@@ -66,34 +77,60 @@ const ACTORS: Readonly<Record<ActorKind, string>> = {
   unknown: "refused sign-in",
 };
 
-function filtersOf(query: URLSearchParams): JsonObject {
-  return filterFields(query, Object.keys(CHANGE_FILTERS));
+/** The filters of the address; those of an account are its own. */
+function filtersOf(
+  query: URLSearchParams,
+  accountId: string | undefined,
+): ChangeQuery {
+  return {
+    ...changeQuery(filterFields(query, Object.keys(CHANGE_FILTERS))),
+    ...(accountId === undefined ? {} : { accountId }),
+  };
+}
+
+/** Every change of the filters as a file; with an account those that belong to it. */
+export function changesCsv(
+  admin: Admin,
+  query: URLSearchParams,
+  accountId?: string,
+): Promise<HttpReply> {
+  return csvReply(
+    "changes",
+    csvOf(COLUMNS, changeLines(admin, filtersOf(query, accountId), accountId)),
+  );
 }
 
 async function* changeLines(
   admin: Admin,
-  query: URLSearchParams,
+  filters: ChangeQuery,
+  accountId: string | undefined,
 ): AsyncGenerator<readonly JsonObject[], void, void> {
-  const filters = changeQuery(filtersOf(query));
   const text = (value: unknown): string | null =>
-    value === null ? null : JSON.stringify(value);
-  for await (const changes of allChanges(admin, filters)) {
-    yield changes.map(({ object: _, before, after, ...rest }) => ({
-      ...rest,
-      before: text(before),
-      after: text(after),
-    }));
+    value === undefined || value === null ? null : JSON.stringify(value);
+  for await (const changes of admin.changes.all(filters)) {
+    yield changes.map((change) => {
+      const shown = accountId === undefined ? change : ownChange(change);
+      const { object: _, before, after, ...rest } = changeJson(shown);
+      return { ...rest, before: text(before), after: text(after) };
+    });
   }
 }
 
-async function changesPage(
+/** The page of changes; with an account those that belong to it. */
+export async function changesView(
   context: RouteContext,
   visit: Visit,
+  { base, about, accountId }: {
+    readonly base: string;
+    readonly about: string;
+    readonly accountId?: string;
+  },
 ): Promise<HttpReply> {
+  const nav = `${base}/changes`;
   const { query, gateway } = context;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
   const { data, next } = await gateway.admin.changes.list({
-    ...changeQuery(filtersOf(query)),
+    ...filtersOf(query, accountId),
     limit: PAGE_LENGTH,
     ...(value("after") === "" ? {} : { after: value("after") }),
   });
@@ -135,14 +172,13 @@ async function changesPage(
     visit,
     {
       title: "Changes",
-      about:
-        "What people and programs changed, by page, API and command line, newest first.",
-      nav: NAV,
-      actions: <a class="button" href={`${NAV}.csv?${search}`}>CSV</a>,
+      about,
+      nav,
+      actions: <a class="button" href={`${nav}.csv?${search}`}>CSV</a>,
     },
     <>
-      <form class="card row" action={NAV}>
-        {text("account", "Account")}
+      <form class="card row" action={nav}>
+        {accountId === undefined ? text("account", "Account") : null}
         {choice(
           "action",
           "What",
@@ -167,10 +203,15 @@ async function changesPage(
                 : " match these filters."}
             </p>
           )
-          : <ChangesTable changes={data} />}
+          : (
+            <ChangesTable
+              nav={nav}
+              changes={accountId === undefined ? data : data.map(ownChange)}
+            />
+          )}
         {next === undefined ? null : (
           <p>
-            <a href={`${NAV}?${older}`}>Older changes</a>
+            <a href={`${nav}?${older}`}>Older changes</a>
           </p>
         )}
       </section>
@@ -179,7 +220,11 @@ async function changesPage(
 }
 
 function ChangesTable(
-  { changes }: { readonly changes: readonly ChangeRecord[] },
+  { nav, changes }: {
+    /** Path of the page. */
+    readonly nav: string;
+    readonly changes: readonly ChangeRecord[];
+  },
 ): JSX.Element {
   return (
     <DataTable
@@ -187,12 +232,16 @@ function ChangesTable(
       rows={changes}
       columns={[
         { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
-        { name: "Who", wraps: true, cell: (change) => <Who change={change} /> },
+        {
+          name: "Who",
+          wraps: true,
+          cell: (change) => <Who nav={nav} change={change} />,
+        },
         { name: "What", cell: ({ action }) => actionText(action) },
         {
           name: "Of",
           wraps: true,
-          cell: (change) => <Target change={change} />,
+          cell: (change) => <Target nav={nav} change={change} />,
         },
         {
           name: "Before and after",
@@ -233,7 +282,9 @@ function actionText(action: string): string {
   return action.replace(".", ": ").replaceAll("_", " ");
 }
 
-function Who({ change }: { readonly change: ChangeRecord }): JSX.Element {
+function Who(
+  { nav, change }: { readonly nav: string; readonly change: ChangeRecord },
+): JSX.Element {
   const { actorKind, actorId, actorName } = change;
   return (
     <>
@@ -247,7 +298,7 @@ function Who({ change }: { readonly change: ChangeRecord }): JSX.Element {
       {actorId === undefined ? null : (
         <>
           {" "}
-          <a href={`${NAV}?actor_id=${encodeURIComponent(actorId)}`}>
+          <a href={`${nav}?actor_id=${encodeURIComponent(actorId)}`}>
             <code>{actorId}</code>
           </a>
         </>
@@ -256,34 +307,39 @@ function Who({ change }: { readonly change: ChangeRecord }): JSX.Element {
   );
 }
 
-/** The pages of what can be changed. */
+/** The operators' pages of what can be changed. */
 const PAGES: Readonly<Record<string, string>> = {
-  account: "/console/operator/accounts/",
-  webhook: "/console/operator/accounts/",
-  plan: "/console/operator/plans/",
+  account: "accounts",
+  webhook: "accounts",
+  plan: "plans",
 };
 
-function Target({ change }: { readonly change: ChangeRecord }): JSX.Element {
+function Target(
+  { nav, change }: { readonly nav: string; readonly change: ChangeRecord },
+): JSX.Element {
   const { action, target, accountId } = change;
-  const kind = action.split(".")[0] ?? "";
+  const isOperators = nav === OPERATOR_NAV;
+  const own = isOperators ? PAGES[action.split(".")[0] ?? ""] : undefined;
   return (
     <>
       <a
-        href={PAGES[kind] === undefined
-          ? `${NAV}?target=${encodeURIComponent(target)}`
-          : `${PAGES[kind]}${encodeURIComponent(target)}`}
+        href={own === undefined
+          ? `${nav}?target=${encodeURIComponent(target)}`
+          : `/console/operator/${own}/${encodeURIComponent(target)}`}
       >
         <Foreign text={target} />
       </a>
-      {accountId === undefined || accountId === target ? null : (
-        <>
-          <br />
-          <span class="soft">of</span>{" "}
-          <a href={`${NAV}?account=${encodeURIComponent(accountId)}`}>
-            <Foreign text={accountId} />
-          </a>
-        </>
-      )}
+      {!isOperators || accountId === undefined || accountId === target
+        ? null
+        : (
+          <>
+            <br />
+            <span class="soft">of</span>{" "}
+            <a href={`${nav}?account=${encodeURIComponent(accountId)}`}>
+              <Foreign text={accountId} />
+            </a>
+          </>
+        )}
     </>
   );
 }
@@ -298,6 +354,11 @@ function shown(name: string, value: unknown): Children {
   if (value === null || value === undefined) return "none";
   if (typeof value === "number" && name.endsWith("micro_usd")) {
     return <Money microUsd={value} decimals={6} />;
+  }
+  if (value === "") return "none";
+  if (typeof value === "string" && name.endsWith("_at")) {
+    const atMs = Date.parse(value);
+    if (!Number.isNaN(atMs)) return <Moment atMs={atMs} />;
   }
   if (Array.isArray(value)) return <Foreign text={value.join(", ")} />;
   return (

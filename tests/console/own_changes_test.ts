@@ -1,0 +1,72 @@
+/** The changes that an account sees: its own, without the names and sessions of its operators. */
+import assert from "node:assert/strict";
+import { csvRows } from "../support/csv_rows.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+
+Deno.test("an account sees who changed its keys and access, and nothing of another account", async () => {
+  const gateway = await startConsole();
+  try {
+    const { url, accounts: { admin } } = gateway;
+    const operator = await visit(url, "operator", ADMIN_TOKEN);
+    for (const id of ["ours", "theirs"]) {
+      const made = await operator.post("/console/operator/accounts/new", {
+        id,
+        idempotency_key: crypto.randomUUID(),
+      });
+      await made.body?.cancel();
+      assert.equal(made.status, 303);
+    }
+    const their = await admin.keys.issue({ accountId: "theirs", name: "T" });
+    const { text: token, id: tokenId } = await credentialOf(
+      gateway,
+      "manage",
+      "ours",
+    );
+    const visitor = await visit(url, "manage", token);
+    const issued = await visitor.post("/console/keys/new", {
+      name: "<b>=1+1</b>",
+      idempotency_key: crypto.randomUUID(),
+    });
+    assert.equal(issued.status, 200);
+    await issued.body?.cancel();
+    const expected = [
+      "key.issue",
+      "session.start",
+      "token.issue",
+      "account.create",
+    ];
+    const reply = await fetch(`${url}/v1/account/changes`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { data } = await reply.json();
+    assert.deepEqual(
+      data.map(({ action }: { action: string }) => action),
+      expected,
+    );
+    assert.equal(data[0].actor_id, tokenId);
+    const created = data.at(-1);
+    assert.equal(created.actor_kind, "operator");
+    assert.deepEqual(
+      [created.session, created.actor_name ?? null, created.actor_id ?? null],
+      [null, null, null],
+    );
+    const file = csvRows(
+      await (await visitor.get("/console/changes.csv?account=theirs")).text(),
+    );
+    assert.deepEqual(file.map(({ action }) => action), expected);
+    const html = await (await visitor.get("/console/changes")).text();
+    assert.match(html, /&lt;b>=1\+1&lt;\/b>/);
+    assert.ok(!html.includes("/console/operator"));
+    const other = await visitor.get(
+      `/console/changes?account=theirs&target=${their.record.id}`,
+    );
+    assert.match(await other.text(), /No changes match these filters/);
+  } finally {
+    await gateway.close();
+  }
+});

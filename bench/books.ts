@@ -97,7 +97,7 @@ export const books: Bench = {
         );
       }
       // It removes rows, which a kept store needs for the next run.
-      if (!isKept(flags)) await measureSlices(store, LAST_MS, context);
+      if (!isKept(flags)) await measureSlices(store, admin, LAST_MS, context);
     } finally {
       await store.close();
     }

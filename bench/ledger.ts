@@ -1,9 +1,10 @@
 /**
- * Throughput of the ledger: each request is reserved against a balance, waits until the reservation
- * is durable, and is settled.
+ * Throughput and processor time of the ledger: each request is reserved against a balance, waits
+ * until the reservation is durable, and is settled.
  *
  * @module
  */
+import process from "node:process";
 import {
   openAccountService,
   type OpenedAccounts,
@@ -25,10 +26,18 @@ const PRICE = {
 
 /** `deno task bench ledger`. */
 export const ledger: Bench = {
-  about: "settled requests per second on each store, and the time to reserve",
+  about:
+    "settled requests per second on each store, their processor time, and the time to reserve",
   async run(context) {
     context.print(
-      row(["store", "at once", "settled/s", "reserve p50", "reserve p99"]),
+      row([
+        "store",
+        "at once",
+        "settled/s",
+        "CPU µs each",
+        "reserve p50",
+        "reserve p99",
+      ]),
     );
     await measureOn(SQLITE, context);
     if (context.postgresUrl === undefined) {
@@ -50,7 +59,7 @@ async function measureOn(
       price: () => PRICE,
     });
     try {
-      const { perSecond, waitsMs } = await measure(
+      const { perSecond, cpuMicros, waitsMs } = await measure(
         opened,
         concurrency,
         measureMs,
@@ -61,6 +70,7 @@ async function measureOn(
         store: kind.name,
         atOnce: concurrency,
         perSecond,
+        cpuMicros,
         reserveMs: {
           p50: quantile(waitsMs, 0.5),
           p99: quantile(waitsMs, 0.99),
@@ -70,6 +80,7 @@ async function measureOn(
         kind.name,
         String(concurrency),
         perSecond.toFixed(0),
+        cpuMicros.toFixed(0),
         `${quantile(waitsMs, 0.5).toFixed(2)} ms`,
         `${quantile(waitsMs, 0.99).toFixed(2)} ms`,
       ]));
@@ -81,6 +92,8 @@ async function measureOn(
 
 interface Measured {
   readonly perSecond: number;
+  /** Microseconds of this process per settled request, on all threads; a server's are not included. */
+  readonly cpuMicros: number;
   /** In ascending order. */
   readonly waitsMs: readonly number[];
 }
@@ -96,6 +109,7 @@ async function measure(
   const caller = await accounts.authenticate([key]);
   const waitsMs: number[] = [];
   const startedMs = performance.now();
+  const cpuBefore = process.cpuUsage();
   const lane = async (): Promise<void> => {
     while (performance.now() - startedMs < measureMs) {
       const askedMs = performance.now();
@@ -118,8 +132,10 @@ async function measure(
   // A settlement counts once it is in the ledger, not while it is queued.
   await flush();
   const tookMs = performance.now() - startedMs;
+  const cpu = process.cpuUsage(cpuBefore);
   return {
     perSecond: waitsMs.length / tookMs * 1000,
+    cpuMicros: (cpu.user + cpu.system) / waitsMs.length,
     waitsMs: waitsMs.toSorted((a, b) => a - b),
   };
 }

@@ -13,6 +13,11 @@ export interface LoopBlocks {
   readonly longestMs: number;
   /** Number of blocks of more than {@linkcode LONG_MS}. */
   readonly long: number;
+  /**
+   * The most processor time of the event loop's thread between two turns, in milliseconds: a block
+   * without the time in which the machine ran other processes. Only if asked for, on Linux.
+   */
+  readonly busiestMs?: number;
 }
 
 /** A block of this many milliseconds counts as long. */
@@ -21,9 +26,13 @@ export const LONG_MS = 10;
 /** The resolution: shorter turns are not observed. */
 const TICK_MS = 2;
 
-/** The flag of `deno run` that starts a probe on a port of 127.0.0.1 before the program. */
-export function probeFlag(port: number): string {
-  return `--preload=${new URL(`?port=${port}`, import.meta.url)}`;
+/**
+ * The flag of `deno run` that starts a probe on a port of 127.0.0.1 before the program. Processor
+ * time is read in every turn, which costs some itself.
+ */
+export function probeFlag(port: number, readsCpu: boolean = false): string {
+  const query = `?port=${port}${readsCpu ? "&cpu" : ""}`;
+  return `--preload=${new URL(query, import.meta.url)}`;
 }
 
 /** Reads the blocks since the last call. */
@@ -40,9 +49,14 @@ export interface LoopProbe extends AsyncDisposable {
 }
 
 /** Starts the probe. It does not keep the process alive. */
-export function startProbe(port: number): LoopProbe {
+export function startProbe(
+  port: number,
+  readsCpu: boolean = false,
+): LoopProbe {
   let turnMs = performance.now();
+  let turnCpuMs = readsCpu ? threadCpuMs() : undefined;
   let longestMs = 0;
+  let busiestMs = 0;
   let long = 0;
   const turn = (): void => {
     const nowMs = performance.now();
@@ -50,6 +64,10 @@ export function startProbe(port: number): LoopProbe {
     turnMs = nowMs;
     longestMs = Math.max(longestMs, blockedMs);
     if (blockedMs > LONG_MS) long++;
+    if (turnCpuMs === undefined) return;
+    const cpuMs = threadCpuMs() ?? turnCpuMs;
+    busiestMs = Math.max(busiestMs, cpuMs - turnCpuMs);
+    turnCpuMs = cpuMs;
   };
   const timer = setInterval(turn, TICK_MS);
   Deno.unrefTimer(timer);
@@ -57,8 +75,13 @@ export function startProbe(port: number): LoopProbe {
     { hostname: "127.0.0.1", port, onListen: () => {} },
     () => {
       turn();
-      const blocks: LoopBlocks = { longestMs, long };
+      const blocks: LoopBlocks = {
+        longestMs,
+        long,
+        ...turnCpuMs === undefined ? {} : { busiestMs },
+      };
       longestMs = 0;
+      busiestMs = 0;
       long = 0;
       return Response.json(blocks);
     },
@@ -73,11 +96,24 @@ export function startProbe(port: number): LoopProbe {
   };
 }
 
+/** Processor time of the process's first thread; undefined where it cannot be read. */
+function threadCpuMs(): number | undefined {
+  try {
+    const text = Deno.readTextFileSync("/proc/self/schedstat");
+    return Number(text.split(" ")[0]) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
 if (import.meta.main) {
   exitWithStdin();
   sendMessage({ port: startProbe(0).port });
 }
 
 // As a preloaded module, with the port in its address.
-const preloadedPort = new URL(import.meta.url).searchParams.get("port");
-if (preloadedPort !== null) startProbe(Number(preloadedPort));
+const { searchParams } = new URL(import.meta.url);
+const preloadedPort = searchParams.get("port");
+if (preloadedPort !== null) {
+  startProbe(Number(preloadedPort), searchParams.has("cpu"));
+}

@@ -14,6 +14,7 @@ import {
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
 import { explain, quoted, transcript } from "./explain.ts";
+import { goneText } from "./gone.ts";
 import { judge, type Result } from "./judge.ts";
 import { play, type PlayOptions } from "./play.ts";
 import { htmlReport } from "./report_html.ts";
@@ -177,6 +178,8 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
         "\nThe curl commands need a running gateway: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
       );
     }
+    const gone = goneText([...records.values()]);
+    if (gone !== undefined) screen.line(`\n${gone}`);
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;
     screen.line(`\n${summaryTable(results)}\n`);

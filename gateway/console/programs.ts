@@ -90,6 +90,65 @@ env_key = "GATEWAY_KEY"`,
       ),
   },
   {
+    id: "copilot-cli",
+    name: "GitHub Copilot CLI",
+    place: SHELL,
+    lines: ({ url, model }) =>
+      `export COPILOT_PROVIDER_BASE_URL=${url}/v1
+export COPILOT_PROVIDER_API_KEY="$GATEWAY_KEY"
+export COPILOT_MODEL=${model}
+copilot`,
+  },
+  {
+    id: "qwen-code",
+    name: "Qwen Code",
+    place: SHELL,
+    lines: ({ url, model }) =>
+      `export OPENAI_BASE_URL=${url}/v1
+export OPENAI_API_KEY="$GATEWAY_KEY"
+export OPENAI_MODEL=${model}
+qwen --auth-type openai`,
+  },
+  {
+    id: "droid",
+    name: "Droid",
+    place: "In ~/.factory/settings.json",
+    lines: ({ url, model }) =>
+      JSON.stringify(
+        {
+          customModels: [{
+            displayName: model,
+            model,
+            baseUrl: `${url}/v1`,
+            apiKey: "sk-…",
+            provider: "generic-chat-completion-api",
+          }],
+        },
+        null,
+        2,
+      ),
+  },
+  {
+    id: "pi",
+    name: "pi",
+    place: "In ~/.pi/agent/models.json",
+    lines: ({ url, model, contextTokens }) =>
+      JSON.stringify(
+        {
+          providers: {
+            gateway: {
+              baseUrl: `${url}/v1`,
+              api: "openai-completions",
+              apiKey: "sk-…",
+              models: [{ id: model, contextWindow: contextTokens }],
+            },
+          },
+        },
+        null,
+        2,
+      ),
+  },
+  {
     id: "aider",
     name: "Aider",
     place: "In a terminal",

@@ -213,7 +213,9 @@ export class LiveCalls {
     try {
       const { all, complete } = await this.#all();
       const about = { atMs: this.#options.now(), complete };
-      this.#viewers.send((scope, seen) => livePicture(all, scope, seen, about));
+      await this.#viewers.send((scope, seen) =>
+        livePicture(all, scope, seen, about)
+      );
     } finally {
       this.#isSending = false;
     }

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import type { AccountScope } from "../admin/account_scope.ts";
 import type { LivePicture, SeenTurns } from "./live_picture.ts";
 
@@ -28,6 +29,8 @@ const MAX_VIEWERS = 20;
 const MAX_OF_ACCOUNTS = 16;
 const MAX_OF_ACCOUNT = 8;
 const MAX_OF_VISITOR = 4;
+/** Viewers whose events are rendered in one turn of the event loop: a millisecond or two each. */
+const VIEWERS_AT_ONCE = 4;
 /** A viewer that leaves an event unread for this long is dropped. */
 const SLOW_MS = 15_000;
 /** Milliseconds after which a browser connects again. */
@@ -87,16 +90,17 @@ export class Viewers {
   }
 
   /** Sends each viewer what it may see, and ends those whose session has ended. */
-  send(
+  async send(
     pictureFor: (
       scope: Partial<AccountScope>,
       seen: SeenTurns,
     ) => LivePicture,
-  ): void {
+  ): Promise<void> {
     const nowMs = this.#now();
-    for (const viewer of [...this.#viewers]) {
+    for (const [at, viewer] of [...this.#viewers].entries()) {
+      if (at > 0 && at % VIEWERS_AT_ONCE === 0) await nextTurn();
       const { controller } = viewer;
-      if (controller === undefined) continue;
+      if (controller === undefined || !this.#viewers.has(viewer)) continue;
       if ((controller.desiredSize ?? 0) <= 0) {
         if (nowMs - viewer.sentMs >= SLOW_MS) {
           this.#viewers.delete(viewer);

@@ -30,7 +30,7 @@ export interface Purge {
 const PAUSE_MS = 60_000;
 const FIRST_MS = 1_000;
 /** Pause after a full write, for others that wait for the store. */
-const SLICE_PAUSE_MS = 20;
+const SLICE_PAUSE_MS = 10;
 
 /** Starts the first round a second later. A failed write is repeated in the next round. */
 export function startPurge(options: PurgeOptions): Purge {

@@ -44,7 +44,7 @@ export type SealedReply = Pick<
 >;
 
 /** Rows that are removed in one statement. */
-export const SLICE = 50;
+export const SLICE = 25;
 
 const INSERT_ITEMS = insertStatement("stored_items", {
   address: "TEXT",
@@ -125,8 +125,9 @@ export async function removeEnded(
   const ofEndedKeys = await removeFound(
     sql,
     dialect,
-    "SELECT r.address, r.account_id, r.bytes FROM keys k JOIN stored_replies r ON r.key_id = k.id " +
-      `WHERE k.revoked_at_ms IS NOT NULL OR k.expires_at_ms <= $1 LIMIT ${SLICE}`,
+    // Not a join: SQLite would scan the replies, and look up the key of each.
+    "SELECT address, account_id, bytes FROM stored_replies WHERE key_id IN " +
+      `(SELECT id FROM keys WHERE revoked_at_ms IS NOT NULL OR expires_at_ms <= $1) LIMIT ${SLICE}`,
     [nowMs],
   );
   return Math.max(expired, ofEndedKeys);

@@ -36,7 +36,7 @@ function formFields(fields: RecordFields): readonly FormField[] {
 
 /** Inputs for the fields; `values` are those of the record so far, as JSON has them. */
 export function RecordInputs(
-  { fields, values = {} }: {
+  { fields, values }: {
     readonly fields: RecordFields;
     readonly values?: Readonly<Record<string, unknown>>;
   },
@@ -51,7 +51,7 @@ export function RecordInputs(
             ? (
               <input
                 name={json}
-                value={textOf(kind, values[json])}
+                value={textOf(kind, values?.[json])}
                 autocomplete="off"
                 {...(kind === "number" || kind === "usd"
                   ? { inputmode: "decimal", placeholder: "none" }
@@ -63,12 +63,23 @@ export function RecordInputs(
             : (
               <select name={json}>
                 {choices.map((one) => (
-                  <option key={one} value={one} selected={one === values[json]}>
+                  <option
+                    key={one}
+                    value={one}
+                    selected={one === values?.[json]}
+                  >
                     {one}
                   </option>
                 ))}
               </select>
             )}
+          {values === undefined ? null : (
+            <input
+              type="hidden"
+              name={`was_${json}`}
+              value={textOf(kind, values[json])}
+            />
+          )}
         </label>
       ))}
     </>
@@ -113,7 +124,8 @@ function dollarsText(microUsd: number): string {
 }
 
 /**
- * The body of a form. An empty field is left out, or removes the setting where `clears`.
+ * The body of a form. An empty field is left out, or removes the setting where `clears`. So is a
+ * field as the form showed it: what another tab has changed since then stays.
  *
  * @throws {ApiError} `invalid_request` naming the field
  */
@@ -125,7 +137,7 @@ export function recordBody(
   const body: Record<string, unknown> = {};
   for (const { json, kind } of formFields(fields)) {
     const text = form.get(json)?.trim();
-    if (text === undefined) continue;
+    if (text === undefined || text === form.get(`was_${json}`)) continue;
     if (text === "") {
       if (clears && kind !== "text") body[json] = null;
       continue;

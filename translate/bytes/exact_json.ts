@@ -6,7 +6,13 @@
  * @module
  */
 import { ApiError } from "../model/error.ts";
-import { isObject, MAX_LEVELS, nestsWithin, parseJson } from "./json.ts";
+import {
+  isObject,
+  type JsonObject,
+  MAX_LEVELS,
+  nestsWithin,
+  parseJson,
+} from "./json.ts";
 
 /**
  * A number that a double may round, at the start of a JSON value. A match inside a string only
@@ -45,6 +51,22 @@ export function exactJson(text: string): unknown {
     // Not JSON, or nested too deep for the reviver.
     return parseJson(text);
   }
+}
+
+/**
+ * The object with its own numbers as doubles, those in deeper values unchanged: for fields that are
+ * read as numbers.
+ */
+export function withDoubles(object: JsonObject): JsonObject {
+  const isRaw: unknown = Reflect.get(JSON, "isRawJSON");
+  if (typeof isRaw !== "function") return object;
+  const raw = Object.entries(object).filter(([, value]) => isRaw(value));
+  return raw.length === 0 ? object : {
+    ...object,
+    ...Object.fromEntries(
+      raw.map(([key, value]) => [key, Number(JSON.stringify(value))]),
+    ),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../model/error.ts";
-import { exactJson, upstreamJson } from "./exact_json.ts";
+import { objectOr } from "./json.ts";
+import { exactJson, upstreamJson, withDoubles } from "./exact_json.ts";
 
 Deno.test("exactJson() keeps the digits of long integers", async (t) => {
   const texts = [
@@ -64,4 +65,14 @@ Deno.test("upstreamJson() throws an upstream error for values nested too deep to
     () => upstreamJson(deep),
     (error) => error instanceof ApiError && error.kind === "upstream",
   );
+});
+
+Deno.test("withDoubles() reads the object's own numbers, and keeps the text of deeper ones", () => {
+  const text =
+    '{"a":12345678901234567890,"b":{"c":12345678901234567890},"d":1}';
+  const { a, b, d } = withDoubles(objectOr(exactJson(text)));
+  assert.deepEqual([a, d], [12345678901234567890, 1]);
+  assert.equal(JSON.stringify(b), '{"c":12345678901234567890}');
+  const plain = { a: 1 };
+  assert.equal(withDoubles(plain), plain);
 });

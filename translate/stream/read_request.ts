@@ -6,6 +6,7 @@
  * @module
  */
 import { ApiError } from "../model/error.ts";
+import { withDoubles } from "../bytes/exact_json.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../bytes/json.ts";
 import type { GenerationRequest } from "../model/request.ts";
 
@@ -32,10 +33,11 @@ const CHARS_PER_BYTE_CHAR = 4 / 13;
  * @throws {ApiError} `invalid_request` with the path of a field that every upstream needs
  */
 export function readRequest(
-  body: JsonObject,
+  given: JsonObject,
   decode: (body: unknown) => GenerationRequest,
   check: (body: unknown) => void,
 ): GenerationRequest {
+  const body = withDoubles(given);
   try {
     return decode(body);
   } catch (refusal) {

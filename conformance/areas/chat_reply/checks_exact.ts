@@ -124,6 +124,41 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
     },
   },
   {
+    id: "chat_reply.usage-parts",
+    source: "https://platform.openai.com/docs/api-reference/chat/object, usage",
+    rule:
+      "Cached and reasoning tokens are parts of the prompt and of the completion, and `refusal` is a text or null.",
+    mode: "both",
+    reads: [TEXT_SCENARIO, "chat-forms"],
+    judge: (e) =>
+      chatReplies(e).flatMap((x) => {
+        const count = (path: string): number =>
+          numberAt(x.json, `usage.${path}`) ?? 0;
+        const refusal = at(x.json, "choices.0.message.refusal") ?? null;
+        return [
+          observed("usage", at(x.json, "usage"), x).mustBe(
+            "parts that are not larger than the whole",
+            count("prompt_tokens_details.cached_tokens") <=
+                count("prompt_tokens") &&
+              count("completion_tokens_details.reasoning_tokens") <=
+                count("completion_tokens"),
+          ),
+          observed("choices.0.message.refusal", refusal, x).mustBe(
+            "a text, null or absent",
+            refusal === null || typeof refusal === "string",
+          ),
+        ];
+      }),
+    faults: {
+      "chat-cached-beyond-prompt": put(CACHED, 1e6),
+      "chat-reasoning-beyond-completion": put(
+        "usage.completion_tokens_details.reasoning_tokens",
+        1e6,
+      ),
+      "chat-refusal-is-false": put("choices.0.message.refusal", false),
+    },
+  },
+  {
     id: "chat_reply.text-exact",
     rule: TEXT_RULE,
     level: "documented",

@@ -17,6 +17,7 @@ import {
   whereAccepted,
 } from "./reply.ts";
 import { CHOICES } from "./scenarios.ts";
+import { usualAndCalls } from "./checks_stream.ts";
 import { MEMBERS, members } from "./shapes.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import { observed, some } from "../../suite/finding.ts";
@@ -137,7 +138,8 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     source: `${STREAM}: it appends each delta to what was added`,
     rule:
       "An item is added `in_progress`, without content or arguments, and a part without text.",
-    of: (e: Evidence) => streamsOf(e),
+    reads: ["responses-replies", "responses-choices"],
+    of: usualAndCalls,
     each: (x: Exchange) =>
       some(
         x.frames.flatMap((frame) => {

@@ -103,22 +103,35 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     id: "responses.request-id",
     source:
       "https://platform.openai.com/docs/api-reference/debugging-requests; the library exposes it as `_request_id`",
-    rule: "Every reply has a request id of its own: `x-request-id`.",
+    rule:
+      "Every reply has a request id of its own: `x-request-id`, and the body of an error none but that.",
     reads: [REPLIES, ...REFUSALS],
     judge: (e) => {
       const seen = new Set<string>();
-      return e.exchanges.map((x) =>
+      return e.exchanges.flatMap((x) => [
         header(x, "x-request-id", "a text that no other reply has", (id) => {
           const isNew = id !== undefined && id !== "" && !seen.has(id);
           seen.add(id ?? "");
           return isNew;
-        })
-      );
+        }),
+        observed("request_id", at(x.json, "request_id"), x).mustBe(
+          "absent, or that of the header",
+          [undefined, headerOf(x, "x-request-id")].includes(
+            textAt(x.json, "request_id") || undefined,
+          ),
+        ),
+      ]);
     },
     faults: {
       "responses-no-request-id": all((headers) =>
         without(headers, "x-request-id")
       ),
+      "responses-other-request-id": {
+        reply: (reply) =>
+          reply.status >= 400
+            ? { ...reply, body: { ...reply.body, request_id: "req_other" } }
+            : reply,
+      },
       "responses-one-request-id": all((headers) => ({
         ...headers,
         ...SAME_IDS,

@@ -16,7 +16,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { type Finding, observed } from "../../suite/finding.ts";
 import { faultsIn, type GrammarRule } from "./grammar.ts";
-import { streamsOf } from "./reply.ts";
 
 /** Judges a stream by some rules of the grammar, or by all when none is given. */
 function follows(...rules: readonly GrammarRule[]): (x: Exchange) => Finding {
@@ -36,13 +35,24 @@ function follows(...rules: readonly GrammarRule[]): (x: Exchange) => Finding {
   };
 }
 
+/** The usual streams, and those of calls where the model accepts the tools. */
+export function usualAndCalls(e: Evidence): readonly Exchange[] {
+  const isChoice = ({ scenario }: Exchange): boolean =>
+    scenario === "responses-choices";
+  const all = e.matching("responses/*/stream/*");
+  return [
+    ...all.filter((x) => !isChoice(x)).flatMap(({ label }) => e.streams(label)),
+    ...all.filter((x) => isChoice(x) && x.head?.status === 200),
+  ];
+}
+
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
   section: "Responses stream",
   mode: "both",
   needs: "responses",
-  reads: ["responses-replies"],
-  of: (e: Evidence) => streamsOf(e),
+  reads: ["responses-replies", "responses-choices"],
+  of: usualAndCalls,
 }, [
   {
     id: "responses.stream-start",

@@ -107,18 +107,22 @@ export function callReport(
       };
     },
     async get(requestId, scope) {
-      let record = await find(context, requestId);
+      // Another account's call takes the same reads as an unknown one.
+      const within = (call: CallRecord | undefined): CallRecord | undefined =>
+        call === undefined ||
+          scope.accountId !== undefined &&
+            call.accountId !== scope.accountId ||
+          scope.keyId !== undefined && call.keyId !== scope.keyId
+          ? undefined
+          : call;
+      let record = within(await find(context, requestId));
       if (record === undefined) {
         await flush();
-        record = await find(context, requestId);
+        record = within(await find(context, requestId));
       }
       const entry = (await entriesOf(context, [requestId])).get(requestId);
-      const call = record ?? (entry && chargeAlone(entry));
-      if (
-        call === undefined ||
-        scope.accountId !== undefined && call.accountId !== scope.accountId ||
-        scope.keyId !== undefined && call.keyId !== scope.keyId
-      ) throw notFound("call", requestId);
+      const call = record ?? within(entry && chargeAlone(entry));
+      if (call === undefined) throw notFound("call", requestId);
       return foundCall(call, entry);
     },
   };

@@ -57,6 +57,9 @@ function cursor(after: string | undefined): number | undefined {
   return Number(after);
 }
 
+/** An entry may be several lines of a file, which are made in one turn of the event loop. */
+const EXPORT_ENTRIES = 250;
+
 /** All matching entries, page by page. */
 export function allEntries(
   context: RepositoryContext,
@@ -65,7 +68,7 @@ export function allEntries(
   const { after } = query;
   return allPages(
     (page) => listLedger(context, { ...query, ...page }),
-    after === undefined ? {} : { after },
+    { limit: EXPORT_ENTRIES, ...(after === undefined ? {} : { after }) },
   );
 }
 

@@ -31,9 +31,9 @@ export interface UsageWalk {
   readonly groups: number;
 }
 
-const FIRST_ROWS = 1000;
-const LEAST_ROWS = 250;
 /** Postgres works in a process of its own: there round trips and the rows of a result count. */
+const FIRST_ROWS = { sqlite: 1000, postgres: 8000 };
+const LEAST_ROWS = 250;
 const MOST_ROWS = { sqlite: 16_000, postgres: 50_000 };
 /** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
 const TARGET_MS = 5;
@@ -57,7 +57,7 @@ export async function* usageSlices(
       Array.from({ length: walk.groups }, (_, at) => at + 1).join(", ")
     }`;
   const { name: dialect } = store.dialect;
-  let sliceRows = FIRST_ROWS;
+  let sliceRows = FIRST_ROWS[dialect];
   let after: readonly SqlValue[] | undefined;
   for (;;) {
     const values: SqlValue[] = [];

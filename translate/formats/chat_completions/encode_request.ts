@@ -115,7 +115,7 @@ function encodeSampling(
     top_p: keep("topP", request.topP, sampled && both),
     top_k: keep("topK", request.topK, can.topK),
     stop: encodeStop(request, can, losses),
-    seed: keep("seed", request.seed, can.seed),
+    seed: keep("seed", request.seed, can.seed && fitsSeed(request.seed)),
     presence_penalty: penalised ? request.presencePenalty : undefined,
     frequency_penalty: penalised ? request.frequencyPenalty : undefined,
     logprobs: logprobs === undefined ? undefined : true,
@@ -137,4 +137,9 @@ function encodeStop(
 /** Hashes an id that some vendor would refuse; the same user always gets the same hash. */
 function userId(user: string): string {
   return USER_ID.test(user) ? user : sha256(user);
+}
+
+/** Whether a seed has the digits that the client wrote. */
+function fitsSeed(seed: number | undefined): boolean {
+  return seed === undefined || Number.isSafeInteger(seed);
 }

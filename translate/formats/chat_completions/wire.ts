@@ -571,7 +571,8 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   ]).nullish().describe(
     "How much a reasoning model should reason; `default` leaves it to the model.",
   ),
-  seed: z.int().nullish().describe(
+  // 64 bits, which no double holds.
+  seed: z.number().multipleOf(1).nullish().describe(
     "Seed for repeatable sampling, on a best-effort basis.",
   ),
   presence_penalty: z.number().min(-2).max(2).nullish().describe(

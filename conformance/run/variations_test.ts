@@ -1,0 +1,117 @@
+/** What the formats leave open fails no check: the order of members, comments, further headers. */
+import assert from "node:assert/strict";
+import { startReplay } from "@model-gateway/replay";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
+import { CHECKS } from "../areas/checks.ts";
+import { SCENARIOS } from "../areas/scenarios.ts";
+import { Redaction } from "../evidence/redaction.ts";
+import { startReferenceGateway } from "../reference_gateway/gateway.ts";
+import type { Hooks } from "../reference_gateway/hooks.ts";
+import { Budget } from "../suite/budget.ts";
+import { judgedIn } from "../suite/check.ts";
+import { discover } from "./discover.ts";
+import { judge } from "./judge.ts";
+import { play } from "./play.ts";
+
+const KEY = "sk-variations-7f3a9c51d2e84b60";
+
+/** Replies of every kind, whole and streamed. */
+const PLAYED = [
+  "text",
+  "message-forms-whole",
+  "message-forms-stream",
+  "chat-forms",
+  "pair-calls",
+  "same-again",
+  "model-list",
+  "responses-replies",
+];
+
+/** The value with the members of every object in the opposite order. */
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reversed);
+  return isObject(value)
+    ? Object.fromEntries(
+      Object.keys(value).reverse().map((
+        name,
+      ) => [name, reversed(value[name] ?? null)]),
+    )
+    : value;
+}
+
+const more = (
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => ({
+  ...headers,
+  server: "front",
+  via: "1.1 front",
+  "x-ratelimit-limit-requests": "50",
+  "openai-processing-ms": "12",
+});
+
+/** A member of no format, where a format allows further ones. */
+const MORE: JsonObject = { x_front: { region: "north" } };
+
+const VARIED: Hooks = {
+  reply: (reply) => ({
+    ...reply,
+    headers: more(reply.headers),
+    body: objectOf(reversed({ ...reply.body, ...MORE })),
+  }),
+  streamHeaders: more,
+  frame: (frame) => [
+    typeof frame.data === "string"
+      ? frame
+      : { ...frame, data: objectOf(reversed(frame.data)) },
+  ],
+  wire: (text) => `: a comment\n\n${text}`,
+};
+
+Deno.test("a correct gateway may order, comment and add as it likes", async () => {
+  const replay = await startReplay({ keepEntries: 5000 });
+  const gateway = await startReferenceGateway({
+    key: KEY,
+    otherKey: `${KEY}-other`,
+    upstreamUrl: replay.url,
+    hooks: VARIED,
+  });
+  try {
+    const stage = {
+      mode: "replay",
+      baseUrl: gateway.url,
+      key: KEY,
+      replay,
+      redaction: new Redaction(),
+      budget: new Budget({}),
+      timeoutMs: 60_000,
+      seed: 1,
+    } as const;
+    const profile = await discover(stage);
+    const checks = CHECKS.filter((check) =>
+      judgedIn(check, "replay") && check.level !== "contract" &&
+      check.reads !== "everything" &&
+      check.reads.every((name) => PLAYED.includes(name))
+    );
+    assert.ok(checks.length > 80, `only ${checks.length} checks are judged`);
+    const scenarios = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
+    assert.equal(scenarios.length, PLAYED.length);
+    const { records } = await play(scenarios, { ...stage, profile }, 4);
+    const failed = checks.map((check) => judge(check, "replay", records))
+      .filter(({ verdict }) => verdict !== "pass")
+      .map(({ check, findings, why }) => {
+        const bad = findings.find(({ verdict }) => verdict === "fail");
+        return `${check.id}: ${
+          why ?? bad?.fact
+        } ${bad?.expected} ${bad?.actual}`;
+      });
+    assert.deepEqual(failed, []);
+  } finally {
+    await gateway.close();
+    await replay.close();
+  }
+});

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openStore } from "../accounts/store/open_store.ts";
 import { type SqlValue, textOf } from "../accounts/store/store.ts";
-import { insertReply, removeEnded } from "./reply_rows.ts";
+import { insertReplies, removeEnded } from "./reply_rows.ts";
 
 Deno.test("removeEnded() scans neither the stored replies nor their items", async () => {
   const store = await openStore("sqlite::memory:");
@@ -16,8 +16,8 @@ Deno.test("removeEnded() scans neither the stored replies nor their items", asyn
       await sql.all(
         "INSERT INTO keys (id, account_id, name, hash, hint, created_at_ms, revoked_at_ms) VALUES ('ended', 'a', '', 'h', '', 0, 1)",
       );
-      for (const [keyId, atMs] of [["other", 1], ["ended", 9]] as const) {
-        await insertReply(sql, store.dialect, {
+      const rows = ([["other", 1], ["ended", 9]] as const).map(
+        ([keyId, atMs]) => ({
           address: `reply of ${keyId}`,
           accountId: "a",
           keyId,
@@ -25,14 +25,21 @@ Deno.test("removeEnded() scans neither the stored replies nor their items", asyn
           input: "input",
           reply: "reply",
           items: [`item of ${keyId}`],
-        }, 1000);
-      }
+        }),
+      );
+      await insertReplies(sql, store.dialect, rows, 1000);
       await removeEnded(
         {
           ...sql,
           all: (text, values = []) => {
             statements.set(text, values);
             return sql.all(text, values);
+          },
+          async each(text, rows) {
+            for (const values of rows) {
+              statements.set(text, values);
+              await sql.all(text, values);
+            }
           },
         },
         store.dialect,

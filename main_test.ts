@@ -241,7 +241,7 @@ Deno.test("SIGTERM ends a stream beyond the drain time with an error, and exits 
   await program.line(/"ended":"failed"/);
 });
 
-Deno.test("it compiles into one binary that contains the fixtures", async () => {
+Deno.test("it compiles into one binary that contains the fixtures and the console", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const tasks = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)).tasks;
@@ -259,11 +259,18 @@ Deno.test("it compiles into one binary that contains the fixtures", async () => 
       stderr: "piped",
     }).output();
     assert.ok(success, new TextDecoder().decode(stderr));
-    const binary = await Deno.readFile(`${folder}/model-gateway`);
-    assert.ok(
-      new TextDecoder("latin1").decode(binary).includes("The quick brown fox"),
-      "the fixtures are not in it",
+    const binary = new TextDecoder("latin1").decode(
+      await Deno.readFile(`${folder}/model-gateway`),
     );
+    const parts = {
+      "the fixtures": "The quick brown fox",
+      "the console's script": "function consoleClient(",
+      "the console's style sheet": "font-variant-numeric",
+    };
+    const missing = Object.entries(parts)
+      .filter(([, text]) => !binary.includes(text))
+      .map(([part]) => part);
+    assert.deepEqual(missing, []);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

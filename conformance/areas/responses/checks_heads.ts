@@ -2,7 +2,12 @@
  * Checks of the area `responses`: headers, the bytes of streams, and what the body of every refusal
  * has in common.
  */
-import { NotTestable, observed, some } from "../../suite/finding.ts";
+import {
+  type Finding,
+  NotTestable,
+  observed,
+  some,
+} from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { inErrors } from "./faults.ts";
 import {
@@ -15,7 +20,7 @@ import {
   typed,
   without,
 } from "../transport/faults.ts";
-import { header } from "../transport/checks_request_ids.ts";
+import { contentType, header } from "../transport/checks_request_ids.ts";
 import { plainMessage } from "../errors/checks_refusal_body.ts";
 import { fitsStatus } from "../errors/type_of_status.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -41,6 +46,22 @@ function refusals(e: Evidence): readonly Exchange[] {
   throw new NotTestable("no request was refused");
 }
 
+/** That people can read the message of an error, and programs its type. */
+function plainError(x: Exchange): readonly Finding[] {
+  const message = at(x.json, "error.message");
+  const type = textAt(x.json, "error.type");
+  return [
+    observed("error.message", message).mustBe(
+      "a plain text",
+      plainMessage(message),
+    ),
+    observed("error.type", type).mustBe(
+      "a word in lower case",
+      /^[a-z][a-z0-9_.-]*$/.test(type),
+    ),
+  ];
+}
+
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
   mode: "both",
@@ -53,16 +74,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     rule: "The content type of a stream is `text/event-stream` in UTF-8.",
     reads: [REPLIES],
     of: answeredStreams,
-    each: (x: Exchange) =>
-      header(
-        x,
-        "content-type",
-        "text/event-stream; a charset, if present, is UTF-8",
-        (value) =>
-          /^text\/event-stream\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
-            value ?? "",
-          ),
-      ),
+    each: (x: Exchange) => contentType(x, "text/event-stream"),
     faults: {
       "responses-stream-as-json": streams(typed("application/json")),
       "responses-stream-untyped": streams((headers) =>
@@ -81,17 +93,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       e.exchanges.filter(({ label, head }) =>
         !label.includes("/stream/") || head?.status !== 200
-      ).map((x) =>
-        header(
-          x,
-          "content-type",
-          "application/json; a charset, if present, is UTF-8",
-          (value) =>
-            /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
-              value ?? "",
-            ),
-        )
-      ),
+      ).map((x) => contentType(x, "application/json")),
     faults: {
       "responses-json-as-text": json(typed("text/plain")),
       "responses-error-as-page": {
@@ -235,14 +237,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     reads: REFUSALS,
     of: refusals,
     each: (x: Exchange) => [
-      observed("error.message", at(x.json, "error.message")).mustBe(
-        "a plain text",
-        plainMessage(at(x.json, "error.message")),
-      ),
-      observed("error.type", at(x.json, "error.type")).mustBe(
-        "a word in lower case",
-        /^[a-z][a-z0-9_.-]*$/.test(textAt(x.json, "error.type")),
-      ),
+      ...plainError(x),
       observed("body", x.text.slice(0, 300)).mustBe(
         "an error alone, without internals",
         !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback|output|usage|choices)"\s*:/i
@@ -285,20 +280,13 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     id: "responses.failures-are-plain",
     source: "The format's libraries show `error.message` to people",
     rule:
-      "The same holds for failures of an upstream, and the refusal of its limit waits as long as the upstream asks.",
+      "The error of a failed upstream has a plain message and a type that fits the status, and a 429 keeps the upstream's `retry-after`.",
     mode: "replay",
     reads: ["responses-failures"],
     of: refusals,
     each: (x: Exchange) => [
       fitsStatus(x),
-      observed("error.message", at(x.json, "error.message")).mustBe(
-        "a plain text",
-        plainMessage(at(x.json, "error.message")),
-      ),
-      observed("error.type", at(x.json, "error.type")).mustBe(
-        "a word in lower case",
-        /^[a-z][a-z0-9_.-]*$/.test(textAt(x.json, "error.type")),
-      ),
+      ...plainError(x),
       observed("retry-after", headerOf(x, "retry-after")).mustBe(
         "the 7 seconds of the upstream with a 429",
         x.head?.status !== 429 || headerOf(x, "retry-after") === "7",

@@ -20,6 +20,25 @@ export function header(
   return fact(test(value), name, expected, value, x);
 }
 
+/** Content types that have UTF-8 as their charset, or none. */
+const IN_UTF_8 = {
+  "application/json": /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i,
+  "text/event-stream": /^text\/event-stream\s*(;\s*charset="?utf-8"?\s*)?$/i,
+};
+
+/** A finding about the content type: of this media type, with UTF-8 as its charset or without one. */
+export function contentType(
+  x: Exchange,
+  type: keyof typeof IN_UTF_8,
+): Finding {
+  return header(
+    x,
+    "content-type",
+    `${type}; a charset, if present, is UTF-8`,
+    (value = "") => IN_UTF_8[type].test(value),
+  );
+}
+
 /** The request id under the names that the two libraries read; a reply may have both. */
 function idOf(x: Exchange): string | undefined {
   return headerOf(x, "request-id") ?? headerOf(x, "x-request-id");

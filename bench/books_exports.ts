@@ -14,6 +14,8 @@ export interface BooksExportsOptions {
   /** The gateway's address. */
   readonly url: string;
   readonly pid: number;
+  /** The processor time that it has used so far. */
+  readonly cpuMicros: () => number;
   /** Addresses of its probes. */
   readonly loopUrl: string;
   readonly storeUrl: string;
@@ -120,6 +122,8 @@ interface Exported {
   readonly lines: number;
   readonly megabytes: number;
   readonly tookMs: number;
+  /** Processor time of the gateway: it hardly depends on other load. */
+  readonly cpuMs: number;
   /** Until the status and the headers. */
   readonly headersMs: number;
   readonly blockedMs: number;
@@ -132,11 +136,12 @@ interface Exported {
 async function readSome(
   path: string,
   headers: Record<string, string>,
-  { url, pid, loopUrl, storeUrl }: BooksExportsOptions,
+  { url, pid, cpuMicros, loopUrl, storeUrl }: BooksExportsOptions,
 ): Promise<Exported> {
   await readStoreTimes(storeUrl);
   await readLoopBlocks(loopUrl);
   const before = residentBytes(pid);
+  const cpuBefore = cpuMicros();
   const startedMs = performance.now();
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), EXPORT_MS);
@@ -162,11 +167,13 @@ async function readSome(
     clearTimeout(timer);
   }
   const tookMs = performance.now() - startedMs;
+  const cpuMs = (cpuMicros() - cpuBefore) / 1000;
   const { longestMs, busiestMs = longestMs } = await readLoopBlocks(loopUrl);
   return {
     lines,
     megabytes: bytes / 1e6,
     tookMs,
+    cpuMs,
     headersMs,
     blockedMs: longestMs,
     busiestMs,
@@ -185,12 +192,14 @@ async function forgetPages(file: string): Promise<void> {
 }
 
 function lineOf(path: string, exported: Exported): string {
-  const { lines, megabytes, tookMs, headersMs, blockedMs, busiestMs } =
-    exported;
+  const { lines, megabytes, tookMs, cpuMs, headersMs } = exported;
+  const { blockedMs, busiestMs } = exported;
   const isOver = blockedMs > MAX_BLOCK_MS;
   return `${path.padEnd(64)} ${String(lines).padStart(7)} lines, ${
     (lines / tookMs * 1000).toFixed(0).padStart(6)
-  } a second, ${megabytes.toFixed(1).padStart(5)} MB in ${
+  } a second, ${
+    (cpuMs * 1000 / lines).toFixed(0).padStart(4)
+  } µs of processor time each, ${megabytes.toFixed(1).padStart(5)} MB in ${
     tookMs.toFixed(0).padStart(4)
   } ms, headers after ${headersMs.toFixed(0).padStart(4)} ms, blocks ${
     blockedMs.toFixed(1).padStart(5)

@@ -172,6 +172,7 @@ export async function measurePages(
     await measureExports({
       url,
       pid: process.pid,
+      cpuMicros: probes.cpuMicros,
       loopUrl: probes.loopUrl,
       storeUrl: probes.storeUrl,
       accountCookie,

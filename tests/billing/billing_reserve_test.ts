@@ -107,17 +107,14 @@ Deno.test("a client that disconnects while the reservation is being written is r
   const awaited = Promise.withResolvers<void>();
   const stored = Promise.withResolvers<void>();
   const reserve = accounts.reserve.bind(accounts);
-  let reads = 0;
   accounts.reserve = async (caller, call) => {
-    const { limits, settle, inputTokens } = await reserve(caller, call);
+    const reservation = await reserve(caller, call);
     return {
-      limits,
-      settle,
-      inputTokens,
-      get durable() {
-        // The second read is the one before the first byte to the client.
-        if (++reads === 2) awaited.resolve();
-        return stored.promise;
+      ...reservation,
+      async durable() {
+        awaited.resolve();
+        await stored.promise;
+        return await reservation.durable();
       },
     };
   };

@@ -9,6 +9,7 @@ import {
   createTestCaller,
   expectRefusal,
   MODELS,
+  reserve,
   testCall,
 } from "./open_test_accounts.ts";
 
@@ -68,7 +69,7 @@ export function callsSpec(test: AccountsTest): void {
     assert.equal(error.details.code, "insufficient_balance");
     assert.equal(error.details.retryable, false);
     await admin.accounts.topUp(accountId, { microUsd: 1 });
-    await accounts.reserve(caller, call);
+    await reserve(accounts, caller, call);
     assert.equal(
       (await expectRefusal(accounts, caller)).details.code,
       "insufficient_balance",
@@ -80,7 +81,7 @@ export function callsSpec(test: AccountsTest): void {
     const { caller, accountId } = await createTestCaller(bench, {
       balanceMicroUsd: 50,
     });
-    const first = await accounts.reserve(caller, testCall());
+    const first = await reserve(accounts, caller, testCall());
     assert.equal((await admin.accounts.get(accountId)).reservedMicroUsd, 50);
     first.settle({
       usage: { input: 8, output: 1 },
@@ -98,7 +99,7 @@ export function callsSpec(test: AccountsTest): void {
     const { accounts, admin, clock } = bench;
     const { caller, accountId } = await createTestCaller(bench);
     const call = testCall({ user: "someone" });
-    const reservation = await accounts.reserve(caller, call);
+    const reservation = await reserve(accounts, caller, call);
     clock.ms += 500;
     reservation.settle({
       usage: {
@@ -142,7 +143,7 @@ export function callsSpec(test: AccountsTest): void {
     const { caller, accountId } = await createTestCaller(bench, {
       balanceMicroUsd: 100,
     });
-    const reservation = await accounts.reserve(caller, testCall());
+    const reservation = await reserve(accounts, caller, testCall());
     for (const output of [1, 2, 3]) {
       reservation.settle({
         usage: { input: 10, output },
@@ -157,9 +158,9 @@ export function callsSpec(test: AccountsTest): void {
   test("reserve() refuses a request id that was used before", async (bench) => {
     const { caller } = await createTestCaller(bench);
     const call = testCall();
-    await bench.accounts.reserve(caller, call);
+    await reserve(bench.accounts, caller, call);
     await assert.rejects(
-      bench.accounts.reserve(caller, call),
+      reserve(bench.accounts, caller, call),
       /used before/,
     );
   });
@@ -172,7 +173,7 @@ export function callsSpec(test: AccountsTest): void {
     await admin.accounts.topUp(accountId, { microUsd: 60, model: "large" });
     const caller = await accounts.authenticate([key]);
     const large = testCall({ model: "large" });
-    const reservation = await accounts.reserve(caller, large);
+    const reservation = await reserve(accounts, caller, large);
     const error = await expectRefusal(
       accounts,
       caller,
@@ -180,7 +181,7 @@ export function callsSpec(test: AccountsTest): void {
     );
     assert.equal(error.details.code, "insufficient_balance");
     assert.match(error.message, /the balance for large/);
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     reservation.settle({
       usage: { input: 10, output: 5 },
       generatedChars: 0,
@@ -199,8 +200,7 @@ export function callsSpec(test: AccountsTest): void {
   test("the balance of a postpaid account may be negative", async (bench) => {
     const { accounts, admin, freshKey = "" } = bench;
     const caller = await accounts.authenticate([freshKey]);
-    const reservation = await accounts.reserve(caller, testCall());
-    await reservation.durable;
+    const reservation = await reserve(accounts, caller, testCall());
     reservation.settle({
       usage: { input: 10, output: 5 },
       generatedChars: 0,
@@ -214,11 +214,11 @@ export function callsSpec(test: AccountsTest): void {
     const { accounts, admin, freshKey = "" } = bench;
     await admin.accounts.topUp("default", { microUsd: 60, model: "large" });
     const caller = await accounts.authenticate([freshKey]);
-    await accounts.reserve(caller, testCall({ model: "large" }));
+    await reserve(accounts, caller, testCall({ model: "large" }));
     await assert.rejects(
-      accounts.reserve(caller, testCall({ model: "large" })),
+      reserve(accounts, caller, testCall({ model: "large" })),
       /the balance for large/,
     );
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
   });
 }

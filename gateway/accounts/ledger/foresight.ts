@@ -20,7 +20,7 @@ import type { WriteCache } from "./write_cache.ts";
 
 /** How many calls like the next one must fit beside those that are not decided yet. */
 const ROOM = 10;
-/** An older state says little about what other processes have spent since. */
+/** Age of a state from which nothing is foreseen: other processes may have spent much since. */
 const MAX_AGE_MS = 1000;
 const MAX_ACCOUNTS = 5_000;
 

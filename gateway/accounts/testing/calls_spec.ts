@@ -4,11 +4,17 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { RefusedCall } from "../accounts.ts";
+import type { CallOutcome } from "../call_outcome.ts";
+import type { LedgerEvent } from "../ledger/events.ts";
+import { applyEvents } from "../ledger/transaction.ts";
+import type { ReservedCall } from "../records.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import {
   createTestCaller,
   expectRefusal,
   MODELS,
+  PRICE,
   reserve,
   testCall,
 } from "./open_test_accounts.ts";
@@ -221,4 +227,82 @@ export function callsSpec(test: AccountsTest): void {
     );
     await reserve(accounts, caller, testCall());
   });
+
+  for (
+    const [name, leaves] of [
+      [
+        "a call that went ahead is refused if another process spent the balance, and is not entered",
+        false,
+      ],
+      [
+        "a call that went ahead and whose client left before its refusal is not entered",
+        true,
+      ],
+    ] as const
+  ) {
+    test(name, async (bench) => {
+      const { accounts, admin, store } = bench;
+      const { caller, accountId, keyId } = await createTestCaller(bench, {
+        balanceMicroUsd: 10_000,
+      });
+      const known = await reserve(accounts, caller);
+      const others: ReservedCall = {
+        ...testCall(),
+        accountId,
+        keyId,
+        price: PRICE,
+        reservedMicroUsd: 9_940,
+        reservedTokens: 30,
+        atMs: bench.clock.ms,
+      };
+      const apply = (event: LedgerEvent): Promise<unknown> =>
+        store.write((sql) => applyEvents(sql, store.dialect, [event]));
+      await apply({ type: "reserve", call: others, leaseId: "other" });
+
+      const call = testCall();
+      // Not refused here: the known state has room for it.
+      const reservation = await accounts.reserve(caller, call);
+      if (leaves) reservation.settle(NOTHING_SENT);
+      for (const refused of [reservation.decided, reservation.durable()]) {
+        await assert.rejects(
+          refused,
+          (error) =>
+            error instanceof RefusedCall &&
+            error.details.code === "insufficient_balance",
+        );
+      }
+      reservation.settle(NOTHING_SENT);
+      await bench.flush();
+      const { data } = await admin.ledger({ requestId: call.requestId });
+      assert.deepEqual(data, []);
+      assert.equal(
+        (await admin.accounts.get(accountId)).reservedMicroUsd,
+        9_990,
+      );
+      known.settle(NOTHING_SENT);
+      await apply({ type: "void", call: others, atMs: bench.clock.ms });
+    });
+  }
+
+  test("a call that went ahead and whose client left before the decision is entered once it is granted", async (bench) => {
+    const { accounts, admin } = bench;
+    const { caller, accountId } = await createTestCaller(bench);
+    (await reserve(accounts, caller)).settle(NOTHING_SENT);
+    const call = testCall();
+    const reservation = await accounts.reserve(caller, call);
+    reservation.settle(NOTHING_SENT);
+    await reservation.decided;
+    await bench.flush();
+    const { data } = await admin.ledger({ requestId: call.requestId });
+    assert.deepEqual(data.map(({ microUsd, ended }) => [microUsd, ended]), [
+      [0, "caller_left"],
+    ]);
+    assert.equal((await admin.accounts.get(accountId)).reservedMicroUsd, 0);
+  });
 }
+
+const NOTHING_SENT: CallOutcome = {
+  usage: {},
+  generatedChars: 0,
+  ended: "caller_left",
+};

@@ -198,7 +198,7 @@ function lineOf(path: string, exported: Exported): string {
   return `${path.padEnd(64)} ${String(lines).padStart(7)} lines, ${
     (lines / tookMs * 1000).toFixed(0).padStart(6)
   } a second, ${
-    (cpuMs * 1000 / lines).toFixed(0).padStart(4)
+    (cpuMs * 1000 / Math.max(1, lines)).toFixed(0).padStart(4)
   } µs of processor time each, ${megabytes.toFixed(1).padStart(5)} MB in ${
     tookMs.toFixed(0).padStart(4)
   } ms, headers after ${headersMs.toFixed(0).padStart(4)} ms, blocks ${

@@ -31,7 +31,7 @@ export interface BooksPagesOptions {
   /** First and last day of a month in the middle. */
   readonly from: string;
   readonly to: string;
-  /** Only the exports. */
+  /** Whether the pages are left out. */
   readonly exportsOnly?: boolean;
   /** See `BooksExportsOptions.coldFile`. */
   readonly coldFile?: string;

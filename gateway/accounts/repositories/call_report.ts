@@ -61,7 +61,7 @@ export interface CallReport {
    * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
    */
   list(query: CallQuery): Promise<ListPage<FoundCall>>;
-  /** All calls of a query in slices, some of which may be empty, newest first; for exports. */
+  /** Reads all calls of a query, newest first, in slices; for exports. A slice may be empty. */
   all(query: CallQuery): AsyncGenerator<readonly FoundCall[], void, void>;
   /**
    * The call with this request id.

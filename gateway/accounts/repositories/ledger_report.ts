@@ -64,7 +64,7 @@ function cursor(after: string | undefined): number | undefined {
 /** Most entries that one turn of the event loop reads. */
 const SLICE_ENTRIES = 200;
 
-/** All matching entries in slices, some of which may be empty. */
+/** Reads all matching entries in slices. A slice may be empty. */
 export async function* allEntries(
   context: RepositoryContext,
   query: LedgerQuery,

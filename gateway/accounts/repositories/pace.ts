@@ -7,9 +7,8 @@
 import { nextTurn } from "../next_turn.ts";
 import type { SqlDialect } from "../store/store.ts";
 
-/** The first slice of SQLite: each row may be on another page of the disk. */
-const FIRST_ROWS = 25;
-const LEAST_ROWS = 10;
+/** The first and the shortest slice of SQLite: each row may be on another page of the disk. */
+const LEAST_ROWS = 25;
 /** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
 const TARGET_MS = 5;
 /** The same of the rows of a result, which one turn of the event loop reads. */
@@ -44,7 +43,7 @@ export function paceOf(
   const most = name === "sqlite" ? limits.sqlite : limits.postgres[1];
   let rows = Math.min(
     most,
-    name === "sqlite" ? FIRST_ROWS : limits.postgres[0],
+    name === "sqlite" ? LEAST_ROWS : limits.postgres[0],
   );
   return {
     get rows() {

@@ -76,11 +76,11 @@ export interface CallReport {
 
 /** The calls of an account or key are on as many pages of the file, and those of all are not. */
 const SLICE_ROWS = {
-  account: { sqlite: 200, postgres: [1000, 32_000] },
+  account: { sqlite: 100, postgres: [1000, 32_000] },
   all: { sqlite: 1000, postgres: [1000, 32_000] },
 } as const;
 /** Their entries in the ledger; each is on two pages of its own. */
-const ENTRY_ROWS = { sqlite: 100, postgres: [1000, 1000] } as const;
+const ENTRY_ROWS = { sqlite: 50, postgres: [1000, 1000] } as const;
 /** Most calls that one turn of the event loop reads. */
 const SLICE_CALLS = 200;
 const MAX_LIMIT = 200;

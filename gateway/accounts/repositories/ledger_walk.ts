@@ -63,7 +63,7 @@ export interface LedgerWalk {
 
 /** The entries of an account are on as many pages of the file, and those of all are not. */
 const SLICE_ROWS = {
-  account: { sqlite: 200, postgres: [2000, 32_000] },
+  account: { sqlite: 100, postgres: [2000, 32_000] },
   all: { sqlite: 2000, postgres: [2000, 32_000] },
 } as const;
 

@@ -28,22 +28,22 @@ const SOURCE = `
 [hidden] { display: none!important }
 
 /* Text */
-body { margin: 0; background: var(--bg); color: var(--text); font: 15px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
+body { margin: 0; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 a { color: var(--accent); text-underline-offset: .2em }
 h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em }
 h2 { font-size: 1rem; margin: 0 0 .7rem }
 h3, table, label { font-size: .9rem }
 h1, h3, ul, dl, dd, fieldset { margin: 0 }
 p { margin: .4rem 0 }
-code, pre, kbd, .mono { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, monospace }
+code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, monospace }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 .soft, .label, .id, nav a, .who, .head p, dt, th, small { color: var(--soft) }
 .soft, .label { font-size: .87rem }
 .who, .legend { font-size: .85rem }
 .label { display: block; margin-bottom: .15rem }
-.stat { font-size: 1.55rem; line-height: 1.2 }
+.stat { font-size: 1.55rem; line-height: 1.2; overflow-wrap: break-word }
 .stat, .brand, tfoot td { font-weight: 650 }
-.id { display: block; font-size: 12px }
+.id { display: block; font-size: .75rem }
 
 /* Frame */
 .skip { position: absolute; left: -99rem }
@@ -79,8 +79,10 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 /* Cards and notes */
 .card, fieldset, pre { border: 1px solid var(--line); border-radius: 8px }
 .card { background: var(--card); border-radius: 12px; padding: 1.1rem 1.2rem; margin-bottom: 1.1rem; min-width: 0 }
-.cards, .cols { --min: 13.5rem; display: grid; gap: 1.1rem; margin-bottom: 1.1rem; grid-template-columns: repeat(auto-fit, minmax(min(var(--min), 100%), 1fr)) }
-.cols { --min: 24rem }
+/* A card grows with its figure, which breaks only where it is wider than the page. */
+.cards, .cols { display: flex; flex-wrap: wrap; gap: 1.1rem; margin-bottom: 1.1rem }
+.cards>.card { flex: 1 13.5rem; min-width: min-content; max-width: 100% }
+.cols>.card { flex: 1 24rem }
 .head h2, .cards>.card, .cols>.card, .door .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
@@ -116,7 +118,7 @@ label { display: block }
 small { display: block; font-weight: 400 }
 input, select, textarea { font-weight: 400; width: 100%; min-height: 2.4rem; margin-top: .2rem; padding: .42rem .6rem; border: 1px solid var(--edge) }
 [type=checkbox] { width: auto; min-height: 0; margin: 0 .5rem 0 0; accent-color: var(--accent) }
-fieldset { padding: .6rem .9rem }
+fieldset { padding: .6rem .9rem; max-height: 20rem; overflow: auto }
 fieldset label { font-weight: 400; padding: .15rem 0 }
 .form { display: grid; gap: .9rem; max-width: 32rem }
 .row { gap: .7rem; align-items: end }
@@ -151,11 +153,11 @@ summary { cursor: pointer; color: var(--accent) }
 .legend svg { width: .7rem; height: .7rem; margin-right: .35rem }
 
 /* Wide: heads of long tables stay in sight. Narrow: the navigation is a row that scrolls. */
-@media (min-width: 821px) {
+@media (min-width: 51.3em) {
   .scroll { max-height: 85vh }
   thead th { position: sticky; top: 0; background: var(--card); z-index: 1 }
 }
-@media (max-width: 820px) {
+@media (max-width: 51.29em) {
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
   nav { overflow-x: auto; padding: .2rem }
@@ -168,8 +170,10 @@ summary { cursor: pointer; color: var(--accent) }
   .plot text { font-size: 15px }
 }
 @media (forced-colors: active) {
-  .tag { border: 1px solid }
-  .meter rect, .plot rect { fill: Highlight }
+  .tag, .meter { border: 1px solid }
+  .meter rect { fill: Highlight }
+  .plot [class^=s] { stroke: CanvasText }
+  .plot text { fill: CanvasText }
   [aria-current], [aria-pressed=true] { border: 2px solid Highlight }
 }
 @media print {

@@ -81,7 +81,7 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .card { background: var(--card); border-radius: 12px; padding: 1.1rem 1.2rem; margin-bottom: 1.1rem; min-width: 0 }
 /* A card grows with its figure, which breaks only where it is wider than the page. */
 .cards, .cols { display: flex; flex-wrap: wrap; gap: 1.1rem; margin-bottom: 1.1rem }
-.cards>.card { flex: 1 13.5rem; min-width: min-content; max-width: 100% }
+.cards>.card { flex: 1 13.5rem; min-width: auto; max-width: 100% }
 .cols>.card { flex: 1 24rem }
 .head h2, .cards>.card, .cols>.card, .door .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }

@@ -33,7 +33,12 @@ import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Comparison } from "./usage_comparison.tsx";
-import { shownLines, type UsageBy, UsageTable } from "./usage_table.tsx";
+import {
+  hasEstimate,
+  shownLines,
+  type UsageBy,
+  UsageTable,
+} from "./usage_table.tsx";
 
 /** Usage pages, and their figures as a file. */
 export const USAGE_PAGES: readonly AccountPageRoute[] = [
@@ -219,11 +224,16 @@ export async function usagePage(
       <div class="cards">
         <Sum
           name="Cost"
+          note={estimated > 0
+            ? `${
+              (estimated / totals.microUsd * 100).toFixed(1)
+            } % of it estimated`
+            : undefined}
           link={visit.session.kind === "key"
             ? callsLink(base, filters)
             : ledgerLink(base, filters)}
         >
-          <Money microUsd={totals.microUsd} estimated={estimated > 0} />
+          <Money microUsd={totals.microUsd} estimated={hasEstimate(totals)} />
         </Sum>
         <Sum name="Calls charged" link={callsLink(base, filters)}>
           {countText(totals.requests)}
@@ -235,13 +245,6 @@ export async function usagePage(
           )}
         </Sum>
         <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
-        {estimated > 0
-          ? (
-            <Sum name="Estimated part of the cost">
-              {(estimated / totals.microUsd * 100).toFixed(1)} %
-            </Sum>
-          )
-          : null}
       </div>
       {totals.requests === 0
         ? (
@@ -296,8 +299,10 @@ export async function usagePage(
 }
 
 function Sum(
-  { name, link, children }: {
+  { name, note, link, children }: {
     readonly name: string;
+    /** Below the figure. */
+    readonly note?: string | undefined;
     /** To what the figure adds up. */
     readonly link?: string;
     readonly children: string | JSX.Element | readonly (string | JSX.Element)[];
@@ -309,6 +314,7 @@ function Sum(
       <span class="stat">
         {link === undefined ? children : <a href={link}>{children}</a>}
       </span>
+      {note === undefined ? null : <p class="soft">{note}</p>}
     </section>
   );
 }

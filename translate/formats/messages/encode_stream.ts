@@ -8,6 +8,7 @@ import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
+  type BlockKind,
   mergeUsage,
   type ReplyEvent,
   settleStop,
@@ -51,8 +52,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let done = false;
   let index = -1;
   let madeIds = 0;
-  let sawTool = false;
-  let refused = false;
+  const kinds = new Set<BlockKind>();
   let open: OpenBlock | undefined;
   let usage: Usage = {};
   let stop: (ReplyEvent & { type: "stop" }) | undefined;
@@ -135,9 +135,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
 
   const opened = (event: ReplyEvent & { type: "open" }): string => {
     const out = close();
+    kinds.add(event.kind);
     switch (event.kind) {
       case "tool": {
-        sawTool = true;
         const id = event.id ??
           generatedCallId("toolu_", context.idSeed, madeIds++);
         // Held back until its second delta: a signature may follow, and only the first frame has a
@@ -152,9 +152,6 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         return out;
       }
       case "refusal":
-        refused = true;
-        open = { kind: "text", prefix: "", written: false, held: "" };
-        return out + release();
       case "text":
         open = { kind: "text", prefix: "", written: false, held: "" };
         return out + release();
@@ -173,10 +170,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     return release() + more(open, text);
   };
   const end = (): string => {
-    const reason = settleStop(stop?.reason ?? "end", sawTool);
+    const reason = settleStop(stop?.reason ?? "end", kinds);
     return start() + close() + frame("message_delta", {
       delta: {
-        stop_reason: WIRE_STOP_REASONS[refused ? "refusal" : reason],
+        stop_reason: WIRE_STOP_REASONS[reason],
         stop_sequence: stop?.sequence ?? null,
       },
       usage: encodeFinalUsage(usage),

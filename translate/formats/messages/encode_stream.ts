@@ -35,6 +35,8 @@ interface OpenBlock {
   /** The start of every delta's frame; the text follows as a JSON string. */
   prefix: string;
   written: boolean;
+  /** Whether there has been any content. */
+  fed: boolean;
   /** The first arguments of a call, held back with its first frame. */
   held: string;
   signature?: Signature;
@@ -147,22 +149,39 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           call: { id, name: event.name },
           prefix: "",
           written: false,
+          fed: false,
           held: "",
         };
         return out;
       }
       case "refusal":
       case "text":
-        open = { kind: "text", prefix: "", written: false, held: "" };
+        open = {
+          kind: "text",
+          prefix: "",
+          written: false,
+          fed: false,
+          held: "",
+        };
         return out + release();
       case "reasoning":
         // Held back until there is text: without any, the block may be redacted or empty.
-        open = { kind: "reasoning", prefix: "", written: false, held: "" };
+        open = {
+          kind: "reasoning",
+          prefix: "",
+          written: false,
+          fed: false,
+          held: "",
+        };
         return out;
     }
   };
-  const added = (text: string): string => {
-    if (open === undefined || text === "") return "";
+  const added = (given: string): string => {
+    if (open === undefined) return "";
+    // Clients parse what they receive as JSON, and blank text is none.
+    const text = open.kind === "tool" && !open.fed ? given.trimStart() : given;
+    if (text === "") return "";
+    open.fed = true;
     if (open.kind === "tool" && !open.written && open.held === "") {
       open.held = text;
       return "";

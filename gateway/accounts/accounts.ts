@@ -97,26 +97,33 @@ export class RefusedKey extends ApiError {
   }
 }
 
-/** A granted call. Settle it exactly once; later calls of `settle` do nothing. */
+/**
+ * A reserved call: granted, or very probably granted. Settle it exactly once; later calls of `settle` do
+ * nothing.
+ */
 export interface Reservation {
-  /** Limits after this call was granted. */
-  readonly limits: Limits;
   /**
-   * Resolves once the reservation survives the end of this process; absent if there is
-   * nothing to wait for. The upstream may be called before that, but no byte of its reply
-   * may reach the client: a reply that was delivered must be in the ledger. Usually
-   * resolves long before the upstream replies. Rejects if the reservation was refused or
-   * could not be written; the client then receives that error.
+   * Resolves once the call is granted. The upstream may be called before that. Rejects if the call
+   * is refused or its reservation could not be written; the client then receives that error.
    *
    * @throws {ApiError} as {@linkcode Accounts.reserve}
    */
-  readonly durable?: Promise<void>;
+  readonly decided: Promise<void>;
+  /**
+   * Resolves to the limits after this call once its reservation survives the end of this process.
+   * No byte of a reply may reach the client before: a reply that was delivered must be in the
+   * ledger. Call it when there is a reply: an undecided reservation may gather with others until
+   * then. Usually resolves at once, because the upstream takes longer than the write.
+   *
+   * @throws {ApiError} as {@linkcode Accounts.reserve}
+   */
+  durable(): Promise<Limits>;
   /** Prompt tokens assumed by the reservation. */
   readonly inputTokens: number;
   /**
    * Charges the call and returns the charge. Never throws and never waits: the write
    * happens in the background and is retried until it succeeds. A second call returns the
-   * first charge.
+   * first charge. A call that was refused is not entered.
    */
   settle(outcome: CallOutcome): Charge;
 }
@@ -132,7 +139,8 @@ export interface Accounts {
    */
   authenticate(presented: readonly string[]): Promise<Caller>;
   /**
-   * Reserves the call's worst-case cost.
+   * Reserves the call's worst-case cost. Waits for the decision, unless the call will very probably be
+   * granted: then {@linkcode Reservation.decided} is to be observed.
    *
    * @throws {ApiError} `permission` with code `account_disabled`, `insufficient_balance` or
    * `model_not_in_plan`; `rate_limit` with `retryAfterSeconds`; `unavailable` if the store

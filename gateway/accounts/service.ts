@@ -14,17 +14,18 @@ import {
   openCallBook,
 } from "./calls/call_book.ts";
 import { applyEvents } from "./ledger/transaction.ts";
-import type { EventResult } from "./ledger/events.ts";
+import { Foresight } from "./ledger/foresight.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { chargeFor, wholeTokens } from "./ledger/charge.ts";
+import { wholeTokens } from "./ledger/charge.ts";
 import { startBackfill } from "./ledger/backfill.ts";
 import { startDailyAudit } from "./ledger/daily_audit.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
-import type { Charge, ReservedCall } from "./records.ts";
+import type { ReservedCall } from "./records.ts";
+import { openReservation } from "./reservation.ts";
 import {
   type ProcessReports,
   processReports,
@@ -167,12 +168,14 @@ export async function openAccountService(
       : { configuredKey: options.configuredKey }),
   });
   const cache = new WriteCache();
+  const foresight = new Foresight(now);
   const batcher = writeBatcher({
     async apply(events) {
       const { value, durable } = await store.commit((sql, cacheIsValid) => {
         if (!cacheIsValid) cache.clear();
         return applyEvents(sql, store.dialect, events, cache);
       }, cache);
+      foresight.learn(events, cache);
       return { results: value, durable };
     },
     now,
@@ -267,28 +270,14 @@ export async function openAccountService(
         atMs: now(),
       };
       batcher.assertAvailable();
-      const decision = batcher.reserve({ type: "reserve", call, leaseId });
-      const limits = identity.isUnconditional
-        ? {}
-        : grantedLimits((await decision).result, call);
-      const written = decision.then(({ result, durable }) => {
-        grantedLimits(result, call);
-        return durable;
+      return await openReservation({
+        batcher,
+        foresight,
+        now,
+        call,
+        leaseId,
+        isUnconditional: identity.isUnconditional,
       });
-      // Avoids an unhandled rejection if the caller never awaits it.
-      written.catch(() => {});
-      let charge: Charge | undefined;
-      return {
-        limits,
-        durable: written,
-        inputTokens,
-        settle(outcome) {
-          if (charge !== undefined) return charge;
-          charge = chargeFor(call, outcome);
-          batcher.enqueue({ type: "settle", call, charge, atMs: now() });
-          return charge;
-        },
-      };
     },
     async ready() {
       try {
@@ -337,38 +326,6 @@ function assertPermitted(caller: Caller, model: string): void {
   }
   if (!caller.allows(model)) {
     throw refuse("model_not_in_plan", notInPlan(model));
-  }
-}
-
-function grantedLimits(
-  result: EventResult,
-  call: ReservedCall,
-): (EventResult & { readonly type: "granted" })["limits"] {
-  switch (result.type) {
-    case "granted":
-      return result.limits;
-    case "refused": {
-      const {
-        kind,
-        message,
-        limits,
-        code,
-        retryable,
-        retryAfterSeconds,
-        fill,
-      } = result.refusal;
-      throw new RefusedCall(kind, message, {
-        code,
-        retryable,
-        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-        ...(fill === undefined ? {} : { fill }),
-      }, limits);
-    }
-    case "entered":
-    case "duplicate":
-      throw new Error(`the request id was used before: ${call.requestId}`);
-    case "no_account":
-      throw new Error(`there is no account ${call.accountId}`);
   }
 }
 

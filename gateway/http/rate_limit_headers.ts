@@ -4,13 +4,13 @@
  * @module
  */
 import type { DialectName } from "../../translate/model/request.ts";
-import type { LimitState, Reservation } from "../accounts/accounts.ts";
+import type { Limits, LimitState } from "../accounts/accounts.ts";
 import type { HeaderFields } from "./http_reply.ts";
 
 /** The headers for the limits that are set; none for the others. */
 export function rateLimitHeaders(
   dialect: DialectName,
-  limits: Reservation["limits"],
+  limits: Limits,
   nowMs: number,
 ): HeaderFields {
   const headers: Record<string, string> = {};

@@ -9,7 +9,7 @@ import { freeTextNames } from "../../translate/model/free_text.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { streamRelay } from "../../translate/stream/relay.ts";
-import type { Reservation } from "../accounts/accounts.ts";
+import type { Limits, Reservation } from "../accounts/accounts.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
 import type { ActiveCallHandle, Gateway } from "../gateway.ts";
 import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
@@ -62,6 +62,8 @@ export class ActiveCall {
   #fail = (error: ApiError): void => this.#abort.abort(error);
   /** True if the gateway, not the upstream, caused the failure. */
   #causedByGateway = false;
+  /** Known once the reservation is durable. */
+  #limits: Limits = {};
   #firstByteMs: number | undefined;
   #firstTokenMs: number | undefined;
   #totalTimer: TimerId | undefined;
@@ -119,8 +121,7 @@ export class ActiveCall {
         this.#fail(error);
       },
     };
-    // Avoids an unhandled rejection until `#awaitReservation` awaits it.
-    reservation.durable?.catch(() => {});
+    reservation.decided.catch((refusal) => this.#handle.abort(refusal));
   }
 
   /**
@@ -228,7 +229,7 @@ export class ActiveCall {
    */
   async #awaitReservation(result: AttemptResult): Promise<void> {
     try {
-      await this.#reservation.durable;
+      this.#limits = await this.#reservation.durable();
     } catch (error) {
       this.#causedByGateway = true;
       if (result.type === "stream") result.source.cancel();
@@ -308,7 +309,7 @@ export class ActiveCall {
     return replyHeaders({
       stream: this.#isStream,
       dialect: this.#call.dialect.name,
-      limits: this.#reservation.limits,
+      limits: this.#limits,
       dropped: this.#failover.upstream.dropped,
       replay: this.#gateway.config.replay,
       nowMs: this.#gateway.now(),

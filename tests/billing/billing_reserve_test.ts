@@ -10,6 +10,7 @@ import {
   requestBody,
   requestIdOf,
 } from "../support/billing.ts";
+import { RefusedCall } from "../../gateway/accounts/accounts.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 Deno.test("the reservation covers the longest possible output, and hardly more", (t) =>
@@ -107,17 +108,14 @@ Deno.test("a client that disconnects while the reservation is being written is r
   const awaited = Promise.withResolvers<void>();
   const stored = Promise.withResolvers<void>();
   const reserve = accounts.reserve.bind(accounts);
-  let reads = 0;
   accounts.reserve = async (caller, call) => {
-    const { limits, settle, inputTokens } = await reserve(caller, call);
+    const reservation = await reserve(caller, call);
     return {
-      limits,
-      settle,
-      inputTokens,
-      get durable() {
-        // The second read is the one before the first byte to the client.
-        if (++reads === 2) awaited.resolve();
-        return stored.promise;
+      ...reservation,
+      async durable() {
+        awaited.resolve();
+        await stored.promise;
+        return await reservation.durable();
       },
     };
   };
@@ -151,3 +149,56 @@ Deno.test("a client that disconnects while the reservation is being written is r
     await gateway.close();
   }
 });
+
+for (const stream of [false, true]) {
+  Deno.test(`a call that is refused while its upstream is called ends at once, upstream too${stream ? ", streamed" : ""}`, async () => {
+    const gateway = await startTestGateway();
+    const { accounts } = gateway.accounts;
+    const decision = Promise.withResolvers<void>();
+    const reserve = accounts.reserve.bind(accounts);
+    accounts.reserve = async (caller, call) => {
+      const reservation = await reserve(caller, call);
+      return {
+        ...reservation,
+        decided: decision.promise,
+        durable: () => decision.promise.then(() => reservation.durable()),
+      };
+    };
+    try {
+      const path = "/v1/messages";
+      const response = gateway.post(
+        path,
+        requestBody(
+          { path, model: "vendora-opus-4-8" },
+          "[[fx:hold#refused]]",
+          stream,
+        ),
+      );
+      const asked = await gateway.replay.requestLog.waitForNonce("refused");
+      decision.reject(
+        new RefusedCall("rate_limit", "no requests are left", {
+          code: "requests_per_minute",
+          retryable: true,
+          retryAfterSeconds: 7,
+        }, { requests: { limit: 9, remaining: 0, resetAtMs: 0 } }),
+      );
+      const { status, headers } = await response;
+      assert.equal(status, 429);
+      assert.equal(headers.get("retry-after"), "7");
+      assert.equal(headers.get("anthropic-ratelimit-requests-limit"), "9");
+      assert.match(await (await response).text(), /no requests are left/);
+      assert.equal(await asked.ended, "caller-hung-up");
+      const { error_of, ended, upstream_calls, status: logged } = await gateway
+        .logEntry(({ status }) => status === 429);
+      assert.deepEqual({ error_of, ended, logged }, {
+        error_of: "gateway",
+        ended: "refused",
+        logged: 429,
+      });
+      // The attempt has no outcome: the upstream is not to blame.
+      assert.deepEqual(upstream_calls?.map(({ error }) => error), [undefined]);
+    } finally {
+      await gateway.close();
+    }
+  });
+}

@@ -95,9 +95,9 @@ test("a call that cannot be refused is granted before it is written", async (ben
   const { accounts, freshKey = "" } = bench;
   const caller = await accounts.authenticate([freshKey]);
   // Nothing is written until flush(): if reserve() waited for the store, it would not return.
-  const { durable: written } = await accounts.reserve(caller, testCall());
+  const reservation = await accounts.reserve(caller, testCall());
   let isWritten = false;
-  const noted = written?.then(() => {
+  const noted = reservation.durable().then(() => {
     isWritten = true;
   });
   assert.equal(isWritten, false);
@@ -106,7 +106,7 @@ test("a call that cannot be refused is granted before it is written", async (ben
   assert.equal(isWritten, true);
 });
 
-test("a call granted before its write rejects `durable` if the write fails", async (bench) => {
+test("a call granted before its write is refused if the write fails, and leaves nothing", async (bench) => {
   const { accounts, store, under, freshKey = "" } = bench;
   const caller = await accounts.authenticate([freshKey]);
   for (const when of ["before", "after"] as const) {
@@ -114,16 +114,14 @@ test("a call granted before its write rejects `durable` if the write fails", asy
     const call = testCall();
     const reservation = await accounts.reserve(caller, call);
     await bench.flush();
-    await assert.rejects(
-      reservation.durable ?? Promise.resolve(),
-      isUnavailable,
-    );
+    await assert.rejects(reservation.decided, isUnavailable);
+    await assert.rejects(reservation.durable(), isUnavailable);
     // The pipeline refuses the call and settles it: nothing was generated.
     reservation.settle({ usage: {}, generatedChars: 0, ended: "failed" });
     bench.clock.ms += 10_000;
     await bench.flush();
     const { data } = await bench.admin.ledger({ requestId: call.requestId });
-    assert.deepEqual(data.map((entry) => entry.microUsd), [0]);
+    assert.deepEqual(data, []);
     assert.deepEqual(await under.read("SELECT * FROM reservations"), []);
   }
 });

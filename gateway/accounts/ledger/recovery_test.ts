@@ -4,6 +4,7 @@ import { faultyStores } from "../testing/faulty_store.ts";
 import {
   createTestCaller,
   openTestAccounts,
+  reserve,
   testCall,
   testClock,
 } from "../testing/open_test_accounts.ts";
@@ -16,7 +17,8 @@ Deno.test("the next start settles the calls of a dead process with the model's a
   const first = await openTestAccounts(dying, clock);
   const { caller, accountId } = await createTestCaller(first);
   for (const output of [30, 51]) {
-    const reported = await first.accounts.reserve(
+    const reported = await reserve(
+      first.accounts,
       caller,
       testCall({ maxOutputTokens: 100 }),
     );
@@ -35,7 +37,7 @@ Deno.test("the next start settles the calls of a dead process with the model's a
     model: "large",
   });
   for (const call of [lost, short, other]) {
-    await first.accounts.reserve(caller, call);
+    await reserve(first.accounts, caller, call);
   }
   dying.die();
   await first.accounts.close();
@@ -68,7 +70,7 @@ Deno.test("a start does not settle the calls of a living process", async () => {
   const clock = testClock();
   const first = await openTestAccounts(view(), clock);
   const { caller, accountId } = await createTestCaller(first);
-  const reservation = await first.accounts.reserve(caller, testCall());
+  const reservation = await reserve(first.accounts, caller, testCall());
   const second = await openTestAccounts(view(), clock);
   assert.equal((await second.admin.accounts.get(accountId)).openRequests, 1);
   reservation.settle({
@@ -90,7 +92,7 @@ Deno.test("a call that was never settled is settled after two hours", async () =
   const { caller, accountId } = await createTestCaller(first, {
     concurrentRequests: 1,
   });
-  await first.accounts.reserve(caller, testCall());
+  await reserve(first.accounts, caller, testCall());
   clock.ms += 2 * 60 * 60 * 1000;
   const second = await openTestAccounts(view(), clock);
   assert.equal((await second.admin.accounts.get(accountId)).openRequests, 1);

@@ -4,12 +4,13 @@
  *
  * Durability:
  *
- * - *Reservations before replies.* A call that admission may refuse (it has a balance or a
- *   limit) waits for its batch to be decided. The disk is awaited while the upstream is
- *   called. A call that admission cannot refuse waits for neither. The pipeline awaits
- *   `durable` before it sends the client the first byte. In both cases no client receives a
- *   byte of a reply whose reservation a `kill -9` could erase: every reply is in the
- *   ledger, or in `reservations`, where the next start finds it.
+ * - *Reservations before replies.* A call that admission may well refuse waits for its batch
+ *   to be decided. The disk is awaited while the upstream is called. A call that admission
+ *   will probably grant (`foresight.ts`), or cannot refuse, waits for neither; its
+ *   reservation gathers with other events until something of the reply is there. The
+ *   pipeline awaits the reservation before it sends the client the first byte. So no client
+ *   receives a byte of a reply whose reservation a `kill -9` could erase: every reply is in
+ *   the ledger, or in `reservations`, where the next start finds it.
  * - *Settlements after replies.* They are written in the background. Until then the
  *   reservation covers the call; if the process dies in between, the call is settled as
  *   estimated. The request id makes a repeated settlement harmless.
@@ -61,16 +62,24 @@ export interface ReserveResult {
   readonly durable: Promise<void>;
 }
 
-/** Queues events and writes them in batches. */
-export interface WriteBatcher {
+/** A reservation in the queue. */
+export interface QueuedReservation {
   /**
-   * Writes a reservation.
+   * Its result, once it is written.
    *
    * @throws {ApiError} `unavailable` if it could not be written
    */
+  readonly result: Promise<ReserveResult>;
+  /** Ends the wait for other events: a client waits for this one. */
+  hurry(): void;
+}
+
+/** Queues events and writes them in batches. */
+export interface WriteBatcher {
+  /** Queues a reservation. */
   reserve(
     event: LedgerEvent & { readonly type: "reserve" },
-  ): Promise<ReserveResult>;
+  ): QueuedReservation;
   /** Queues an event without waiting. It is retried until it is written. */
   enqueue(event: LedgerEvent): void;
   /**
@@ -106,7 +115,10 @@ const MAX_RETRY_MS = 500;
 
 interface QueuedEvent {
   readonly event: LedgerEvent;
+  /** Of a reservation. */
   readonly waiter?: PromiseWithResolvers<ReserveResult>;
+  /** Whether a client waits for it. */
+  isAwaited: boolean;
 }
 
 /** Creates a write batcher. */
@@ -135,7 +147,7 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
       ? Math.max(0, outage.untilMs - now())
       : queue.length >= MAX_EVENTS
       ? 0
-      : queue.some((entry) => entry.waiter !== undefined)
+      : queue.some((entry) => entry.isAwaited)
       ? Math.max(0, startedAtMs + MIN_GAP_MS - now())
       : MAX_WAIT_MS;
     const atMs = now() + waitMs;
@@ -212,9 +224,12 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
     const waiting = queue.filter((entry) => entry.waiter !== undefined);
     queue = queue.filter((entry) => entry.waiter === undefined);
     for (const { event, waiter } of batch) {
-      if (waiter === undefined) queue.push({ event });
+      if (waiter === undefined) queue.push({ event, isAwaited: false });
       else if (event.type === "reserve") {
-        queue.push({ event: { type: "void", call: event.call, atMs: now() } });
+        queue.push({
+          event: { type: "void", call: event.call, atMs: now() },
+          isAwaited: false,
+        });
       }
     }
     for (const entry of [...batch, ...waiting]) {
@@ -231,14 +246,20 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
 
   return {
     reserve(event) {
-      if (queue.length >= MAX_WAITING || closed) {
-        return Promise.reject(unavailable(MAX_RETRY_MS));
-      }
       const waiter = Promise.withResolvers<ReserveResult>();
-      push({ event, waiter });
-      return waiter.promise;
+      const entry: QueuedEvent = { event, waiter, isAwaited: false };
+      if (queue.length >= MAX_WAITING || closed) {
+        waiter.reject(unavailable(MAX_RETRY_MS));
+      } else push(entry);
+      return {
+        result: waiter.promise,
+        hurry() {
+          entry.isAwaited = true;
+          schedule();
+        },
+      };
     },
-    enqueue: (event) => push({ event }),
+    enqueue: (event) => push({ event, isAwaited: false }),
     assertAvailable() {
       if (outage === undefined) return;
       // A write under way may take until the store's deadline: at most one call waits for it.

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { LedgerEvent } from "./events.ts";
 import {
+  type ReserveResult,
   type WriteBatcher,
   writeBatcher,
   type WrittenBatch,
@@ -109,6 +110,13 @@ function reserve(id: string): LedgerEvent & { readonly type: "reserve" } {
   return { type: "reserve", call: callOf(id), leaseId: "o" };
 }
 
+/** The result of a reservation that a client waits for. */
+function reserved(batcher: WriteBatcher, id: string): Promise<ReserveResult> {
+  const { result, hurry } = batcher.reserve(reserve(id));
+  hurry();
+  return result;
+}
+
 function settle(id: string): LedgerEvent {
   return {
     type: "settle",
@@ -131,7 +139,7 @@ function isUnavailable(error: unknown): boolean {
 
 Deno.test("reservations in the same turn share one write", async () => {
   const { batcher, writes, pass, succeed } = bench();
-  const decisions = ["a", "b", "c"].map((id) => batcher.reserve(reserve(id)));
+  const decisions = ["a", "b", "c"].map((id) => reserved(batcher, id));
   await pass(0);
   assert.deepEqual(writes, [["reserve a", "reserve b", "reserve c"]]);
   await succeed();
@@ -140,9 +148,9 @@ Deno.test("reservations in the same turn share one write", async () => {
 
 Deno.test("events that arrive during a write go into the next one", async () => {
   const { batcher, writes, pass, succeed } = bench();
-  const first = batcher.reserve(reserve("a"));
+  const first = reserved(batcher, "a");
   await pass(0);
-  const second = batcher.reserve(reserve("b"));
+  const second = reserved(batcher, "b");
   // Longer than the minimum interval between two writes.
   await pass(3);
   assert.equal(writes.length, 1);
@@ -167,11 +175,52 @@ Deno.test("a settlement waits ten milliseconds for other events", async () => {
 Deno.test("a settlement does not wait when a reservation arrives", async () => {
   const { batcher, writes, pass, succeed } = bench();
   batcher.enqueue(settle("a"));
-  const decision = batcher.reserve(reserve("b"));
+  const decision = reserved(batcher, "b");
   await pass(0);
   assert.deepEqual(writes, [["settle a", "reserve b"]]);
   await succeed();
   await decision;
+});
+
+Deno.test("a reservation for which no client waits gathers with other events", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  const first = batcher.reserve(reserve("a"));
+  await pass(9);
+  assert.deepEqual(writes, []);
+  const second = batcher.reserve(reserve("b"));
+  await pass(1);
+  assert.deepEqual(writes, [["reserve a", "reserve b"]]);
+  await succeed();
+  await Promise.all([first.result, second.result]);
+});
+
+Deno.test("a reservation gathers no longer once a client waits for it", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  const first = batcher.reserve(reserve("a"));
+  const second = batcher.reserve(reserve("b"));
+  await pass(5);
+  second.hurry();
+  await pass(0);
+  assert.deepEqual(writes, [["reserve a", "reserve b"]]);
+  await succeed();
+  await Promise.all([first.result, second.result]);
+  // It is written: nothing is left to hurry.
+  first.hurry();
+  await pass(10);
+  assert.equal(writes.length, 1);
+});
+
+Deno.test("a reservation whose client begins to wait during a write goes into the next one, soon", async () => {
+  const { batcher, writes, pass, succeed } = bench();
+  const first = reserved(batcher, "a");
+  await pass(0);
+  const second = batcher.reserve(reserve("b"));
+  second.hurry();
+  await succeed();
+  await pass(2);
+  assert.deepEqual(writes, [["reserve a"], ["reserve b"]]);
+  await succeed();
+  await Promise.all([first, second.result]);
 });
 
 Deno.test("a hundred events are written at once, and no more than a hundred", async () => {
@@ -187,7 +236,7 @@ Deno.test("a hundred events are written at once, and no more than a hundred", as
 
 Deno.test("a reservation is decided before it is on disk, and durable once it is", async () => {
   const { batcher, pass, succeed, reachDisk } = bench(true);
-  const decision = batcher.reserve(reserve("a"));
+  const decision = reserved(batcher, "a");
   await pass(0);
   await succeed();
   const { result, durable } = await decision;
@@ -204,11 +253,11 @@ Deno.test("a reservation is decided before it is on disk, and durable once it is
 
 Deno.test("writes with waiting clients keep a minimum interval, and flush() waits for the disk", async () => {
   const { batcher, writes, pass, succeed, reachDisk } = bench(true);
-  const first = batcher.reserve(reserve("a"));
+  const first = reserved(batcher, "a");
   await pass(0);
   await succeed();
   await first;
-  const second = batcher.reserve(reserve("b"));
+  const second = reserved(batcher, "b");
   await pass(0);
   assert.equal(writes.length, 1);
   await pass(2);
@@ -227,7 +276,7 @@ Deno.test("writes with waiting clients keep a minimum interval, and flush() wait
 
 Deno.test("when the disk fails, a reservation is refused and settlements are written again", async () => {
   const { batcher, writes, states, pass, succeed, reachDisk } = bench(true);
-  const decision = batcher.reserve(reserve("a"));
+  const decision = reserved(batcher, "a");
   batcher.enqueue(settle("b"));
   await pass(0);
   await succeed();
@@ -242,7 +291,7 @@ Deno.test("when the disk fails, a reservation is refused and settlements are wri
 
 Deno.test("a reservation whose write failed is refused, then undone", async () => {
   const { batcher, writes, states, pass, fail, succeed } = bench();
-  const decision = batcher.reserve(reserve("a"));
+  const decision = reserved(batcher, "a");
   await pass(0);
   const refused = assert.rejects(decision, isUnavailable);
   await fail();
@@ -256,9 +305,9 @@ Deno.test("a reservation whose write failed is refused, then undone", async () =
 
 Deno.test("a reservation that waited behind a failed write is refused and was never written", async () => {
   const { batcher, writes, pass, fail, succeed } = bench();
-  const first = batcher.reserve(reserve("a"));
+  const first = reserved(batcher, "a");
   await pass(0);
-  const second = batcher.reserve(reserve("b"));
+  const second = reserved(batcher, "b");
   const refused = [first, second].map((decision) =>
     assert.rejects(decision, isUnavailable)
   );
@@ -287,7 +336,7 @@ Deno.test("during a retry no further call waits for the store", async () => {
   await pass(10);
   await fail();
   clock.ms += 100;
-  const tried = batcher.reserve(reserve("b"));
+  const tried = reserved(batcher, "b");
   await pass(0);
   assert.throws(() => batcher.assertAvailable(), isUnavailable);
   await succeed();
@@ -331,7 +380,7 @@ Deno.test("after a failure events are retried one by one, and a failing one does
 
 Deno.test("probe() retries a store while no call does", async () => {
   const { batcher, pass, fail, succeed } = bench();
-  const refused = assert.rejects(batcher.reserve(reserve("a")));
+  const refused = assert.rejects(reserved(batcher, "a"));
   await pass(0);
   await fail();
   await refused;
@@ -348,5 +397,5 @@ Deno.test("close() writes the queue and refuses later reservations", async () =>
   await succeed();
   await closed;
   assert.deepEqual(writes, [["settle a"]]);
-  await assert.rejects(batcher.reserve(reserve("b")), isUnavailable);
+  await assert.rejects(reserved(batcher, "b"), isUnavailable);
 });

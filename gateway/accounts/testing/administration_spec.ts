@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
-import { createTestCaller, testCall } from "./open_test_accounts.ts";
+import { createTestCaller, reserve, testCall } from "./open_test_accounts.ts";
 
 /** Registers the tests. */
 export function administrationSpec(test: AccountsTest): void {
@@ -14,7 +14,8 @@ export function administrationSpec(test: AccountsTest): void {
     const { accounts, admin, clock } = bench;
     const { caller, accountId } = await createTestCaller(bench);
     const spend = async (model: string, user: string): Promise<void> => {
-      const reservation = await accounts.reserve(
+      const reservation = await reserve(
+        accounts,
         caller,
         testCall({ model, user }),
       );
@@ -66,7 +67,8 @@ export function administrationSpec(test: AccountsTest): void {
     const { text = "", record } = await admin.keys.issue({ accountId });
     const other = await accounts.authenticate([text]);
     for (let i = 0; i < 12; i++) {
-      const reservation = await accounts.reserve(
+      const reservation = await reserve(
+        accounts,
         i % 3 === 0 ? other : caller,
         testCall({ model: i % 2 === 0 ? "small" : "large" }),
       );
@@ -139,7 +141,7 @@ export function administrationSpec(test: AccountsTest): void {
     const { caller, accountId } = await createTestCaller(bench);
     for (let i = 0; i < 5; i++) {
       const user = `user-${i}`;
-      const reservation = await accounts.reserve(caller, testCall({ user }));
+      const reservation = await reserve(accounts, caller, testCall({ user }));
       reservation.settle({
         usage: { input: 1, output: 1 },
         generatedChars: 0,
@@ -260,7 +262,8 @@ export function administrationSpec(test: AccountsTest): void {
 
   test("a `user` text that Postgres rejects is cleaned before it is stored", async (bench) => {
     const { caller, accountId } = await createTestCaller(bench);
-    const reservation = await bench.accounts.reserve(
+    const reservation = await reserve(
+      bench.accounts,
       caller,
       testCall({ user: "a\0b\ud800" + "x".repeat(2000) }),
     );

@@ -8,6 +8,7 @@ import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
 import {
   createTestCaller,
   openTestAccounts,
+  reserve,
   testCall,
   type TestCaller,
 } from "./open_test_accounts.ts";
@@ -22,8 +23,7 @@ async function charge(
   { caller }: TestCaller,
   model = "small",
 ): Promise<void> {
-  const reservation = await accounts.reserve(caller, testCall({ model }));
-  await reservation.durable;
+  const reservation = await reserve(accounts, caller, testCall({ model }));
   reservation.settle({
     usage: { input: 10, output: 5 },
     generatedChars: 20,

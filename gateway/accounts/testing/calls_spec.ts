@@ -4,11 +4,18 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { RefusedCall } from "../accounts.ts";
+import type { CallOutcome } from "../call_outcome.ts";
+import type { LedgerEvent } from "../ledger/events.ts";
+import { applyEvents } from "../ledger/transaction.ts";
+import type { ReservedCall } from "../records.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import {
   createTestCaller,
   expectRefusal,
   MODELS,
+  PRICE,
+  reserve,
   testCall,
 } from "./open_test_accounts.ts";
 
@@ -68,7 +75,7 @@ export function callsSpec(test: AccountsTest): void {
     assert.equal(error.details.code, "insufficient_balance");
     assert.equal(error.details.retryable, false);
     await admin.accounts.topUp(accountId, { microUsd: 1 });
-    await accounts.reserve(caller, call);
+    await reserve(accounts, caller, call);
     assert.equal(
       (await expectRefusal(accounts, caller)).details.code,
       "insufficient_balance",
@@ -80,7 +87,7 @@ export function callsSpec(test: AccountsTest): void {
     const { caller, accountId } = await createTestCaller(bench, {
       balanceMicroUsd: 50,
     });
-    const first = await accounts.reserve(caller, testCall());
+    const first = await reserve(accounts, caller, testCall());
     assert.equal((await admin.accounts.get(accountId)).reservedMicroUsd, 50);
     first.settle({
       usage: { input: 8, output: 1 },
@@ -98,7 +105,7 @@ export function callsSpec(test: AccountsTest): void {
     const { accounts, admin, clock } = bench;
     const { caller, accountId } = await createTestCaller(bench);
     const call = testCall({ user: "someone" });
-    const reservation = await accounts.reserve(caller, call);
+    const reservation = await reserve(accounts, caller, call);
     clock.ms += 500;
     reservation.settle({
       usage: {
@@ -142,7 +149,7 @@ export function callsSpec(test: AccountsTest): void {
     const { caller, accountId } = await createTestCaller(bench, {
       balanceMicroUsd: 100,
     });
-    const reservation = await accounts.reserve(caller, testCall());
+    const reservation = await reserve(accounts, caller, testCall());
     for (const output of [1, 2, 3]) {
       reservation.settle({
         usage: { input: 10, output },
@@ -157,9 +164,9 @@ export function callsSpec(test: AccountsTest): void {
   test("reserve() refuses a request id that was used before", async (bench) => {
     const { caller } = await createTestCaller(bench);
     const call = testCall();
-    await bench.accounts.reserve(caller, call);
+    await reserve(bench.accounts, caller, call);
     await assert.rejects(
-      bench.accounts.reserve(caller, call),
+      reserve(bench.accounts, caller, call),
       /used before/,
     );
   });
@@ -172,7 +179,7 @@ export function callsSpec(test: AccountsTest): void {
     await admin.accounts.topUp(accountId, { microUsd: 60, model: "large" });
     const caller = await accounts.authenticate([key]);
     const large = testCall({ model: "large" });
-    const reservation = await accounts.reserve(caller, large);
+    const reservation = await reserve(accounts, caller, large);
     const error = await expectRefusal(
       accounts,
       caller,
@@ -180,7 +187,7 @@ export function callsSpec(test: AccountsTest): void {
     );
     assert.equal(error.details.code, "insufficient_balance");
     assert.match(error.message, /the balance for large/);
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     reservation.settle({
       usage: { input: 10, output: 5 },
       generatedChars: 0,
@@ -199,8 +206,7 @@ export function callsSpec(test: AccountsTest): void {
   test("the balance of a postpaid account may be negative", async (bench) => {
     const { accounts, admin, freshKey = "" } = bench;
     const caller = await accounts.authenticate([freshKey]);
-    const reservation = await accounts.reserve(caller, testCall());
-    await reservation.durable;
+    const reservation = await reserve(accounts, caller, testCall());
     reservation.settle({
       usage: { input: 10, output: 5 },
       generatedChars: 0,
@@ -214,11 +220,89 @@ export function callsSpec(test: AccountsTest): void {
     const { accounts, admin, freshKey = "" } = bench;
     await admin.accounts.topUp("default", { microUsd: 60, model: "large" });
     const caller = await accounts.authenticate([freshKey]);
-    await accounts.reserve(caller, testCall({ model: "large" }));
+    await reserve(accounts, caller, testCall({ model: "large" }));
     await assert.rejects(
-      accounts.reserve(caller, testCall({ model: "large" })),
+      reserve(accounts, caller, testCall({ model: "large" })),
       /the balance for large/,
     );
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
+  });
+
+  for (
+    const [name, leaves] of [
+      [
+        "a call that went ahead is refused if another process spent the balance, and is not entered",
+        false,
+      ],
+      [
+        "a call that went ahead and whose client left before its refusal is not entered",
+        true,
+      ],
+    ] as const
+  ) {
+    test(name, async (bench) => {
+      const { accounts, admin, store } = bench;
+      const { caller, accountId, keyId } = await createTestCaller(bench, {
+        balanceMicroUsd: 10_000,
+      });
+      const known = await reserve(accounts, caller);
+      const others: ReservedCall = {
+        ...testCall(),
+        accountId,
+        keyId,
+        price: PRICE,
+        reservedMicroUsd: 9_940,
+        reservedTokens: 30,
+        atMs: bench.clock.ms,
+      };
+      const apply = (event: LedgerEvent): Promise<unknown> =>
+        store.write((sql) => applyEvents(sql, store.dialect, [event]));
+      await apply({ type: "reserve", call: others, leaseId: "other" });
+
+      const call = testCall();
+      // Not refused here: the known state has room for it.
+      const reservation = await accounts.reserve(caller, call);
+      if (leaves) reservation.settle(NOTHING_SENT);
+      for (const refused of [reservation.decided, reservation.durable()]) {
+        await assert.rejects(
+          refused,
+          (error) =>
+            error instanceof RefusedCall &&
+            error.details.code === "insufficient_balance",
+        );
+      }
+      reservation.settle(NOTHING_SENT);
+      await bench.flush();
+      const { data } = await admin.ledger({ requestId: call.requestId });
+      assert.deepEqual(data, []);
+      assert.equal(
+        (await admin.accounts.get(accountId)).reservedMicroUsd,
+        9_990,
+      );
+      known.settle(NOTHING_SENT);
+      await apply({ type: "void", call: others, atMs: bench.clock.ms });
+    });
+  }
+
+  test("a call that went ahead and whose client left before the decision is entered once it is granted", async (bench) => {
+    const { accounts, admin } = bench;
+    const { caller, accountId } = await createTestCaller(bench);
+    (await reserve(accounts, caller)).settle(NOTHING_SENT);
+    const call = testCall();
+    const reservation = await accounts.reserve(caller, call);
+    reservation.settle(NOTHING_SENT);
+    await reservation.decided;
+    await bench.flush();
+    const { data } = await admin.ledger({ requestId: call.requestId });
+    assert.deepEqual(data.map(({ microUsd, ended }) => [microUsd, ended]), [
+      [0, "caller_left"],
+    ]);
+    assert.equal((await admin.accounts.get(accountId)).reservedMicroUsd, 0);
   });
 }
+
+const NOTHING_SENT: CallOutcome = {
+  usage: {},
+  generatedChars: 0,
+  ended: "caller_left",
+};

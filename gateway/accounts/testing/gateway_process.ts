@@ -40,7 +40,7 @@ async function serve(caller: Caller, prints: boolean): Promise<number> {
     maxOutputTokens: 20,
   });
   const output = requestId.charCodeAt(0) % 20;
-  await reservation.durable;
+  await reservation.durable();
   if (prints) print({ requestId, output });
   reservation.settle({
     usage: { input: 10, output },

@@ -11,6 +11,7 @@ import {
   createTestCaller,
   expectRefusal,
   openTestAccounts,
+  reserve,
   testCall,
 } from "./open_test_accounts.ts";
 
@@ -24,7 +25,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     });
     const { text: otherKey = "" } = await admin.keys.issue({ accountId });
     const other = await accounts.authenticate([otherKey]);
-    const granted = await accounts.reserve(caller, testCall());
+    const granted = await reserve(accounts, caller, testCall());
     // The limit with less left.
     assert.equal(granted.limits.requests?.limit, 1);
     assert.equal(granted.limits.requests?.remaining, 0);
@@ -34,9 +35,9 @@ export function keyLimitsSpec(test: AccountsTest): void {
       error.message,
       "this key's limit of 1 requests per minute is reached; it has room for this request in 60 s",
     );
-    const { limits } = await accounts.reserve(other, testCall());
+    const { limits } = await reserve(accounts, other, testCall());
     assert.equal(limits.requests?.limit, 3);
-    await accounts.reserve(other, testCall());
+    await reserve(accounts, other, testCall());
     const plan = await expectRefusal(accounts, other);
     assert.equal(plan.details.code, "requests_per_minute");
     // Both are reached; the key's takes longer to open.
@@ -50,7 +51,11 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller } = await createTestCaller(bench, {
       keyLimits: { tokensPerMinute: 100, concurrentRequests: 1 },
     });
-    const first = await accounts.reserve(caller, testCall({ inputTokens: 60 }));
+    const first = await reserve(
+      accounts,
+      caller,
+      testCall({ inputTokens: 60 }),
+    );
     assert.equal(first.limits.tokens?.remaining, 40);
     const busy = await expectRefusal(accounts, caller);
     assert.equal(busy.details.code, "key_concurrent_requests");
@@ -68,14 +73,14 @@ export function keyLimitsSpec(test: AccountsTest): void {
     );
     assert.equal(error.details.code, "key_tokens_per_minute");
     clock.ms += 48_000;
-    await accounts.reserve(caller, testCall({ inputTokens: 60 }));
+    await reserve(accounts, caller, testCall({ inputTokens: 60 }));
   });
 
   test("a limit set later counts what the key has used and has reserved", async (bench) => {
     const { accounts, admin, clock, store } = bench;
     const { caller, keyId } = await createTestCaller(bench);
     const settle = async (): Promise<void> => {
-      const call = await accounts.reserve(caller, testCall());
+      const call = await reserve(accounts, caller, testCall());
       call.settle({
         usage: { input: 10, output: 10 },
         generatedChars: 40,
@@ -86,7 +91,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     await settle();
     clock.ms = Date.UTC(2026, 10, 23, 12);
     await settle();
-    const open = await accounts.reserve(caller, testCall());
+    const open = await reserve(accounts, caller, testCall());
     assert.deepEqual(await store.read("SELECT * FROM key_states"), []);
     await admin.keys.update(keyId, { spendPerMonthMicroUsd: 60 + 50 });
     const held = await expectRefusal(
@@ -100,7 +105,8 @@ export function keyLimitsSpec(test: AccountsTest): void {
       spendPerWeekMicroUsd: 30 + 50 + 10,
       concurrentRequests: 2,
     });
-    const last = await accounts.reserve(
+    const last = await reserve(
+      accounts,
       caller,
       testCall({ maxOutputTokens: 0 }),
     );
@@ -114,13 +120,13 @@ export function keyLimitsSpec(test: AccountsTest): void {
       call.settle({ usage: {}, generatedChars: 0, ended: "failed" });
     }
     await bench.flush();
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     await admin.keys.update(keyId, {
       spendPerWeekMicroUsd: null,
       concurrentRequests: null,
     });
     assert.deepEqual(await store.read("SELECT * FROM key_states"), []);
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
   });
 
   test("a key's successor has its limits, and what is used of them", async (bench) => {
@@ -128,18 +134,18 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller, keyId } = await createTestCaller(bench, {
       keyLimits: { spendPerWeekMicroUsd: 100, concurrentRequests: 1 },
     });
-    const call = await accounts.reserve(caller, testCall());
+    const call = await reserve(accounts, caller, testCall());
     call.settle({
       usage: { input: 10, output: 20 },
       generatedChars: 80,
       ended: "complete",
     });
     await bench.flush();
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     const { text = "", record } = await admin.keys.rotate(keyId, 60_000);
     assert.equal(record.spendPerWeekMicroUsd, 100);
     const successor = await accounts.authenticate([text]);
-    await accounts.reserve(successor, testCall());
+    await reserve(accounts, successor, testCall());
     const error = await expectRefusal(accounts, successor);
     assert.match(String(error.details.code), /^key_/);
   });
@@ -149,7 +155,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller, key } = await createTestCaller(bench, {
       keyLimits: { tokensPerWeek: 60 },
     });
-    const call = await accounts.reserve(caller, testCall());
+    const call = await reserve(accounts, caller, testCall());
     call.settle({
       usage: { input: 20, output: 20 },
       generatedChars: 80,
@@ -165,7 +171,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
       await again.accounts.authenticate([key]),
     );
     assert.equal(error.details.code, "key_tokens_per_week");
-    await accounts.reserve(caller, testCall({ maxOutputTokens: 10 }));
+    await reserve(accounts, caller, testCall({ maxOutputTokens: 10 }));
   });
 
   test("a limit of a key above the plan's is refused by name", async ({ admin, ...bench }) => {

@@ -11,6 +11,7 @@ import {
   createTestCaller,
   MODELS,
   openTestAccounts,
+  reserve,
   testCall,
   testClock,
 } from "./open_test_accounts.ts";
@@ -25,11 +26,7 @@ export function keysSpec(test: AccountsTest, kind: TestStore): void {
       true,
       true,
     ]);
-    const { limits, durable: written } = await accounts.reserve(
-      caller,
-      testCall(),
-    );
-    await written;
+    const { limits } = await reserve(accounts, caller, testCall());
     assert.deepEqual(limits, {});
   });
 
@@ -138,7 +135,7 @@ export function keysSpec(test: AccountsTest, kind: TestStore): void {
     const { accounts, admin, clock } = bench;
     const { caller } = await createTestCaller(bench);
     const use = async (): Promise<number | undefined> => {
-      await accounts.reserve(caller, testCall());
+      await reserve(accounts, caller, testCall());
       return (await admin.keys.get(caller.keyId)).lastUsedAtMs;
     };
     const first = clock.ms;

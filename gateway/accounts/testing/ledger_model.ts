@@ -9,6 +9,7 @@ import { ApiError } from "../../../translate/model/error.ts";
 import type { Reservation } from "../accounts.ts";
 import { audit } from "../ledger/audit.ts";
 import { applyEvents } from "../ledger/transaction.ts";
+import type { CallOutcome } from "../call_outcome.ts";
 import { chargeFor } from "../ledger/charge.ts";
 import { openAccountService, type OpenedAccounts } from "../service.ts";
 import type { LedgerEntry, ReservedCall } from "../records.ts";
@@ -54,6 +55,8 @@ export interface CallRequest {
   readonly input: number;
   /** Upper bound of the generated tokens. */
   readonly max: number;
+  /** Whether the client leaves at once: before the decision, if the call went ahead of it. */
+  readonly leaves: boolean;
 }
 
 interface Process {
@@ -63,6 +66,12 @@ interface Process {
   readonly pending: Map<string, GrantedCall>;
   isFaulty: boolean;
 }
+
+const NOTHING_SENT: CallOutcome = {
+  usage: {},
+  generatedChars: 0,
+  ended: "caller_left",
+};
 
 interface GrantedCall {
   readonly open: ReservedCall;
@@ -199,13 +208,15 @@ class SimulatedLedger implements LedgerModel {
       atMs: this.clock.ms,
     };
     const wasFaulty = process.isFaulty;
-    const decision = process.opened.accounts.reserve(caller, call).then(
-      (reservation) => reservation,
-      (error: unknown) => {
+    const decision = process.opened.accounts.reserve(caller, call)
+      .then(async (reservation) => {
+        if (action.leaves) reservation.settle(NOTHING_SENT);
+        await reservation.decided;
+        return reservation;
+      }).catch((error: unknown) => {
         assert.ok(error instanceof ApiError);
         return error;
-      },
-    );
+      });
     await process.opened.flush();
     const outcome = await decision;
     if (wasFaulty) {
@@ -222,12 +233,18 @@ class SimulatedLedger implements LedgerModel {
       return;
     }
     assert.equal(covered, true);
-    this.open.set(call.requestId, {
+    const granted: GrantedCall = {
       open: call,
       reservation: outcome,
       process,
       balanceKey,
-    });
+    };
+    this.open.set(call.requestId, granted);
+    if (action.leaves) {
+      granted.cost = 0;
+      process.pending.set(call.requestId, granted);
+      await this.flush(process);
+    }
   }
 
   settle(which: number, part: number): void {

@@ -9,6 +9,7 @@ import type { AccountsTest } from "./accounts_spec.ts";
 import {
   createTestCaller,
   expectRefusal,
+  reserve,
   testCall,
 } from "./open_test_accounts.ts";
 
@@ -43,7 +44,7 @@ export function limitsSpec(test: AccountsTest): void {
     const { accounts, clock } = bench;
     const { caller } = await createTestCaller(bench, { requestsPerMinute: 4 });
     for (const remaining of [3, 2, 1, 0]) {
-      const { limits } = await accounts.reserve(caller, testCall());
+      const { limits } = await reserve(accounts, caller, testCall());
       assert.deepEqual(limits.requests, {
         limit: 4,
         remaining,
@@ -62,7 +63,7 @@ export function limitsSpec(test: AccountsTest): void {
       1,
     );
     clock.ms += 1;
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     await expectRefusal(accounts, caller);
   });
 
@@ -72,12 +73,12 @@ export function limitsSpec(test: AccountsTest): void {
       requestsPerMinute: 1,
       tokensPerMinute: 100,
     });
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     const before = await admin.accounts.get(accountId);
     for (let i = 0; i < 20; i++) await expectRefusal(accounts, caller);
     assert.deepEqual(await admin.accounts.get(accountId), before);
     clock.ms += 60_000;
-    const { limits } = await accounts.reserve(caller, testCall());
+    const { limits } = await reserve(accounts, caller, testCall());
     assert.equal(limits.requests?.remaining, 0);
     assert.equal(limits.tokens?.remaining, 90);
   });
@@ -86,7 +87,7 @@ export function limitsSpec(test: AccountsTest): void {
     const { accounts, clock } = bench;
     const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
     const call = testCall({ inputTokens: 60, maxOutputTokens: 5000 });
-    const reservation = await accounts.reserve(caller, call);
+    const reservation = await reserve(accounts, caller, call);
     assert.equal(reservation.limits.tokens?.remaining, 40);
     const error = await expectRefusal(
       accounts,
@@ -109,17 +110,17 @@ export function limitsSpec(test: AccountsTest): void {
       1,
     );
     clock.ms += 1;
-    await accounts.reserve(caller, again);
+    await reserve(accounts, caller, again);
   });
 
   test("a prompt larger than the whole limit is granted once the bucket is empty", async (bench) => {
     const { accounts, clock } = bench;
     const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
-    await accounts.reserve(caller, testCall({ inputTokens: 1 }));
+    await reserve(accounts, caller, testCall({ inputTokens: 1 }));
     const huge = testCall({ inputTokens: 500 });
     assert.equal((await expectRefusal(accounts, caller, huge)).status, 429);
     clock.ms += 600;
-    await accounts.reserve(caller, huge);
+    await reserve(accounts, caller, huge);
     const error = await expectRefusal(accounts, caller);
     // Four minutes are left, but `retry-after` is at most one minute.
     assert.equal(error.details.retryAfterSeconds, 60);
@@ -128,14 +129,14 @@ export function limitsSpec(test: AccountsTest): void {
   test("concurrent requests: the limit applies to active calls", async (bench) => {
     const { accounts } = bench;
     const { caller } = await createTestCaller(bench, { concurrentRequests: 2 });
-    const first = await accounts.reserve(caller, testCall());
-    await accounts.reserve(caller, testCall());
+    const first = await reserve(accounts, caller, testCall());
+    await reserve(accounts, caller, testCall());
     const error = await expectRefusal(accounts, caller);
     assert.equal(error.status, 429);
     assert.equal(error.details.code, "concurrent_requests");
     assert.equal(error.details.retryAfterSeconds, 1);
     first.settle({ usage: {}, generatedChars: 0, ended: "failed" });
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
   });
 
   test("spending per day: spent and reserved amounts count, until midnight", async (bench) => {
@@ -143,8 +144,8 @@ export function limitsSpec(test: AccountsTest): void {
     const { caller } = await createTestCaller(bench, {
       spendPerDayMicroUsd: 100,
     });
-    const first = await accounts.reserve(caller, testCall());
-    const second = await accounts.reserve(caller, testCall());
+    const first = await reserve(accounts, caller, testCall());
+    const second = await reserve(accounts, caller, testCall());
     const held = await expectRefusal(accounts, caller);
     assert.equal(held.status, 429);
     assert.equal(held.details.code, "spending_per_day");
@@ -166,7 +167,7 @@ export function limitsSpec(test: AccountsTest): void {
     assert.equal(late.details.retryAfterSeconds, 1);
     assert.equal(late.details.retryable, true);
     clock.ms += 1;
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
   });
 
   for (const row of WINDOWS) {
@@ -181,7 +182,7 @@ export function limitsSpec(test: AccountsTest): void {
         const [owner, code] = holder === "plan"
           ? ["the account's", row.code]
           : ["this key's", `key_${row.code}`];
-        const first = await accounts.reserve(caller, testCall());
+        const first = await reserve(accounts, caller, testCall());
         // The first call may use less than the 30 tokens and 50 micro-dollars reserved for it.
         const held = await expectRefusal(accounts, caller);
         assert.equal(held.status, 429);
@@ -214,7 +215,7 @@ export function limitsSpec(test: AccountsTest): void {
         assert.equal(late.details.retryAfterSeconds, 1);
         assert.equal(late.details.retryable, true);
         clock.ms += 1;
-        await accounts.reserve(caller, testCall());
+        await reserve(accounts, caller, testCall());
       });
     }
   }
@@ -228,7 +229,7 @@ export function limitsSpec(test: AccountsTest): void {
       /limit of 20 tokens a day is too small for this request .*lower max_tokens$/,
     );
     assert.equal(error.details.retryable, false);
-    await accounts.reserve(caller, testCall({ maxOutputTokens: 10 }));
+    await reserve(accounts, caller, testCall({ maxOutputTokens: 10 }));
   });
 
   test("a change of the plan applies to the next call", async (bench) => {
@@ -236,9 +237,9 @@ export function limitsSpec(test: AccountsTest): void {
     const { caller, key, planId } = await createTestCaller(bench, {
       requestsPerMinute: 1,
     });
-    await accounts.reserve(caller, testCall());
+    await reserve(accounts, caller, testCall());
     await expectRefusal(accounts, caller);
     await admin.plans.update(planId, { requestsPerMinute: null });
-    await accounts.reserve(await accounts.authenticate([key]), testCall());
+    await reserve(accounts, await accounts.authenticate([key]), testCall());
   });
 }

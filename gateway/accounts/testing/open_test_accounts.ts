@@ -4,7 +4,13 @@
  *
  * @module
  */
-import type { Accounts, Caller, IntendedCall } from "../accounts.ts";
+import type {
+  Accounts,
+  Caller,
+  IntendedCall,
+  Limits,
+  Reservation,
+} from "../accounts.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { ModelPrice } from "../ledger/money.ts";
 import {
@@ -113,6 +119,21 @@ export function testCall(fields: Partial<IntendedCall> = {}): IntendedCall {
   };
 }
 
+/** A granted call, and the limits after it. */
+export interface GrantedCall extends Reservation {
+  readonly limits: Limits;
+}
+
+/** Reserves a call and waits until its reservation is durable. */
+export async function reserve(
+  accounts: Accounts,
+  caller: Caller,
+  call: IntendedCall = testCall(),
+): Promise<GrantedCall> {
+  const reservation = await accounts.reserve(caller, call);
+  return { ...reservation, limits: await reservation.durable() };
+}
+
 /** The error of a call that must be refused. Fails if it is granted. */
 export async function expectRefusal(
   accounts: Accounts,
@@ -120,8 +141,7 @@ export async function expectRefusal(
   call: IntendedCall = testCall(),
 ): Promise<ApiError> {
   try {
-    const reservation = await accounts.reserve(caller, call);
-    await reservation.durable;
+    await reserve(accounts, caller, call);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;

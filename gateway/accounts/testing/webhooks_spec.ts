@@ -10,6 +10,7 @@ import {
   createTestCaller,
   expectRefusal,
   openTestAccounts,
+  reserve,
   testCall,
   type TestCaller,
 } from "./open_test_accounts.ts";
@@ -59,7 +60,8 @@ async function use(
   { caller }: Pick<TestCaller, "caller">,
   output: number,
 ): Promise<void> {
-  const call = await bench.accounts.reserve(
+  const call = await reserve(
+    bench.accounts,
     caller,
     testCall({ maxOutputTokens: output }),
   );

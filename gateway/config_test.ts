@@ -21,6 +21,8 @@ Deno.test("readConfig() without settings uses loopback, port 8787 and the replay
   assert.deepEqual(config.listen, { hostname: "127.0.0.1", port: 8787 });
   assert.equal(config.replay, true);
   assert.equal(config.databaseUrl, "sqlite:./data/gateway.sqlite3");
+  // After its first ping a stream goes on to no other candidate.
+  assert.ok(config.connectTimeoutMs < config.pingMs);
 });
 
 Deno.test("readConfig() with a vendor's key uses that vendor instead of the replay", () => {

@@ -155,8 +155,9 @@ export const SETTING_DESCRIPTIONS: Readonly<
     default: "`30`",
   },
   GATEWAY_CONNECT_TIMEOUT_SECONDS: {
-    meaning: "time to reach an upstream",
-    default: "`10`",
+    meaning:
+      "time to reach an upstream; shorter than `GATEWAY_PING_SECONDS`, so that a stream can still go on to the next candidate",
+    default: "`5`",
   },
   GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: {
     meaning: "time for an upstream to begin its reply",

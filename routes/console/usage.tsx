@@ -16,10 +16,11 @@ import {
 import { compareUsage } from "../../gateway/admin/usage_comparison.ts";
 import { usageJson } from "../../gateway/admin/usage.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
+import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
-import { csvOf, csvReply, pagesOf } from "./csv.ts";
+import { csvOf, csvReply } from "./csv.ts";
 import { dayPlot } from "./day_plot.tsx";
 import {
   callsLink,
@@ -62,6 +63,8 @@ export const USAGE_PAGES: readonly AccountPageRoute[] = [
 ];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Groups of one report, the most that there can be: each report walks over all rows. */
+const GROUPS = 1000;
 
 /** The filters of a usage page. */
 interface Chosen {
@@ -147,7 +150,7 @@ export async function usagePage(
   const { by, filters } = chosen;
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
-  const report = await admin.usage({ ...query, by: [by], limit: 1000 });
+  const report = await admin.usage({ ...query, by: [by], limit: GROUPS });
   const rows = shownLines(report, by);
   const names = by === "key"
     ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
@@ -332,10 +335,10 @@ export function usageCsv(
     `usage-${filters.from}-${filters.to}-by-${by}`,
     csvOf(
       [by, ...USAGE_COLUMNS],
-      pagesOf(
-        (page) => admin.usage({ ...query, by: [by], ...page }),
-        usageJson,
-      ),
+      allPages((page) => admin.usage({ ...query, by: [by], ...page }), {
+        limit: GROUPS,
+      }),
+      usageJson,
     ),
   );
 }

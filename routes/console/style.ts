@@ -50,11 +50,12 @@ code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, 
 .skip:focus { left: .5rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 9 }
 .shell { display: grid; grid-template-columns: 13.5rem minmax(0, 1fr); min-height: 100vh }
 .side { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); background: var(--card); padding: 1.1rem .8rem; display: flex; flex-direction: column; gap: 1.2rem }
-.brand { display: flex; align-items: center; gap: .55rem; color: var(--text); text-decoration: none; padding: 0 .5rem }
+.brand { display: flex; align-items: center; gap: .55rem; color: var(--text); padding: 0 .5rem }
+.brand, nav a, .button { text-decoration: none }
 .brand svg { width: 1.5rem; height: 1.5rem; flex: none }
 ul { list-style: none; padding: 0 }
 nav ul { display: grid; gap: .1rem }
-nav a { display: block; padding: .35rem .6rem; border-radius: 7px; text-decoration: none }
+nav a { display: block; padding: .35rem .6rem; border-radius: 7px }
 nav a:hover { background: var(--bg); color: var(--text) }
 nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight: 600 }
 .who { margin-top: auto; padding: 0 .5rem; display: grid; gap: .6rem }
@@ -107,7 +108,7 @@ th:last-child, td:last-child { padding-right: 0 }
 /* Forms */
 button, .button, input, select, textarea { font: inherit; border-radius: 8px; background: var(--card); color: var(--text) }
 .tag, th, label, button, .button { font-weight: 550 }
-button, .button { display: inline-block; padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer; text-decoration: none }
+button, .button { display: inline-block; padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer }
 button:hover, .button:hover { border-color: var(--soft) }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on) }
 .danger { background: var(--bad); border-color: var(--bad); color: light-dark(#fff, #2a0a08) }
@@ -118,7 +119,7 @@ label { display: block }
 small { display: block; font-weight: 400 }
 input, select, textarea { font-weight: 400; width: 100%; min-height: 2.4rem; margin-top: .2rem; padding: .42rem .6rem; border: 1px solid var(--edge) }
 [type=checkbox] { width: auto; min-height: 0; margin: 0 .5rem 0 0; accent-color: var(--accent) }
-fieldset { padding: .6rem .9rem; max-height: 20rem; overflow: auto }
+fieldset { padding: .6rem .9rem; max-height: 21rem; overflow: auto }
 fieldset label { font-weight: 400; padding: .15rem 0 }
 .form { display: grid; gap: .9rem; max-width: 32rem }
 .row { gap: .7rem; align-items: end }

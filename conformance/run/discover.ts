@@ -15,6 +15,7 @@ import {
 import type { Generation } from "../suite/requests.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
+import { unreachableText } from "./unreachable.ts";
 
 /** The target is unreachable or refuses the key, so that nothing can be judged. */
 export class Unreachable extends Error {}
@@ -79,7 +80,7 @@ export async function discover(
   const list = await session.send({ label: "models", endpoint: "models" });
   const status = list.head?.status;
   if (status === undefined) {
-    throw new Unreachable(`${unknown.baseUrl} is ${outcome(list)}`);
+    throw new Unreachable(unreachableText(unknown.baseUrl, list));
   }
   if (status === 401 || status === 403) {
     throw new Unreachable(`the key is refused: ${outcome(list)}`);

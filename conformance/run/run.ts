@@ -14,6 +14,7 @@ import {
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
 import { explain, quoted, transcript } from "./explain.ts";
+import { failureTexts, SHOWN_IN_FULL } from "./failure_list.ts";
 import { goneText } from "./gone.ts";
 import { judge, type Result } from "./judge.ts";
 import { play, type PlayOptions } from "./play.ts";
@@ -21,6 +22,7 @@ import { htmlReport } from "./report_html.ts";
 import { jsonReport, junitReport, type RunReport } from "./reports.ts";
 import { RateLimitWait } from "../suite/rate_limit.ts";
 import type { Screen } from "./screen.ts";
+import { sharedReplyText } from "./shared_reply.ts";
 import { checkReplay } from "./self_check.ts";
 import { helpText, type Settings, UsageError } from "./settings.ts";
 import { countOf, summaryTable } from "./summary.ts";
@@ -156,17 +158,15 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     // The gateway that the run started is gone when the user reads a failure: the command then uses
     // one started by hand.
     const asked = gateway === undefined ? base.baseUrl : STARTED_BY_HAND;
-    const explanations = await explainAll(results, asked, settings);
-    for (const result of results) {
-      const text = explanations.get(result.check.id);
-      if (text === undefined) continue;
-      const known = expected.has(result.check.id) ? " (expected)" : "";
-      screen.line(
-        `\n${
-          screen.verdict(result.verdict)
-        }  ${result.check.id}  ${result.check.level}${known}\n${text}`,
-      );
-    }
+    const { explanations, file } = await explainAll(results, asked, settings);
+    for (
+      const text of failureTexts(
+        results,
+        explanations,
+        expected,
+        screen.verdict,
+      )
+    ) screen.line(text);
     const stale = staleEntries(expected, results);
     for (const id of stale) {
       screen.line(
@@ -178,8 +178,12 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
         "\nThe curl commands need a running gateway: GATEWAY_KEY=$CONFORMANCE_API_KEY deno task start",
       );
     }
+    if (explanations.size > SHOWN_IN_FULL) {
+      screen.line(`\nEvery failure in full: ${file}`);
+    }
     const gone = goneText([...records.values()]);
-    if (gone !== undefined) screen.line(`\n${gone}`);
+    const cause = gone ?? sharedReplyText(results);
+    if (cause !== undefined) screen.line(`\n${cause}`);
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;
     screen.line(`\n${summaryTable(results)}\n`);
@@ -237,9 +241,9 @@ async function explainAll(
   results: readonly Result[],
   baseUrl: string,
   settings: Settings,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<{ explanations: ReadonlyMap<string, string>; file: string }> {
   const bad = results.filter(({ verdict }) => verdict !== "pass");
-  if (bad.length === 0) return new Map();
+  if (bad.length === 0) return { explanations: new Map(), file: "" };
   const folder = await Deno.makeTempDir({ prefix: "conformance-exchanges-" });
   const written = new Map<Exchange, string>();
   const names = new Map<string, number>();
@@ -259,11 +263,17 @@ async function explainAll(
     return file;
   };
   const command = commandOf(settings);
-  return new Map(
+  const explanations = new Map(
     bad.map((result) =>
       [result.check.id, explain(result, { command, baseUrl, fileOf })] as const
     ),
   );
+  const file = `${folder}/failures.txt`;
+  await Deno.writeTextFile(
+    file,
+    [...explanations].map(([id, text]) => `${id}\n${text}\n`).join("\n"),
+  );
+  return { explanations, file };
 }
 
 function commandOf(settings: Settings): string {

@@ -225,6 +225,39 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       ),
     faults: shared("errors-name-nothing", "every-wrong-request-500"),
   },
+  {
+    id: "errors.chat-param-names-member",
+    source:
+      "https://platform.openai.com/docs/guides/error-codes; the library shows `error.param` as `.param`",
+    rule:
+      "On the chat endpoint the `error.param` of a wrong member is the path of that member.",
+    level: "contract",
+    judge: (e) =>
+      Object.entries({ ...MISSING, ...MISTYPED }).flatMap((
+        [form, { names, only }],
+      ) =>
+        only === "messages"
+          ? []
+          : wrong(e, form, "chat").map((x) =>
+            observed("error.param", textAt(x.json, "error.param"), x).mustBe(
+              `a path that ends with ${names.join(" or ")}`,
+              names.some((name) =>
+                new RegExp(`(^|[.\\]])${name}(\\[\\d+\\]|\\.\\d+)?$`).test(
+                  textAt(x.json, "error.param"),
+                )
+              ),
+            )
+          )
+      ),
+    faults: {
+      "chat-param-lost": {
+        problem: ({ param: _, ...problem }) => problem,
+      },
+      "chat-param-of-another": {
+        problem: (problem) => ({ ...problem, param: "user" }),
+      },
+    },
+  },
   ...Object.entries(MISTYPED).map(([form, member]) =>
     memberCheck(form, member, {
       source:

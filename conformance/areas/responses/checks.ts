@@ -5,7 +5,13 @@ import {
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { count, inItems, inReply, put, usage } from "./faults.ts";
 import {
@@ -42,7 +48,7 @@ import {
   members,
   PREFIXES,
 } from "./shapes.ts";
-import { SETTINGS } from "./scenarios.ts";
+import { MORE_SETTINGS, SETTINGS } from "./scenarios.ts";
 
 /** All exchanges with a reply. */
 function answered(e: Evidence): readonly Exchange[] {
@@ -60,6 +66,15 @@ function items(e: Evidence): Finding[] {
     ),
     ...itemsOf(x).flatMap((item) => itemMembers(x, item)),
   ]);
+}
+
+/** The members of an object that are no objects, each with its path. */
+function pathsIn(value: JsonObject, before = ""): [string, Json][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, Json][] =>
+    isObject(inner)
+      ? pathsIn(inner, `${before}${name}.`)
+      : [[`${before}${name}`, inner ?? null]]
+  );
 }
 
 /** All checks of the area. */
@@ -135,6 +150,34 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     faults: {
       "responses-instructions-not-echoed": put("instructions", null),
       "responses-metadata-lost": put("metadata", {}),
+    },
+  },
+  {
+    id: "responses.echo-more",
+    rule: "A reply repeats the settings of its request.",
+    mode: "replay",
+    reads: ["responses-more-settings"],
+    judge: (e) =>
+      whereAccepted(
+        e,
+        "more-settings",
+        (x) =>
+          pathsIn(MORE_SETTINGS).map(([path, value]) => {
+            const found = at(responseOf(x), path);
+            return fact(sameJson(found, value), path, brief(value), found, x);
+          }),
+      ),
+    faults: {
+      "responses-text-not-echoed": put("text", { format: { type: "text" } }),
+      "responses-truncation-not-echoed": put("truncation", "disabled"),
+      "responses-top_p-not-echoed": put("top_p", 1),
+      "responses-effort-not-echoed": put("reasoning", {
+        effort: null,
+        summary: null,
+      }),
+      "responses-call-limit-not-echoed": put("max_tool_calls", null),
+      "responses-logprobs-not-echoed": put("top_logprobs", 0),
+      "responses-store-not-echoed": put("store", true),
     },
   },
   {

@@ -15,6 +15,7 @@ import {
   ending,
   html,
   json,
+  refusals as refusalsWith,
   SAME_IDS,
   streams,
   typed,
@@ -304,6 +305,34 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
         type: "invalid_request_error",
       })),
       ...shared("responses-message-nested"),
+    },
+  },
+  {
+    id: "responses.limits-may-be-retried",
+    source:
+      "The format's libraries do not retry when `x-should-retry` is false, whatever the status",
+    rule:
+      "A reply that names the seconds after which a request may be retried does not forbid the retry.",
+    mode: "replay",
+    reads: ["responses-failures"],
+    judge: (e) =>
+      some(
+        refusals(e).filter((x) => headerOf(x, "retry-after") !== undefined)
+          .map((x) =>
+            header(
+              x,
+              "x-should-retry",
+              "not false",
+              (value) => value !== "false",
+            )
+          ),
+        "with retry-after",
+      ),
+    faults: {
+      "responses-limits-declared-final": refusalsWith(
+        "x-should-retry",
+        "false",
+      ),
     },
   },
   {

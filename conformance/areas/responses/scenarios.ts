@@ -121,6 +121,17 @@ export const SETTINGS: JsonObject = {
   text: { format: { type: "text" } },
 };
 
+/** Further settings, none with its default. */
+export const MORE_SETTINGS: JsonObject = {
+  top_p: 0.9,
+  truncation: "auto",
+  text: { format: { type: "text" }, verbosity: "low" },
+  reasoning: { effort: "low" },
+  max_tool_calls: 5,
+  top_logprobs: 2,
+  store: false,
+};
+
 /** A tool with free text, and two groups with a tool of one name. */
 export const CUSTOM: JsonObject = {
   type: "custom",
@@ -242,6 +253,19 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
       sendInBothForms(session, {
         settings: () => ({
           ...SETTINGS,
+          input: session.prompt("text", "Say something."),
+        }),
+      }),
+  },
+  {
+    name: "responses-more-settings",
+    about: "Settings without their defaults, which a reply repeats",
+    mode: "replay",
+    cost: perRoute(2),
+    play: (session) =>
+      sendInBothForms(session, {
+        "more-settings": () => ({
+          ...MORE_SETTINGS,
           input: session.prompt("text", "Say something."),
         }),
       }),

@@ -16,7 +16,9 @@ import {
   concurrentTextLost,
   ending,
   holding,
+  refusals,
   sizeOf,
+  streams,
   textsSwapped,
 } from "./faults.ts";
 import {
@@ -325,7 +327,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       source: "A gateway keeps no state of its clients in cookies",
       rule: "No reply of an operation sets a cookie.",
       mode: "both",
-      reads: [TEXT_SCENARIO, KEYS_SCENARIO],
+      reads: "everything",
+      provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
           observed("set-cookie", headerOf(x, "set-cookie"), x).mustBe(
@@ -340,6 +343,11 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             headers: { ...reply.headers, "set-cookie": "route=a; path=/" },
           }),
         },
+        "refusals-set-cookie": refusals("set-cookie", "route=a; path=/"),
+        "streams-set-cookie": streams((headers) => ({
+          ...headers,
+          "set-cookie": "route=a; path=/",
+        })),
       },
     },
     ...TRANSPORT_HEAD_CHECKS,

@@ -146,6 +146,30 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
       },
     },
     {
+      id: "transport.request-ids-agree",
+      source: "Both libraries show the id to people, who search one log for it",
+      rule: "A reply with `request-id` and `x-request-id` has one id in both.",
+      level: "contract",
+      reads: "everything",
+      provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
+      judge: (e) =>
+        e.exchanges.map((x) => {
+          const ids = (x.head?.headers ?? []).filter(([name]) =>
+            isRequestId(name)
+          ).map(([, id]) => id);
+          return observed("request ids", ids, x).mustBe(
+            "equal",
+            new Set(ids).size < 2,
+          );
+        }),
+      faults: {
+        "request-ids-differ": all((headers) => ({
+          ...headers,
+          "x-request-id": `${headers["request-id"]}-2`,
+        })),
+      },
+    },
+    {
       id: "transport.own-request-id",
       source: "Claude Code's contract for gateways",
       rule: "The upstream's request id is not passed on.",

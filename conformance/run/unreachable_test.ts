@@ -1,0 +1,70 @@
+/** A target that gives no reply is explained in one line, with what the user can do. */
+import assert from "node:assert/strict";
+import { Unreachable } from "./discover.ts";
+import { run } from "./run.ts";
+import { readSettings } from "./settings.ts";
+
+const CERTIFICATES = new URL(
+  "../../tests/support/certificates/",
+  import.meta.url,
+);
+
+/** A server at a free port that answers every request with 200. */
+function server(
+  tls: { cert: string; key: string } | Record<never, never>,
+): Deno.HttpServer<Deno.NetAddr> {
+  return Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {}, ...tls },
+    () => new Response("{}"),
+  );
+}
+
+/** Judges an address, which must fail with a line that names the cause. */
+async function explained(baseUrl: string, cause: RegExp): Promise<void> {
+  const settings = readSettings(
+    [`--base-url=${baseUrl}`, "--timeout=20"],
+    "sk-unreachable-7f3a9c51",
+  );
+  const screen = { line: () => {}, progress: () => {}, verdict: String };
+  await assert.rejects(run(settings, screen), (error) => {
+    assert.ok(error instanceof Unreachable);
+    assert.match(error.message, /^\S+ does not answer: .*$/);
+    assert.match(error.message, cause);
+    return true;
+  });
+}
+
+Deno.test("an address where nothing listens", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr;
+  listener.close();
+  await explained(`http://127.0.0.1:${port}`, /nothing listens there/);
+});
+
+Deno.test("an https:// address of a server without TLS", async () => {
+  const plain = server({});
+  try {
+    await explained(
+      `https://127.0.0.1:${plain.addr.port}`,
+      /may need http:\/\//,
+    );
+  } finally {
+    await plain.shutdown();
+  }
+});
+
+Deno.test("a certificate of an unknown authority, and http:// for https://", async () => {
+  const [cert, key] = await Promise.all(
+    ["unknown.pem", "unknown.key"].map((file) =>
+      Deno.readTextFile(new URL(file, CERTIFICATES))
+    ),
+  );
+  const secure = server({ cert: cert ?? "", key: key ?? "" });
+  try {
+    const address = `127.0.0.1:${secure.addr.port}`;
+    await explained(`https://${address}`, /certificate .*DENO_CERT=FILE/);
+    await explained(`http://${address}`, /may need https:\/\//);
+  } finally {
+    await secure.shutdown();
+  }
+});

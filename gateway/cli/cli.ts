@@ -125,7 +125,8 @@ async function execute(
   }
   if (command.operationId === "exportLedger") {
     for await (const text of exportLedger(admin, fields).text) {
-      print(text.replace(/\r?\n$/, ""));
+      // Printing ends the line: lines of CSV keep their carriage return.
+      if (text !== "") print(text.replace(/\n$/, ""));
     }
     return 0;
   }

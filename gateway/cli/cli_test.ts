@@ -81,7 +81,7 @@ test("commands create an account, top it up and issue a key", async ({ run, json
   assert.equal((await run("ledger", "audit")).out, "The books balance.");
   assert.match(
     (await run("ledger", "export", "--format", "csv")).out,
-    /^seq,.*\n1,/,
+    /^seq,.*\r\n1,.*\r$/,
   );
   assert.equal((await run("usage", "report")).out, "Nothing found.");
 });

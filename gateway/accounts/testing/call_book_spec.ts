@@ -271,13 +271,15 @@ export function callBookSpec(kind: TestStore): void {
       for (const one of [...old, ...fresh]) book.add(one);
       await book.flush();
       await elapse(MINUTE_MS);
-      for (let writes = 0; writes < 6; writes++) await elapse(20);
+      const kept = async (): Promise<number> =>
+        (await store.read("SELECT request_id FROM calls")).length;
+      // A removal may still be under way when its timer is looked for.
+      while (await kept() > 250) await elapse(20);
       const left = await admin.calls.list({ limit: 200 });
       assert.equal(left.data.length, 200);
       assert.ok(left.data.every(({ atMs }) => atMs > clock.ms - 1000));
       await assert.rejects(admin.calls.get(old[249]?.requestId ?? "", {}));
-      const rows = await store.read("SELECT request_id FROM calls");
-      assert.equal(rows.length, 250);
+      assert.equal(await kept(), 250);
       const ofNow = await admin.calls.get(fresh[0]?.requestId ?? "", {});
       assert.deepEqual(ofNow.record, fresh[0]);
     },

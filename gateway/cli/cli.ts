@@ -14,7 +14,8 @@ import type { Store } from "../accounts/store/store.ts";
 import { exportLedger } from "../admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../admin/mod.ts";
 import { discover, type Discovered, withRows } from "./discover.ts";
-import { type Command, COMMANDS, fieldsOf, FlagError } from "./commands.ts";
+import { type Command, COMMANDS } from "./commands.ts";
+import { fieldsOf, FlagError } from "./flag_values.ts";
 import {
   type InvoiceFiles,
   isReconciled,

@@ -3,7 +3,7 @@ import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { firstCallId } from "../accounts/calls/call_record.ts";
 import { processReports } from "../accounts/repositories/process_reports.ts";
 import { openStore } from "../accounts/store/open_store.ts";
-import { migrate } from "../accounts/store/migrations.ts";
+import { migrate } from "../accounts/store/migrate.ts";
 import { faultyStores } from "../accounts/testing/faulty_store.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { EndedCalls } from "./ended_calls.ts";

@@ -5,7 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { state } from "../../translate/formats/responses/state.ts";
-import { migrate, MIGRATIONS } from "../accounts/store/migrations.ts";
+import { migrate } from "../accounts/store/migrate.ts";
+import { MIGRATIONS } from "../accounts/store/migrations.ts";
 import { intOf, type Store } from "../accounts/store/store.ts";
 import type { TestStore } from "../accounts/testing/stores.ts";
 import { insertReplies, removeEnded, SLICE } from "./reply_rows.ts";

@@ -10,8 +10,8 @@ import type {
   DocumentPart,
   GenerationRequest,
   ImagePart,
-  NeutralField,
 } from "./request.ts";
+import type { NeutralField } from "./field_names.ts";
 
 /** The dropped fields found so far. */
 export interface DroppedFields {

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { FieldNames } from "./field_names.ts";
 import type { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";
 
@@ -309,38 +310,6 @@ export interface Reasoning {
   /** False where the client does not want to receive the reasoning. */
   readonly visible?: boolean;
 }
-
-/**
- * The dialect's field name for each neutral field. Encoders use it to name dropped and refused
- * fields.
- */
-export type FieldNames = Readonly<Record<NeutralField, string>>;
-
-/** The request fields and kinds of part that some dialect cannot express. */
-export type NeutralField =
-  | "messages"
-  | "image"
-  | "document"
-  | "audio"
-  | "arguments"
-  | "system"
-  | "tools"
-  | "toolChoice"
-  | "parallelTools"
-  | "maxTokens"
-  | "temperature"
-  | "topP"
-  | "topK"
-  | "stop"
-  | "format"
-  | "reasoning"
-  | "user"
-  | "serviceTier"
-  | "candidates"
-  | "seed"
-  | "presencePenalty"
-  | "frequencyPenalty"
-  | "logprobs";
 
 /** A neutral request. */
 export interface GenerationRequest {

@@ -6,8 +6,6 @@
  *
  * @module
  */
-import { intOf, type Sql, type Store } from "./store.ts";
-
 /**
  * One migration: SQL statements in which INTEGER means 64 bits, and `{serial}`, `{strict}`
  * and `{rowless}` are replaced by the dialect's own syntax.
@@ -460,55 +458,3 @@ export const MIGRATIONS: readonly Migration[] = [
       WHERE ended <> 'complete'`,
   ],
 ];
-
-/**
- * Applies the missing migrations in one write: a process that dies in it leaves no partial
- * change, and of two processes that start at once one waits for the other.
- *
- * @throws {Error} if a newer version of the program wrote the store
- */
-export async function migrate(
-  store: Store,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
-  await store.write(async (sql) => {
-    await sql.all(
-      "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
-    );
-    const version = await versionOf(sql);
-    if (version > migrations.length) {
-      throw new Error(
-        `could not open the store: a newer version of this program wrote it (its schema version is ${version}, this program supports ${migrations.length})`,
-      );
-    }
-    for (const [index, steps] of migrations.entries()) {
-      if (index < version) continue;
-      for (const step of steps) {
-        await sql.all(inDialect(step, store.dialect.name));
-      }
-      await sql.all("INSERT INTO migrations (version) VALUES ($1)", [
-        index + 1,
-      ]);
-    }
-  });
-}
-
-async function versionOf(sql: Sql): Promise<number> {
-  const [row] = await sql.all(
-    "SELECT COALESCE(MAX(version), 0) AS version FROM migrations",
-  );
-  return row === undefined ? 0 : intOf(row, "version");
-}
-
-function inDialect(text: string, name: "sqlite" | "postgres"): string {
-  if (name === "sqlite") {
-    return text.replace("{strict}", "STRICT")
-      .replace("{bytewise}", "")
-      .replace("{rowless}", ", WITHOUT ROWID")
-      .replace("{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT");
-  }
-  return text.replaceAll("INTEGER", "BIGINT").replace("{strict}", "")
-    .replace("{bytewise}", ' COLLATE "C"')
-    .replace("{rowless}", "")
-    .replace("{serial}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
-}

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { migrate, type Migration } from "./migrations.ts";
+import { migrate } from "./migrate.ts";
+import type { Migration } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 

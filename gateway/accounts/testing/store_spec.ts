@@ -4,7 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { migrate, MIGRATIONS } from "../store/migrations.ts";
+import { migrate } from "../store/migrate.ts";
+import { MIGRATIONS } from "../store/migrations.ts";
 import { RESERVED_CALL } from "../records.ts";
 import { insertRow, rowOf } from "../store/record_rows.ts";
 import {

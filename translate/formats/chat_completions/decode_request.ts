@@ -8,12 +8,12 @@
 import { isObject, objectOr, textIn } from "../../bytes/json.ts";
 import { refuseMessageShapes } from "../../model/other_format.ts";
 import type {
-  FieldNames,
   GenerationRequest,
   OutputFormat,
   Reasoning,
   RequestSettings,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseSystem } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";

@@ -6,11 +6,8 @@ import {
 import { ApiError } from "../../model/error.ts";
 import { arrayOr, objectOr } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
-import type {
-  FieldNames,
-  GenerationRequest,
-  Part,
-} from "../../model/request.ts";
+import type { GenerationRequest, Part } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { chatCompletions } from "./mod.ts";
 
 /** The field names of a caller of the messages format. */

@@ -5,7 +5,8 @@
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import type { GenerationRequest, NeutralField } from "../../model/request.ts";
+import type { GenerationRequest } from "../../model/request.ts";
+import type { NeutralField } from "../../model/field_names.ts";
 import type { Drop } from "./encode_tools.ts";
 
 /** Fields that this format cannot express and that may be dropped. */

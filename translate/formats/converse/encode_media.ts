@@ -9,9 +9,9 @@ import { type ApiError, invalidField } from "../../model/error.ts";
 import type {
   AudioPart,
   DocumentPart,
-  FieldNames,
   ImagePart,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpeg"],

@@ -10,10 +10,10 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type {
   AudioPart,
   DocumentPart,
-  FieldNames,
   ImagePart,
   Media,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { MEDIA_TYPES } from "./wire.ts";
 
 export type MediaPart = ImagePart | DocumentPart | AudioPart;

@@ -11,7 +11,6 @@ import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject, type JsonObject } from "../../bytes/json.ts";
 import { wireCallId } from "../../model/names.ts";
 import type {
-  FieldNames,
   GenerationRequest,
   OpaquePart,
   Part,
@@ -19,6 +18,7 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
 import { mediaParts, textParts } from "./encode_media.ts";
 import { functionName } from "./function_names.ts";

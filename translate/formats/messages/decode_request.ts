@@ -9,7 +9,6 @@ import { objectOr, textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
   Effort,
-  FieldNames,
   GenerationRequest,
   OutputFormat,
   Reasoning,
@@ -17,6 +16,7 @@ import type {
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { checked } from "../../model/schema.ts";
 import { withoutBillingLine } from "../../model/turns.ts";
 import { markOf } from "./cache_marks.ts";

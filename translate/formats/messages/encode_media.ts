@@ -11,9 +11,9 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type {
   AudioPart,
   DocumentPart,
-  FieldNames,
   ImagePart,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 
 /** Image media types that the format supports. */
 const PICTURES: ReadonlySet<string> = new Set([

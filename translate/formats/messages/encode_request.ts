@@ -10,11 +10,8 @@ import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
-import type {
-  GenerationRequest,
-  NeutralField,
-  Turn,
-} from "../../model/request.ts";
+import type { GenerationRequest, Turn } from "../../model/request.ts";
+import type { NeutralField } from "../../model/field_names.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { type Drop, encodeTools } from "./encode_tools.ts";
 import {

@@ -7,12 +7,12 @@
  */
 import { objectOr, textIn } from "../../bytes/json.ts";
 import type {
-  FieldNames,
   GenerationRequest,
   OutputFormat,
   Reasoning,
   RequestSettings,
 } from "../../model/request.ts";
+import type { FieldNames } from "../../model/field_names.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseOther, refuseState } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";

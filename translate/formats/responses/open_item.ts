@@ -111,3 +111,46 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
       };
   }
 }
+
+/** The frames that repeat the whole content of an item before the item's own last frame. */
+export function contentDone(
+  item: OpenItem,
+  frame: (type: string, fields: JsonObject) => string,
+): string {
+  const place = { item_id: item.id, output_index: item.index };
+  switch (item.type) {
+    case "message": {
+      const where = { ...place, content_index: 0 };
+      const done = item.kind === "refusal"
+        ? frame("response.refusal.done", { ...where, refusal: item.text })
+        : frame("response.output_text.done", {
+          ...where,
+          text: item.text,
+          logprobs: [],
+        });
+      const part = partOf(item.kind, item.text);
+      return done + frame("response.content_part.done", { ...where, part });
+    }
+    case "reasoning": {
+      if (!item.hasPart) return "";
+      const where = { ...place, summary_index: 0 };
+      return frame("response.reasoning_summary_text.done", {
+        ...where,
+        text: item.text,
+      }) + frame("response.reasoning_summary_part.done", {
+        ...where,
+        part: { type: "summary_text", text: item.text },
+      });
+    }
+    case "function_call":
+      return frame("response.function_call_arguments.done", {
+        ...place,
+        arguments: item.text,
+      });
+    case "custom_tool_call":
+      return frame("response.custom_tool_call_input.done", {
+        ...place,
+        input: item.text,
+      });
+  }
+}

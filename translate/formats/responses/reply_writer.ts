@@ -25,6 +25,7 @@ import { encodeIncomplete } from "./stop_reason.ts";
 import { toolNames } from "./tool_names.ts";
 import { encodeUsage } from "./usage.ts";
 import {
+  contentDone,
   itemOf,
   type ItemStatus,
   type OpenItem,
@@ -211,47 +212,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     }
     // A text without content and reasoning without text or signature produce no item.
     if (!item.begun) return frames;
-    const place = { item_id: item.id, output_index: item.index };
-    switch (item.type) {
-      case "message": {
-        const where = { ...place, content_index: 0 };
-        const part = partOf(item.kind, item.text);
-        frames += item.kind === "refusal"
-          ? frame("response.refusal.done", { ...where, refusal: item.text })
-          : frame("response.output_text.done", {
-            ...where,
-            text: item.text,
-            logprobs: [],
-          });
-        frames += frame("response.content_part.done", { ...where, part });
-        break;
-      }
-      case "reasoning": {
-        if (!item.hasPart) break;
-        const where = { ...place, summary_index: 0 };
-        frames += frame("response.reasoning_summary_text.done", {
-          ...where,
-          text: item.text,
-        });
-        frames += frame("response.reasoning_summary_part.done", {
-          ...where,
-          part: { type: "summary_text", text: item.text },
-        });
-        break;
-      }
-      case "function_call":
-        frames += frame("response.function_call_arguments.done", {
-          ...place,
-          arguments: item.text,
-        });
-        break;
-      case "custom_tool_call":
-        frames += frame("response.custom_tool_call_input.done", {
-          ...place,
-          input: item.text,
-        });
-        break;
-    }
+    frames += contentDone(item, frame);
     const whole = itemOf(item, status);
     output.push(whole);
     frames += frame("response.output_item.done", {

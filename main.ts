@@ -6,7 +6,6 @@
  */
 import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
-import { startReplay } from "./replay/mod.ts";
 import { banner } from "./gateway/banner.ts";
 import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
 import {
@@ -102,7 +101,10 @@ const lines = lineWriter(write);
 addEventListener("unload", lines.flush);
 // If Deno exports console output, each line must be a write of its own.
 const print = config.traces ? write : lines.line;
-const replay = config.replay ? await startReplay() : undefined;
+// Imported only here: a gateway with vendors needs none of its fixtures.
+const replay = config.replay
+  ? await (await import("./replay/mod.ts")).startReplay()
+  : undefined;
 const now = () => Date.now();
 const { gateway, accounts, configure } = await exitOnConfigError(() =>
   compose({

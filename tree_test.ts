@@ -67,6 +67,26 @@ Deno.test("data flows one way: main → routes → gateway → translate, and co
   assert.ok(looked > 100, "hardly any import was found");
 });
 
+Deno.test("a start loads neither the pages of the console nor the replay upstream", async () => {
+  const loaded = new Set<string>();
+  const load = async (url: URL): Promise<void> => {
+    if (loaded.has(pathOf(url))) return;
+    loaded.add(pathOf(url));
+    const statements = (await Deno.readTextFile(url)).matchAll(
+      /^(?:import|export)(?! type\b)[^;]*?\sfrom\s+"(\.[^"]+)"/gm,
+    );
+    for (const [, specifier = ""] of statements) {
+      await load(new URL(specifier, url));
+    }
+  };
+  await load(new URL("main.ts", ROOT));
+  assert.ok(loaded.has("routes/health.ts"), "hardly any import was found");
+  assert.deepEqual(
+    [...loaded].filter((path) => /^replay\/|\.tsx$/.test(path)),
+    [],
+  );
+});
+
 Deno.test("a workspace member imports only itself and what its deno.json names", async () => {
   const members: string[] = JSON.parse(
     await Deno.readTextFile(new URL("deno.json", ROOT)),

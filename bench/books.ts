@@ -2,7 +2,8 @@
  * The books at ten million ledger entries: how long each report takes, and for how long it blocks
  * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
  * keeps them in a file, which later runs of the same day use again; `--store=postgres://…` in an
- * empty database.
+ * empty database. `--exports` measures only the exports, `--exports=cold` with a file that the
+ * system has not read yet.
  *
  * @module
  */
@@ -62,7 +63,8 @@ export const books: Bench = {
         onChange: () => {},
         knowsModel: () => true,
       });
-      for (const [name, report] of REPORTS) {
+      const exportsOnly = flags.some((flag) => flag.startsWith(EXPORTS_FLAG));
+      for (const [name, report] of exportsOnly ? [] : REPORTS) {
         // Twice: the first run reads the file.
         await measured(() => report(admin));
         const { tookMs, blockedMs } = await measured(() => report(admin));
@@ -88,6 +90,11 @@ export const books: Bench = {
         first: day(DAYS),
         from: day(60),
         to: day(30),
+        exportsOnly,
+        ...flags.includes(`${EXPORTS_FLAG}=cold`) &&
+            database.url.startsWith("sqlite:")
+          ? { coldFile: database.url.slice("sqlite:".length) }
+          : {},
       }, { print, ...(record === undefined ? {} : { record }) });
       for (const [table, count] of await sequentialScans(store)) {
         print(
@@ -105,6 +112,8 @@ export const books: Bench = {
 };
 
 const STORE_FLAG = "--store=";
+/** Only the exports; with `=cold` from the disk instead of the system's cache. */
+const EXPORTS_FLAG = "--exports";
 
 /** Whether the store stays for the next run. */
 function isKept(flags: readonly string[]): boolean {

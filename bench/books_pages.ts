@@ -5,8 +5,9 @@
  * @module
  */
 import type { Admin } from "../gateway/accounts/repositories/admin.ts";
-import { openCpuClock, residentBytes } from "./cpu_time.ts";
+import { openCpuClock } from "./cpu_time.ts";
 import type { BenchContext } from "./bench.ts";
+import { measureExports } from "./books_exports.ts";
 import { probeFlag, readLoopBlocks } from "./loop_probe.ts";
 import { readStoreTimes, storeProbeFlag } from "./store_probe.ts";
 import {
@@ -17,7 +18,7 @@ import {
   waitUntilReady,
 } from "./targets/programs.ts";
 
-/** The store, and the account, key, call and days whose pages are measured. */
+/** The store, and the account, key, call and days whose pages and exports are measured. */
 export interface BooksPagesOptions {
   /** Address of the store. */
   readonly databaseUrl: string;
@@ -30,6 +31,10 @@ export interface BooksPagesOptions {
   /** First and last day of a month in the middle. */
   readonly from: string;
   readonly to: string;
+  /** Whether the pages are left out. */
+  readonly exportsOnly?: boolean;
+  /** See `BooksExportsOptions.coldFile`. */
+  readonly coldFile?: string;
 }
 
 const ADMIN_TOKEN = "an-admin-token-of-a-benchmark";
@@ -81,7 +86,7 @@ function pagesOf(
     : [...both, "models", "connect", "try", "access"];
 }
 
-/** Asks every page of a gateway that runs on the store, and prints what it took. */
+/** Asks every page and export of a gateway that runs on the store, and prints what it took. */
 export async function measurePages(
   admin: Admin,
   options: BooksPagesOptions,
@@ -127,6 +132,7 @@ export async function measurePages(
       loopUrl: `http://127.0.0.1:${loopPort}`,
       storeUrl: `http://127.0.0.1:${storePort}`,
     };
+    const cookies: string[] = [];
     for (
       const [area, credential] of [
         ["/console/", token],
@@ -134,6 +140,8 @@ export async function measurePages(
       ] as const
     ) {
       const cookie = await signIn(url, area, credential);
+      cookies.push(cookie);
+      if (options.exportsOnly === true) continue;
       let slowestMs = 0;
       let longestMs = 0;
       let busiestMs = 0;
@@ -149,24 +157,6 @@ export async function measurePages(
         record?.({ page: `${area}${page}`, ...measured });
         print(lineOf(`${area}${page}`, measured));
       }
-      for (const file of FILES) {
-        const exported = await readSome(`${url}${area}${file}`, cookie, {
-          ...probes,
-          pid: process.pid,
-        });
-        record?.({ file: `${area}${file}`, ...exported });
-        print(
-          `${`${area}${file}`.padEnd(66)} ${
-            exported.megabytes.toFixed(1)
-          } MB in ${exported.tookMs.toFixed(0)} ms, blocks ${
-            exported.blockedMs.toFixed(0)
-          } ms (processor ${
-            exported.busiestMs.toFixed(0)
-          } ms), longest statement ${
-            exported.longestStatementMs.toFixed(1)
-          } ms, memory grew by ${exported.grownMegabytes.toFixed(0)} MB`,
-        );
-      }
       print(
         `${area}: slowest ${
           slowestMs.toFixed(0)
@@ -177,6 +167,22 @@ export async function measurePages(
         } ms`,
       );
     }
+    const [accountCookie = "", operatorCookie = ""] = cookies;
+    const { accountId, first, coldFile } = options;
+    await measureExports({
+      url,
+      pid: process.pid,
+      cpuMicros: probes.cpuMicros,
+      loopUrl: probes.loopUrl,
+      storeUrl: probes.storeUrl,
+      accountCookie,
+      operatorCookie,
+      accountToken: token,
+      adminToken: ADMIN_TOKEN,
+      accountId,
+      first,
+      ...coldFile === undefined ? {} : { coldFile },
+    }, { print, ...record === undefined ? {} : { record } });
   } finally {
     await stop(process, "SIGTERM");
     await output;
@@ -266,57 +272,6 @@ async function measurePage(
   }
   if (best === undefined) throw new Error("there is no round");
   return best;
-}
-
-const FILES: readonly string[] = [
-  "ledger.csv",
-  "ledger.csv?format=focus",
-  "calls.csv",
-  "usage.csv?by=user&account=account_7",
-  "usage.csv?by=key",
-];
-/** A file is read up to this time. */
-const FILE_MS = 4000;
-
-interface Exported {
-  readonly megabytes: number;
-  readonly tookMs: number;
-  readonly blockedMs: number;
-  readonly busiestMs: number;
-  readonly longestStatementMs: number;
-  readonly grownMegabytes: number;
-}
-
-/** Reads the beginning of a file. */
-async function readSome(
-  url: string,
-  cookie: string,
-  { loopUrl, storeUrl, pid }: Probes & { readonly pid: number },
-): Promise<Exported> {
-  await readStoreTimes(storeUrl);
-  await readLoopBlocks(loopUrl);
-  const before = residentBytes(pid);
-  const startedMs = performance.now();
-  const reply = await fetch(url, { headers: { cookie } });
-  if (reply.status !== 200 || reply.body === null) {
-    await reply.body?.cancel();
-    throw new Error(`${url} was answered with ${reply.status}`);
-  }
-  let bytes = 0;
-  for await (const { length } of reply.body) {
-    bytes += length;
-    if (performance.now() - startedMs > FILE_MS) break;
-  }
-  const tookMs = performance.now() - startedMs;
-  const { longestMs, busiestMs = longestMs } = await readLoopBlocks(loopUrl);
-  return {
-    megabytes: bytes / 1e6,
-    tookMs,
-    blockedMs: longestMs,
-    busiestMs,
-    longestStatementMs: (await readStoreTimes(storeUrl)).longestMs,
-    grownMegabytes: (residentBytes(pid) - before) / 1e6,
-  };
 }
 
 function lineOf(page: string, measured: Measured): string {

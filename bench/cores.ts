@@ -90,7 +90,15 @@ export async function runCores(
     const upstream = await mock.receive() as Upstream;
     const load = stack.use(startChild("load.ts"));
     const options = { folder, denoFlags: gatewayFlags };
-    for (const store of storesOf(context)) {
+    const stores = storesOf(context);
+    const length = { rounds, ms: ms * 2 };
+    const leastMs = stores.length * leastCoresMs(counts, loads, length);
+    print(
+      `at least ${Math.ceil(leastMs / 1000)} s, and what starts take`,
+    );
+    const goals: Goal[] = [];
+    for (const store of stores) {
+      print(`${store.name}: starting`);
       // One store at a time: idle gateways renew their leases.
       await using running = new AsyncDisposableStack();
       const arrangements: Arrangement[] = [];
@@ -109,14 +117,19 @@ export async function runCores(
           store.name,
           kind,
           loads,
-          { rounds, ms: ms * 2 },
+          length,
         );
+        goals.push(...rows.flatMap((row) => row.goal ?? []));
         for (const line of coresLines(rows)) print(line);
         for (const row of rows) record?.({ ...row });
       }
     }
     if (context.postgresUrl === undefined) {
       print("postgres: SKIPPED, because TEST_POSTGRES_URL is not set");
+    }
+    if (goals.length > 0) {
+      const reached = goals.filter((one) => one.reached);
+      print(`${reached.length} of ${goals.length} goals are reached`);
     }
     print(
       `${navigator.hardwareConcurrency} cores, shared with the mock upstream and the load generator`,
@@ -134,6 +147,25 @@ export async function runCores(
 }
 
 class WrongReply extends Error {}
+
+interface Length {
+  readonly rounds: number;
+  readonly ms: number;
+}
+
+/** The least time in which one store is measured, in milliseconds. */
+export function leastCoresMs(
+  counts: readonly number[],
+  loads: readonly unknown[],
+  { rounds, ms }: Length,
+): number {
+  // One process has one load; several have each load, on one store and apart.
+  const turns = counts.reduce(
+    (sum, count) => sum + (count === 1 ? 1 : 2 * loads.length),
+    0,
+  );
+  return KINDS.length * turns * (rounds + 1) * ms;
+}
 
 function processesOf(
   flags: readonly string[],
@@ -209,7 +241,7 @@ async function compare(
   store: string,
   kind: ExchangeKind,
   loads: readonly Load[],
-  { rounds, ms }: { readonly rounds: number; readonly ms: number },
+  { rounds, ms }: Length,
 ): Promise<readonly CoresRow[]> {
   const found = arrangements.flatMap((arrangement) => {
     const { length } = arrangement.pids;
@@ -311,14 +343,14 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
   const [first] = rows;
   if (first === undefined) return [];
   return [
-    `${first.store}, ${first.kind}: processes on one store, and apart`,
+    `${first.store}, ${first.kind}: processes on one store; apart: with a store each`,
     ...tableLines([
       [
         "processes",
         "connections",
         "requests/s",
         "CPU µs/request",
-        "over one",
+        "over one process",
         "range",
         "at most",
         "",

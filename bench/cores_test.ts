@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { coresLines, coresRows } from "./cores.ts";
+import { coresLines, coresRows, leastCoresMs } from "./cores.ts";
 
 Deno.test("coresRows() compares with one process in the same round", () => {
   const [one, two, apart] = coresRows("sqlite", "whole-small", [{
@@ -33,4 +33,12 @@ Deno.test("coresRows() compares with one process in the same round", () => {
   assert.equal(apart?.goal, undefined);
   const lines = coresLines([one, two].filter((row) => row !== undefined));
   assert.match(lines[3] ?? "", /^2 +64 +1600 +220 +1\.10 .* ok +50 % 50 %$/);
+});
+
+Deno.test("leastCoresMs() adds up the turns of a store", () => {
+  const length = { rounds: 1, ms: 100 };
+  // Two kinds of exchange, a warm-up and a round.
+  assert.equal(leastCoresMs([1], ["each"], length), 400);
+  assert.equal(leastCoresMs([1, 2], ["each"], length), 3 * 400);
+  assert.equal(leastCoresMs([1, 2, 4], ["shared", "each"], length), 9 * 400);
 });

@@ -8,29 +8,56 @@ import type { Scenario } from "./scenarios.ts";
 import { isPassThrough } from "./targets/target.ts";
 
 /**
- * Highest processor time of a scenario, relative to the raw pipe; undefined when there is no goal.
+ * Highest processor time of a scenario, relative to the raw pipe's with the same upstream;
+ * undefined when there is no goal.
  */
-export function maxCpuRatio({ kind, direction }: Scenario): number | undefined {
+export function maxCpuRatio(
+  { kind, direction, tls }: Scenario,
+): number | undefined {
   const goals = isPassThrough(direction) ? PASS_THROUGH : TRANSLATED;
-  return goals[kind.name];
+  return (tls ? goals.tls[kind.name] : undefined) ?? goals.any[kind.name];
 }
 
-/** Highest processor time of a scenario, relative to Portkey. */
-export function maxPortkeyRatio({ kind }: Scenario): number {
-  return kind.stream ? 1 / 4 : 1 / 10;
+/**
+ * Highest processor time of a scenario, relative to Portkey's with the same upstream; undefined
+ * when there is no goal.
+ */
+export function maxPortkeyRatio({ kind }: Scenario): number | undefined {
+  return OF_PORTKEY[kind.name];
 }
 
-const PASS_THROUGH: Readonly<Record<string, number>> = {
-  "whole-small": 1.4,
-  "whole-100k": 1.7,
-  "stream-unpaced": 1.4,
-  "stream-paced": 2,
+type Goals = Readonly<Record<string, number>>;
+
+/** Goals over the raw pipe; those of an upstream over TLS where they differ. */
+interface PipeGoals {
+  readonly any: Goals;
+  readonly tls: Goals;
+}
+
+const PASS_THROUGH: PipeGoals = {
+  any: {
+    "whole-small": 2,
+    "whole-100k": 2.2,
+    "stream-unpaced": 1.4,
+    "stream-paced": 2.2,
+  },
+  tls: { "stream-unpaced": 1.8 },
 };
 
-const TRANSLATED: Readonly<Record<string, number>> = {
-  "whole-small": 2,
-  "stream-unpaced": 2,
-  "stream-paced": 2.2,
+const TRANSLATED: PipeGoals = {
+  any: {
+    "whole-small": 2.4,
+    "stream-unpaced": 1.8,
+    "stream-paced": 2.2,
+  },
+  tls: { "stream-unpaced": 2.2 },
+};
+
+const OF_PORTKEY: Goals = {
+  "whole-small": 0.12,
+  "whole-100k": 0.12,
+  "stream-unpaced": 0.2,
+  "stream-paced": 0.4,
 };
 
 /** Highest median of the delay that is added to an event, compared with a direct connection. */
@@ -51,8 +78,8 @@ export const MAX_CORES_RATIO: Readonly<Record<string, number>> = {
   postgres: 1.1,
 };
 
-/** Highest memory per stream, with 1,000 open streams. */
-export const MAX_STREAM_BYTES: number = 64 * 1024;
+/** Highest memory per stream, with 1,000 open streams, at the later of two samples. */
+export const MAX_STREAM_BYTES: number = 80 * 1024;
 
 /** Longest time from process start to readiness, with a warm cache. */
 export const MAX_START_MS = 400;

@@ -113,15 +113,15 @@ export async function measureMemory(
   const laterBytes = residentBytes(target.pid);
   // The message's shape is defined in load_job.ts.
   const held = await load.receive() as LoadResult;
-  const perStreamBytes = (soonBytes - idleBytes) / STREAMS;
+  const perStreamLaterBytes = (laterBytes - idleBytes) / STREAMS;
   return {
     target: name,
     idleBytes,
-    perStreamBytes,
-    perStreamLaterBytes: (laterBytes - idleBytes) / STREAMS,
+    perStreamBytes: (soonBytes - idleBytes) / STREAMS,
+    perStreamLaterBytes,
     laterSeconds,
     ...(isOwnGateway(name)
-      ? { goals: [goal("per stream", perStreamBytes, MAX_STREAM_BYTES)] }
+      ? { goals: [goal("per stream", perStreamLaterBytes, MAX_STREAM_BYTES)] }
       : {}),
     faults: held.faults,
     told: held.problems,

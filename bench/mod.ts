@@ -35,7 +35,7 @@ const growth: Bench = {
 
 const cores: Bench = {
   about:
-    "several gateways on one store, compared with one; --processes=1,2,4 --load=shared",
+    "several gateways on one store, compared with one; --processes=1,2,4 --load=shared (or each; absent: both)",
   takesFlags: true,
   run: (context, flags) => runCores(flags, context),
 };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CAN_READ_PROCESSES } from "./cpu_time.ts";
 import { BENCHES, runBench } from "./mod.ts";
 import type { PartResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
@@ -91,10 +92,10 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
   const file = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const { code, lines } = await run(
-      "--scenario=messages/whole-small,chat-to-generate/stream-unpaced,steady",
+      "--scenario=messages/whole-small,chat-to-generate/stream-unpaced,steady,tls/messages/whole-small",
       "--rounds=1",
       "--seconds=0.05",
-      "--peers=",
+      "--peers=nginx",
       `--json=${file}`,
     );
     assert.equal(code, 0, lines.join("\n"));
@@ -106,6 +107,31 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
         assert.ok(report.some((line) => line.includes(` ${target} `)), target);
       }
     }
+    const peers = result.skipped.some(({ what }) => what === "nginx")
+      ? []
+      : ["nginx"];
+    for (
+      const [scenario, first] of [
+        ["messages/whole-small", ["direct"]],
+        ["tls/messages/whole-small", []],
+      ] as const
+    ) {
+      const rows = result.rows.filter((row) => row.scenario === scenario);
+      assert.deepEqual(rows.map(({ target }) => target), [
+        ...first,
+        "raw pipe",
+        "gateway",
+        ...peers,
+      ]);
+      if (!CAN_READ_PROCESSES) continue;
+      const pipe = rows.find(({ target }) => target === "raw pipe");
+      const gateway = rows.find(({ target }) => target === "gateway");
+      const ratio = (gateway?.cpuMicros?.median ?? NaN) /
+        (pipe?.cpuMicros?.median ?? NaN);
+      // The file has four digits.
+      const rest = (gateway?.cpuRatio?.median ?? NaN) / ratio - 1;
+      assert.ok(Math.abs(rest) < 0.005, `${scenario}: ${rest}`);
+    }
     assert.deepEqual(
       result.steady?.map(({ target, blockMs, addedMs }) => [
         target,
@@ -116,6 +142,7 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
         ["direct", false, false],
         ["raw pipe", true, true],
         ["gateway", true, true],
+        ...peers.map((peer) => [peer, false, true]),
         ["idle process", true, false],
       ],
     );

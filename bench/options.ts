@@ -5,7 +5,12 @@
  */
 import { parseArgs } from "node:util";
 import { LATER_SECONDS } from "./memory.ts";
-import { directionName, type Scenario, selectScenarios } from "./scenarios.ts";
+import {
+  overTlsName,
+  type Scenario,
+  selectScenarios,
+  usualScenarios,
+} from "./scenarios.ts";
 import type { SteadyOptions } from "./steady.ts";
 import type { OtherTarget } from "./targets/other.ts";
 
@@ -45,7 +50,7 @@ export interface PipelineOptions {
   readonly others: readonly OtherTarget[];
   /** Port of the mock upstream; 0 for a free port. */
   readonly upstreamPort: number;
-  /** Whether targets call the mock upstream over TLS. Only targets in Deno are measured then. */
+  /** Whether everything is measured with an upstream over TLS, and nothing with a plain one. */
   readonly tls: boolean;
   /** File for the result; absent: the result of a complete run is written to `bench/results/`. */
   readonly json?: string;
@@ -63,8 +68,8 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --quick               fewer and shorter rounds, without nginx and Portkey",
   "  --scenario=A,B        kinds (whole-small, whole-100k, stream-unpaced, stream-coalesced, stream-paced, latency,",
   "                        event-delay, whole-stored, stream-stored), directions (messages, chat, messages-to-chat,",
-  "                        messages-to-generate, chat-to-messages, chat-to-generate), both (chat/whole-small), memory,",
-  "                        steady, start",
+  "                        messages-to-generate, chat-to-messages, chat-to-generate), both (chat/whole-small); with tls/",
+  "                        before a name, with an upstream over TLS (tls/whole-small); tls, memory, steady, start",
   "  --rounds=N            number of rounds, after a warm-up",
   "  --seconds=S           length of a measurement without paced streams",
   "  --peers=A,B           of nginx and portkey; empty: none",
@@ -76,7 +81,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --gateway-setting=A=1,B=2  another gateway with these settings, beside the one without; repeat it for several",
   "  --gateway-flag=FLAG   a flag for the gateway's deno run",
   "  --cpu-profile=DIR     write processor profiles of the gateway to DIR",
-  "  --tls                 the targets call the mock upstream over TLS; without peers and delays",
+  "  --tls                 everything with an upstream over TLS, and nothing with a plain one; without delays",
   "  --json=FILE           write the result to FILE",
 ];
 
@@ -104,18 +109,14 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
   const profile = values["cpu-profile"];
   const tls = values.tls === true;
   const peers = values.peers === undefined
-    ? (quick || tls ? [] : PEERS)
+    ? (quick ? [] : PEERS)
     : splitNames(values.peers);
   const unknown = peers.find((name) => !PEERS.includes(name));
   if (unknown !== undefined) throw new OptionsError(`unknown peer ${unknown}`);
   return {
-    scenarios: names.length > 0 && exchanges.length === 0
-      ? []
-      : scenariosOf(exchanges).filter(({ kind, direction }) =>
-        (!tls || kind.measures === "cpu") &&
-        (!quick || names.length > 0 ||
-          (kind.quickDirections?.includes(directionName(direction)) ?? true))
-      ),
+    scenarios: names.length === 0
+      ? usualScenarios({ quick, tlsOnly: tls })
+      : namedScenarios(exchanges, tls),
     memory: wants("memory"),
     laterSeconds: quick ? QUICK_LATER_SECONDS : LATER_SECONDS,
     starts: wants("start") ? (quick ? 2 : 5) : 0,
@@ -131,8 +132,8 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     ...(wants("steady") && !tls
       ? {
         steady: {
-          rounds: number("rounds", values.rounds, quick ? 1 : 6),
-          ms: number("seconds", values.seconds, quick ? 1.5 : 10) * 1000,
+          rounds: number("rounds", values.rounds, quick ? 1 : 5),
+          ms: number("seconds", values.seconds, quick ? 1.5 : 6) * 1000,
         },
       }
       : {}),
@@ -149,7 +150,7 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     tls,
     upstreamPort: number("upstream-port", values["upstream-port"], 0),
     ...(values.json === undefined ? {} : { json: values.json }),
-    complete: !quick && names.length === 0 && profile === undefined &&
+    complete: !quick && !tls && names.length === 0 && profile === undefined &&
       values["gateway-dir"] === undefined &&
       values["gateway-setting"] === undefined && values.deno === undefined,
     ...(profile === undefined ? {} : { cpuProfile: profile }),
@@ -216,9 +217,12 @@ function number(
   return value;
 }
 
-function scenariosOf(names: readonly string[]): readonly Scenario[] {
+function namedScenarios(
+  names: readonly string[],
+  tlsOnly: boolean,
+): readonly Scenario[] {
   try {
-    return selectScenarios(names);
+    return selectScenarios(tlsOnly ? names.map(overTlsName) : names);
   } catch (error) {
     throw new OptionsError(error instanceof RangeError ? error.message : "");
   }

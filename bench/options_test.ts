@@ -41,12 +41,29 @@ Deno.test("--deno names versions of Deno", () => {
   assert.throws(() => parseOptions(["--deno=latest"]), OptionsError);
 });
 
-Deno.test("--tls measures processor time only, and no peers", () => {
-  const { tls, peers, scenarios } = parseOptions(["--tls"]);
-  assert.deepEqual([tls, peers], [true, []]);
+Deno.test("a run has both kinds of upstream, and with --tls processor time over TLS only", () => {
+  const both = parseOptions([]);
+  assert.equal(both.tls, false);
+  assert.deepEqual(
+    new Set(both.scenarios.map((one) => one.tls)),
+    new Set([true, false]),
+  );
+  const { tls, peers, scenarios, steady, complete } = parseOptions(["--tls"]);
+  assert.deepEqual([tls, steady, complete], [true, undefined, false]);
+  assert.deepEqual(peers, both.peers);
   assert.ok(scenarios.length > 0);
-  assert.ok(scenarios.every(({ kind }) => kind.measures === "cpu"));
-  assert.equal(parseOptions([]).tls, false);
+  assert.ok(scenarios.every((one) => one.tls && one.kind.measures === "cpu"));
+});
+
+Deno.test("--tls selects over TLS what --scenario names", () => {
+  for (const name of ["messages/whole-small", "tls/messages/whole-small"]) {
+    const { scenarios } = parseOptions(["--tls", `--scenario=${name}`]);
+    assert.deepEqual(scenarios.map((one) => one.name), [
+      "tls/messages/whole-small",
+    ]);
+  }
+  const { scenarios, memory } = parseOptions(["--tls", "--scenario=memory"]);
+  assert.deepEqual([scenarios, memory], [[], true]);
 });
 
 Deno.test("--target describes a gateway with its key, headers, models and process", () => {
@@ -76,6 +93,7 @@ Deno.test("invalid values of flags are refused", () => {
       "--nonsense",
       "--rounds=many",
       "--scenario=nonsense",
+      "--scenario=tls/latency",
       "--target=http://127.0.0.1:1",
       "--target=a=https://example.com",
       "--header=nothing",

@@ -27,6 +27,7 @@ import {
   type InstalledTarget,
   type RunningTarget,
   runRounds,
+  type TargetSet,
 } from "./rounds.ts";
 import { directionName } from "./scenarios.ts";
 import { shortestRunMs } from "./shortest_run.ts";
@@ -38,7 +39,7 @@ import { otherTarget } from "./targets/other.ts";
 import { ownGateway } from "./targets/own_gateway.ts";
 import { portkey } from "./targets/portkey.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
-import { Skipped, type TargetKind } from "./targets/target.ts";
+import { Skipped, type TargetKind, type Upstream } from "./targets/target.ts";
 
 const CERTIFICATES =
   new URL("../tests/support/certificates/", import.meta.url).pathname;
@@ -64,7 +65,7 @@ export async function runPipeline(
     return 2;
   }
   const leastSeconds = Math.ceil(shortestRunMs(options) / 1000);
-  print(`at least ${leastSeconds} s, and what starts, peers and checks take`);
+  print(`at least ${leastSeconds} s, and what starts and checks take`);
   const result = await run(options, print);
   for (const line of reportLines(result)) print(line);
   if (options.cpuProfile !== undefined) {
@@ -98,35 +99,20 @@ async function run(
     pacedRounds: options.pacedRounds,
     ms: options.ms,
   };
-  const skipped: { readonly what: string; readonly why: string }[] = [];
+  const skipped: Skip[] = [];
   await using stack = new AsyncDisposableStack();
-  const mock = stack.use(
-    startChild("mock_upstream.ts", [
-      String(options.upstreamPort),
-      ...options.tls ? [`${CERTIFICATES}right`] : [],
-    ]),
-  );
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
-  const upstream = {
-    port,
-    pid: mock.pid,
-    ...options.tls ? { authority: `${CERTIFICATES}authority.pem` } : {},
-  };
   const kinds = kindsFor(options);
-  const entrants: InstalledTarget[] = [];
-  for (const kind of kinds) {
-    try {
-      const site = stack.use(await kind.prepare(upstream));
-      entrants.push({ name: kind.name, site });
-    } catch (error) {
-      if (!(error instanceof Skipped)) throw error;
-      skipped.push({ what: kind.name, why: error.message });
-    }
+  const fields: Field[] = [];
+  for (const tls of upstreamsFor(options)) {
+    const upstream = await startUpstream(options, tls, stack);
+    const entrants = await install(kinds, upstream, options, skipped, stack);
+    fields.push({ tls, entrants });
   }
   const rows = options.scenarios.length === 0
     ? []
-    : summarise(await measureExchanges(entrants, options, skipped, print));
+    : summarise(await measureExchanges(fields, options, skipped, print));
+  const entrants = fields.find(({ tls }) => tls === options.tls)?.entrants ??
+    [];
   // Only targets that this program can start afresh.
   const fresh = entrants.filter(({ name }) =>
     name !== direct.name && options.others.every((other) => other.name !== name)
@@ -157,6 +143,78 @@ async function run(
   };
 }
 
+interface Skip {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** The installed targets that call one upstream. */
+interface Field {
+  readonly tls: boolean;
+  readonly entrants: readonly InstalledTarget[];
+}
+
+/**
+ * The upstreams that a run needs, false for the plain one and true for the one over TLS. Memory,
+ * steady rates and starts are measured over TLS only with `--tls`.
+ */
+function upstreamsFor(
+  { scenarios, tls, memory, steady, starts }: PipelineOptions,
+): readonly boolean[] {
+  const needsOther = memory || steady !== undefined || starts > 0;
+  return [true, false].filter((one) =>
+    scenarios.some((scenario) => scenario.tls === one) ||
+    needsOther && one === tls
+  );
+}
+
+async function startUpstream(
+  options: PipelineOptions,
+  tls: boolean,
+  stack: AsyncDisposableStack,
+): Promise<Upstream> {
+  const mock = stack.use(
+    startChild("mock_upstream.ts", [
+      String(tls === options.tls ? options.upstreamPort : 0),
+      ...tls ? [`${CERTIFICATES}right`] : [],
+    ]),
+  );
+  // The message's shape is defined in mock_upstream.ts.
+  const { port } = await mock.receive() as { readonly port: number };
+  return {
+    port,
+    pid: mock.pid,
+    ...tls ? { authority: `${CERTIFICATES}authority.pem` } : {},
+  };
+}
+
+/** Installs the targets in front of an upstream, except for those that this machine lacks. */
+async function install(
+  kinds: readonly TargetKind[],
+  upstream: Upstream,
+  { tls, others }: PipelineOptions,
+  skipped: Skip[],
+  stack: AsyncDisposableStack,
+): Promise<readonly InstalledTarget[]> {
+  const entrants: InstalledTarget[] = [];
+  const overTls = upstream.authority !== undefined;
+  for (const kind of kinds) {
+    // A gateway that runs already calls the upstream whose port the command line sets.
+    if (overTls !== tls && others.some(({ name }) => name === kind.name)) {
+      continue;
+    }
+    try {
+      const site = stack.use(await kind.prepare(upstream));
+      entrants.push({ name: kind.name, site });
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      if (skipped.some(({ what }) => what === kind.name)) continue;
+      skipped.push({ what: kind.name, why: error.message });
+    }
+  }
+  return entrants;
+}
+
 async function steadyRows(
   entrants: readonly InstalledTarget[],
   fresh: readonly InstalledTarget[],
@@ -169,42 +227,53 @@ async function steadyRows(
 }
 
 async function measureExchanges(
-  entrants: readonly InstalledTarget[],
+  fields: readonly Field[],
   options: PipelineOptions,
-  skipped: { readonly what: string; readonly why: string }[],
+  skipped: Skip[],
   print: (line: string) => void,
 ): Promise<readonly Cell[]> {
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
   const load = stack.use(startChild("load.ts"));
-  const targets: RunningTarget[] = [];
-  for (const { name, site } of entrants) {
-    const target = stack.use(await site.start());
-    targets.push({ name, target });
-    for (const { direction } of options.scenarios) {
-      if (target.address(direction) === undefined) {
-        reportUnsupported(name, directionName(direction), skipped);
+  const sets: TargetSet[] = [];
+  for (const { tls, entrants } of fields) {
+    const scenarios = options.scenarios.filter((one) => one.tls === tls);
+    if (scenarios.length === 0) continue;
+    const targets: RunningTarget[] = [];
+    for (const { name, site } of entrants) {
+      const target = stack.use(await site.start());
+      targets.push({ name, target });
+      for (const { direction } of scenarios) {
+        if (target.address(direction) === undefined) {
+          reportUnsupported(name, directionName(direction), skipped);
+        }
       }
     }
+    sets.push(targetSet(tls, targets));
   }
+  return await runRounds(
+    { load, clock },
+    sets,
+    options.scenarios,
+    { ...options, progress: print },
+  );
+}
+
+function targetSet(
+  tls: boolean,
+  targets: readonly RunningTarget[],
+): TargetSet {
   const findTarget = (wanted: string): RunningTarget => {
     const found = targets.find(({ name }) => name === wanted);
     if (found === undefined) throw new Error(`there is no ${wanted}`);
     return found;
   };
-  const baseline = {
+  return {
+    tls,
+    targets: targets.filter(({ name }) => name !== direct.name),
     direct: findTarget(direct.name),
     pipe: findTarget(rawPipe.name),
   };
-  return await runRounds(
-    { load, clock },
-    {
-      targets: targets.filter((one) => one !== baseline.direct),
-      ...baseline,
-    },
-    options.scenarios,
-    { ...options, progress: print },
-  );
 }
 
 /**
@@ -214,7 +283,7 @@ async function measureExchanges(
 function reportUnsupported(
   name: string,
   direction: string,
-  skipped: { readonly what: string; readonly why: string }[],
+  skipped: Skip[],
 ): void {
   const what = `${name}, ${direction}`;
   const translates = ![direct, rawPipe, nginx].some((kind) =>
@@ -236,7 +305,7 @@ function kindsFor(options: PipelineOptions): readonly TargetKind[] {
         options,
       )
     ),
-    ...[nginx, portkey].filter(({ name }) => options.peers.includes(name)),
+    ...[nginx, portkey()].filter(({ name }) => options.peers.includes(name)),
     ...options.others.map(otherTarget),
   ];
 }

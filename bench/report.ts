@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { EXCHANGE_KINDS } from "./scenarios.ts";
+import { EXCHANGE_KINDS, nameWithoutKind } from "./scenarios.ts";
 import type { MemoryRow } from "./memory.ts";
 import type { RunResult } from "./results.ts";
 import { IDLE, type SteadyRow } from "./steady.ts";
@@ -65,7 +65,7 @@ function cpuTable(rows: readonly Row[]): readonly string[] {
       `${unit}s/s`,
     ],
     ...rows.map((row) => [
-      row.scenario.replace(/\/.*/, ""),
+      nameWithoutKind(row.scenario),
       row.target,
       figure(row.cpuMicros?.median),
       figure(row.cpuRatio?.median),
@@ -83,7 +83,7 @@ function addedTable(rows: readonly Row[]): readonly string[] {
   return tableLines([
     ["", "", "added p50 ms", "range", "at most", "", "added p99 ms", "range"],
     ...rows.map((row) => [
-      row.scenario.replace(/\/.*/, ""),
+      nameWithoutKind(row.scenario),
       row.target,
       figure(row.addedMs?.p50.median),
       rangeText(row.addedMs?.p50),

@@ -4,7 +4,13 @@
  * @module
  */
 import type { RunResult } from "./results.ts";
-import { directionName, DIRECTIONS, EXCHANGE_KINDS } from "./scenarios.ts";
+import {
+  directionName,
+  DIRECTIONS,
+  EXCHANGE_KINDS,
+  isOverTlsName,
+  overTlsName,
+} from "./scenarios.ts";
 import type { SteadyRow } from "./steady.ts";
 import type { Row } from "./summary.ts";
 import { figure } from "./table.ts";
@@ -17,24 +23,29 @@ export function reportTable(results: readonly RunResult[]): readonly string[] {
   const names = DIRECTIONS.map(directionName);
   const cpu = EXCHANGE_KINDS.filter(({ measures, onlyWhenNamed }) =>
     measures === "cpu" && onlyWhenNamed !== true
-  ).map(({ name }) => [
-    name,
-    ...names.map((direction) =>
-      cell(
-        results,
-        ({ rows }) => find(rows, OWN, `${direction}/${name}`)?.cpuRatio?.median,
-      )
-    ),
-    ...PEERS.map((peer) =>
-      range(
-        results.flatMap(({ rows }) =>
-          rows.filter(({ target, scenario }) =>
-            target === peer && scenario.endsWith(`/${name}`)
-          ).flatMap(({ cpuRatio }) => cpuRatio?.median ?? [])
-        ),
-      )
-    ),
-  ]);
+  ).flatMap(({ name }) =>
+    [true, false].map((tls) => [
+      tls ? `${name}, TLS` : name,
+      ...names.map((direction) => {
+        const plain = `${direction}/${name}`;
+        const scenario = tls ? overTlsName(plain) : plain;
+        return cell(
+          results,
+          ({ rows }) => find(rows, OWN, scenario)?.cpuRatio?.median,
+        );
+      }),
+      ...PEERS.map((peer) =>
+        range(
+          results.flatMap(({ rows }) =>
+            rows.filter(({ target, scenario }) =>
+              target === peer && scenario.endsWith(`/${name}`) &&
+              isOverTlsName(scenario) === tls
+            ).flatMap(({ cpuRatio }) => cpuRatio?.median ?? [])
+          ),
+        )
+      ),
+    ])
+  ).filter(([, ...figures]) => figures.some((one) => one !== ""));
   const others: readonly (readonly [
     string,
     (result: RunResult) => number | undefined,

@@ -100,6 +100,41 @@ Deno.test("a written result is named after its date and produces the same report
   }
 });
 
+Deno.test("a file of an older run over TLS is read with the names of today", async () => {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    await Deno.writeTextFile(file, resultText({ ...RESULT, tls: true }));
+    const read = await readResult(file);
+    assert.deepEqual(read.rows.map(({ scenario }) => scenario), [
+      "tls/messages/whole-small",
+    ]);
+    assert.match(
+      reportLines(read).join("\n"),
+      /^tls\/messages +gateway +123 /m,
+    );
+    assert.match(
+      reportTable([read]).join("\n"),
+      /^\| whole-small, TLS \| 1\.50 /m,
+    );
+  } finally {
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("every result in the folder can be printed", async () => {
+  const folder = new URL("results/", import.meta.url);
+  let files = 0;
+  for await (const { name } of Deno.readDir(folder)) {
+    const result = await readResult(new URL(name, folder).pathname);
+    const text = reportLines(result).join("\n");
+    assert.match(text, /^messages +gateway +\d/m, name);
+    assert.match(text, /goals are reached/, name);
+    assert.match(reportTable([result]).join("\n"), /^\| whole-small \|/m);
+    files++;
+  }
+  assert.ok(files > 0);
+});
+
 Deno.test("tableLines() aligns columns", () => {
   assert.deepEqual(tableLines([["a", "1"], ["bcd", "100", "x"]]), [
     "a      1",
@@ -115,6 +150,21 @@ Deno.test("figure() has three significant digits, and a dash for an absent value
     "–",
     "–",
   ]);
+});
+
+Deno.test("rows over TLS are printed before the plain ones of their kind", () => {
+  const [row] = RESULT.rows;
+  assert.ok(row !== undefined);
+  const over = { median: 1.25, low: 1, high: 1.5 };
+  const tls = { ...row, scenario: `tls/${row.scenario}`, cpuRatio: over };
+  const both: RunResult = { ...RESULT, rows: [tls, row] };
+  const lines = reportLines(both);
+  const at = lines.findIndex((line) => line.startsWith("whole-small: "));
+  assert.match(lines[at + 2] ?? "", /^tls\/messages +gateway +123 +1\.25 /);
+  assert.match(lines[at + 3] ?? "", /^messages +gateway +123 +1\.50 /);
+  const table = reportTable([both, RESULT]).join("\n");
+  assert.match(table, /^\| whole-small, TLS \| 1\.25, – \|/m);
+  assert.match(table, /^\| whole-small \| 1\.50, 1\.50 \|/m);
 });
 
 Deno.test("reportTable() has one figure a run in each cell", () => {

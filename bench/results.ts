@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { arch, cpus, platform, totalmem } from "node:os";
 import type { MemoryRow, StartRow } from "./memory.ts";
+import { overTlsName } from "./scenarios.ts";
 import type { SteadyRow } from "./steady.ts";
 import type { Row } from "./summary.ts";
 
@@ -19,7 +20,7 @@ export interface RunResult {
   readonly versions: Readonly<Record<string, string>>;
   /** Number of rounds, not counting the warm-up. */
   readonly rounds: number;
-  /** True: the targets called the mock upstream over TLS. */
+  /** True: everything was measured with an upstream over TLS. */
   readonly tls?: boolean;
   /** Number of rounds that include paced streams. */
   readonly pacedRounds: number;
@@ -124,7 +125,15 @@ export async function readResult(path: string): Promise<RunResult> {
     !("machine" in result)
   ) throw new TypeError(`${path} is not a result of this benchmark`);
   // Result files are written by `keepResult` only.
-  return result as RunResult;
+  const run = result as RunResult;
+  // Older runs over TLS have no `tls/` in the names.
+  return run.tls !== true ? run : {
+    ...run,
+    rows: run.rows.map((row) => ({
+      ...row,
+      scenario: overTlsName(row.scenario),
+    })),
+  };
 }
 
 /** Writes the file of a run into a folder, named after the run's date. Returns the name. */

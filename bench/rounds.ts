@@ -42,8 +42,10 @@ export interface Cell {
   readonly pairs: readonly SamplePair[];
 }
 
-/** The targets of a run. */
+/** The targets that call one upstream. */
 export interface TargetSet {
+  /** Whether they call it over TLS. */
+  readonly tls: boolean;
   /** All targets except the direct connection. */
   readonly targets: readonly RunningTarget[];
   /** Baseline of processor times. */
@@ -66,14 +68,17 @@ export interface RoundsOptions {
   readonly progress: (text: string) => void;
 }
 
-/** Measures all scenarios, together with the baseline of each group. */
+/**
+ * Measures all scenarios, together with the baseline of each group. `fields` has the targets of
+ * each kind of upstream.
+ */
 export async function runRounds(
   instruments: Instruments,
-  field: TargetSet,
+  fields: readonly TargetSet[],
   scenarios: readonly Scenario[],
   options: RoundsOptions,
 ): Promise<readonly Cell[]> {
-  const groups = groupsOf(scenarios, field);
+  const groups = groupsOf(scenarios, fields);
   for (let round = 0; round <= options.rounds; round++) {
     const isWarmUp = round === 0;
     options.progress(
@@ -102,7 +107,7 @@ interface Member extends Cell {
   measure(instruments: Instruments, ms: number): Promise<Sample>;
 }
 
-/** Scenarios with a common baseline: those of one kind and one request dialect. */
+/** Scenarios with a common baseline: those of one kind, one request dialect and one upstream. */
 interface Group {
   readonly kind: ExchangeKind;
   readonly base: Member;
@@ -111,16 +116,21 @@ interface Group {
 
 function groupsOf(
   scenarios: readonly Scenario[],
-  { targets, pipe, direct }: TargetSet,
+  fields: readonly TargetSet[],
 ): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const scenario of scenarios) {
-    const { kind, direction: { caller } } = scenario;
+    const { kind, direction: { caller }, tls } = scenario;
+    const field = fields.find((one) => one.tls === tls);
+    if (field === undefined) {
+      throw new Error(`there are no targets for ${scenario.name}`);
+    }
+    const { targets, pipe, direct } = field;
     const base = kind.measures === "cpu" ? pipe : direct;
-    const id = `${kind.name} ${caller}`;
+    const id = `${kind.name} ${caller}${tls ? " over TLS" : ""}`;
     let group = groups.get(id);
     if (group === undefined) {
-      const own = scenarioOf(kind, { caller, upstream: caller });
+      const own = scenarioOf(kind, { caller, upstream: caller }, tls);
       const member = memberOf(own, base);
       if (member === undefined) {
         throw new Error(`${base.name} does not support ${id}`);

@@ -27,10 +27,16 @@ export interface ExchangeKind {
    * reply (`wait`) or delay of an event (`delay`), both compared with the direct connection.
    */
   readonly measures: "cpu" | "wait" | "delay";
-  /** Names of the directions to measure; absent: all. */
+  /** Names of the directions that can be measured; absent: all. */
   readonly directions?: readonly string[];
-  /** Names of the directions of a quick run; absent: all of `directions`. */
+  /** Names of the directions of a run that names none; absent: all of `directions`. */
+  readonly usualDirections?: readonly string[];
+  /** The same for a quick run; absent: those of another run. */
   readonly quickDirections?: readonly string[];
+  /** The same for an upstream over TLS; absent: none. */
+  readonly usualTlsDirections?: readonly string[];
+  /** The same for an upstream over TLS in a quick run; absent: none. */
+  readonly quickTlsDirections?: readonly string[];
   /** True: measured only when `--scenario` names it. */
   readonly onlyWhenNamed?: boolean;
   /** True: the request leaves out `store`, as client libraries do, so that the reply is stored. */
@@ -52,6 +58,13 @@ const EACH_CALLER: readonly string[] = [
   "responses",
   "responses-to-messages",
 ];
+/** Two dialects of clients, without translation and from one to the other. */
+const TWO_CALLERS: readonly string[] = [
+  "messages",
+  "messages-to-chat",
+  "chat",
+  "chat-to-messages",
+];
 
 export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
   {
@@ -64,6 +77,8 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     connections: 16,
     measures: "cpu",
     quickDirections: EACH_CALLER,
+    usualTlsDirections: ["messages", "chat", "chat-to-messages"],
+    quickTlsDirections: ["messages"],
   },
   {
     name: "whole-100k",
@@ -75,6 +90,7 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     connections: 8,
     measures: "cpu",
     directions: NOT_TRANSLATED,
+    usualTlsDirections: ["messages"],
   },
   {
     name: "stream-unpaced",
@@ -87,6 +103,8 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     connections: 16,
     measures: "cpu",
     quickDirections: EACH_CALLER,
+    usualTlsDirections: TWO_CALLERS,
+    quickTlsDirections: ["messages"],
   },
   {
     name: "stream-coalesced",
@@ -113,7 +131,9 @@ export const EXCHANGE_KINDS: readonly ExchangeKind[] = [
     promptBytes: 100,
     connections: 100,
     measures: "cpu",
+    usualDirections: [...TWO_CALLERS, "responses"],
     quickDirections: SAMPLED,
+    usualTlsDirections: TWO_CALLERS,
   },
   {
     name: "latency",
@@ -198,41 +218,82 @@ export function directionName(direction: Direction): string {
     : `${SHORT[caller]}-to-${SHORT[upstream]}`;
 }
 
-/** A kind of exchange in a direction. */
+/** A kind of exchange in a direction, with a kind of upstream. */
 export interface Scenario {
-  /** Direction and kind, such as `messages-to-chat/whole-small`. */
+  /**
+   * Direction and kind, such as `messages-to-chat/whole-small`; over TLS
+   * `tls/messages-to-chat/whole-small`.
+   */
   readonly name: string;
   /** The kind of exchange. */
   readonly kind: ExchangeKind;
   /** The dialects of client and upstream. */
   readonly direction: Direction;
+  /** Whether the target calls the upstream over TLS. */
+  readonly tls: boolean;
+}
+
+const TLS_NAME = "tls";
+const TLS_PREFIX = `${TLS_NAME}/`;
+
+/** The scenarios that a run measures which names none. */
+export function usualScenarios(
+  { quick, tlsOnly }: { readonly quick: boolean; readonly tlsOnly: boolean },
+): readonly Scenario[] {
+  return ALL.filter(({ kind, direction, tls }) => {
+    if (kind.onlyWhenNamed === true || tlsOnly && !tls) return false;
+    const name = directionName(direction);
+    if (tls) {
+      const { quickTlsDirections = [], usualTlsDirections = [] } = kind;
+      return (quick ? quickTlsDirections : usualTlsDirections).includes(name);
+    }
+    const usual = kind.usualDirections?.includes(name) ?? true;
+    return quick ? kind.quickDirections?.includes(name) ?? usual : usual;
+  });
 }
 
 /**
- * The scenarios that names select. A name is a kind, a direction, or both joined by a slash.
- * Without names: all scenarios that do not have to be named.
+ * The scenarios that names select. A name is a kind, a direction, or both joined by a slash; with
+ * `tls/` before it, over TLS. `tls` alone selects what a run over TLS measures that names none.
  *
  * @throws {RangeError} when a name is unknown
  */
 export function selectScenarios(names: readonly string[]): readonly Scenario[] {
-  const all = EXCHANGE_KINDS.flatMap((kind) =>
-    DIRECTIONS.filter((one) =>
-      kind.directions?.includes(directionName(one)) ?? true
-    ).map((direction) => scenarioOf(kind, direction))
+  const overTls = names.filter(isOverTlsName).map((name) =>
+    name.slice(TLS_PREFIX.length)
   );
-  if (names.length === 0) return all.filter(({ kind }) => !kind.onlyWhenNamed);
-  const kindNames = EXCHANGE_KINDS.map(({ name }) => name);
+  const plain = names.filter((name) =>
+    name !== TLS_NAME && !isOverTlsName(name)
+  );
+  const found = new Set([
+    ...names.includes(TLS_NAME)
+      ? usualScenarios({ quick: false, tlsOnly: true })
+      : [],
+    ...select(overTls, true),
+    ...select(plain, false),
+  ]);
+  return ALL.filter((scenario) => found.has(scenario));
+}
+
+/** The scenarios of one kind of upstream that names without `tls/` select. */
+function select(
+  names: readonly string[],
+  overTls: boolean,
+): readonly Scenario[] {
+  const all = ALL.filter(({ tls }) => tls === overTls);
+  const kindNames = all.map(({ kind }) => kind.name);
   const kinds = names.filter((name) => kindNames.includes(name));
   const directionNames = DIRECTIONS.map(directionName);
   const directions = names.filter((name) => directionNames.includes(name));
+  const prefix = overTls ? TLS_PREFIX : "";
   for (const name of names) {
     if (
       !kinds.includes(name) && !directions.includes(name) &&
-      !all.some((scenario) => scenario.name === name)
-    ) throw new RangeError(`unknown scenario ${name}`);
+      !all.some((scenario) => scenario.name === prefix + name)
+    ) throw new RangeError(`unknown scenario ${prefix}${name}`);
   }
   return all.filter(({ name, kind, direction }) =>
-    names.includes(name) ||
+    names.includes(name.slice(prefix.length)) ||
     (kinds.length + directions.length > 0 &&
       (kinds.length === 0 ? !kind.onlyWhenNamed : kinds.includes(kind.name)) &&
       (directions.length === 0 ||
@@ -241,8 +302,41 @@ export function selectScenarios(names: readonly string[]): readonly Scenario[] {
 }
 
 /** The scenario of any kind in any direction. */
-export function scenarioOf(kind: ExchangeKind, direction: Direction): Scenario {
-  return { name: `${directionName(direction)}/${kind.name}`, kind, direction };
+export function scenarioOf(
+  kind: ExchangeKind,
+  direction: Direction,
+  tls = false,
+): Scenario {
+  const name = `${directionName(direction)}/${kind.name}`;
+  return { name: tls ? TLS_PREFIX + name : name, kind, direction, tls };
+}
+
+/**
+ * Every scenario, in the order of the tables. Delays are compared with the direct connection, which
+ * the load generator does not make over TLS.
+ */
+const ALL: readonly Scenario[] = EXCHANGE_KINDS.flatMap((kind) => {
+  const directions = DIRECTIONS.filter((one) =>
+    kind.directions?.includes(directionName(one)) ?? true
+  );
+  return (kind.measures === "cpu" ? [true, false] : [false]).flatMap((tls) =>
+    directions.map((direction) => scenarioOf(kind, direction, tls))
+  );
+});
+
+/** The name that selects over TLS what a name without `tls/` selects. */
+export function overTlsName(name: string): string {
+  return name === TLS_NAME || isOverTlsName(name) ? name : TLS_PREFIX + name;
+}
+
+/** Whether a scenario of this name has an upstream over TLS. */
+export function isOverTlsName(name: string): boolean {
+  return name.startsWith(TLS_PREFIX);
+}
+
+/** The name of a scenario, without its kind. */
+export function nameWithoutKind(name: string): string {
+  return name.slice(0, name.lastIndexOf("/"));
 }
 
 /** Body of a scenario's request, with the tag for its plan. */

@@ -10,7 +10,7 @@ import { median, type Spread, spreadOf } from "./statistics.ts";
 
 /** A row of the result. An absent figure could not be measured. */
 export interface Row {
-  /** Name of the scenario, such as `messages-to-chat/whole-small`. */
+  /** Name of the scenario, such as `messages-to-chat/whole-small`; over TLS with `tls/` before it. */
   readonly scenario: string;
   /** Name of the target. */
   readonly target: string;
@@ -140,13 +140,14 @@ function goalsOf(
   >,
 ): readonly Goal[] {
   const most = maxCpuRatio(scenario);
+  const mostOfPortkey = maxPortkeyRatio(scenario);
   return [
     ...(cpuRatio === undefined || most === undefined
       ? []
       : [goal("raw pipe", cpuRatio.median, most)]),
-    ...(cpuOfPortkey === undefined
+    ...(cpuOfPortkey === undefined || mostOfPortkey === undefined
       ? []
-      : [goal("Portkey", cpuOfPortkey, maxPortkeyRatio(scenario))]),
+      : [goal("Portkey", cpuOfPortkey, mostOfPortkey)]),
     ...(addedMs === undefined || scenario.kind.measures !== "delay"
       ? []
       : [goal("delay", addedMs.p50.median, MAX_EVENT_DELAY_MS)]),

@@ -50,8 +50,8 @@ Deno.test("summarise() compares within each round, and returns the median and th
   assert.deepEqual(row?.goals, [{
     of: "raw pipe",
     is: 2,
-    atMost: 1.4,
-    reached: false,
+    atMost: 2,
+    reached: true,
   }]);
 });
 
@@ -71,6 +71,30 @@ Deno.test("summarise() compares only the gateway with Portkey, on the same scena
     ["Portkey", true],
   ]);
   assert.equal(rows[1]?.goals, undefined);
+});
+
+Deno.test("summarise() has other goals for unpaced streams over TLS, and compares with Portkey over TLS", () => {
+  const goals = (name: string) =>
+    summarise([
+      cell(name, "gateway", [[15, 10]]),
+      cell(name, "portkey", [[100, 10]]),
+    ])[0]?.goals?.map(({ of, atMost }) => [of, atMost]);
+  assert.deepEqual(goals("chat/stream-unpaced"), [
+    ["raw pipe", 1.4],
+    ["Portkey", 0.2],
+  ]);
+  assert.deepEqual(goals("tls/chat/stream-unpaced"), [
+    ["raw pipe", 1.8],
+    ["Portkey", 0.2],
+  ]);
+  assert.deepEqual(goals("tls/chat-to-messages/stream-unpaced"), [
+    ["raw pipe", 2.2],
+    ["Portkey", 0.2],
+  ]);
+  assert.deepEqual(goals("tls/messages/whole-100k"), [
+    ["raw pipe", 2.2],
+    ["Portkey", 0.12],
+  ]);
 });
 
 Deno.test("summarise() reports the delay that a target adds to an event", () => {

@@ -97,8 +97,15 @@ export async function runTechniques(
   const rows = summarise(
     await runRounds(
       { clock, load },
-      { targets: entrants, pipe, direct: await started(direct) },
-      options.scenarios.filter(({ direction }) => isPassThrough(direction)),
+      [{
+        tls: false,
+        targets: entrants,
+        pipe,
+        direct: await started(direct),
+      }],
+      options.scenarios.filter(({ direction, tls }) =>
+        !tls && isPassThrough(direction)
+      ),
       { ...options, progress: print },
     ),
   );

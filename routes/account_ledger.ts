@@ -6,7 +6,7 @@
  */
 import { exportOwnLedger, ownLedger } from "../gateway/admin/ledger.ts";
 import { queryOf } from "./admin/auth.ts";
-import { ledgerFile } from "./admin/ledger_export.ts";
+import { fileReply } from "./file_reply.ts";
 import { type AccountRoute, jsonReply } from "./route.ts";
 
 /** The routes of an account's own ledger. */
@@ -25,6 +25,12 @@ export const ACCOUNT_LEDGER_ROUTES: readonly AccountRoute[] = [{
   method: "GET",
   path: "/v1/account/ledger/export",
   operation: "exportOwnLedger",
-  handle: ({ gateway, query }, { accountId }) =>
-    ledgerFile(exportOwnLedger(gateway.admin, accountId, queryOf(query))),
+  handle({ gateway, query }, { accountId }) {
+    const { contentType, text } = exportOwnLedger(
+      gateway.admin,
+      accountId,
+      queryOf(query),
+    );
+    return fileReply({ "content-type": contentType }, text);
+  },
 }];

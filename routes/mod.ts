@@ -24,9 +24,7 @@ import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
-import { errorPage } from "./console/error_page.tsx";
-import { PAGE_ROUTES } from "./console/mod.ts";
-import { isConsolePath, servePage } from "./console/page_access.ts";
+import { isConsolePath } from "./console/is_console_path.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { LIVE_CALLS_ROUTES } from "./live_calls.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
@@ -35,6 +33,7 @@ import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { RESPONSES_ROUTES } from "./responses.ts";
 import { jsonReply, type Route, type RouteContext } from "./route.ts";
+import { type Match, routeTable } from "./route_table.ts";
 import { targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 import { unsupportedService, wrongAddress } from "./wrong_address.ts";
@@ -55,17 +54,17 @@ const API_ROUTES: readonly Route[] = [
   ...ADMIN_ROUTES,
 ];
 
-/** All routes, including the API description. */
+/** The routes of the API, including its description. */
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...openapiRoutes(API_ROUTES),
-  ...PAGE_ROUTES,
 ];
 
-interface Match {
-  readonly route: Route;
-  readonly parameters: Readonly<Record<string, string>>;
-}
+const apiTable = routeTable(ROUTES);
+
+/** The pages, imported with the first request for one: a start does not wait for them. */
+const pages = (): Promise<typeof import("./console/mod.ts")> =>
+  import("./console/mod.ts");
 
 /** What is known of a request before it is parsed. */
 type Arrival = Pick<
@@ -114,7 +113,9 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
   try {
     const target = targetOf(request);
     ({ path, query } = target);
-    const matches = matching(path);
+    const matches = isConsolePath(path)
+      ? (await pages()).pageTable(path)
+      : apiTable(path);
     if (matches.length === 0) {
       if (isConsolePath(path)) throw noSuchPage();
       const wrong = wrongAddress(path);
@@ -141,7 +142,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       parameters,
     });
   } catch (error) {
-    return refusal(gateway, dialect, error, {
+    return await refusal(gateway, dialect, error, {
       ...arrival,
       path,
       query,
@@ -158,7 +159,7 @@ async function authenticateAndHandle(
     case "open":
       return await route.handle(context);
     case "page":
-      return await servePage(route, context);
+      return await (await pages()).servePage(route, context);
     case "account": {
       const holder = await presentedHolder(context);
       requirePermission(holder.kind, route.permission);
@@ -174,7 +175,7 @@ async function authenticateAndHandle(
   return await route.handle(context, caller);
 }
 
-function refusal(
+async function refusal(
   gateway: Gateway,
   dialect: Dialect,
   error: unknown,
@@ -183,7 +184,7 @@ function refusal(
     readonly query: URLSearchParams;
     readonly endpoint: string | undefined;
   },
-): HttpReply {
+): Promise<HttpReply> {
   const apiError = error instanceof ApiError
     ? error
     : new ApiError("internal", "the gateway failed; the error is in its log");
@@ -207,7 +208,7 @@ function refusal(
     );
   }
   if (isConsolePath(at.path)) {
-    return errorPage(at, apiError, encoded);
+    return (await pages()).errorPage(at, apiError, encoded);
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())
@@ -230,72 +231,6 @@ function withRetryAfter(error: ApiError): ApiError {
     ...error.details,
     retryAfterSeconds: 5,
   });
-}
-
-/** Each route's path, split once. */
-const PATTERNS: readonly {
-  readonly route: Route;
-  readonly segments: readonly string[];
-}[] = ROUTES.map((route) => ({
-  route,
-  segments: route.path.split("/"),
-}));
-
-/** The routes of each path without a variable part, matched once. */
-const FIXED: ReadonlyMap<string, readonly Match[]> = new Map(
-  ROUTES.filter(({ path }) => !path.includes(":"))
-    .map(({ path }) => [path, matchesOf(path)]),
-);
-
-function matching(path: string): readonly Match[] {
-  return FIXED.get(path) ?? matchesOf(path);
-}
-
-function matchesOf(path: string): readonly Match[] {
-  const segments = path.split("/");
-  const matches: Match[] = [];
-  for (const { route, segments: pattern } of PATTERNS) {
-    const parameters = matchParameters(pattern, segments);
-    if (
-      parameters !== undefined && (route.accepts?.(parameters) ?? true)
-    ) matches.push({ route, parameters });
-  }
-  return matches;
-}
-
-function matchParameters(
-  pattern: readonly string[],
-  segments: readonly string[],
-): Record<string, string> | undefined {
-  const takesRest = pattern.at(-1)?.startsWith(":") === true;
-  if (
-    takesRest
-      ? segments.length < pattern.length
-      : segments.length !== pattern.length
-  ) return undefined;
-  const parameters: Record<string, string> = {};
-  for (const [i, part] of pattern.entries()) {
-    if (!part.startsWith(":")) {
-      if (part !== segments[i]) return undefined;
-      continue;
-    }
-    // A final variable part takes the rest of the path, because model ids may contain slashes.
-    const raw = i === pattern.length - 1
-      ? segments.slice(i).join("/")
-      : segments[i] ?? "";
-    const value = decodedPart(raw);
-    if (value === undefined || value === "") return undefined;
-    parameters[part.slice(1)] = value;
-  }
-  return parameters;
-}
-
-function decodedPart(raw: string): string | undefined {
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return undefined;
-  }
 }
 
 function allowed(matches: readonly Match[]): readonly string[] {

@@ -26,7 +26,7 @@ export const nginx: TargetKind = {
   async prepare(upstream) {
     if (await nginxProgram() === undefined) throw new Skipped(NOT_INSTALLED);
     return await siteFor(async () => {
-      const proxy = await startNginx([upstream.port]);
+      const proxy = await startNginx([upstream.port], upstream.authority);
       return {
         ...proxy,
         address: (direction) => passThroughAddress(proxy.port, direction),
@@ -46,12 +46,14 @@ export interface Nginx extends AsyncDisposable {
 }
 
 /**
- * Starts nginx in front of some ports of this machine.
+ * Starts nginx in front of some ports of this machine; with `authority`, the file of a certificate
+ * authority, it calls them over TLS and verifies their certificates for `localhost`.
  *
  * @throws {Skipped} when nginx is not installed
  */
 export async function startNginx(
   upstreams: readonly number[],
+  authority?: string,
 ): Promise<Nginx> {
   const program = await nginxProgram();
   if (program === undefined) throw new Skipped(NOT_INSTALLED);
@@ -59,7 +61,7 @@ export async function startNginx(
   const port = freePort();
   await Deno.writeTextFile(
     `${folder}/nginx.conf`,
-    nginxConfig(folder, port, upstreams),
+    nginxConfig(folder, port, upstreams, authority),
   );
   const startedMs = performance.now();
   const process = startProgram(program, {
@@ -96,7 +98,14 @@ function nginxConfig(
   folder: string,
   port: number,
   upstreams: readonly number[],
+  authority: string | undefined,
 ): string {
+  const tls = authority === undefined ? [] : [
+    `proxy_ssl_trusted_certificate ${authority};`,
+    "proxy_ssl_verify on;",
+    "proxy_ssl_server_name on;",
+    "proxy_ssl_name localhost;",
+  ];
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   ).join("\n  ");
@@ -121,7 +130,8 @@ http {
     client_body_buffer_size 1m;
     location = /bench-ready { return 204; }
     location / {
-      proxy_pass http://mock;
+      proxy_pass ${authority === undefined ? "http" : "https"}://mock;
+      ${tls.join("\n      ")}
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;

@@ -13,13 +13,17 @@ import {
 } from "./programs.ts";
 import {
   CALLER_PATHS,
+  type Direction,
   isPassThrough,
   Skipped,
   type Target,
   type TargetKind,
   type Upstream,
+  upstreamUrl,
 } from "./target.ts";
 
+/** Name in the tables. */
+export const PORTKEY = "portkey";
 const VERSION = "1.15.2";
 /**
  * Pinned version of its HTTP server. With 1.14 and later, which Portkey's range also allows, every
@@ -27,28 +31,43 @@ const VERSION = "1.15.2";
  */
 const SERVER_VERSION = "1.13.8";
 
-/** Portkey as a target. */
-export const portkey: TargetKind = {
-  name: "portkey",
-  about:
-    `@portkey-ai/gateway ${VERSION} on Node, @hono/node-server ${SERVER_VERSION}`,
-  async prepare(upstream) {
-    const folder = await Deno.makeTempDir({ prefix: "bench-portkey-" });
-    const remove = () => Deno.remove(folder, { recursive: true });
-    try {
-      await install(folder);
-    } catch (error) {
-      await remove();
-      throw error;
-    }
-    return {
-      start: () => startIn(folder, upstream),
-      [Symbol.asyncDispose]: remove,
-    };
-  },
-};
+/** Portkey as a target. Its sites share one installation. */
+export function portkey(): TargetKind {
+  let sites = 0;
+  let installed: Promise<string> | undefined;
+  return {
+    name: PORTKEY,
+    about:
+      `@portkey-ai/gateway ${VERSION} on Node, @hono/node-server ${SERVER_VERSION}`,
+    async prepare(upstream) {
+      installed ??= install();
+      const folder = await installed;
+      sites++;
+      return {
+        start: () => startIn(folder, upstream),
+        async [Symbol.asyncDispose]() {
+          if (--sites > 0) return;
+          installed = undefined;
+          await Deno.remove(folder, { recursive: true });
+        },
+      };
+    },
+  };
+}
 
-async function install(folder: string): Promise<void> {
+/** Installs Portkey in a temporary folder. Returns the folder. */
+async function install(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "bench-portkey-" });
+  try {
+    await installIn(folder);
+    return folder;
+  } catch (error) {
+    await Deno.remove(folder, { recursive: true });
+    throw error;
+  }
+}
+
+async function installIn(folder: string): Promise<void> {
   await Deno.writeTextFile(
     `${folder}/package.json`,
     JSON.stringify({
@@ -69,6 +88,11 @@ async function install(folder: string): Promise<void> {
   throw new Skipped(`npm could not install it: ${reason}`);
 }
 
+/** Whether Portkey supports a direction: two of its endpoints do not translate. */
+export function portkeySupports(direction: Direction): boolean {
+  return direction.caller === "chat_completions" || isPassThrough(direction);
+}
+
 async function startIn(folder: string, upstream: Upstream): Promise<Target> {
   const port = freePort();
   const startedMs = performance.now();
@@ -79,6 +103,9 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
       "--headless",
     ],
     cwd: folder,
+    env: upstream.authority === undefined
+      ? {}
+      : { NODE_EXTRA_CA_CERTS: upstream.authority },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -93,10 +120,8 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
     lenient: true,
     readyMs: performance.now() - startedMs,
     address: (direction) =>
-      // Two of its endpoints support upstreams of their own format only.
-      direction.caller !== "chat_completions" && !isPassThrough(direction)
-        ? undefined
-        : {
+      portkeySupports(direction)
+        ? {
           host: "127.0.0.1",
           port,
           path: CALLER_PATHS[direction.caller],
@@ -106,7 +131,8 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
             ),
           },
           model: "mock-model",
-        },
+        }
+        : undefined,
     async [Symbol.asyncDispose]() {
       await stop(process, "SIGKILL");
       await output;
@@ -118,8 +144,8 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
  * Portkey's configuration, sent with every request as its documentation describes for a gateway
  * without an account.
  */
-function route({ port }: Upstream, dialect: UpstreamDialect) {
-  const host = `http://127.0.0.1:${port}`;
+function route(upstream: Upstream, dialect: UpstreamDialect) {
+  const host = upstreamUrl(upstream);
   switch (dialect) {
     case "messages":
       return {

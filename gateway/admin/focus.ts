@@ -57,16 +57,14 @@ const COLUMNS = [
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SELLER = "Model Gateway";
 
-/** The charges among the entries as CSV, the header line first; top-ups are payments, not costs. */
-export async function* focusCsv(
-  pages: AsyncGenerator<readonly LedgerEntry[], void, void>,
-): AsyncGenerator<string, void, void> {
-  yield `${COLUMNS.join(",")}\r\n`;
-  for await (const page of pages) {
-    yield page.flatMap(rowsOf).map((row) =>
-      `${COLUMNS.map((column) => csvCell(row[column])).join(",")}\r\n`
-    ).join("");
-  }
+/** The header line. */
+export const FOCUS_HEAD: string = `${COLUMNS.join(",")}\r\n`;
+
+/** The lines of an entry as CSV; none of a top-up, which is a payment and not a cost. */
+export function focusLines(entry: LedgerEntry): string {
+  return rowsOf(entry).map((row) =>
+    `${COLUMNS.map((column) => csvCell(row[column])).join(",")}\r\n`
+  ).join("");
 }
 
 type Row = Readonly<Record<typeof COLUMNS[number], string | number | boolean>>;

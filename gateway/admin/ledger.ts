@@ -9,16 +9,17 @@ import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   CSV_HEAD,
-  csvLines,
+  csvLine,
   entryJson,
-  jsonLines,
+  jsonLine,
 } from "../accounts/repositories/ledger_report.ts";
 import type { LedgerQuery } from "../accounts/repositories/ledger_walk.ts";
 import { replyShape } from "../accounts/field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import type { ListPage } from "../accounts/repositories/repository.ts";
-import { focusCsv } from "./focus.ts";
+import { exportText } from "./export_text.ts";
+import { FOCUS_HEAD, focusLines } from "./focus.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
@@ -128,24 +129,23 @@ function exportOf(
   admin: Admin,
   { format, ...filters }: z.infer<typeof exportQuery>,
 ): LedgerExport {
-  const pages = admin.allLedger(filtersOf(filters));
-  return format === "csv"
-    ? { contentType: "text/csv; charset=utf-8", text: csv(pages) }
-    : format === "focus"
-    ? { contentType: "text/csv; charset=utf-8", text: focusCsv(pages) }
-    : { contentType: "application/jsonl; charset=utf-8", text: lines(pages) };
+  const [contentType, head, lineOf] = FORMATS[format];
+  const entries = admin.allLedger(filtersOf(filters));
+  return { contentType, text: exportText(head, entries, lineOf) };
 }
 
-type Pages = AsyncGenerator<readonly LedgerEntry[], void, void>;
-
-async function* csv(pages: Pages): AsyncGenerator<string, void, void> {
-  yield CSV_HEAD;
-  for await (const page of pages) yield csvLines(page);
-}
-
-async function* lines(pages: Pages): AsyncGenerator<string, void, void> {
-  for await (const page of pages) yield jsonLines(page);
-}
+const CSV = "text/csv; charset=utf-8";
+/** Content type, header line, and the lines of an entry. */
+const FORMATS: Readonly<
+  Record<
+    z.infer<typeof FORMAT>,
+    readonly [string, string, (entry: LedgerEntry) => string]
+  >
+> = {
+  csv: [CSV, CSV_HEAD, csvLine],
+  focus: [CSV, FOCUS_HEAD, focusLines],
+  jsonl: ["application/jsonl; charset=utf-8", "", jsonLine],
+};
 
 const { account: _, ...OWN_FILTERS } = FILTERS;
 const OWN_LIST = {

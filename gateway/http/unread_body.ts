@@ -2,8 +2,9 @@
  * Responses sent before the request body was read to its end. The server closes such a connection
  * without announcing it, and closing with unread bytes resets it: the client's next request fails,
  * or the response is lost. So the rest of the body is read and discarded before the response is
- * sent, or the response announces the close (RFC 9112, 9.3 and 9.6) and ends only when the client
- * has stopped sending.
+ * sent. If it has not ended by then, the response announces the close (RFC 9112, 9.3 and 9.6), its
+ * text is sent at once, and it ends only when the client has stopped sending: the server reads no
+ * body after the end of the response.
  *
  * @module
  */
@@ -14,27 +15,44 @@ import type { TimerId, Timers } from "../timers.ts";
 interface DiscardLimits {
   readonly maxBytes: number;
   readonly maxMs: number;
+  /** Without a byte. */
+  readonly quietMs: number;
 }
 
-/** Before the response is sent; the connection can then be reused. */
-const BEFORE: DiscardLimits = { maxBytes: 1024 * 1024, maxMs: 2_000 };
-/** After the response's text: many clients send the whole body before they read anything. */
-const AFTER: DiscardLimits = { maxBytes: 128 * 1024 * 1024, maxMs: 30_000 };
+/** A longer body is the last one on its connection. */
+const LONG_BYTES = 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
+
 /**
- * A client that sends nothing for this long is waiting for the response, has read it, or has
- * disconnected.
+ * Before the response is sent. Some clients and proxies stop sending when a refusal arrives, and
+ * would then wait for its delayed end; most bodies have ended before it is sent.
  */
-const QUIET_MS = 1_000;
+const BEFORE: DiscardLimits = {
+  maxBytes: MAX_BYTES,
+  maxMs: 2_000,
+  quietMs: 1_000,
+};
+/**
+ * After the response's text: many clients send the whole body before they read anything, and a busy
+ * machine or a bad network interrupts them for seconds.
+ */
+const AFTER: DiscardLimits = {
+  maxBytes: MAX_BYTES,
+  maxMs: 30_000,
+  quietMs: 10_000,
+};
+/**
+ * Silence is counted in steps of this length, each with a turn of the event loop: bytes that arrive
+ * while the process itself is busy end the silence.
+ */
+const QUIET_STEP_MS = 1_000;
 /**
  * Bodies that are discarded concurrently. Beyond that, a connection is closed with its body unread.
  */
 const MAX_AT_ONCE = 256;
 
-/**
- * `end`: the body has ended; `more`: a limit was reached; `quiet`: nothing arrived for `QUIET_MS`;
- * `broken`: the body failed.
- */
-type DiscardOutcome = "end" | "more" | "quiet" | "broken";
+/** `end`: the body has ended; `more`: a limit was reached; `broken`: the body failed. */
+type DiscardOutcome = "end" | "more" | "broken";
 
 /** Discards the unread request bodies of one process. */
 export class UnreadBodies {
@@ -62,13 +80,13 @@ export class UnreadBodies {
       return announceClose(reply);
     }
     const declared = Number(request.headers.get("content-length") ?? "0");
-    return this.#discard(rest, reply, declared > BEFORE.maxBytes);
+    return this.#discard(rest, reply, declared);
   }
 
   async #discard(
     body: ReadableStream<Uint8Array>,
     reply: HttpReply,
-    isLong: boolean,
+    declared: number,
   ): Promise<HttpReply> {
     const rest = new Rest(body, this.#timers);
     this.#open++;
@@ -76,7 +94,7 @@ export class UnreadBodies {
       this.#open--;
       rest.stop();
     };
-    const outcome = isLong ? "more" : await rest.read(BEFORE);
+    const outcome = await rest.read(BEFORE);
     if (outcome === "more" && typeof reply.body === "string") {
       return announceClose({
         ...reply,
@@ -84,7 +102,9 @@ export class UnreadBodies {
       });
     }
     release();
-    return outcome === "end" ? reply : announceClose(reply);
+    const canReuse = outcome === "end" &&
+      Math.max(declared, rest.bytes) <= LONG_BYTES;
+    return canReuse ? reply : announceClose(reply);
   }
 }
 
@@ -145,6 +165,7 @@ function heldOpen(
 class Rest {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #timers: Timers;
+  #bytes = 0;
   /** A read that is pending. */
   #next: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 
@@ -153,11 +174,18 @@ class Rest {
     this.#timers = timers;
   }
 
-  /** Reads and discards; never rejects. */
-  read({ maxBytes, maxMs }: DiscardLimits): Promise<DiscardOutcome> {
+  /** Bytes that were discarded. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Reads and discards; never rejects. `maxBytes` includes what was read before. */
+  read(
+    { maxBytes, maxMs, quietMs }: DiscardLimits,
+  ): Promise<DiscardOutcome> {
     return new Promise((resolve) => {
       const timers = this.#timers;
-      let bytes = 0;
+      let quietSteps = 0;
       let hasFinished = false;
       const finish = (outcome: DiscardOutcome): void => {
         if (hasFinished) return;
@@ -166,9 +194,15 @@ class Rest {
         timers.clear(quiet);
         resolve(outcome);
       };
-      const isQuiet = (): void => finish("quiet");
+      const addQuietStep = (): void => {
+        quietSteps++;
+        if (quietSteps * QUIET_STEP_MS >= quietMs) {
+          return finish("more");
+        }
+        quiet = timers.set(addQuietStep, QUIET_STEP_MS);
+      };
       const whole = timers.set(() => finish("more"), maxMs);
-      let quiet: TimerId = timers.set(isQuiet, QUIET_MS);
+      let quiet: TimerId = timers.set(addQuietStep, QUIET_STEP_MS);
       const step = (
         { done, value }: ReadableStreamReadResult<Uint8Array>,
       ): void => {
@@ -176,10 +210,11 @@ class Rest {
         if (hasFinished) return;
         this.#next = undefined;
         if (done) return finish("end");
-        bytes += value.length;
-        if (bytes > maxBytes) return finish("more");
+        this.#bytes += value.length;
+        if (this.#bytes > maxBytes) return finish("more");
+        quietSteps = 0;
         timers.clear(quiet);
-        quiet = timers.set(isQuiet, QUIET_MS);
+        quiet = timers.set(addQuietStep, QUIET_STEP_MS);
         ask();
       };
       const ask = (): void => {

@@ -20,7 +20,11 @@ import {
 } from "../responses/conversation.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import type { GenerationCall } from "./generation_call.ts";
+
+/** A larger request is read and written in several turns of the event loop. */
+const LARGE_BYTES = 1024 * 1024;
 
 /**
  * Makes a generation call.
@@ -54,11 +58,15 @@ async function run(
   call: GenerationCall,
   conversation?: Conversation,
 ): Promise<HttpReply> {
+  // The body has just been parsed.
+  if (call.bytes.length > LARGE_BYTES) await nextTurn();
   const request = readRequest(
     call.body,
     call.dialect.decodeRequest,
     call.dialect.checkPassable,
   );
+  // Reading and writing a large request take long: others run in between.
+  if (call.bytes.length > LARGE_BYTES) await nextTurn();
   call.facts.model = request.model;
   call.facts.stream = request.stream;
   call.facts.user = request.user;

@@ -2,9 +2,18 @@
  * An undici agent over Deno connections. A connection attempt belongs to the call that waits for it
  * and ends with that call.
  *
+ * Imports undici's agent, not all of undici: its `fetch`, web sockets and caches double the time that
+ * the import takes.
+ *
  * @module
  */
-import { Agent, Client, type Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
+// @ts-types="./undici/agent.d.ts"
+import Agent from "undici/lib/dispatcher/agent.js";
+// @ts-types="./undici/client.d.ts"
+import Client from "undici/lib/dispatcher/client.js";
+// @ts-types="./undici/pool.d.ts"
+import Pool from "undici/lib/dispatcher/pool.js";
 import { ConnSocket } from "./conn_socket.ts";
 import { type Dial, dialer, type Resolve } from "./dial.ts";
 import { SystemEvents } from "./system_events.ts";

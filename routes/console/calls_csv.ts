@@ -11,7 +11,7 @@ import type {
 import { callJson, operatorJson } from "../../gateway/admin/calls.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { csvOf, csvReply, pagesOf } from "./csv.ts";
+import { csvOf, csvReply } from "./csv.ts";
 
 const COLUMNS: readonly string[] = [
   "request_id",
@@ -56,12 +56,10 @@ export function callsCsv(
     "calls",
     csvOf(
       isOperators ? OPERATOR_COLUMNS : COLUMNS,
-      pagesOf(
-        (page) => admin.calls.list({ ...query, ...page }),
-        isOperators
-          ? (call) => rowOf(operatorJson(call), call)
-          : (call) => rowOf(callJson(call), call),
-      ),
+      admin.calls.all(query),
+      isOperators
+        ? (call) => rowOf(operatorJson(call), call)
+        : (call) => rowOf(callJson(call), call),
     ),
   );
 }

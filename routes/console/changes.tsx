@@ -96,24 +96,21 @@ export function changesCsv(
 ): Promise<HttpReply> {
   return csvReply(
     "changes",
-    csvOf(COLUMNS, changeLines(admin, filtersOf(query, accountId), accountId)),
+    csvOf(
+      COLUMNS,
+      admin.changes.all(filtersOf(query, accountId)),
+      (change) => {
+        const { object: _, before, after, ...rest } = changeJson(
+          accountId === undefined ? change : ownChange(change),
+        );
+        return { ...rest, before: jsonCell(before), after: jsonCell(after) };
+      },
+    ),
   );
 }
 
-async function* changeLines(
-  admin: Admin,
-  filters: ChangeQuery,
-  accountId: string | undefined,
-): AsyncGenerator<readonly JsonObject[], void, void> {
-  const text = (value: unknown): string | null =>
-    value === undefined || value === null ? null : JSON.stringify(value);
-  for await (const changes of admin.changes.all(filters)) {
-    yield changes.map((change) => {
-      const shown = accountId === undefined ? change : ownChange(change);
-      const { object: _, before, after, ...rest } = changeJson(shown);
-      return { ...rest, before: text(before), after: text(after) };
-    });
-  }
+function jsonCell(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
 }
 
 /** The page of changes; with an account those that belong to it. */

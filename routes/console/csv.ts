@@ -4,63 +4,38 @@
  * @module
  */
 import { csvCell } from "../../gateway/accounts/repositories/ledger_report.ts";
-import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
+import { exportText } from "../../gateway/admin/export_text.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
-import type {
-  ListPage,
-  PageRequest,
-} from "../../gateway/accounts/repositories/repository.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { fileReply } from "../file_reply.ts";
 import { PAGE_HEADERS } from "./page_headers.ts";
 
-/** Rows as a CSV file (RFC 4180), read from the store at the browser's pace. */
-export async function csvReply(
+/**
+ * Rows as a CSV file (RFC 4180), read from the store at the browser's pace.
+ *
+ * @throws {ApiError} as {@linkcode fileReply}
+ */
+export function csvReply(
   name: string,
-  pages: AsyncGenerator<string, void, void>,
+  text: AsyncGenerator<string, void, void>,
 ): Promise<HttpReply> {
-  // The columns, and the first lines too, are read before the status is sent: a wrong filter or a
-  // store that does not answer is an error, no truncated file.
-  const columns = await pages.next();
-  let next = await pages.next();
-  const encoder = new TextEncoder();
-  return {
-    status: 200,
-    headers: {
-      ...PAGE_HEADERS,
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="${name}.csv"`,
-    },
-    body: new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start(controller) {
-        if (columns.done === true) return;
-        controller.enqueue(encoder.encode(columns.value));
-      },
-      async pull(controller) {
-        if (next.done === true) return controller.close();
-        controller.enqueue(encoder.encode(next.value));
-        next = await pages.next();
-      },
-      async cancel() {
-        await pages.return();
-      },
-    }),
-  };
+  return fileReply({
+    ...PAGE_HEADERS,
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${name}.csv"`,
+  }, text);
 }
 
 /** Lines of objects with the fields `names`; the first line names them. */
-export async function* csvOf(
+export function csvOf<T>(
   names: readonly string[],
-  pages:
-    | AsyncIterable<readonly JsonObject[]>
-    | Iterable<readonly JsonObject[]>,
+  slices: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
+  rowOf: (item: T) => JsonObject,
 ): AsyncGenerator<string, void, void> {
-  yield `${names.join(",")}\r\n`;
-  for await (const rows of pages) {
-    if (rows.length === 0) continue;
-    yield rows.map((row) =>
-      `${names.map((name) => csvCell(cellOf(row[name]))).join(",")}\r\n`
-    ).join("");
-  }
+  return exportText(`${names.join(",")}\r\n`, slices, (item) => {
+    const row = rowOf(item);
+    return `${names.map((name) => csvCell(cellOf(row[name]))).join(",")}\r\n`;
+  });
 }
 
 /** A value as one cell: a list with semicolons, an object as JSON. */
@@ -69,15 +44,3 @@ function cellOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(String).join("; ");
   return isObject(value) ? JSON.stringify(value) : value;
 }
-
-/** All pages of a list, read one after the other. */
-export async function* pagesOf<T>(
-  read: (page: PageRequest) => Promise<ListPage<T>>,
-  row: (item: T) => JsonObject,
-): AsyncGenerator<readonly JsonObject[], void, void> {
-  for await (const items of allPages(read, { limit: PAGE_LENGTH })) {
-    yield items.map(row);
-  }
-}
-
-const PAGE_LENGTH = 1000;

@@ -1,6 +1,7 @@
 /** Files of lists: cells, and how far a list is read ahead of its reader. */
 import assert from "node:assert/strict";
-import { csvOf, csvReply, pagesOf } from "./csv.ts";
+import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
+import { csvOf, csvReply } from "./csv.ts";
 
 Deno.test("csvOf() names the columns also of an empty list, and quotes what a spreadsheet evaluates", async () => {
   let text = "";
@@ -8,14 +9,14 @@ Deno.test("csvOf() names the columns also of an empty list, and quotes what a sp
     const piece of csvOf(["id", "of", "at"], [[
       { id: "=1+1", of: ["a,b", "c"], at: null },
       { id: 'q"', of: { a: 1 }, other: "left out" },
-    ]])
+    ]], (row) => row)
   ) text += piece;
   assert.equal(
     text,
     'id,of,at\r\n\'=1+1,"a,b; c",\r\n"q""","{""a"":1}",\r\n',
   );
   let empty = "";
-  for await (const piece of csvOf(["id"], [])) empty += piece;
+  for await (const piece of csvOf(["id"], [], () => ({}))) empty += piece;
   assert.equal(empty, "id\r\n");
 });
 
@@ -25,7 +26,7 @@ Deno.test("a list of a million lines is read no further ahead than two pages", a
     "list",
     csvOf(
       ["id"],
-      pagesOf(
+      allPages(
         ({ limit = 0 }) => {
           const data = Array.from({ length: limit }, () => ({ id: read++ }));
           return Promise.resolve({
@@ -33,8 +34,9 @@ Deno.test("a list of a million lines is read no further ahead than two pages", a
             ...(read < 1_000_000 ? { next: "more" } : {}),
           });
         },
-        (row) => row,
+        { limit: 1000 },
       ),
+      (row) => row,
     ),
   );
   assert.ok(body instanceof ReadableStream);

@@ -15,7 +15,7 @@ import type { UsageLine } from "../../gateway/accounts/repositories/usage_report
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import { callsLink } from "./figure_links.ts";
 import { keyNames } from "./key_names.ts";
-import { moneyText } from "./money.tsx";
+import { moneyText, scaleText } from "./money.tsx";
 import { BarPlot, MAX_SERIES } from "./plot.tsx";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -57,7 +57,7 @@ export async function dayPlot(
         ...shown.map((name) => names.get(name) ?? name),
         ...(hasOthers ? ["others"] : []),
       ]}
-      valueText={(microUsd) => moneyText(microUsd, microUsd < 1e6 ? 4 : 2)}
+      valueText={scaleText}
       bars={[...days].map(([day, values]) => {
         const sum = values.reduce((a, b) => a + b, 0);
         return {

@@ -84,16 +84,12 @@ async function listPage(
   const nowMs = gateway.now();
   const day = (atMs: number): string =>
     new Date(atMs).toISOString().slice(0, 10);
-  const { data: usage } = await gateway.admin.usage({
+  const spent = await gateway.admin.costOfKeys({
     accountId: visit.holder.accountId,
+    keyIds: keys.map(({ id }) => id),
     fromDay: day(nowMs - 29 * DAY_MS),
     toDay: day(nowMs),
-    by: ["key"],
-    limit: 1000,
   });
-  const spent = new Map(
-    usage.map(({ keyId = "", microUsd }) => [keyId, microUsd]),
-  );
   const mayManage = isPermitted(visit.holder.kind, "manage");
   const done = query.get("revoked");
   return page(

@@ -169,8 +169,12 @@ export function page(
             <input
               type="search"
               name="id"
-              aria-label="Find a call by its request id"
-              placeholder="Find a call: req_…"
+              aria-label={kind === "operator"
+                ? "Find a call by its request id, or an account by its id"
+                : "Find a call by its request id"}
+              placeholder={kind === "operator"
+                ? "Find req_… or an account"
+                : "Find a call: req_…"}
               autocomplete="off"
               spellcheck={false}
             />

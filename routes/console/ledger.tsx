@@ -208,6 +208,7 @@ function ledgerColumns(
     ...(hasAccount
       ? [{
         name: "Account",
+        wraps: true,
         cell: ({ accountId }: LedgerEntry) => (
           <a href={`${base}/accounts/${encodeURIComponent(accountId)}`}>
             <Foreign text={accountId} />

@@ -8,12 +8,16 @@ import {
   recordJson,
   type RecordOf,
 } from "../../gateway/accounts/field.ts";
+import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
 import type {
   ListPage,
   PageRequest,
 } from "../../gateway/accounts/repositories/repository.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
-import { csvOf, csvReply, pagesOf } from "./csv.ts";
+import { csvOf, csvReply } from "./csv.ts";
+
+/** Records that one statement reads. */
+const PAGE_LENGTH = 100;
 
 /** Every record of a list as CSV, with the columns of its JSON form. */
 export function listCsv<F extends RecordFields>(
@@ -25,7 +29,8 @@ export function listCsv<F extends RecordFields>(
     name,
     csvOf(
       Object.values(fields).map(({ json }) => json),
-      pagesOf(read, (record) => recordJson(fields, record)),
+      allPages(read, { limit: PAGE_LENGTH }),
+      (record) => recordJson(fields, record),
     ),
   );
 }

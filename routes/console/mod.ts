@@ -4,6 +4,7 @@
  * @module
  */
 import type { PageRoute } from "../route.ts";
+import { type Match, routeTable } from "../route_table.ts";
 import { ACCESS_ROUTES } from "./access.tsx";
 import { ASSET_ROUTES } from "./assets.ts";
 import { CALLS_PAGES } from "./calls.tsx";
@@ -18,6 +19,9 @@ import { OVERVIEW_ROUTES } from "./overview.tsx";
 import { SIGN_IN_ROUTES } from "./sign_in.tsx";
 import { TRY_PAGE } from "./try.tsx";
 import { USAGE_PAGES } from "./usage.tsx";
+
+export { errorPage } from "./error_page.tsx";
+export { servePage } from "./page_access.ts";
 
 /** The routes of the pages. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
@@ -36,3 +40,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...ACCESS_ROUTES,
   ...ACCOUNT_CHANGES_PAGES,
 ];
+
+/** The pages of a path. */
+export const pageTable: (path: string) => readonly Match[] = routeTable(
+  PAGE_ROUTES,
+);

@@ -67,7 +67,7 @@ async function modelsCsv(
     output_micro_usd: model.price.output,
     context_tokens: model.contextTokens,
   }));
-  return await csvReply("models", csvOf(COLUMNS, [rows]));
+  return await csvReply("models", csvOf(COLUMNS, [rows], (row) => row));
 }
 
 const PRICES: readonly (readonly [name: string, part: keyof ModelPrice])[] = [

@@ -25,6 +25,16 @@ export function moneyText(microUsd: number, decimals: 2 | 4 | 6 = 4): string {
   return `${sign}$${whole.toLocaleString("en-US")}.${part}`;
 }
 
+/** A round amount beside a plot, short: `$0.0025`, `$500.00`, `$2.5M`. */
+export function scaleText(microUsd: number): string {
+  return microUsd >= 1e9 ? `$${SHORT.format(microUsd / 1e6)}` : moneyText(
+    microUsd,
+    microUsd % 10_000 === 0 ? 2 : microUsd % 100 === 0 ? 4 : 6,
+  );
+}
+
+const SHORT = new Intl.NumberFormat("en-US", { notation: "compact" });
+
 /** An amount. `estimated` marks one that contains an estimate. */
 export function Money(
   { microUsd, decimals, estimated = false }: {
@@ -35,7 +45,7 @@ export function Money(
 ): JSX.Element {
   return (
     <data value={String(microUsd)}>
-      {estimated ? "≈ " : ""}
+      {estimated ? "≈\u00a0" : ""}
       {moneyText(microUsd, decimals ?? ownDecimals(microUsd))}
     </data>
   );

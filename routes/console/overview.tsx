@@ -13,6 +13,10 @@ import {
   firstLimit,
   type StopName,
 } from "../../gateway/console/account_summary.ts";
+import {
+  type AccountModel,
+  accountModels,
+} from "../../gateway/console/account_models.ts";
 import type { CredentialState } from "../../gateway/accounts/repositories/credential_state.ts";
 import type { FirstStop } from "../../gateway/console/pace.ts";
 import { recentPaces } from "../../gateway/console/recent_pace.ts";
@@ -21,7 +25,7 @@ import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { baseUrl } from "./base_url.ts";
 import { callColumns } from "./calls.tsx";
-import { DataTable, Foreign } from "./data_table.tsx";
+import { cutText, DataTable, Foreign } from "./data_table.tsx";
 import { callsLink, usageLink } from "./figure_links.ts";
 import { page } from "./layout.tsx";
 import { LimitCards } from "./limit_cards.tsx";
@@ -102,6 +106,14 @@ async function overviewPage(
         seesAccount={scope.keyId === undefined}
         nowMs={nowMs}
       />
+      <CallableModels
+        models={await accountModels(
+          admin,
+          context.gateway.models,
+          visit.holder,
+          nowMs,
+        )}
+      />
       {totals.requests === 0
         ? <FirstCall context={context} />
         : (
@@ -139,6 +151,37 @@ async function overviewPage(
         )}
       <LastCalls calls={calls} />
     </>,
+  );
+}
+
+const MAX_MODELS = 12;
+
+/** The first models that the visitor may call, with the health of those that are not well. */
+function CallableModels(
+  { models }: { readonly models: readonly AccountModel[] },
+): JSX.Element {
+  const callable = models.filter(({ refusal }) => refusal === undefined);
+  const more = callable.length - MAX_MODELS;
+  return (
+    <section class="card">
+      <div class="head">
+        <h2>
+          {countText(callable.length)} of {countText(models.length)}{" "}
+          models may be called
+        </h2>
+        <a href="/console/models">Models</a>
+      </div>
+      <p>
+        {callable.slice(0, MAX_MODELS).map(({ model: { id }, health }, at) => (
+          <>
+            {at === 0 ? "" : ", "}
+            <code>{cutText(id)}</code>
+            {health === "well" ? "" : ` (${health})`}
+          </>
+        ))}
+        {more > 0 ? ` and ${countText(more)} more` : ""}
+      </p>
+    </section>
   );
 }
 

@@ -24,11 +24,6 @@ import {
 } from "./form.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
-/** Whether a path belongs to the console: errors there are pages. */
-export function isConsolePath(path: string): boolean {
-  return path === "/console" || path.startsWith("/console/");
-}
-
 /** The door of a path. */
 export function doorOf(path: string): Door {
   return path.startsWith("/console/operator/") || path === "/console/operator"

@@ -22,7 +22,8 @@ export interface Bar {
 
 const WIDTH = 920;
 const HEIGHT = 230;
-const LEFT = 64;
+/** Of a letter of the scale, at the size that it has in a narrow window. */
+const LETTER = 9;
 const TOP = 10;
 const BOTTOM = 24;
 const SERIES = 7;
@@ -42,29 +43,35 @@ export function BarPlot(
   const sums = bars.map(({ values }) => values.reduce((a, b) => a + b, 0));
   const top = roundTop(Math.max(0, ...sums));
   const height = HEIGHT - TOP - BOTTOM;
+  const scale = [0, 0.5, 1].map((part) => ({
+    value: top * part,
+    text: part === 0 ? "0" : valueText(top * part),
+  }));
+  const left = 8 +
+    LETTER * Math.max(6, ...scale.map(({ text }) => text.length));
   const y = (value: number): number => TOP + height * (1 - value / top);
-  const step = (WIDTH - LEFT) / Math.max(1, bars.length);
+  const step = (WIDTH - left) / Math.max(1, bars.length);
   const width = Math.max(1, Math.min(46, step * 0.78));
   const every = Math.ceil(bars.length / 10);
   return (
     <div class="plot">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={name}>
-        {[0, 0.5, 1].map((part) => (
+        {scale.map(({ value, text }) => (
           <g>
             <line
               class="grid"
-              x1={LEFT}
+              x1={left}
               x2={WIDTH}
-              y1={y(top * part)}
-              y2={y(top * part)}
+              y1={y(value)}
+              y2={y(value)}
             />
-            <text x={LEFT - 8} y={y(top * part) + 4} text-anchor="end">
-              {part === 0 ? "0" : valueText(top * part)}
+            <text x={left - 8} y={y(value) + 4} text-anchor="end">
+              {text}
             </text>
           </g>
         ))}
         {bars.map((bar, at) => {
-          const x = LEFT + step * at + (step - width) / 2;
+          const x = left + step * at + (step - width) / 2;
           let below = 0;
           const parts = (
             <>
@@ -162,7 +169,7 @@ export function Meter(
 
 /** The next of 1, 2, 5, 10, 20, … */
 function roundTop(value: number): number {
-  if (value <= 0) return 1;
+  if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 5, 10].find((one) => one * power >= value) ?? 10) * power;
 }

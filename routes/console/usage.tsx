@@ -16,10 +16,11 @@ import {
 import { compareUsage } from "../../gateway/admin/usage_comparison.ts";
 import { usageJson } from "../../gateway/admin/usage.ts";
 import type { AccountVisit, Visit } from "../../gateway/console/visit.ts";
+import { allPages } from "../../gateway/accounts/repositories/all_pages.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
-import { csvOf, csvReply, pagesOf } from "./csv.ts";
+import { csvOf, csvReply } from "./csv.ts";
 import { dayPlot } from "./day_plot.tsx";
 import {
   callsLink,
@@ -32,7 +33,12 @@ import { keyNames } from "./key_names.ts";
 import { page } from "./layout.tsx";
 import { countText, Money } from "./money.tsx";
 import { Comparison } from "./usage_comparison.tsx";
-import { shownLines, type UsageBy, UsageTable } from "./usage_table.tsx";
+import {
+  hasEstimate,
+  shownLines,
+  type UsageBy,
+  UsageTable,
+} from "./usage_table.tsx";
 
 /** Usage pages, and their figures as a file. */
 export const USAGE_PAGES: readonly AccountPageRoute[] = [
@@ -57,6 +63,8 @@ export const USAGE_PAGES: readonly AccountPageRoute[] = [
 ];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Groups of one report, the most that there can be: each report walks over all rows. */
+const GROUPS = 1000;
 
 /** The filters of a usage page. */
 interface Chosen {
@@ -142,7 +150,7 @@ export async function usagePage(
   const { by, filters } = chosen;
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
-  const report = await admin.usage({ ...query, by: [by], limit: 1000 });
+  const report = await admin.usage({ ...query, by: [by], limit: GROUPS });
   const rows = shownLines(report, by);
   const names = by === "key"
     ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
@@ -216,11 +224,16 @@ export async function usagePage(
       <div class="cards">
         <Sum
           name="Cost"
+          note={estimated > 0
+            ? `${
+              (estimated / totals.microUsd * 100).toFixed(1)
+            } % of it estimated`
+            : undefined}
           link={visit.session.kind === "key"
             ? callsLink(base, filters)
             : ledgerLink(base, filters)}
         >
-          <Money microUsd={totals.microUsd} estimated={estimated > 0} />
+          <Money microUsd={totals.microUsd} estimated={hasEstimate(totals)} />
         </Sum>
         <Sum name="Calls charged" link={callsLink(base, filters)}>
           {countText(totals.requests)}
@@ -232,13 +245,6 @@ export async function usagePage(
           )}
         </Sum>
         <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
-        {estimated > 0
-          ? (
-            <Sum name="Estimated part of the cost">
-              {(estimated / totals.microUsd * 100).toFixed(1)} %
-            </Sum>
-          )
-          : null}
       </div>
       {totals.requests === 0
         ? (
@@ -293,8 +299,10 @@ export async function usagePage(
 }
 
 function Sum(
-  { name, link, children }: {
+  { name, note, link, children }: {
     readonly name: string;
+    /** Below the figure. */
+    readonly note?: string | undefined;
     /** To what the figure adds up. */
     readonly link?: string;
     readonly children: string | JSX.Element | readonly (string | JSX.Element)[];
@@ -306,6 +314,7 @@ function Sum(
       <span class="stat">
         {link === undefined ? children : <a href={link}>{children}</a>}
       </span>
+      {note === undefined ? null : <p class="soft">{note}</p>}
     </section>
   );
 }
@@ -326,10 +335,10 @@ export function usageCsv(
     `usage-${filters.from}-${filters.to}-by-${by}`,
     csvOf(
       [by, ...USAGE_COLUMNS],
-      pagesOf(
-        (page) => admin.usage({ ...query, by: [by], ...page }),
-        usageJson,
-      ),
+      allPages((page) => admin.usage({ ...query, by: [by], ...page }), {
+        limit: GROUPS,
+      }),
+      usageJson,
     ),
   );
 }

@@ -9,6 +9,7 @@ import type { Children, JSX } from "./jsx.d.ts";
 import type {
   UsageLine,
   UsageReport,
+  UsageTotals,
 } from "../../gateway/accounts/repositories/usage_report.ts";
 import { DataTable, Foreign } from "./data_table.tsx";
 import {
@@ -35,6 +36,13 @@ export function shownLines(
   return by === "day"
     ? data.toReversed()
     : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
+}
+
+/** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
+export function hasEstimate(
+  { estimatedMicroUsd, estimatedRequests }: UsageTotals,
+): boolean {
+  return (estimatedMicroUsd ?? estimatedRequests) > 0;
 }
 
 /** Lines with their sum. */
@@ -161,7 +169,7 @@ export function UsageTable(
                 <Money
                   microUsd={line.microUsd}
                   decimals={decimals}
-                  estimated={(line.estimatedMicroUsd ?? 0) > 0}
+                  estimated={hasEstimate(line)}
                 />
               );
               return hasLedger

@@ -440,6 +440,55 @@ browserTest(
   },
 );
 
+browserTest(
+  "amounts of 100 million dollars are in one piece, text grows with the reader's size, and forced colours keep the height of bars",
+  async (browser, gateway) => {
+    const { url, accounts: { admin } } = gateway;
+    await fill(gateway);
+    await admin.accounts.topUp("search", { microUsd: 987_654_321_120_000 });
+    const manage = await visit(
+      url,
+      "manage",
+      (await credentialOf(gateway, "manage", "search")).text,
+    );
+    for (const width of [1280, 700, 320]) {
+      const tab = await openTab(browser, {
+        viewport: { width, height: 900 },
+        forcedColors: "active",
+      });
+      await useSession(tab, manage, url);
+      await tab.page.goto(`${url}/console/`);
+      assert.match(
+        await tab.page.locator(".stat").first().innerText(),
+        /^\$987,654,3\d\d\.\d\d$/,
+      );
+      assert.deepEqual(
+        await tab.page.evaluate(
+          "[...document.querySelectorAll('.stat data')].map((one) => one.getClientRects().length)",
+        ),
+        [1, 1, 1],
+        `lines of each amount at ${width}`,
+      );
+      // What a pointer hits reaches over the whole height of the plot.
+      assert.deepEqual(
+        await tab.page.evaluate(
+          "[...new Set([...document.querySelectorAll('.plot rect:not([class])')].map((one) => getComputedStyle(one).fill))]",
+        ),
+        ["rgba(0, 0, 0, 0)"],
+      );
+      await tab.page.evaluate(
+        "document.documentElement.style.fontSize = '200%'",
+      );
+      assert.equal(
+        await tab.page.evaluate("getComputedStyle(document.body).fontSize"),
+        "30px",
+      );
+      assert.equal(await scrollsSideways(tab.page), false, `at ${width}`);
+      await tab.context.close();
+    }
+  },
+);
+
 Deno.test("the style sheet stays under 8 KB", () => {
   assert.ok(new TextEncoder().encode(STYLE).length < 8192);
 });

@@ -10,7 +10,7 @@ import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { runCli } from "../../gateway/cli/cli.ts";
 import { COMMANDS } from "../../gateway/cli/commands.ts";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import { isObject } from "../../translate/bytes/json.ts";
 import {
   ADMIN_TOKEN,
@@ -35,7 +35,7 @@ Deno.test("every route that changes something is recorded with who, when, before
   const gateway = await startConsole();
   try {
     const { admin } = gateway.accounts;
-    const routes = ROUTES.filter(({ method }) => method !== "GET");
+    const routes = ALL_ROUTES.filter(({ method }) => method !== "GET");
     for (const [at, { method, path, access }] of routes.entries()) {
       const name = `${method} ${path}`;
       const step = STEPS[name];

@@ -1,6 +1,6 @@
 /** Filters in a page's address: a wrong one is refused by its name, on the page and for its file. */
 import assert from "node:assert/strict";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
@@ -60,7 +60,7 @@ Deno.test("a wrong filter is refused by its name, and no address makes a page fa
       const names = [...new Set(Object.values(FILTERS).flat())].concat(
         ["at", "model", "key", "account", "user", "id", "vendor", "format"],
       );
-      for (const route of ROUTES) {
+      for (const route of ALL_ROUTES) {
         const { method, path } = route;
         if (
           method !== "GET" || route.access !== "page" || "isBackground" in route

@@ -1,6 +1,6 @@
 /** Forms that no page of the console sent: each is refused and changes nothing. */
 import assert from "node:assert/strict";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   credentialOf,
   startConsole,
@@ -50,7 +50,7 @@ Deno.test("a form of another origin is refused on every page, also at the doors"
     };
     for (const [name, headers] of Object.entries(FORGED)) {
       await t.step(name, async () => {
-        for (const route of ROUTES) {
+        for (const route of ALL_ROUTES) {
           if (route.access !== "page" || route.method !== "POST") continue;
           const visitor = visitors[
             route.area === "operator" || route.area === "operator_door"

@@ -1,7 +1,7 @@
 /** Every query that a page of the console makes is bounded by an index, whatever its filters. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
@@ -86,7 +86,7 @@ Deno.test("no query of a page scans a table that grows with every call", async (
     ];
     let asked = 0;
     for (const [visitor, area] of visitors) {
-      for (const route of ROUTES) {
+      for (const route of ALL_ROUTES) {
         if (
           route.access !== "page" || route.method !== "GET" ||
           route.area !== area || route.path.endsWith("/live") ||

@@ -4,6 +4,7 @@ import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import {
   ADMIN_TOKEN,
+  credentialOf,
   startConsole,
   visit,
 } from "../support/console_visitor.ts";
@@ -38,7 +39,31 @@ Deno.test("pages of many keys, models, end users and calls show the first ones, 
         atMs: nowMs - at % DAYS * DAY_MS,
       })),
     );
+    const { admin } = gateway.accounts;
+    const { record } = await admin.keys.issue({ accountId: "default" });
+    // The ids of all of these come before those of real keys.
+    const others = Array.from({ length: 1100 }, (_, at) => `key_0${at}`);
+    await storeCharges(
+      store,
+      [...others, record.id].map((keyId, at) => ({
+        requestId: `req_of_a_key_${at}`,
+        keyId,
+        model: "model_0",
+        tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 1 },
+        price: { input: 0, cacheRead: 0, cacheWrite: 0, output: 7e12 },
+        atMs: nowMs,
+      })),
+    );
     await store.close();
+    await t.step("the cost of a key among many", async () => {
+      const { text } = await credentialOf(gateway, "read");
+      const { get } = await visit(gateway.url, "read", text);
+      const reply = await get("/console/keys");
+      assert.match(
+        await reply.text(),
+        new RegExp(`key=${record.id}"><data value="7000000">`),
+      );
+    });
     const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);
     const read = async (path: string): Promise<string> => {
       const reply = await get(`/console/operator${path}`);

@@ -301,3 +301,23 @@ Deno.test("while the store is down an operator's session goes on and sees the up
     await gateway.replay.close();
   }
 });
+
+Deno.test("the operators' search finds an account by its id, and else a call", () =>
+  withAccount(async (gateway) => {
+    const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    for (
+      const [id, path] of [
+        ["acme", "accounts/acme"],
+        ["nobody", "calls/nobody"],
+        ["req_1", "calls/req_1"],
+        ["", "calls"],
+      ]
+    ) {
+      const reply = await get(`/console/operator/calls/find?id=${id}`);
+      await reply.body?.cancel();
+      assert.equal(
+        reply.headers.get("location"),
+        `/console/operator/${path}`,
+      );
+    }
+  }));

@@ -186,6 +186,10 @@ async function signIn(person: Person, credential: string): Promise<void> {
   const text = await textOf(person);
   assert.match(text, /\$19\.99\d\d/);
   assert.match(text, /Stops you first/);
+  assert.match(
+    text,
+    /2 of \d+ models may be called\s+Models\s+vendora-opus-4-8, vendorb-5\.5/,
+  );
 }
 
 async function readModels(person: Person): Promise<void> {

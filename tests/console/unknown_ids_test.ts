@@ -10,9 +10,12 @@ import {
   visit,
 } from "../support/console_visitor.ts";
 
-/** Reads of what has an id; the gateway's own work in the background reads other tables. */
+/**
+ * Reads of what has an id. The gateway's own work in the background reads other tables first, such
+ * as the purge of stored replies, or places in the ledger (`seq`).
+ */
 const READ =
-  /^\s*(?:SELECT|WITH)\b[^]*\bFROM (?:keys|account_tokens|sessions|calls|ledger|changes)\b/i;
+  /^\s*(?:SELECT|WITH)\b(?! seq\b)(?:(?!\bFROM\b)[^])*\bFROM (?:keys|account_tokens|console_sessions|calls|ledger|changes)\b/i;
 
 interface Statement {
   readonly sourceSQL: string;

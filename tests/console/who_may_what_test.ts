@@ -1,7 +1,7 @@
 /** Every route with every kind of credential, as one table. */
 import assert from "node:assert/strict";
 import type { CredentialKind } from "../../gateway/accounts/credential_kind.ts";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   credentialOf,
   startConsole,
@@ -108,7 +108,7 @@ const IS_DOOR = /\/sign-in$/;
 Deno.test("each route is open to exactly the kinds of credentials in the table", async (t) => {
   const gateway = await startConsole();
   try {
-    for (const route of ROUTES) {
+    for (const route of ALL_ROUTES) {
       const name = `${route.method} ${route.path}`;
       const isOperators = route.path.startsWith("/admin/") ||
         (route.path.startsWith("/console/operator/") &&
@@ -180,7 +180,7 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
     }
     for (const name of Object.keys(WHO)) {
       assert.ok(
-        ROUTES.some(({ method, path }) => `${method} ${path}` === name),
+        ALL_ROUTES.some(({ method, path }) => `${method} ${path}` === name),
         `there is no route ${name}`,
       );
     }
@@ -215,7 +215,7 @@ Deno.test("without a session only the doors, the style and the script answer 200
   const gateway = await startConsole();
   try {
     const open: string[] = [];
-    for (const { access, method, path } of ROUTES) {
+    for (const { access, method, path } of ALL_ROUTES) {
       if (access !== "page" || method !== "GET") continue;
       const reply = await fetch(`${gateway.url}${path}`, {
         redirect: "manual",

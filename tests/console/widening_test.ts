@@ -5,7 +5,7 @@ import { z } from "zod";
 import { LIMIT_NAMES } from "../../gateway/accounts/records.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import { ACCOUNT_OPERATIONS } from "../../gateway/console/account_operation.ts";
-import { ROUTES } from "../../routes/mod.ts";
+import { ALL_ROUTES } from "../support/all_routes.ts";
 import { isObject } from "../../translate/bytes/json.ts";
 import {
   credentialOf,
@@ -44,7 +44,7 @@ const FIELDS: readonly string[] = [
 ];
 
 /** What an account's credential may change, by page and by API. */
-const CHANGING = ROUTES.filter((route) =>
+const CHANGING = ALL_ROUTES.filter((route) =>
   route.method === "POST" &&
   (route.access === "account" ||
     route.access === "page" && route.area === "account" &&

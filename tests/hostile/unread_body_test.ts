@@ -3,6 +3,7 @@
  * or the response announces the close.
  */
 import assert from "node:assert/strict";
+import { fakeClock } from "../support/fake_clock.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
@@ -230,6 +231,62 @@ test(
   },
 );
 
+/** Refusals that are sent while a part of the body is unread. */
+const PAUSED: Readonly<Record<string, Refusal>> = {
+  "too large": { status: 413, body: bodyOf(40 * MIB) },
+  "wrong key": {
+    status: 401,
+    body: bodyOf(2 * MIB),
+    headers: { "x-api-key": "sk-wrong" },
+  },
+  "short, wrong path": {
+    status: 404,
+    path: "/v1/nothing",
+    body: bodyOf(900_000),
+  },
+  "chunked, wrong key": {
+    status: 401,
+    body: chunked(bodyOf(2 * MIB), 65_536),
+    headers: {
+      "x-api-key": "sk-wrong",
+      "content-length": undefined,
+      "transfer-encoding": "chunked",
+    },
+  },
+};
+
+Deno.test("a client that pauses for nine seconds inside a body receives the whole refusal and an orderly close", async (t) => {
+  for (const [name, refusal] of Object.entries(PAUSED)) {
+    await t.step(name, async () => {
+      const { status, path = "/v1/messages", headers, body = "" } = refusal;
+      const clock = fakeClock();
+      const gateway = await startTestGateway({ timers: clock.timers });
+      try {
+        using caller = await RawClient.connect(gateway);
+        caller.socket.pause();
+        const half = Math.floor(body.length / 2);
+        await caller.post(path, body.slice(0, half), {
+          "content-length": String(body.length),
+          ...headers,
+        });
+        await clock.timer((ms) => ms === 2_000);
+        clock.advance(2_000);
+        await clock.timer((ms) => ms === 30_000);
+        for (let second = 0; second < 9; second++) clock.advance(1_000);
+        await caller.send(body.slice(half));
+        caller.socket.resume();
+        const answer = await caller.answer();
+        assert.equal(answer?.status, status);
+        assert.match(answer?.headers.get("connection") ?? "", /close/);
+        assert.equal(typeof JSON.parse(answer?.body ?? "").error, "object");
+        await ends(caller);
+      } finally {
+        await gateway.close();
+      }
+    });
+  }
+});
+
 test(
   "a chunked body beyond the limit is refused while it arrives, and the client receives the refusal",
   async (gateway) => {
@@ -289,9 +346,10 @@ test("a refusal does not wait for a body that does not arrive", async (gateway) 
         `POST /v1/messages HTTP/1.1\r\nhost: gateway\r\n${framing}\r\n\r\n` +
           (sent !== "" && framing.startsWith("transfer") ? "1\r\n{\r\n" : sent),
       );
-      const answer = await caller.answer();
-      assert.equal(answer?.status, 401);
-      assert.match(answer?.headers.get("connection") ?? "", /close/);
+      // The reply's text arrives at once, its end when the client has long been silent.
+      const text = await caller.until(/"type":"authentication_error"/);
+      assert.match(text, /^HTTP\/1\.1 401 /);
+      assert.match(text, /^connection: close\r$/im);
     }
   }
 });
@@ -338,9 +396,9 @@ test(
 test("a body that is invalid before it stops halfway is refused, and the response announces the close", async (gateway) => {
   for (const framing of FRAMINGS) {
     using caller = await half(gateway, framing, "gzip", new Uint8Array(100));
-    const answer = await caller.answer();
-    assert.equal(answer?.status, 400, answer?.body);
-    assert.match(answer?.headers.get("connection") ?? "", /close/);
+    const text = await caller.until(/"type":"invalid_request_error"/);
+    assert.match(text, /^HTTP\/1\.1 400 /);
+    assert.match(text, /^connection: close\r$/im);
   }
 });
 

@@ -101,6 +101,7 @@ export interface Browser {
   newContext(options?: {
     readonly viewport?: { readonly width: number; readonly height: number };
     readonly colorScheme?: "light" | "dark";
+    readonly forcedColors?: "active" | "none";
     readonly javaScriptEnabled?: boolean;
     readonly timezoneId?: string;
   }): Promise<BrowserContext>;

@@ -194,12 +194,21 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
 }
 
 /**
- * The stop reason to report, corrected by the blocks: with calls, a plain end becomes `tool_use`
- * (some upstreams send `stop`); without a call, `tool_use` becomes a plain end (agents would wait
- * for ever for a call that does not exist).
+ * The stop reason to report, corrected by the kinds of blocks: with calls, a plain end becomes
+ * `tool_use` (some upstreams send `stop`); without a call, `tool_use` becomes a plain end (agents
+ * would wait for ever for a call that does not exist), and a plain end after a refusal in the
+ * model's words becomes `refusal`.
  */
-export function settleStop(reason: StopReason, sawTool: boolean): StopReason {
-  if (reason === "end" && sawTool) return "tool_use";
-  if (reason === "tool_use" && !sawTool) return "end";
-  return reason;
+export function settleStop(
+  reason: StopReason,
+  kinds: ReadonlySet<BlockKind>,
+): StopReason {
+  if (reason !== "end" && reason !== "tool_use") return reason;
+  if (kinds.has("tool")) return "tool_use";
+  return kinds.has("refusal") ? "refusal" : "end";
+}
+
+/** The kinds of a reply's blocks. */
+export function kindsOf(blocks: readonly Block[]): ReadonlySet<BlockKind> {
+  return new Set(blocks.map(({ kind }) => kind));
 }

@@ -15,6 +15,12 @@ export interface UnmappedFields {
   readonly essential: Set<string>;
 }
 
+/**
+ * The most paths that are collected from one request: reports list fewer, and a body has room for
+ * millions of unknown fields.
+ */
+export const MAX_UNMAPPED = 1_000;
+
 /** Creates an empty collection. */
 export function newUnmappedFields(): UnmappedFields {
   return { unmapped: new Set(), essential: new Set() };
@@ -30,7 +36,10 @@ export function noteUnknown(
   prefix: string,
   unread: UnmappedFields,
 ): void {
-  for (const [key, value] of Object.entries(object)) {
+  // An array of all entries would cost more than reading them.
+  for (const key of Object.keys(object)) {
+    if (unread.unmapped.size >= MAX_UNMAPPED) return;
+    const value: unknown = Reflect.get(object, key);
     if (known.has(key) || value === null || value === undefined) continue;
     if (Array.isArray(value) && value.length === 0) continue;
     unread.unmapped.add(`${prefix}${key}`);

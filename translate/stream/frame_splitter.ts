@@ -1,7 +1,7 @@
 /**
  * Splits an event stream's bytes after complete frames, for all three line endings, without
- * changing a byte. Pass-through needs the boundaries: only there may a ping or an error be
- * inserted. Frames are not parsed here.
+ * changing a byte; a CRLF that two chunks share belongs to the frame that it ends. Pass-through
+ * needs the boundaries: only there may a ping or an error be inserted. Frames are not parsed here.
  *
  * @module
  */
@@ -28,6 +28,7 @@ export interface FrameSplitter {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const LINE_FEED = Uint8Array.of(LF);
 
 /** Makes a {@linkcode FrameSplitter} for one stream. */
 export function frameSplitter(): FrameSplitter {
@@ -38,8 +39,15 @@ export function frameSplitter(): FrameSplitter {
   let afterCr = false;
   // Blank lines before the first field belong to the frame that follows.
   let hasContent = false;
+  /** True after a frame to which the LF was added with which the next chunk begins. */
+  let skipsLf = false;
   return {
-    cut(chunk, at) {
+    cut(chunk, from) {
+      let at = from;
+      if (skipsLf && at < chunk.length) {
+        skipsLf = false;
+        if (chunk[at] === LF) at++;
+      }
       for (let i = at; i < chunk.length; i++) {
         const lineEnd = lineEndAt(chunk, i);
         if (lineEnd > i) {
@@ -60,12 +68,18 @@ export function frameSplitter(): FrameSplitter {
           continue;
         }
         if (!hasContent) continue;
-        // A CR here may be half of a CRLF: its LF belongs to the frame if it has already arrived.
+        // A CR here may be half of a CRLF: its LF belongs to the frame.
         const paired = byte === CR && chunk[i + 1] === LF;
         end = paired ? i + 2 : i + 1;
         if (paired) afterCr = false;
         pending.push(chunk.subarray(at, end));
-        const frame = joinPieces(pending);
+        let frame = joinPieces(pending);
+        if (end === chunk.length && endsInHalfCrlf(frame)) {
+          // After the last frame no further chunk is read.
+          frame = joinPieces([frame, LINE_FEED]);
+          afterCr = false;
+          skipsLf = true;
+        }
         pending = [];
         pendingBytes = 0;
         hasContent = false;
@@ -91,6 +105,11 @@ export function frameSplitter(): FrameSplitter {
       return left;
     },
   };
+}
+
+/** True for a frame that ends in CR LF CR. */
+function endsInHalfCrlf(frame: Uint8Array): boolean {
+  return frame.at(-1) === CR && frame.at(-2) === LF && frame.at(-3) === CR;
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   DecodeContext,
   Dialect,
   EncodeContext,
+  StreamEncoder,
   UpstreamDialect,
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
@@ -41,14 +42,23 @@ export function passThroughRelay(
     ? undefined
     : upstream.variableKeys;
   const ending = dialect.streamEnding(encode);
-  // For pings and the failure, where the `StreamEnding` does not write them itself.
-  const encoder = ending.ping === undefined || ending.fail === undefined
-    ? dialect.streamEncoder(encode)
-    : undefined;
   const watch = progressTracker();
   const model = ENCODER.encode(JSON.stringify(encode.model));
   const out = byteRuns();
   let done = false;
+  let start: ReplyEvent | undefined;
+  let encoder: StreamEncoder | undefined;
+  /**
+   * For pings and the failure, where the `StreamEnding` does not write them itself: made for the
+   * first one, which most streams never have.
+   */
+  const startedEncoder = (): StreamEncoder => {
+    if (encoder === undefined) {
+      encoder = dialect.streamEncoder(encode);
+      if (start !== undefined) encoder.push(start);
+    }
+    return encoder;
+  };
 
   const failWith = (error: ApiError): void => {
     if (done) return;
@@ -56,7 +66,7 @@ export function passThroughRelay(
     watch.observe({ type: "error", error });
     out.add(
       ending.fail?.(error, decoder.partialText?.() ?? "") ??
-        ENCODER.encode(encoder?.push({ type: "error", error })),
+        ENCODER.encode(startedEncoder().push({ type: "error", error })),
     );
   };
   const note = (events: readonly ReplyEvent[]): void => {
@@ -65,7 +75,10 @@ export function passThroughRelay(
       watch.observe(event);
       if (event.type === "end") done = true;
       // The encoder does not write the answer, but its pings depend on whether one has started.
-      if (event.type === "start") encoder?.push(event);
+      if (event.type === "start") {
+        start = event;
+        encoder?.push(event);
+      }
     }
   };
   const walk = frameReader(
@@ -130,7 +143,7 @@ export function passThroughRelay(
     fail: (error) => guarded(() => failWith(error)),
     ping: () =>
       done ? NOTHING : ending.ping?.() ??
-        ENCODER.encode(encoder?.ping() || ": keep-alive\n\n"),
+        ENCODER.encode(startedEncoder().ping() || ": keep-alive\n\n"),
     done: () => done,
     progress: watch.progress,
   };

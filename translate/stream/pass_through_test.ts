@@ -91,6 +91,27 @@ Deno.test("passThroughRelay() keeps CR LF, comments and unknown fields", () => {
   );
 });
 
+Deno.test("passThroughRelay() keeps every CR LF, wherever the stream is cut", () => {
+  const streams: readonly (readonly [Dialect, readonly string[]])[] = [
+    [messages, MESSAGES],
+    [chatCompletions, CHAT],
+  ];
+  const asked = { ...ENCODE, wantUsage: true };
+  for (const [dialect, frames] of streams) {
+    for (const mark of ["\r\n", "\r"]) {
+      const stream = frames.join("").replaceAll("\n", mark);
+      const wanted = stream.replaceAll("upstream-1", "asked/for");
+      for (let at = 1; at < stream.length; at++) {
+        const relay = passThroughRelay(dialect, dialect, PLAIN_CONTEXT, asked);
+        const source = bytes(stream);
+        const out = text(relay.push(source.subarray(0, at))) +
+          text(relay.push(source.subarray(at))) + text(relay.end());
+        assert.equal(out, wanted, `${dialect.name}, cut at ${at}`);
+      }
+    }
+  }
+});
+
 Deno.test("passThroughRelay() removes an unrequested usage frame after reading it", () => {
   const relay = passThroughRelay(
     chatCompletions,

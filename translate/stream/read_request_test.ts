@@ -335,3 +335,22 @@ Deno.test("readRequest() reads a count_tokens body without max_tokens", () => {
     "messages",
   );
 });
+
+Deno.test("readRequest() collects no more than 1,000 unknown fields", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, n) => [`x${n}`, 1]),
+  );
+  const bodies = [
+    [chatCompletions, { ...CHAT, ...many }],
+    [chatCompletions, { ...CHAT, messages: [{ ...USER, ...many }] }],
+    [messages, { ...MESSAGES, ...many }],
+    [messages, { ...MESSAGES, messages: [{ ...USER, ...many }] }],
+    [responses, { ...RESPONSES, ...many }],
+    [responses, { ...RESPONSES, input: [{ ...USER, ...many }] }],
+  ] as const;
+  for (const [dialect, body] of bodies) {
+    const { unmapped } = read(dialect, body);
+    assert.equal(unmapped.length, 1_000, dialect.name);
+    assert.match(unmapped[0] ?? "", /x0$/);
+  }
+});

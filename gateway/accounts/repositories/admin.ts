@@ -16,6 +16,7 @@ import {
 } from "./change_repository.ts";
 import { type CredentialState, credentialState } from "./credential_state.ts";
 import type { Holder } from "../credential_kind.ts";
+import { costOfKeys, type KeyCostQuery } from "./cost_of_keys.ts";
 import {
   type DailyCost,
   dailyCost,
@@ -74,6 +75,8 @@ export interface Admin {
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Sums up the cost of each day for a plot. */
   dailyCost(query: DailyCostQuery): Promise<DailyCost>;
+  /** Sums up the cost of some keys. */
+  costOfKeys(query: KeyCostQuery): Promise<ReadonlyMap<string, number>>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */
@@ -110,6 +113,7 @@ export function createAdmin(
     state: (holder) => credentialState(context, holder),
     usage: (query) => reportUsage(context, query),
     dailyCost: (query) => dailyCost(context, query),
+    costOfKeys: (query) => costOfKeys(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),
     audits: auditReport(context),

@@ -7,7 +7,7 @@ import { nextTurn } from "../next_turn.ts";
 import type { ListPage, PageRequest } from "./repository.ts";
 
 /** Default number of items of a page. */
-const PAGE_LENGTH = 200;
+const PAGE_LENGTH = 100;
 
 /**
  * The items of every page that is not empty.

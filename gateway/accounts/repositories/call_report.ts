@@ -9,7 +9,7 @@ import {
   callTimeMs,
   firstCallId,
 } from "../calls/call_record.ts";
-import { nextTurn } from "../next_turn.ts";
+import { type Pace, paceOf } from "./pace.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   type ListPage,
@@ -61,6 +61,8 @@ export interface CallReport {
    * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
    */
   list(query: CallQuery): Promise<ListPage<FoundCall>>;
+  /** Reads all calls of a query, newest first, in slices; for exports. A slice may be empty. */
+  all(query: CallQuery): AsyncGenerator<readonly FoundCall[], void, void>;
   /**
    * The call with this request id.
    *
@@ -72,13 +74,15 @@ export interface CallReport {
   ): Promise<FoundCall>;
 }
 
-/** Records that the first query walks past. */
-const FIRST_SLICE = 1000;
-/**
- * The same of later queries, each twice the one before. Postgres works in a process of its own:
- * there only round trips count.
- */
-const LAST_SLICE = { sqlite: 1000, postgres: 32_000 };
+/** The calls of an account or key are on as many pages of the file, and those of all are not. */
+const SLICE_ROWS = {
+  account: { sqlite: 100, postgres: [1000, 32_000] },
+  all: { sqlite: 1000, postgres: [1000, 32_000] },
+} as const;
+/** Their entries in the ledger; each is on two pages of its own. */
+const ENTRY_ROWS = { sqlite: 50, postgres: [1000, 1000] } as const;
+/** Most calls that one turn of the event loop reads. */
+const SLICE_CALLS = 200;
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 /** Above every request id. */
@@ -94,17 +98,24 @@ export function callReport(
       const limit = Math.min(MAX_LIMIT, pageLimit(query, DEFAULT_LIMIT));
       const { records, stoppedAt } = await walk(context, query, limit + 1);
       const page = listPage(records, limit, (record) => record.requestId);
-      const entries = await entriesOf(
-        context,
-        page.data.map(({ requestId }) => requestId),
-      );
       return {
         ...stoppedAt === undefined ? {} : { next: stoppedAt },
         ...page,
-        data: page.data.map((record) =>
-          foundCall(record, entries.get(record.requestId))
-        ),
+        data: await withEntries(context, page.data, entryPace(context)),
       };
+    },
+    async *all(query) {
+      const walk = callWalk(query);
+      const pace = walkPace(context, walk);
+      const entries = entryPace(context);
+      for (let before = walk.above;;) {
+        const { records, next } = await pace.run(() =>
+          callSlice(context, walk, before, pace.rows, SLICE_CALLS)
+        );
+        yield await withEntries(context, records, entries);
+        if (next === undefined) return;
+        before = next;
+      }
     },
     async get(requestId, scope) {
       // Another account's call takes the same reads as an unknown one.
@@ -120,7 +131,7 @@ export function callReport(
         await flush();
         record = within(await find(context, requestId));
       }
-      const entry = (await entriesOf(context, [requestId])).get(requestId);
+      const [entry] = await entriesOf(context, [requestId]);
       const call = record ?? within(entry && chargeAlone(entry));
       if (call === undefined) throw notFound("call", requestId);
       return foundCall(call, entry);
@@ -180,60 +191,108 @@ interface Walked {
   readonly stoppedAt?: string;
 }
 
+/** Which calls to read: those with an id from `first` on and below `above`. */
+interface CallWalk {
+  /** A condition in the text, of an index. */
+  readonly among: string;
+  readonly first: string;
+  readonly above: string;
+  /** Conditions that an index bounds. */
+  readonly bounds: readonly Condition[];
+  /** Conditions that each walked call is checked for. */
+  readonly filters: readonly Condition[];
+}
+
+function callWalk(query: CallQuery): CallWalk {
+  const { fromMs, toMs, ended } = query;
+  return {
+    ...conditionsOf(query),
+    among: ended === undefined || ended === "complete" ? "" : INCOMPLETE,
+    first: fromMs === undefined ? "" : firstCallId(fromMs),
+    above: earlier(
+      cursor(query.after),
+      toMs === undefined ? ABOVE : firstCallId(toMs),
+    ),
+  };
+}
+
+function walkPace({ store }: RepositoryContext, walk: CallWalk): Pace {
+  return paceOf(
+    store.dialect,
+    SLICE_ROWS[walk.bounds.length === 0 ? "all" : "account"],
+  );
+}
+
 async function walk(
-  { store }: RepositoryContext,
+  context: RepositoryContext,
   query: CallQuery,
   limit: number,
 ): Promise<Walked> {
-  const { bounds, filters } = conditionsOf(query);
-  const { fromMs, toMs, ended } = query;
-  const among = ended === undefined || ended === "complete" ? "" : INCOMPLETE;
-  const first = fromMs === undefined ? "" : firstCallId(fromMs);
-  const above = toMs === undefined ? ABOVE : firstCallId(toMs);
+  const walk = callWalk(query);
+  const pace = walkPace(context, walk);
   const records: CallRecord[] = [];
   let scannable = query.scanLimit ?? Infinity;
-  let slice = FIRST_SLICE;
-  for (let before = earlier(cursor(query.after), above);;) {
-    const calls = Math.min(slice, scannable);
-    // Without filters the limit bounds the query.
-    const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
-      const { where, values } = statement(among, [
-        ...bounds,
-        ["request_id >=", first],
-        ["request_id <", before],
-      ]);
-      return store.report(
-        `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
-          values.push(calls - 1)
-        }`,
-        values,
-      );
-    });
-    const endId = end === undefined ? undefined : textOf(end, "request_id");
-    // One lower and one upper bound: of two, SQLite uses either one for the index and checks the
-    // other for each call.
+  for (let before = walk.above;;) {
+    const calls = Math.min(pace.rows, scannable);
+    const { records: found, next } = await pace.run(() =>
+      callSlice(context, walk, before, calls, limit - records.length)
+    );
+    records.push(...found);
+    if (next === undefined || records.length >= limit) return { records };
+    scannable -= calls;
+    if (scannable <= 0) return { records, stoppedAt: next };
+    before = next;
+  }
+}
+
+/**
+ * Reads the matching ones of the `calls` before the one with the id `before`, at most `most`. `next`
+ * is the call that the next slice ends before; absent: there is none.
+ */
+async function callSlice(
+  { store }: RepositoryContext,
+  { among, first, bounds, filters }: CallWalk,
+  before: string,
+  calls: number,
+  most: number,
+): Promise<
+  { readonly records: readonly CallRecord[]; readonly next?: string }
+> {
+  // Without filters the limit bounds the query.
+  const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
     const { where, values } = statement(among, [
       ...bounds,
-      ["request_id >=", endId ?? first],
+      ["request_id >=", first],
       ["request_id <", before],
-      ...filters,
     ]);
-    const rows = await orUnavailable(() =>
-      store.report(
-        `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
-          values.push(limit - records.length)
-        }`,
-        values,
-      )
+    return store.report(
+      `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
+        values.push(calls - 1)
+      }`,
+      values,
     );
-    records.push(...rows.map(callFrom));
-    if (endId === undefined || records.length >= limit) return { records };
-    scannable -= calls;
-    if (scannable <= 0) return { records, stoppedAt: endId };
-    before = endId;
-    slice = Math.min(LAST_SLICE[store.dialect.name], slice * 2);
-    await nextTurn();
-  }
+  });
+  const endId = end === undefined ? undefined : textOf(end, "request_id");
+  // One lower and one upper bound: of two, SQLite uses either one for the index and checks the
+  // other for each call.
+  const { where, values } = statement(among, [
+    ...bounds,
+    ["request_id >=", endId ?? first],
+    ["request_id <", before],
+    ...filters,
+  ]);
+  const limit = filters.length === 0 ? Math.min(calls, most) : most;
+  const rows = await orUnavailable(() =>
+    store.report(
+      `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
+        values.push(limit)
+      }`,
+      values,
+    )
+  );
+  const records = rows.map(callFrom);
+  const next = records.length >= limit ? records.at(-1)?.requestId : endId;
+  return { records, ...next === undefined ? {} : { next } };
 }
 
 function statement(
@@ -276,18 +335,39 @@ async function find(
 async function entriesOf(
   { store }: RepositoryContext,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, LedgerEntry>> {
-  if (ids.length === 0) return new Map();
+): Promise<readonly LedgerEntry[]> {
   const rows = await orUnavailable(() =>
     store.report(
       `SELECT * FROM ledger WHERE request_id IN ${store.dialect.texts(1)}`,
       [JSON.stringify(ids)],
     )
   );
-  return new Map(rows.map((row) => {
-    const entry = recordFrom(LEDGER_ENTRY, row);
-    return [entry.requestId, entry];
-  }));
+  return rows.map((row) => recordFrom(LEDGER_ENTRY, row));
+}
+
+function entryPace({ store }: RepositoryContext): Pace {
+  return paceOf(store.dialect, ENTRY_ROWS);
+}
+
+/** The calls with their entries in the ledger. */
+async function withEntries(
+  context: RepositoryContext,
+  records: readonly CallRecord[],
+  pace: Pace,
+): Promise<readonly FoundCall[]> {
+  const entries = new Map<string, LedgerEntry>();
+  for (let at = 0; at < records.length;) {
+    const ids = records.slice(at, at + pace.rows).map(({ requestId }) =>
+      requestId
+    );
+    at += ids.length;
+    for (const entry of await pace.run(() => entriesOf(context, ids))) {
+      entries.set(entry.requestId, entry);
+    }
+  }
+  return records.map((record) =>
+    foundCall(record, entries.get(record.requestId))
+  );
 }
 
 /** What the ledger knows of a call without a record: an old one, or one of a process that died. */

@@ -6,8 +6,12 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
-import { allPages } from "./all_pages.ts";
-import { type LedgerQuery, ledgerWalk, walkLedger } from "./ledger_walk.ts";
+import {
+  type LedgerQuery,
+  ledgerSlices,
+  ledgerWalk,
+  walkLedger,
+} from "./ledger_walk.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   type ListPage,
@@ -57,19 +61,21 @@ function cursor(after: string | undefined): number | undefined {
   return Number(after);
 }
 
-/** An entry may be several lines of a file, which are made in one turn of the event loop. */
-const EXPORT_ENTRIES = 250;
+/** Most entries that one turn of the event loop reads. */
+const SLICE_ENTRIES = 200;
 
-/** All matching entries, page by page. */
-export function allEntries(
+/** Reads all matching entries in slices. A slice may be empty. */
+export async function* allEntries(
   context: RepositoryContext,
   query: LedgerQuery,
 ): AsyncGenerator<readonly LedgerEntry[], void, void> {
-  const { after } = query;
-  return allPages(
-    (page) => listLedger(context, { ...query, ...page }),
-    { limit: EXPORT_ENTRIES, ...(after === undefined ? {} : { after }) },
-  );
+  const after = cursor(query.after);
+  const walk = await ledgerWalk(context, query);
+  for await (
+    const rows of ledgerSlices(context, walk, after, SLICE_ENTRIES)
+  ) {
+    yield rows.map((row) => recordFrom(LEDGER_ENTRY, row));
+  }
 }
 
 /** An entry as JSON; unknown values are null. */
@@ -77,10 +83,9 @@ export function entryJson(entry: LedgerEntry): JsonObject {
   return recordJson(LEDGER_ENTRY, entry);
 }
 
-/** Entries as JSON Lines. */
-export function jsonLines(entries: readonly LedgerEntry[]): string {
-  return entries.map((entry) => `${JSON.stringify(entryJson(entry))}\n`)
-    .join("");
+/** An entry as a line of JSON Lines. */
+export function jsonLine(entry: LedgerEntry): string {
+  return `${JSON.stringify(entryJson(entry))}\n`;
 }
 
 /** Header line of the CSV form. */
@@ -88,11 +93,9 @@ export const CSV_HEAD: string = `${
   Object.values(LEDGER_ENTRY).map(({ json }) => json).join(",")
 }\r\n`;
 
-/** Entries as CSV (RFC 4180), without the header line. */
-export function csvLines(entries: readonly LedgerEntry[]): string {
-  return entries.map((entry) =>
-    `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`
-  ).join("");
+/** An entry as a line of CSV (RFC 4180). */
+export function csvLine(entry: LedgerEntry): string {
+  return `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`;
 }
 
 /**
@@ -102,6 +105,6 @@ export function csvLines(entries: readonly LedgerEntry[]): string {
 export function csvCell(value: unknown): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

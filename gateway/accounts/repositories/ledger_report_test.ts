@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CSV_HEAD, csvLines, jsonLines } from "./ledger_report.ts";
+import { CSV_HEAD, csvLine, jsonLine } from "./ledger_report.ts";
 import type { LedgerEntry } from "../records.ts";
 
 const ENTRY: LedgerEntry = {
@@ -22,21 +22,21 @@ const ENTRY: LedgerEntry = {
   atMs: Date.UTC(2026, 10, 21),
 };
 
-Deno.test("csvLines() quotes where needed and leaves unknown values empty", () => {
+Deno.test("csvLine() quotes where needed and leaves unknown values empty", () => {
   assert.equal(
-    CSV_HEAD + csvLines([ENTRY]),
+    CSV_HEAD + csvLine(ENTRY),
     "seq,time,kind,request_id,account,key,model,purse,user,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,price,estimated,ended,note,micro_usd\r\n" +
       '7,2026-11-21T00:00:00.000Z,charge,req_1,acct_1,key_1,vendora-sonnet-4-6 (context-1m beta),,"hello ""hi"", then\nleft",1,2,3,4,0,1/2/3/4,true,caller_left,,-5\r\n',
   );
 });
 
-Deno.test("csvLines() escapes a text that a spreadsheet would evaluate", () => {
-  const line = csvLines([{ ...ENTRY, user: "=HYPERLINK(1)" }]);
+Deno.test("csvLine() escapes a text that a spreadsheet would evaluate", () => {
+  const line = csvLine({ ...ENTRY, user: "=HYPERLINK(1)" });
   assert.ok(line.includes(",'=HYPERLINK(1),"));
 });
 
-Deno.test("jsonLines() writes one object per line, with null for unknown values", () => {
-  const lines = jsonLines([ENTRY, { ...ENTRY, seq: 8 }]).split("\n");
+Deno.test("jsonLine() writes one object per line, with null for unknown values", () => {
+  const lines = (jsonLine(ENTRY) + jsonLine({ ...ENTRY, seq: 8 })).split("\n");
   assert.equal(lines.length, 3);
   const first: unknown = JSON.parse(lines[0] ?? "");
   assert.ok(typeof first === "object" && first !== null);

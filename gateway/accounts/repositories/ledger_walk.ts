@@ -6,7 +6,7 @@
  */
 import { type Coverage, coverage } from "./coverage.ts";
 import { DAY_MS } from "../ledger/calendar_window.ts";
-import { nextTurn } from "../next_turn.ts";
+import { type Pace, paceOf } from "./pace.ts";
 import type { LedgerEntry } from "../records.ts";
 import {
   orUnavailable,
@@ -61,13 +61,11 @@ export interface LedgerWalk {
   readonly filters: readonly Condition[];
 }
 
-/** Entries that the first query walks past. */
-const FIRST_SLICE = 2000;
-/**
- * The same of later queries, each twice the one before. Postgres works in a process of its own:
- * there only round trips count.
- */
-const LAST_SLICE = { sqlite: 2000, postgres: 32_000 };
+/** The entries of an account are on as many pages of the file, and those of all are not. */
+const SLICE_ROWS = {
+  account: { sqlite: 100, postgres: [2000, 32_000] },
+  all: { sqlite: 2000, postgres: [2000, 32_000] },
+} as const;
 
 /**
  * Chooses how to read the entries of a query.
@@ -151,21 +149,76 @@ export async function walkLedger(
   limit: number,
   scanLimit: number = Infinity,
 ): Promise<WalkedEntries> {
+  const pace = ledgerPace(context, walk);
   const rows: SqlRow[] = [];
   let last = after;
   let scannable = scanLimit;
-  let longest = FIRST_SLICE;
   for (;;) {
-    const entries = Math.min(longest, scannable);
-    const end = await sliceEnd(context, walk, last, entries);
-    rows.push(...await slice(context, walk, last, end, limit - rows.length));
-    if (rows.length >= limit || end === undefined) return { rows };
+    const entries = Math.min(pace.rows, scannable);
+    const { rows: found, next } = await pace.run(() =>
+      ledgerSlice(context, walk, last, entries, limit - rows.length)
+    );
+    rows.push(...found);
+    if (rows.length >= limit || next === undefined) return { rows };
     scannable -= entries;
-    if (scannable <= 0) return { rows, stoppedAt: end };
-    last = end;
-    longest = Math.min(LAST_SLICE[context.store.dialect.name], longest * 2);
-    await nextTurn();
+    if (scannable <= 0) return { rows, stoppedAt: next };
+    last = next;
   }
+}
+
+/**
+ * Reads all entries after the one with the number `after`, in slices of at most `most`; a slice may
+ * be empty.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function* ledgerSlices(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  after: number | undefined,
+  most: number,
+): AsyncGenerator<readonly SqlRow[], void, void> {
+  const pace = ledgerPace(context, walk);
+  for (let last = after;;) {
+    const { rows, next } = await pace.run(() =>
+      ledgerSlice(context, walk, last, pace.rows, most)
+    );
+    yield rows;
+    if (next === undefined) return;
+    last = next;
+  }
+}
+
+function ledgerPace({ store }: RepositoryContext, walk: LedgerWalk): Pace {
+  return paceOf(
+    store.dialect,
+    SLICE_ROWS[walk.bounds.length === 0 ? "all" : "account"],
+  );
+}
+
+/**
+ * Reads the matching ones of the `entries` after `last`, at most `most`. `next` is the entry that
+ * the next slice begins after; absent: there is none.
+ */
+async function ledgerSlice(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  last: number | undefined,
+  entries: number,
+  most: number,
+): Promise<{ readonly rows: readonly SqlRow[]; readonly next?: number }> {
+  // Without filters the limit bounds the query.
+  const isFiltered = walk.table !== "ledger" || walk.filters.length > 0;
+  const end = isFiltered
+    ? await sliceEnd(context, walk, last, entries)
+    : undefined;
+  const limit = isFiltered ? most : Math.min(entries, most);
+  const rows = await matching(context, walk, last, end, limit);
+  const found = rows.at(-1);
+  if (rows.length >= limit && found !== undefined) {
+    return { rows, next: intOf(found, "seq") };
+  }
+  return { rows, ...end === undefined ? {} : { next: end } };
 }
 
 /** The last of the `entries` after `last`; undefined: the walk ends within them. */
@@ -175,8 +228,6 @@ async function sliceEnd(
   last: number | undefined,
   entries: number,
 ): Promise<number | undefined> {
-  // Without filters the limit bounds the query.
-  if (walk.table === "ledger" && walk.filters.length === 0) return undefined;
   const { where, values } = conditions(walk, last, undefined);
   const [row] = await orUnavailable(() =>
     context.store.report(
@@ -189,7 +240,7 @@ async function sliceEnd(
   return row === undefined ? undefined : intOf(row, "seq");
 }
 
-function slice(
+function matching(
   context: RepositoryContext,
   walk: LedgerWalk,
   last: number | undefined,

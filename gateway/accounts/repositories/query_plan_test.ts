@@ -73,6 +73,12 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
       }
     }
   }
+  await admin.costOfKeys({
+    accountId: "a",
+    keyIds: ["k", "l"],
+    fromDay: "2026-01-01",
+    toDay: "2026-02-01",
+  });
   for (const accountId of [{}, { accountId: "a" }]) {
     for (const keyId of [{}, { keyId: "k" }]) {
       for (

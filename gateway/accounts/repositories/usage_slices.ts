@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { nextTurn } from "../next_turn.ts";
+import { paceOf } from "./pace.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 import type { SqlRow, SqlValue } from "../store/store.ts";
 
@@ -31,14 +31,7 @@ export interface UsageWalk {
   readonly groups: number;
 }
 
-/** Postgres works in a process of its own: there round trips and the rows of a result count. */
-const FIRST_ROWS = { sqlite: 1000, postgres: 8000 };
-const LEAST_ROWS = 250;
-const MOST_ROWS = { sqlite: 16_000, postgres: 50_000 };
-/** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
-const TARGET_MS = 5;
-/** The same of the rows of its result, which one turn of the event loop reads. */
-const TARGET_RESULTS = 1000;
+const SLICE_ROWS = { sqlite: 16_000, postgres: [8000, 50_000] } as const;
 
 /**
  * Reads the rows, grouped within each slice; a group may occur in several slices.
@@ -56,10 +49,8 @@ export async function* usageSlices(
     : `GROUP BY ${
       Array.from({ length: walk.groups }, (_, at) => at + 1).join(", ")
     }`;
-  const { name: dialect } = store.dialect;
-  let sliceRows = FIRST_ROWS[dialect];
-  let after: readonly SqlValue[] | undefined;
-  for (;;) {
+  const pace = paceOf(store.dialect, SLICE_ROWS);
+  const slice = async (after: readonly SqlValue[] | undefined) => {
     const values: SqlValue[] = [];
     const put = (value: SqlValue): string => `$${values.push(value)}`;
     const where: string[] = [];
@@ -71,22 +62,21 @@ export async function* usageSlices(
     } else where.push(`${time} >= ${put(walk.first ?? 0)}`);
     const last = walk.last;
     const bounds = values.length;
-    const startedMs = performance.now();
-    const [end] = await orUnavailable(() =>
+    const [endRow] = await orUnavailable(() =>
       store.report(
         `SELECT ${columns} FROM ${walk.table} WHERE ${
           [...where, ...(last === undefined ? [] : [`${time} <= ${put(last)}`])]
             .join(" AND ")
-        } ORDER BY ${columns} LIMIT 1 OFFSET ${put(sliceRows - 1)}`,
+        } ORDER BY ${columns} LIMIT 1 OFFSET ${put(pace.rows - 1)}`,
         values,
       )
     );
     values.length = bounds;
-    const endValues = end === undefined
+    const end = endRow === undefined
       ? undefined
-      : walk.order.map((column) => end[column] as SqlValue);
-    if (endValues !== undefined) {
-      where.push(`(${columns}) <= (${endValues.map(put).join(", ")})`);
+      : walk.order.map((column) => endRow[column] as SqlValue);
+    if (end !== undefined) {
+      where.push(`(${columns}) <= (${end.map(put).join(", ")})`);
     } else if (last !== undefined) where.push(`${time} <= ${put(last)}`);
     for (const [column, value] of walk.filters) {
       where.push(`${column} = ${put(value)}`);
@@ -102,28 +92,16 @@ export async function* usageSlices(
         values,
       )
     );
-    const tookMs = performance.now() - startedMs;
-    sliceRows = nextRows(
-      sliceRows,
-      Math.max(
-        rows.length / TARGET_RESULTS,
-        dialect === "sqlite" ? tookMs / TARGET_MS : 0,
-      ),
-      MOST_ROWS[dialect],
+    return { rows, end };
+  };
+  let after: readonly SqlValue[] | undefined;
+  for (;;) {
+    const { rows, end } = await pace.run(
+      () => slice(after),
+      ({ rows }) => rows.length,
     );
     yield rows;
-    if (endValues === undefined) {
-      // What follows may take as long as a slice.
-      if (after !== undefined) await nextTurn();
-      return;
-    }
-    after = endValues;
-    await nextTurn();
+    if (end === undefined) return;
+    after = end;
   }
-}
-
-/** `share`: how much of what a slice may take the last one took. */
-function nextRows(rows: number, share: number, most: number): number {
-  if (share > 1) return Math.max(LEAST_ROWS, Math.floor(rows / 2));
-  return share < 0.5 ? Math.min(most, rows * 2) : rows;
 }

@@ -91,6 +91,7 @@ async function listPage(
         columns={[
           {
             name: "Account",
+            wraps: true,
             cell: ({ id }) => (
               <a href={`${NAV}/${encodeURIComponent(id)}`}>
                 <Foreign text={id} />

@@ -106,6 +106,7 @@ export function FullestAccounts(
         columns={[
           {
             name: "Account",
+            wraps: true,
             cell: ({ accountId }) => <AccountLink accountId={accountId} />,
           },
           column("Requests a minute", ({ requests }) => requests),

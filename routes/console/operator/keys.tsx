@@ -124,6 +124,7 @@ async function listPage(
             columns={[
               {
                 name: "Account",
+                wraps: true,
                 cell: ({ accountId }) => <AccountLink accountId={accountId} />,
               },
               {

@@ -3,10 +3,13 @@
  *
  * @module
  */
-import type { OperatorPageRoute } from "../../route.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { callPage } from "../call_page.tsx";
 import { callsFile, callsPage, findCall } from "../calls.tsx";
 import { ledgerCsv, ledgerView } from "../ledger.tsx";
+import { seeOther } from "../see_other.ts";
 import { usageCsv, usagePage } from "../usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
@@ -20,6 +23,22 @@ import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
+
+/** Leads from the search to the account with this id, or else to the call. */
+async function findCallOrAccount(context: RouteContext): Promise<HttpReply> {
+  const id = context.query.get("id")?.trim() ?? "";
+  if (id !== "" && !id.startsWith("req_")) {
+    try {
+      await context.gateway.admin.accounts.get(id);
+      return seeOther(`${BASE}/accounts/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "not_found") {
+        throw error;
+      }
+    }
+  }
+  return findCall(context, BASE);
+}
 
 /** Usage, calls and ledger are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
@@ -56,7 +75,7 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${BASE}/calls/find`,
-    handle: (context) => findCall(context, BASE),
+    handle: findCallOrAccount,
   },
   {
     access: "page",

@@ -158,6 +158,7 @@ async function overviewPage(
             columns={[
               {
                 name: "Account",
+                wraps: true,
                 cell: ({ accountId = "" }) => (
                   <AccountLink accountId={accountId} />
                 ),

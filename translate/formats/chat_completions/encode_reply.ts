@@ -16,6 +16,7 @@ import { generatedCallId } from "../../model/names.ts";
 import {
   type Block,
   foldReply,
+  kindsOf,
   type Reply,
   type ReplyEvent,
   settleStop,
@@ -39,8 +40,10 @@ export function encodeReply(
   context: EncodeContext,
 ): JsonObject {
   const reply = foldReply(events);
-  const sawTool = reply.blocks.some((block) => block.kind === "tool");
-  const reason = settleStop(reply.stop?.reason ?? "end", sawTool);
+  const reason = settleStop(
+    reply.stop?.reason ?? "end",
+    kindsOf(reply.blocks),
+  );
   return {
     id: replyId(reply.id, context),
     object: "chat.completion",
@@ -62,8 +65,7 @@ export function withStop(
   events: readonly ReplyEvent[],
 ): JsonObject {
   const { blocks, stop } = foldReply(events);
-  const sawTool = blocks.some((block) => block.kind === "tool");
-  const reason = settleStop(stop?.reason ?? "end", sawTool);
+  const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   const first = firstChoice(body, "whole");
   const legacy = isObject(objectOr(first["message"])["function_call"]);
   return {

@@ -65,6 +65,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let head = "";
   let open: OpenBlock | undefined;
   let tools = 0;
+  const kinds = new Set<BlockKind>();
   const details = detailWriter();
   let usage: Usage = {};
   let reason: StopReason = "end";
@@ -161,6 +162,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       (rest === "" ? "" : argumentsChunk(block, rest));
   };
   const begun = (event: ReplyEvent & { readonly type: "open" }): OpenBlock => {
+    kinds.add(event.kind);
     if (event.kind !== "reasoning") details.began(event.kind);
     switch (event.kind) {
       case "text":
@@ -184,7 +186,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     }
   };
   const end = (): string => {
-    const settled = settleStop(reason, tools > 0);
+    const settled = settleStop(reason, kinds);
     const word = encodeFinishReason(settled, context.legacyFunctions);
     const last =
       `data: ${head},"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${word}"}]${chunkTail}\n\n`;

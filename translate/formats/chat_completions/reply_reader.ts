@@ -141,7 +141,7 @@ export function replyReader(
     stopWord = word;
     const reason = decodeFinishReason(word);
     if (reason !== "end") return [{ type: "stop", reason, raw: word }];
-    if (blocks.refused()) {
+    if (blocks.refused() && !sawCall) {
       return [{ type: "stop", reason: "refusal", raw: word }];
     }
     // vLLM reports the matched stop string here; a stop token is reported as a number.

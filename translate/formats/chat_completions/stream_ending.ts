@@ -15,7 +15,11 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
-import { type ReplyEvent, settleStop } from "../../model/reply.ts";
+import {
+  type BlockKind,
+  type ReplyEvent,
+  settleStop,
+} from "../../model/reply.ts";
 import { dataFrame } from "../../stream/sse.ts";
 import { hasContent } from "./reply_reader.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
@@ -30,7 +34,7 @@ const HAS_CHOICES = /"choices"\s*:\s*\[\s*\{/;
 /** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
   let finished = false;
-  let sawCall = false;
+  const kinds = new Set<BlockKind>();
   /**
    * The data of the first chunk, used as the template of a finishing chunk that the upstream did
    * not send.
@@ -50,7 +54,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     if (!isObject(chunk)) return [];
     const stop = events.find((event) => event.type === "stop");
     const word = encodeFinishReason(
-      settleStop(stop?.reason ?? "end", sawCall),
+      settleStop(stop?.reason ?? "end", kinds),
       context.legacyFunctions,
     );
     return [
@@ -123,7 +127,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   return {
     keep(bytes, frames, events) {
       for (const event of events) {
-        if (event.type === "open") sawCall ||= event.kind === "tool";
+        if (event.type === "open") kinds.add(event.kind);
       }
       if (events.at(-1)?.type === "end") return [...rest(events), bytes];
       const data = frames.find((frame) => frame.data !== "")?.data ?? "";

@@ -38,14 +38,23 @@ export const CONTINUATION = "Continue.";
 /** Records the client's path of a dropped field. */
 export type Drop = (path: string) => void;
 
+/**
+ * The calls with one id, in order. Those before `next` have a result; removing them from the start
+ * of a long array would copy the rest.
+ */
+interface CallQueue {
+  readonly calls: { readonly at: number; readonly name: string }[];
+  next: number;
+}
+
 interface Writing {
   readonly can: Capabilities;
   readonly words: FieldNames;
   readonly drop: Drop;
   /** The client's name of every call so far; the last one counts where ids repeat. */
   readonly names: Map<string, string>;
-  /** Calls of the last model turn: positions by id, each with one result. */
-  calls: Map<string, { readonly at: number; readonly name: string }[]>;
+  /** Calls of the last model turn by id, each with one result. */
+  calls: Map<string, CallQueue>;
 }
 
 /**
@@ -164,8 +173,8 @@ function modelContents(
       writing.names.set(part.id, part.name);
       const same = writing.calls.get(part.id);
       const call = { at: count, name: part.name };
-      if (same === undefined) writing.calls.set(part.id, [call]);
-      else same.push(call);
+      if (same !== undefined) same.calls.push(call);
+      else writing.calls.set(part.id, { calls: [call], next: 0 });
       written.push(functionCall(part, count === 0, writing));
       count++;
     } else written.push(...spokenParts(part, writing));
@@ -225,7 +234,8 @@ function userContents(
   const rest: JsonObject[] = [];
   for (const part of parts) {
     if (part.type !== "tool_result") continue;
-    const call = writing.calls.get(part.id)?.shift();
+    const same = writing.calls.get(part.id);
+    const call = same?.calls[same.next++];
     const name = call?.name ?? writing.names.get(part.id) ?? part.id;
     const { response, following } = writeResult(part, name, writing);
     // Results without a call go last, in their order: the sort is stable and treats the NaN of

@@ -15,6 +15,7 @@ import { generatedCallId } from "../../model/names.ts";
 import {
   type Block,
   foldReply,
+  kindsOf,
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
@@ -42,16 +43,17 @@ export function encodeReply(
       )]
       : textBlock(block)
   );
-  const refused = reply.blocks.some((block) => block.kind === "refusal");
-  const sawTool = reply.blocks.some((block) => block.kind === "tool");
-  const reason = settleStop(reply.stop?.reason ?? "end", sawTool);
+  const reason = settleStop(
+    reply.stop?.reason ?? "end",
+    kindsOf(reply.blocks),
+  );
   return {
     id: replyId(reply.id, context),
     type: "message",
     role: "assistant",
     model: context.model,
     content,
-    stop_reason: WIRE_STOP_REASONS[refused ? "refusal" : reason],
+    stop_reason: WIRE_STOP_REASONS[reason],
     stop_sequence: reply.stop?.sequence ?? null,
     usage: encodeUsage(reply.usage, context),
   };
@@ -63,10 +65,10 @@ export function withStop(
   events: readonly ReplyEvent[],
 ): JsonObject {
   const { blocks, stop } = foldReply(events);
-  const sawTool = blocks.some((block) => block.kind === "tool");
+  const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   return {
     ...body,
-    stop_reason: WIRE_STOP_REASONS[settleStop(stop?.reason ?? "end", sawTool)],
+    stop_reason: WIRE_STOP_REASONS[reason],
   };
 }
 

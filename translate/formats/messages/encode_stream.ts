@@ -8,6 +8,7 @@ import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
+  type BlockKind,
   mergeUsage,
   type ReplyEvent,
   settleStop,
@@ -34,6 +35,8 @@ interface OpenBlock {
   /** The start of every delta's frame; the text follows as a JSON string. */
   prefix: string;
   written: boolean;
+  /** Whether there has been any content. */
+  fed: boolean;
   /** The first arguments of a call, held back with its first frame. */
   held: string;
   signature?: Signature;
@@ -51,8 +54,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let done = false;
   let index = -1;
   let madeIds = 0;
-  let sawTool = false;
-  let refused = false;
+  const kinds = new Set<BlockKind>();
   let open: OpenBlock | undefined;
   let usage: Usage = {};
   let stop: (ReplyEvent & { type: "stop" }) | undefined;
@@ -135,9 +137,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
 
   const opened = (event: ReplyEvent & { type: "open" }): string => {
     const out = close();
+    kinds.add(event.kind);
     switch (event.kind) {
       case "tool": {
-        sawTool = true;
         const id = event.id ??
           generatedCallId("toolu_", context.idSeed, madeIds++);
         // Held back until its second delta: a signature may follow, and only the first frame has a
@@ -147,25 +149,39 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           call: { id, name: event.name },
           prefix: "",
           written: false,
+          fed: false,
           held: "",
         };
         return out;
       }
       case "refusal":
-        refused = true;
-        open = { kind: "text", prefix: "", written: false, held: "" };
-        return out + release();
       case "text":
-        open = { kind: "text", prefix: "", written: false, held: "" };
+        open = {
+          kind: "text",
+          prefix: "",
+          written: false,
+          fed: false,
+          held: "",
+        };
         return out + release();
       case "reasoning":
         // Held back until there is text: without any, the block may be redacted or empty.
-        open = { kind: "reasoning", prefix: "", written: false, held: "" };
+        open = {
+          kind: "reasoning",
+          prefix: "",
+          written: false,
+          fed: false,
+          held: "",
+        };
         return out;
     }
   };
-  const added = (text: string): string => {
-    if (open === undefined || text === "") return "";
+  const added = (given: string): string => {
+    if (open === undefined) return "";
+    // Clients parse what they receive as JSON, and blank text is none.
+    const text = open.kind === "tool" && !open.fed ? given.trimStart() : given;
+    if (text === "") return "";
+    open.fed = true;
     if (open.kind === "tool" && !open.written && open.held === "") {
       open.held = text;
       return "";
@@ -173,10 +189,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     return release() + more(open, text);
   };
   const end = (): string => {
-    const reason = settleStop(stop?.reason ?? "end", sawTool);
+    const reason = settleStop(stop?.reason ?? "end", kinds);
     return start() + close() + frame("message_delta", {
       delta: {
-        stop_reason: WIRE_STOP_REASONS[refused ? "refusal" : reason],
+        stop_reason: WIRE_STOP_REASONS[reason],
         stop_sequence: stop?.sequence ?? null,
       },
       usage: encodeFinalUsage(usage),

@@ -317,6 +317,23 @@ Deno.test("streamEncoder() holds back only the first arguments of a call", () =>
   ]);
 });
 
+Deno.test("streamEncoder() sends no arguments before the first that are not blank", () => {
+  const tool = { type: "open", kind: "tool", id: "a", name: "f" } as const;
+  assert.deepEqual(
+    middle(tool, delta(" "), delta("\n"), CLOSE),
+    [begins(0, call("a")), stops(0)],
+  );
+  assert.deepEqual(
+    middle(tool, delta(" "), delta("\n {"), delta(" }"), CLOSE),
+    [
+      begins(0, call("a")),
+      adds(0, { type: "input_json_delta", partial_json: "{" }),
+      adds(0, { type: "input_json_delta", partial_json: " }" }),
+      stops(0),
+    ],
+  );
+});
+
 Deno.test("streamEncoder() sends stop reason and usage only at the end, whenever they came", () => {
   const encoder = streamEncoder(ENCODE_CONTEXT);
   encoder.push(START);

@@ -5,6 +5,7 @@
  * @module
  */
 import { isObject, objectOr } from "../../bytes/json.ts";
+import { MAX_UNMAPPED } from "../../model/unmapped_fields.ts";
 
 /** Collects paths of fields without a neutral counterpart, each once. */
 export interface UnmappedPaths {
@@ -20,7 +21,10 @@ export function unmappedPaths(): UnmappedPaths {
   return {
     note(object, known, prefix) {
       if (!isObject(object)) return;
-      for (const [key, value] of Object.entries(object)) {
+      // An array of all entries would cost more than reading them.
+      for (const key of Object.keys(object)) {
+        if (found.size >= MAX_UNMAPPED) return;
+        const value = object[key];
         if (value === null || value === undefined || known.has(key)) continue;
         // Newer replies state in every call that the model itself made it; only other values of
         // `caller` carry information.

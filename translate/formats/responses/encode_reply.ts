@@ -5,7 +5,7 @@
  */
 import type { EncodeContext } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { foldReply, type ReplyEvent } from "../../model/reply.ts";
+import { foldReply, kindsOf, type ReplyEvent } from "../../model/reply.ts";
 import { replyWriter } from "./reply_writer.ts";
 import { encodeIncomplete } from "./stop_reason.ts";
 
@@ -35,8 +35,7 @@ export function withStop(
   events: readonly ReplyEvent[],
 ): JsonObject {
   const { blocks, stop } = foldReply(events);
-  const refused = blocks.some((block) => block.kind === "refusal");
-  const reason = encodeIncomplete(stop?.reason ?? "end", refused);
+  const reason = encodeIncomplete(stop?.reason ?? "end", kindsOf(blocks));
   return {
     ...body,
     status: reason === null ? "completed" : "incomplete",

@@ -10,6 +10,7 @@ import type { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { generatedCallId, wireCallId } from "../../model/names.ts";
 import {
+  type BlockKind,
   mergeUsage,
   type ReplyEvent,
   type StopReason,
@@ -57,7 +58,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   let done = false;
   let calls = 0;
   let items = 0;
-  let hasRefusal = false;
+  const kinds = new Set<BlockKind>();
   let usage: Usage | undefined;
   let stop: StopReason | undefined;
   let open: OpenItem | undefined;
@@ -263,6 +264,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   };
   const opened = (event: ReplyEvent & { type: "open" }): OpenItem => {
     const n = items;
+    kinds.add(event.kind);
     const common = {
       kind: event.kind,
       index: 0,
@@ -276,7 +278,6 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     switch (event.kind) {
       case "text":
       case "refusal":
-        hasRefusal ||= event.kind === "refusal";
         return {
           ...common,
           type: "message",
@@ -313,12 +314,12 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   };
   /** The status of the item that was open when the model stopped. */
   const lastStatus = (): ItemStatus =>
-    stop !== undefined && encodeIncomplete(stop, hasRefusal) !== null
+    stop !== undefined && encodeIncomplete(stop, kinds) !== null
       ? "incomplete"
       : "completed";
   const end = (): string => {
     const before = start() + close(lastStatus());
-    const reason = encodeIncomplete(stop ?? "end", hasRefusal);
+    const reason = encodeIncomplete(stop ?? "end", kinds);
     result = {
       ...config,
       status: reason === null ? "completed" : "incomplete",

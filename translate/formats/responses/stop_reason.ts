@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { StopReason } from "../../model/reply.ts";
+import type { BlockKind, StopReason } from "../../model/reply.ts";
 
 /** Why a reply is incomplete. A Map, because a vendor's word may be `constructor`. */
 const INCOMPLETE_REASONS: ReadonlyMap<string, StopReason> = new Map([
@@ -41,11 +41,13 @@ export function decodeIncomplete(word: string): StopReason {
 
 /**
  * Why the reply is incomplete; null if it is complete. A reply with a refusal in the model's
- * words is complete.
+ * words is complete, unless it has calls: clients would run them.
  */
 export function encodeIncomplete(
   reason: StopReason,
-  hasRefusal: boolean,
+  kinds: ReadonlySet<BlockKind>,
 ): "max_output_tokens" | "content_filter" | null {
-  return reason === "refusal" && hasRefusal ? null : INCOMPLETE_WORDS[reason];
+  const isRefusal = reason === "refusal" && kinds.has("refusal") &&
+    !kinds.has("tool");
+  return isRefusal ? null : INCOMPLETE_WORDS[reason];
 }

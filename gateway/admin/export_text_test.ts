@@ -1,0 +1,50 @@
+/** The text of an export: when its pieces come, and what runs between them. */
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
+import { exportText } from "./export_text.ts";
+
+async function piecesOf(
+  text: AsyncGenerator<string, void, void>,
+): Promise<readonly string[]> {
+  const pieces: string[] = [];
+  for await (const piece of text) pieces.push(piece);
+  return pieces;
+}
+
+Deno.test("the header comes with the first slice, and alone if there is none", async () => {
+  const lineOf = (item: number): string => `${item}\n`;
+  assert.deepEqual(await piecesOf(exportText("head\n", [], lineOf)), [
+    "head\n",
+  ]);
+  assert.deepEqual(
+    await piecesOf(exportText("head\n", [[1, 2], [], [3]], lineOf)),
+    ["head\n1\n2\n", "", "3\n"],
+  );
+  const failing = async function* (): AsyncGenerator<number[]> {
+    await Promise.resolve();
+    yield await Promise.reject(new Error("no store"));
+  };
+  await assert.rejects(
+    exportText("head\n", failing(), lineOf).next(),
+    /no store/,
+  );
+});
+
+Deno.test("long lines are built in several turns of the event loop", async () => {
+  const turns: number[] = [];
+  let turn = 0;
+  const count = (): void => {
+    turn++;
+    setImmediate(count).unref();
+  };
+  setImmediate(count).unref();
+  const pieces = await piecesOf(exportText("", [[1, 2, 3]], (item) => {
+    turns.push(turn);
+    const endMs = performance.now() + 20;
+    while (performance.now() < endMs);
+    return `${item}\n`;
+  }));
+  assert.equal(pieces.join(""), "1\n2\n3\n");
+  const [first = 0, second = 0, third = 0] = turns;
+  assert.ok(first < second && second < third, turns.join(" "));
+});

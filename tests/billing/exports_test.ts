@@ -1,0 +1,252 @@
+/** The files of the console and of the API: cells, failures, and clients that read slowly. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { createAdmin } from "../../gateway/accounts/repositories/admin.ts";
+import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
+import { postgresAt, SQLITE } from "../../gateway/accounts/testing/stores.ts";
+import { exportLedger } from "../../gateway/admin/ledger.ts";
+import { fileReply } from "../../routes/file_reply.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+import { csvRows } from "../support/csv_rows.ts";
+import { withTimeout } from "../support/with_timeout.ts";
+
+const SERVER = Deno.env.get("TEST_POSTGRES_URL");
+
+/** Texts that a spreadsheet would evaluate. */
+const FORMULAS = [
+  '=HYPERLINK("http://127.0.0.1/","a, b")',
+  "+1",
+  "-1+1",
+  "@SUM(1)",
+  "\t=1",
+  "\r=1",
+];
+
+Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async () => {
+  const gateway = await startConsole();
+  try {
+    const { admin } = gateway.accounts;
+    await admin.accounts.create({
+      id: "acme",
+      name: "@acme",
+      billing: "postpaid",
+    });
+    const { text: key = "" } = await admin.keys.issue({
+      accountId: "acme",
+      name: "=1+1",
+    });
+    for (const user of FORMULAS) {
+      const reply = await gateway.post("/v1/chat/completions", {
+        model: "vendora-opus-4-8",
+        user,
+        messages: [{ role: "user", content: "Hello" }],
+      }, { "x-api-key": key });
+      assert.equal(reply.status, 200, await reply.text());
+      const id = reply.headers.get("request-id");
+      await gateway.logEntry(({ request_id }) => request_id === id);
+    }
+    await gateway.accounts.flush();
+    // A call that is not found has the records in memory written first.
+    await assert.rejects(admin.calls.get("req_none", {}));
+    const token = await credentialOf(gateway, "manage", "acme");
+    const holder = await visit(gateway.url, "manage", token.text);
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const read = async (reply: Promise<Response>): Promise<string> => {
+      const answer = await reply;
+      const text = await answer.text();
+      assert.equal(answer.status, 200, text);
+      return text;
+    };
+    const api = (path: string, credential: string): Promise<string> =>
+      read(
+        fetch(gateway.url + path, {
+          headers: { authorization: `Bearer ${credential}` },
+        }),
+      );
+    const users = FORMULAS.map((text) => `'${text}`).toSorted();
+    for (
+      const [text, column] of [
+        [await read(holder.get("/console/calls.csv")), "user"],
+        [await read(holder.get("/console/ledger.csv?kind=charge")), "user"],
+        [await read(holder.get("/console/ledger.csv?format=focus")), "x_User"],
+        [await read(holder.get("/console/usage.csv?by=user")), "user"],
+        [await read(operator.get("/console/operator/calls.csv")), "user"],
+        [
+          await api("/admin/v1/ledger/export?format=csv", ADMIN_TOKEN),
+          "user",
+        ],
+        [
+          await api("/v1/account/ledger/export?format=focus", token.text),
+          "x_User",
+        ],
+      ] as const
+    ) {
+      const rows = csvRows(text);
+      assert.deepEqual(
+        [...new Set(rows.map((row) => row[column]))].toSorted(),
+        users,
+        text,
+      );
+      for (const row of rows) {
+        for (const [name, cell] of Object.entries(row)) {
+          assert.match(cell, /^(?![=+\-@\t\r])|^-?\d+$/, `${name}: ${cell}`);
+        }
+        const { micro_usd: cost = row["BilledCost"] } = row;
+        assert.match(cost ?? "", /^-?\d+(?:\.\d+)?$/);
+      }
+    }
+    const keys = csvRows(await read(holder.get("/console/keys.csv")));
+    assert.deepEqual(keys.map(({ name }) => name), ["'=1+1"]);
+    const accounts = csvRows(
+      await read(operator.get("/console/operator/accounts.csv")),
+    );
+    assert.ok(accounts.some(({ name }) => name === "'@acme"));
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("a file whose first read fails is an error with a status", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/books.sqlite3`;
+  const gateway = await startConsole({
+    env: { DATABASE_URL: `sqlite:${path}` },
+  });
+  try {
+    const token = await credentialOf(gateway, "manage");
+    const holder = await visit(gateway.url, "manage", token.text);
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const database = new DatabaseSync(path);
+    for (const table of ["ledger", "calls", "usage_daily", "changes"]) {
+      database.exec(`ALTER TABLE ${table} RENAME TO lost_${table}`);
+    }
+    database.close();
+    for (const format of ["jsonl", "csv", "focus"]) {
+      for (
+        const [base, credential] of [
+          ["/admin/v1", ADMIN_TOKEN],
+          ["/v1/account", token.text],
+        ]
+      ) {
+        const path = `${base}/ledger/export?format=${format}`;
+        const reply = await fetch(gateway.url + path, {
+          headers: { authorization: `Bearer ${credential}` },
+        });
+        assert.equal(reply.status, 503, path);
+        assert.match(
+          reply.headers.get("content-type") ?? "",
+          /^application\/json/,
+        );
+        assert.match(await reply.text(), /"error"/);
+      }
+    }
+    for (
+      const file of [
+        "ledger.csv",
+        "ledger.csv?format=focus",
+        "calls.csv",
+        "usage.csv?by=user&account=default",
+        "changes.csv",
+      ]
+    ) {
+      for (
+        const reply of [
+          await holder.get(`/console/${file}`),
+          await operator.get(`/console/operator/${file}`),
+        ]
+      ) {
+        assert.equal(reply.status, 503, file);
+        assert.equal(reply.headers.get("content-disposition"), null);
+        await reply.body?.cancel();
+      }
+    }
+  } finally {
+    await gateway.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** More than Postgres has connections for. */
+const READERS = 8;
+const ENTRIES = 1500;
+
+for (
+  const kind of [SQLITE, ...(SERVER === undefined ? [] : [postgresAt(SERVER)])]
+) {
+  Deno.test(`${kind.name}: exports that their clients do not read hold no transaction and no connection, and are read to their end by a client that reads on`, async () => {
+    await using database = await kind.createDatabase();
+    const store = await database.open();
+    try {
+      await storeCharges(
+        store,
+        Array.from({ length: ENTRIES }, (_, at) => ({
+          requestId: `req_${at}`,
+          model: "m",
+          tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
+          price: { input: 1, cacheRead: 1, cacheWrite: 1, output: 1 },
+          atMs: at,
+        })),
+      );
+      let reads = 0;
+      const admin = createAdmin({
+        store: {
+          ...store,
+          report(text, values) {
+            reads++;
+            return store.report(text, values);
+          },
+        },
+        now: Date.now,
+        onChange: () => {},
+        knowsModel: () => true,
+      });
+      const readers: ReadableStreamDefaultReader<Uint8Array>[] = [];
+      for (let at = 0; at < READERS; at++) {
+        const { text } = exportLedger(admin, { format: "csv" });
+        const { body } = await fileReply({}, text);
+        assert.ok(body instanceof ReadableStream);
+        const reader = body.getReader();
+        await reader.read();
+        readers.push(reader);
+      }
+      const rows = await withTimeout(
+        store.read("SELECT id FROM plans"),
+        "a read beside the exports",
+      );
+      assert.ok(rows.length >= 0);
+      await store.write((sql) => sql.all("DELETE FROM answers"));
+      if (kind === SQLITE) {
+        // The log could not be emptied while somebody reads from it.
+        const other = new DatabaseSync(database.url.slice("sqlite:".length));
+        const [checkpoint] = other.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
+          .all();
+        other.close();
+        assert.deepEqual({ ...checkpoint }, {
+          busy: 0,
+          log: 0,
+          checkpointed: 0,
+        });
+      }
+      const [left, slow, ...others] = readers;
+      await left?.cancel();
+      for (const other of others) await other.cancel();
+      const before = reads;
+      let text = "";
+      const decoder = new TextDecoder();
+      for (;;) {
+        const piece = await slow?.read();
+        if (piece === undefined || piece.done) break;
+        text += decoder.decode(piece.value);
+      }
+      assert.equal(text.match(/,req_\d+,/g)?.at(-1), `,req_${ENTRIES - 1},`);
+      assert.ok(before < reads);
+    } finally {
+      await store.close();
+    }
+  });
+}

@@ -1,0 +1,234 @@
+/**
+ * Why a reply with a refusal ended: the same for clients of every format, whole and streamed. The
+ * upstream's own word counts; a plain end is a request to run the calls if there are any, and else
+ * a refusal.
+ */
+import assert from "node:assert/strict";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import {
+  type DecodeContext,
+  type EncodeContext,
+  PLAIN_CONTEXT,
+} from "./dialect.ts";
+import { upstreamDialect } from "./dialects.ts";
+import { arrayOr, type JsonObject, objectOr } from "./bytes/json.ts";
+import { messages } from "./formats/messages/mod.ts";
+import type { DialectName } from "./model/request.ts";
+import { responses } from "./formats/responses/mod.ts";
+import { sseParser } from "./stream/sse.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+
+const ENCODE: EncodeContext = {
+  model: "m",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+const DECODE: DecodeContext = { ...PLAIN_CONTEXT, isTranslated: true };
+
+/** What clients of the messages, chat and Responses formats receive. */
+type Ends = readonly [messages: string, chat: string, responses: string];
+
+const RUN_CALLS: Ends = ["tool_use", "tool_calls", "completed"];
+const REFUSED: Ends = ["refusal", "content_filter", "completed"];
+const FILTERED: Ends = ["refusal", "content_filter", "content_filter"];
+const CUT: Ends = ["max_tokens", "length", "max_output_tokens"];
+
+interface Case {
+  readonly upstream: DialectName;
+  readonly whole: JsonObject;
+  readonly frames: readonly JsonObject[];
+  readonly ends: Ends;
+}
+
+const REFUSAL = { refusal: "I cannot help with that." };
+const CALL = {
+  tool_calls: [{
+    index: 0,
+    id: "call_1",
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+  }],
+};
+
+function chat(parts: JsonObject, word: string | null, ends: Ends): Case {
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+  const deltas = [
+    { role: "assistant" },
+    ...Object.entries(parts).map(([key, value]) => ({ [key]: value })),
+  ];
+  return {
+    upstream: "chat_completions",
+    whole: {
+      id: "c",
+      choices: [{ index: 0, message: parts, finish_reason: word }],
+      usage,
+    },
+    frames: [
+      ...deltas.map((delta) => ({ id: "c", choices: [{ index: 0, delta }] })),
+      { id: "c", choices: [{ index: 0, delta: {}, finish_reason: word }] },
+      { id: "c", choices: [], usage },
+    ],
+    ends,
+  };
+}
+
+const REFUSAL_ITEM = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "refusal", ...REFUSAL }],
+};
+const CALL_ITEM = {
+  type: "function_call",
+  id: "fc_1",
+  call_id: "call_1",
+  name: "f",
+  arguments: "{}",
+  status: "completed",
+};
+
+function items(
+  output: readonly JsonObject[],
+  reason: string | null,
+  ends: Ends,
+): Case {
+  const status = reason === null ? "completed" : "incomplete";
+  const response = {
+    id: "r",
+    object: "response",
+    status,
+    incomplete_details: reason === null ? null : { reason },
+    output,
+    usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+  };
+  const begun = { ...response, status: "in_progress", output: [] };
+  return {
+    upstream: "responses",
+    whole: response,
+    frames: [
+      { type: "response.created", response: begun },
+      ...output.map((item, n) => ({
+        type: "response.output_item.done",
+        output_index: n,
+        item,
+      })),
+      { type: `response.${status}`, response },
+    ],
+    ends,
+  };
+}
+
+function blocks(word: string, ends: Ends): Case {
+  const call = { type: "tool_use", id: "call_1", name: "f", input: {} };
+  const message = { id: "m", type: "message", role: "assistant" };
+  const usage = { input_tokens: 3, output_tokens: 4 };
+  return {
+    upstream: "messages",
+    whole: { ...message, content: [call], stop_reason: word, usage },
+    frames: [
+      { type: "message_start", message: { ...message, content: [], usage } },
+      { type: "content_block_start", index: 0, content_block: call },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: word }, usage },
+      { type: "message_stop" },
+    ],
+    ends,
+  };
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  "chat, refusal and call, tool_calls": chat(
+    { ...REFUSAL, ...CALL },
+    "tool_calls",
+    RUN_CALLS,
+  ),
+  "chat, refusal and call, stop": chat(
+    { ...REFUSAL, ...CALL },
+    "stop",
+    RUN_CALLS,
+  ),
+  "chat, refusal and call, no word": chat(
+    { ...REFUSAL, ...CALL },
+    null,
+    RUN_CALLS,
+  ),
+  "chat, refusal and call, content_filter": chat(
+    { ...REFUSAL, ...CALL },
+    "content_filter",
+    FILTERED,
+  ),
+  "chat, refusal and call, length": chat(
+    { ...REFUSAL, ...CALL },
+    "length",
+    CUT,
+  ),
+  "chat, call, content_filter": chat(CALL, "content_filter", FILTERED),
+  "chat, refusal, stop": chat(REFUSAL, "stop", REFUSED),
+  "chat, refusal, no word": chat(REFUSAL, null, REFUSED),
+  "chat, refusal, tool_calls": chat(REFUSAL, "tool_calls", REFUSED),
+  "chat, refusal, content_filter": chat(REFUSAL, "content_filter", REFUSED),
+  "chat, refusal, length": chat(REFUSAL, "length", CUT),
+  "items, refusal and call": items([REFUSAL_ITEM, CALL_ITEM], null, RUN_CALLS),
+  "items, refusal and call, content_filter": items(
+    [REFUSAL_ITEM, CALL_ITEM],
+    "content_filter",
+    FILTERED,
+  ),
+  "items, refusal": items([REFUSAL_ITEM], null, REFUSED),
+  "items, refusal, max_output_tokens": items(
+    [REFUSAL_ITEM],
+    "max_output_tokens",
+    CUT,
+  ),
+  "messages, call, refusal": blocks("refusal", FILTERED),
+};
+
+const CLIENTS = [messages, chatCompletions, responses];
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** The reason of an ending, wherever the format has it. */
+function endOf(value: unknown): unknown {
+  const body = objectOr(value);
+  const choice = objectOr(arrayOr(body["choices"])[0]);
+  const response = body["response"] === undefined
+    ? body
+    : objectOr(body["response"]);
+  return objectOr(body["delta"])["stop_reason"] ?? body["stop_reason"] ??
+    choice["finish_reason"] ??
+    objectOr(response["incomplete_details"])["reason"] ??
+    (response["status"] === "in_progress" ? undefined : response["status"]);
+}
+
+for (const [name, { upstream, whole, frames, ends }] of Object.entries(CASES)) {
+  Deno.test(`${name}: every client learns the same end`, () => {
+    const stream = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`)
+      .join("") + (upstream === "chat_completions" ? "data: [DONE]\n\n" : "");
+    for (const [n, client] of CLIENTS.entries()) {
+      const from = upstreamDialect(upstream);
+      const { body } = wholeReply(
+        client,
+        from,
+        DECODE,
+        ENCODE,
+        bytes(JSON.stringify(whole)),
+      );
+      assert.equal(
+        endOf(JSON.parse(new TextDecoder().decode(body))),
+        ends[n],
+        `${client.name}, whole`,
+      );
+      const relay = streamRelay(client, from, DECODE, ENCODE);
+      const out = [relay.push(bytes(stream)), relay.end()];
+      const parser = sseParser();
+      const told = out.flatMap((piece) => [...parser.push(piece)])
+        .filter(({ data }) => data !== "" && data !== "[DONE]")
+        .map(({ data }) => endOf(JSON.parse(data)))
+        .filter((end) => end !== undefined && end !== null);
+      assert.equal(told.at(-1), ends[n], `${client.name}, streamed`);
+    }
+  });
+}

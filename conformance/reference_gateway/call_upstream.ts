@@ -30,7 +30,7 @@ export async function callUpstream(
   hooks: Hooks,
   x: Context,
 ): Promise<AsyncGenerator<Part>> {
-  const plain = callOf(request, via, upstreamUrl);
+  const plain = withBetas(callOf(request, via, upstreamUrl), via, x);
   const call = hooks.upstream?.(plain, x) ?? plain;
   const stop = new AbortController();
   let late = false;
@@ -74,6 +74,14 @@ export async function callUpstream(
   const body = readBody(response.body, signal);
   const bytes = hooks.upstreamBytes?.(body, x) ?? body;
   return readParts(bytes, via, signal);
+}
+
+/** The call with the betas that a client of the same format names. */
+function withBetas(call: OutCall, via: DialectName, x: Context): OutCall {
+  const betas = x.request.headers["anthropic-beta"];
+  return betas === undefined || via !== "messages" || x.endpoint !== "messages"
+    ? call
+    : { ...call, headers: { ...call.headers, "anthropic-beta": betas } };
 }
 
 async function* readParts(

@@ -83,6 +83,9 @@ const WITHHELD = "(as given with --header)";
 /** Time limit of a slow request, as a multiple of the usual one. */
 const SLOW = 6;
 
+/** The longest wait for a part of a reply, as a multiple of a request's time limit. */
+const PATIENCE = 1.5;
+
 const MAX_RETRIES = 2;
 let lastNonce = 0;
 
@@ -115,6 +118,14 @@ export class Session {
   /** Silence upstream after which the target sends a sign of life; 0 where it is not known. */
   get keepAliveMs(): number {
     return this.#options.keepAliveMs ?? 0;
+  }
+
+  /**
+   * Longest wait for something that a correct target does at once. It grows with `--timeout`, and is
+   * long enough for a busy machine; only a faulty target reaches it.
+   */
+  get patienceMs(): number {
+    return this.#options.timeoutMs * PATIENCE;
   }
 
   /**

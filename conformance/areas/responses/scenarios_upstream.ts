@@ -10,9 +10,6 @@ import {
   WEATHER,
 } from "./requests.ts";
 
-/** The longest wait for a sign of life beyond its time. */
-const PATIENCE_MS = 2000;
-
 /** The metadata of a request whose reply an upstream of the same format may answer as it is. */
 const PASSED: JsonObject = { pass: "through" };
 
@@ -83,7 +80,7 @@ export const RESPONSES_UPSTREAM_SCENARIOS: readonly Scenario[] = [
           });
           await underway.bodyContains(
             "keepalive",
-            session.keepAliveMs + PATIENCE_MS,
+            session.keepAliveMs + session.patienceMs,
           );
           session.replay.openGate(`g${nonce}`);
           await underway.finish();

@@ -2,6 +2,7 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { CLIENT_HEADER_CHECKS } from "./checks_client_headers.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { fact, observed, some } from "../../suite/finding.ts";
@@ -355,5 +356,6 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     ...TRANSPORT_PACE_CHECKS,
     ...TRANSPORT_REQUEST_CHECKS,
     ...UNREAD_BODY_CHECKS,
+    ...CLIENT_HEADER_CHECKS,
   ],
 );

@@ -26,7 +26,7 @@ import {
   type Faults,
   shared,
 } from "../../suite/check.ts";
-import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -180,13 +180,14 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     reads: [TEXT_SCENARIO, "raw-streams", MODEL_LIST_NAME, "methods"],
     judge: (e) =>
       some(
-        e.exchanges.filter((x) => isObject(x.json) && !isStream(x)).map((x) =>
+        e.exchanges.filter((x) => isObject(x.json)).map((x) =>
           contentType(x, "application/json")
         ),
         "a JSON object",
       ),
     faults: {
       "json-as-text": json(typed("text/plain")),
+      "json-as-stream": json(typed("text/event-stream")),
       "json-without-type": json((headers) => without(headers, "content-type")),
       "json-charset-latin1": json(
         typed("application/json; charset=iso-8859-1"),

@@ -27,7 +27,7 @@ const SOME_FRAMES: Readonly<Record<DialectName, number>> = {
   responses: 6,
 };
 
-/** Far more than a gateway needs to pass on a frame; only a faulty one reaches this limit. */
+/** Longest wait for a step of a request that a client leaves. */
 const PATIENCE_MS = 5000;
 
 /** Makes the same requests on all routes of both endpoints concurrently. */
@@ -64,8 +64,8 @@ const GATED: Scenario = {
         words,
         streamed(endpoint),
       );
-      const underway = session.begin(request);
-      const seen = await underway.bodyContains("Hello", PATIENCE_MS);
+      const underway = session.begin({ ...request, slow: true });
+      const seen = await underway.bodyContains("Hello", session.patienceMs);
       session.note(`${request.label} seen`, seen);
       session.replay.openGate(`g${nonce}`);
       await underway.finish();
@@ -105,12 +105,12 @@ const GATED_EACH: Scenario = {
         session.prompt(`text?gates=g${nonce}`, "Say hello.", nonce),
         streamed(endpoint),
       );
-      const underway = session.begin(request);
+      const underway = session.begin({ ...request, slow: true });
       let held = "";
       for (const [at, word] of words.entries()) {
         session.replay.openGate(`g${nonce}:${at}`);
         if (held !== "" || word === "") continue;
-        if (!await underway.bodyContains(word, PATIENCE_MS)) {
+        if (!await underway.bodyContains(word, session.patienceMs)) {
           held = `"${word}" of frame ${at}`;
         }
       }
@@ -158,10 +158,15 @@ const HUNG_UP: Scenario = {
           );
           const underway = session.begin(request);
           await session.logEntryOf(nonce, PATIENCE_MS);
-          if (sees !== "") await underway.bodyContains(sees, PATIENCE_MS);
+          if (sees !== "") {
+            await underway.bodyContains(sees, PATIENCE_MS);
+          }
           underway.disconnect();
           await underway.finish();
-          const ending = await session.upstreamEnding(nonce, PATIENCE_MS);
+          const ending = await session.upstreamEnding(
+            nonce,
+            PATIENCE_MS,
+          );
           session.note(`${request.label} upstream`, ending ?? "still open");
         }),
       );

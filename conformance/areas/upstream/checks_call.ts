@@ -76,6 +76,35 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
     },
   },
   {
+    id: "upstream.version-header",
+    source: "https://docs.claude.com/en/api/versioning",
+    rule:
+      "An upstream of the message format is called with `anthropic-version`: without it the vendor refuses the request.",
+    judge: (e) =>
+      some(
+        MEMBERS.flatMap((form) => passed(e, form)).filter(({ call }) =>
+          call.dialect === "messages"
+        ).map(({ x, call }) => {
+          const version = call.headers["anthropic-version"] ?? "none";
+          return observed("anthropic-version upstream", version, x).mustBe(
+            "a date",
+            /^\d{4}-\d{2}-\d{2}$/.test(version),
+          );
+        }),
+        "an upstream of the message format",
+      ),
+    faults: {
+      "called-without-version": call((out) => ({
+        ...out,
+        headers: Object.fromEntries(
+          Object.entries(out.headers).filter(([name]) =>
+            name !== "anthropic-version"
+          ),
+        ),
+      })),
+    },
+  },
+  {
     id: "upstream.callers-key",
     source:
       "A key belongs to exactly one gateway (section Authentication): to others it is a secret",

@@ -25,7 +25,7 @@ const MAX_AGE_MS = 1000;
 const MAX_ACCOUNTS = 5_000;
 
 /** What calls need at most. */
-export interface Demand extends Amount {
+interface Demand extends Amount {
   /** Number of calls. */
   readonly calls: number;
   /** Estimated prompt tokens. */
@@ -36,9 +36,9 @@ export interface Demand extends Amount {
 export class Foresight {
   readonly #now: () => number;
   /** By account, as the last write that concerned it left it. */
-  readonly #states = new Map<string, Known<AccountState>>();
-  /** By key; a key without limits has no state. */
-  readonly #keyStates = new Map<string, Known<KeyState | undefined>>();
+  readonly #states = new Map<string, AccountState>();
+  /** By key, as the last write that concerned it left it; its account's state is as new. */
+  readonly #keyStates = new Map<string, KnownKey>();
   /** What the calls need that are not decided yet, by account. */
   readonly #undecided = new Map<string, Demand>();
 
@@ -52,14 +52,13 @@ export class Foresight {
     const nowMs = this.#now();
     const account = this.#states.get(call.accountId);
     const key = this.#keyStates.get(call.keyId);
-    const oldestMs = nowMs - MAX_AGE_MS;
     if (
-      account === undefined || account.atMs < oldestMs ||
-      key === undefined || key.atMs < oldestMs
+      account === undefined || key === undefined ||
+      key.atMs < nowMs - MAX_AGE_MS
     ) return false;
     const undecided = this.#undecided.get(call.accountId) ?? NOTHING;
     return leavesRoom(
-      account.state,
+      account,
       key.state,
       call,
       plus(undecided, demandOf(call), ROOM),
@@ -93,7 +92,7 @@ export class Foresight {
         : event.call.accountId;
       const state = cache.states.get(accountId);
       if (state === undefined) continue;
-      this.#states.set(accountId, { state, atMs });
+      this.#states.set(accountId, state);
       if (event.type === "top_up") continue;
       const { keyId } = event.call;
       this.#keyStates.set(keyId, { state: cache.keyStates.get(keyId), atMs });
@@ -101,14 +100,15 @@ export class Foresight {
   }
 }
 
-interface Known<T> {
-  readonly state: T;
+interface KnownKey {
+  /** Absent: the key has no limits. */
+  readonly state: KeyState | undefined;
   /** Unix time in milliseconds at which it was the stored state. */
   readonly atMs: number;
 }
 
 /** Whether the states have room for `demand`, made by calls of this call's model. */
-export function leavesRoom(
+function leavesRoom(
   { account, plan, modelBalances, use }: AccountState,
   key: KeyState | undefined,
   { model }: Pick<ReservedCall, "model">,
@@ -150,7 +150,7 @@ function fits(
 const NOTHING: Demand = { calls: 0, inputTokens: 0, tokens: 0, microUsd: 0 };
 
 /** What one call needs at most. */
-export function demandOf(call: ReservedCall): Demand {
+function demandOf(call: ReservedCall): Demand {
   return { calls: 1, inputTokens: call.inputTokens, ...worstCase(call) };
 }
 

@@ -80,7 +80,7 @@ const NO_ROUTE = "other";
 /** Kinds of tokens, and the field of {@linkcode Usage} that counts each. */
 const TOKEN_KINDS: readonly {
   readonly kind: string;
-  readonly of: keyof Usage;
+  readonly of: "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning";
 }[] = [
   { kind: "input", of: "input" },
   { kind: "cache_read", of: "cacheRead" },
@@ -95,7 +95,7 @@ interface Series {
   readonly duration: HistogramSeries;
   readonly firstByte: HistogramSeries;
   readonly tokens: readonly {
-    readonly of: keyof Usage;
+    readonly of: typeof TOKEN_KINDS[number]["of"];
     readonly series: CounterSeries;
   }[];
   readonly cost: CounterSeries;

@@ -104,6 +104,7 @@ export function csvLine(entry: LedgerEntry): string {
  */
 export function csvCell(value: unknown): string {
   if (value === null) return "";
+  if (typeof value === "object") return csvCell(JSON.stringify(value));
   if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

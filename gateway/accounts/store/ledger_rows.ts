@@ -85,11 +85,12 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     cache_write_tokens: charge.tokens.cacheWrite,
     output_tokens: charge.tokens.output,
     reasoning_tokens: charge.reasoningTokens,
-    price: priceText(call.price),
+    price: priceText(charge.price ?? call.price),
     estimated: charge.estimated ? 1 : 0,
     ended: charge.ended,
     // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
+    ...(charge.lines && { lines: JSON.stringify(charge.lines) }),
   };
 }

@@ -457,4 +457,8 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX calls_account_incomplete ON calls (account_id, request_id, ended, status)
       WHERE ended <> 'complete'`,
   ],
+  [
+    // What a charge is made of, as JSON; NULL: the tokens at the four rates of its price.
+    `ALTER TABLE ledger ADD COLUMN lines TEXT`,
+  ],
 ];

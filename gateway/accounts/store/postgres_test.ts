@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { cutsSpec } from "../testing/cuts_spec.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
@@ -35,6 +36,7 @@ if (serverUrl === undefined) {
   processesSpec(POSTGRES);
   backfillSpec(POSTGRES);
   callBookSpec(POSTGRES);
+  cutsSpec(POSTGRES);
   lateSettlementSpec(POSTGRES);
 
   Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {

@@ -5,6 +5,7 @@ import type { WriteLock } from "../testing/write_lock_worker.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { cutsSpec } from "../testing/cuts_spec.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
@@ -15,6 +16,7 @@ accountsSpec(SQLITE);
 processesSpec(SQLITE);
 backfillSpec(SQLITE);
 callBookSpec(SQLITE);
+cutsSpec(SQLITE);
 lateSettlementSpec(SQLITE);
 
 Deno.test("openSqliteStore() uses the write-ahead log", async () => {

@@ -28,7 +28,7 @@ export function newUnmappedFields(): UnmappedFields {
 
 /**
  * Records the fields of an object that are not in `known`. Null and `[]` are skipped, because
- * client libraries send them for absent values; so is `caller` where it says that the model itself
+ * client libraries send them for absent values; so is `caller` where it states that the model itself
  * made a call, as newer replies state in every call.
  */
 export function noteUnknown(

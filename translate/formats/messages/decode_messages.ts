@@ -125,7 +125,7 @@ export function decodeMessages(
   });
 }
 
-/** When the text of a system turn expires; undefined where the turn does not say it in a known word. */
+/** When the text of a system turn expires; undefined where the turn has no known word for it. */
 function clearsAt(
   { role, clear_at }: WireMessage,
 ): "next_user_message" | "never" | undefined {

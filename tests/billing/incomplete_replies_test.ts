@@ -14,7 +14,7 @@ const USAGE = {
 };
 const CHARGED = { input: 11, output: 7, reasoning: 2 };
 
-/** How each client's format says that a reply is incomplete, and that it is complete. */
+/** The words of each client's format for an incomplete reply, and for a complete one. */
 const CLIENTS: Readonly<
   Record<string, { readonly incomplete: RegExp; readonly complete: RegExp }>
 > = {

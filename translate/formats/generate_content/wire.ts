@@ -45,7 +45,7 @@ export const FINISH_REASONS: ReadonlyMap<
   ["OTHER", "other"],
   ["MALFORMED_FUNCTION_CALL", "lost"],
   ["MALFORMED_RESPONSE", "lost"],
-  // Neither says that the vendor refuses the content, so the same request may succeed.
+  // Neither means that the vendor refuses the content: the same request may succeed.
   ["NO_IMAGE", "lost"],
   ["IMAGE_OTHER", "lost"],
   ["UNEXPECTED_TOOL_CALL", "lost_call"],

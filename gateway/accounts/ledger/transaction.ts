@@ -58,7 +58,7 @@ import {
   voidOnKey,
 } from "./key_state.ts";
 
-/** Of a call whose reservation no client was told of. */
+/** Of a call that was refused because the outcome of its reservation was unknown. */
 const NEVER_MADE: CallOutcome = {
   usage: {},
   generatedChars: 0,

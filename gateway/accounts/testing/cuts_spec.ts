@@ -15,15 +15,13 @@ import { createTestCaller, openTestAccounts } from "./open_test_accounts.ts";
 import { type GatewayProcess, startProcess } from "./processes.ts";
 import type { TestStore } from "./stores.ts";
 
-/** Cuts per test; raise it for a longer run by hand. */
-const CUTS = Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3);
 const HEARTBEAT_MS = 100;
 
 /** Waits for something that another process of the store does meanwhile. */
 interface Others {
   /** Resolves when another process has settled calls as lost. */
   recovered(): Promise<void>;
-  /** Resolves after some heartbeats of another process, each of which looks for dead ones. */
+  /** Resolves after some heartbeats of another process: each looks for dead processes. */
   beats(): Promise<void>;
 }
 
@@ -44,12 +42,12 @@ function cutsOf(proxy: CutProxy | undefined): readonly Cut[] {
   return proxy === undefined ? [freeze] : [cut("all"), freeze, cut("replies")];
 }
 
-/** Registers the tests for a kind of store. */
-export function cutsSpec(kind: TestStore): void {
+/** Registers the test for a kind of store, with this number of cuts. */
+export function cutsSpec(kind: TestStore, cutCount: number): void {
   const name = kind.name === "sqlite"
     ? "a process that is suspended"
     : "a process that alone loses the store, or is suspended";
-  Deno.test(`${kind.name}: ${name}, ${CUTS} times: every reply is charged exactly`, async () => {
+  Deno.test(`${kind.name}: ${name}, ${cutCount} times: every reply is charged exactly`, async () => {
     await using database = await kind.createDatabase();
     await using proxy = kind.name === "sqlite"
       ? undefined
@@ -85,7 +83,7 @@ export function cutsSpec(kind: TestStore): void {
     });
     const exact = new Map<string, number>();
     const perhaps = new Set<string>();
-    for (let time = 0; time < CUTS; time++) {
+    for (let time = 0; time < cutCount; time++) {
       await using process = await startProcess(
         proxy?.url ?? database.url,
       );

@@ -320,7 +320,7 @@ export function lateSettlementSpec(kind: TestStore): void {
     { spendPerDayMicroUsd: 1000 },
   );
 
-  test("a reservation that no client was told of is charged nothing", async (scene) => {
+  test("a refused call whose reservation was written is charged nothing", async (scene) => {
     const { serving, who } = scene;
     serving.store.failNext("after");
     const error = await expectRefusal(

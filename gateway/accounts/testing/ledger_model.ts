@@ -346,7 +346,7 @@ class SimulatedLedger implements LedgerModel {
     dead.store.die();
     this.processes[index] = await this.startProcess();
     await this.expectSettled(dead);
-    // Estimates that nobody will correct any more.
+    // No process corrects these estimates any more.
     for (const [id, call] of this.lost) {
       if (call.process === dead) this.lost.delete(id);
     }

@@ -54,7 +54,7 @@ export function lineWriter({ write, gap }: LineWriterOptions): LineWriter {
     try {
       await write(text);
     } catch {
-      // Nobody reads: the next line tries again.
+      // Without a reader: the next line tries again.
       missing += reported;
       drop(lines);
     }

@@ -3,7 +3,7 @@ import { type LineWriter, lineWriter } from "./line_writer.ts";
 
 const gap = (dropped: number): string => `(${dropped} dropped)`;
 
-/** A writer whose writes end when the test says so. */
+/** A writer whose writes end when the test ends them. */
 function heldWriter(): {
   lines: LineWriter;
   written: string[];

@@ -168,7 +168,7 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** Lines that nobody read and that are missing at this place of the log. */
+/** Lines without a reader that are missing at this place of the log. */
 export interface LogEvent {
   readonly type: "log_lines_dropped";
   /** Their number. */

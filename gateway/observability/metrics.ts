@@ -33,7 +33,7 @@ export interface GatewayState {
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
     | undefined;
-  /** Lines of the log that were dropped because nobody read them. */
+  /** Lines of the log that were dropped because nothing read them. */
   droppedLines(): number;
   /** Health of each candidate. */
   candidates(): readonly CandidateReport[];

@@ -1,5 +1,5 @@
 /**
- * Writes to standard output that do not stop the event loop while nobody reads: Deno's console and
+ * Writes to standard output that do not stop the event loop while nothing reads: Deno's console and
  * its synchronous writes wait for the reader, and everything else with them.
  *
  * @module

@@ -1,4 +1,4 @@
-/** Standard output that nobody reads: the gateway serves on, drops lines and says how many. */
+/** Standard output without a reader: the gateway serves on, drops lines and states how many. */
 import assert from "node:assert/strict";
 import { withTimeout } from "../support/with_timeout.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
@@ -88,7 +88,7 @@ function call(url: string, fields: object = {}): Promise<Response> {
   });
 }
 
-/** Makes requests whose lines nobody reads. */
+/** Makes requests whose lines are not read. */
 async function fillLog(url: string): Promise<void> {
   let left = CALLS;
   const caller = async (): Promise<void> => {
@@ -121,7 +121,7 @@ async function metric(url: string, name: string): Promise<number> {
 
 const DROPPED = "gateway_log_lines_dropped_total";
 
-Deno.test("a log that nobody reads stops no call and no stream; lines are dropped, counted and named, and the ledger has every call", async () => {
+Deno.test("a log without a reader stops no call and no stream; lines are dropped and counted", async () => {
   const { program, url } = await startUnread();
   await using _ = program;
   await fillLog(url);
@@ -145,7 +145,7 @@ Deno.test("a log that nobody reads stops no call and no stream; lines are droppe
   assert.equal(printed.at(-1)?.status, 200);
 });
 
-Deno.test("a process whose log nobody reads stops in order at a signal", async () => {
+Deno.test("a process whose log has no reader stops in order at a signal", async () => {
   const { program, url } = await startUnread();
   await using _ = program;
   await fillLog(url);

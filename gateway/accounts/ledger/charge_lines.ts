@@ -16,7 +16,7 @@ import {
   type PartMeter,
   USES,
 } from "./meters.ts";
-import { microUsdOf, type Tokens } from "./money.ts";
+import { microUsdOf, type ModelPrice, type Tokens } from "./money.ts";
 import {
   conditionsOf,
   dearestOf,
@@ -125,6 +125,31 @@ export function chargeLines(
     lines.push({ meter: CALL_METER, quantity: 1, rate: card.call ?? 0 });
   }
   return lines;
+}
+
+/** The lines of tokens at the four base rates. */
+export function totalLines(
+  price: ModelPrice,
+  tokens: Tokens,
+): readonly ChargeLine[] {
+  return TOTALS.map(([meter, figure]) => ({
+    meter,
+    quantity: tokens[figure],
+    rate: price[figure],
+  }));
+}
+
+/** The lines of two charges as one: quantities of what is alike add up, and nothing is left of what cancels out. */
+export function joinedLines(
+  lines: readonly ChargeLine[],
+): readonly ChargeLine[] {
+  const byKind = new Map<string, ChargeLine>();
+  for (const line of lines) {
+    const kind = JSON.stringify({ ...line, quantity: 0 });
+    const quantity = (byKind.get(kind)?.quantity ?? 0) + line.quantity;
+    byKind.set(kind, { ...line, quantity });
+  }
+  return [...byKind.values()].filter(({ quantity }) => quantity !== 0);
 }
 
 /** The cost of one line in 10⁻¹² dollars. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ChargeLine, picoUsdOf } from "./charge_lines.ts";
+import { type ChargeLine, picoUsdOf, totalLines } from "./charge_lines.ts";
 import { microUsdOf, parsePrice } from "./money.ts";
 import { eachOf } from "./rate_card.ts";
 import type { LedgerEntry } from "../records.ts";
@@ -55,22 +55,22 @@ export function explainCharge(entry: LedgerEntry): Explanation | undefined {
   };
 }
 
-/** The stored lines; without them, the four totals at the four base rates. */
-function linesOf(entry: LedgerEntry, priceText: string): readonly ChargeLine[] {
-  if (entry.lines !== undefined) return entry.lines;
-  const price = parsePrice(priceText);
-  return [
-    { meter: "input", quantity: entry.inputTokens, rate: price.input },
-    {
-      meter: "cache_read",
-      quantity: entry.cacheReadTokens,
-      rate: price.cacheRead,
-    },
-    {
-      meter: "cache_write",
-      quantity: entry.cacheWriteTokens,
-      rate: price.cacheWrite,
-    },
-    { meter: "output", quantity: entry.outputTokens, rate: price.output },
-  ];
+/** The lines of a charge; without stored ones, the four totals at the four base rates. */
+export function linesOf(
+  entry: Pick<
+    LedgerEntry,
+    | "lines"
+    | "inputTokens"
+    | "cacheReadTokens"
+    | "cacheWriteTokens"
+    | "outputTokens"
+  >,
+  priceText: string,
+): readonly ChargeLine[] {
+  return entry.lines ?? totalLines(parsePrice(priceText), {
+    input: entry.inputTokens,
+    cacheRead: entry.cacheReadTokens,
+    cacheWrite: entry.cacheWriteTokens,
+    output: entry.outputTokens,
+  });
 }

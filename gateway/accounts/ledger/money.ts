@@ -55,7 +55,8 @@ export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
 
 /** A sum of 10⁻¹² dollars in micro-dollars, rounded up: the amount that is charged. */
 export function microUsdOf(picoUsd: bigint): number {
-  return Number((picoUsd + MILLION - 1n) / MILLION);
+  // Division cuts towards zero, which rounds the amount of a correction up.
+  return Number((picoUsd > 0n ? picoUsd + MILLION - 1n : picoUsd) / MILLION);
 }
 
 /**

@@ -64,6 +64,7 @@ const THREAD_CODES: ReadonlySet<string> = new Set([
   "thread_not_found",
   "thread_already_continued",
   "thread_continue_in_flight",
+  "thread_fingerprint_mismatch",
   "thread_unsupported_request",
 ]);
 

@@ -90,6 +90,7 @@ const ITEM_FIELDS: Readonly<Record<KnownItem["type"], ReadonlySet<string>>> = {
     "name",
   ]),
   additional_tools: new Set(["type", "id", "role", "tools"]),
+  configuration_update: new Set(["type", "id", "reasoning", "text"]),
 };
 
 /**
@@ -235,6 +236,9 @@ export function decodeMessages(
         );
       case "additional_tools":
         // Decoded in `decode_tools.ts`.
+        return;
+      case "configuration_update":
+        // Decoded in `decode_request.ts`.
         return;
     }
   };

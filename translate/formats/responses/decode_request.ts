@@ -13,6 +13,8 @@ import type {
   RequestSettings,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
+import { markPaths } from "../../model/cache_marks.ts";
+import { decodePromptCache } from "../../model/prompt_cache.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseOther, refuseState } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
@@ -51,6 +53,7 @@ const WORDS: FieldNames = {
   reasoning: "reasoning",
   user: "user",
   serviceTier: "service_tier",
+  promptCache: "prompt_cache_options",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",
@@ -120,6 +123,9 @@ const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
   "reasoning.encrypted_content",
 ]);
 
+/** Where marks of what to cache are. */
+const MARK = "input[].content[].prompt_cache_breakpoint";
+
 /**
  * Decodes a caller's request strictly.
  *
@@ -132,11 +138,13 @@ export function decodeRequest(body: unknown): GenerationRequest {
   const unread = newUnmappedFields();
   const { request, words } = updated(given, unread);
   const names = toolNames(objectOr(body));
+  const { prompt_cache_options: options } = objectOr(body);
   const { system, turns } = decodeMessages(
     typeof request.input === "string"
       ? [{ role: "user", content: request.input }]
       : request.input,
     names,
+    options,
     unread,
   );
   const instructions = textIn(request.instructions);
@@ -156,6 +164,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
     turns,
     ...toolSet,
     ...settings,
+    ...decodePromptCache(options, unread),
+    ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
     wantUsage: true,
     fieldNames: words,
     unmapped: [...unread.unmapped],

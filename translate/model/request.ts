@@ -399,11 +399,11 @@ export interface GenerationRequest {
 
 /** The client's paths of its marks of what to cache, by what carries them; absent: none does. */
 export interface MarkPaths {
-  /** Of the opening system prompt. */
+  /** In the opening prompt. */
   readonly system?: string;
-  /** Of the conversation. */
+  /** In messages and results of calls. */
   readonly turns?: string;
-  /** Of the tools. */
+  /** After the definitions of functions. */
   readonly tools?: string;
 }
 

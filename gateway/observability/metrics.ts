@@ -5,7 +5,6 @@
  *
  * @module
  */
-import type { Usage } from "../../translate/model/reply.ts";
 import {
   counter,
   type CounterSeries,

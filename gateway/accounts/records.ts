@@ -33,9 +33,9 @@ import {
   TIME,
 } from "./field.ts";
 import {
-  type ModelPrice,
   parsePrice,
   priceText,
+  type StoredPrice,
   type Tokens,
 } from "./ledger/money.ts";
 import type { WindowName } from "./ledger/calendar_window.ts";
@@ -269,7 +269,7 @@ export const KEY_CHANGES: Pick<typeof KEY, "name" | keyof typeof LIMITS> = {
 /** A key's metadata; the key itself is never stored. */
 export interface KeyRecord extends RecordOf<typeof KEY> {}
 
-const PRICE: Kind<ModelPrice> = {
+const PRICE: Kind<StoredPrice> = {
   ...TEXT,
   fromSql: (row, column) => parsePrice(textOf(row, column)),
   toSql: priceText,
@@ -336,7 +336,7 @@ export interface Charge {
   /** Cost of everything that is billed. */
   readonly costMicroUsd: number;
   /** The base rates of the card; absent: the reservation's. */
-  readonly price?: ModelPrice;
+  readonly price?: StoredPrice;
   /** What is billed; absent: the tokens at the four base rates. */
   readonly lines?: readonly ChargeLine[];
 }

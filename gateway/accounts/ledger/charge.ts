@@ -108,7 +108,7 @@ function charge(
   };
 }
 
-/** Whether a part of a charge stands for a rate that the card does not have. */
+/** Whether a line of a charge replaces a rate that the card does not have. */
 export function isUnpriced({ lines }: Pick<Charge, "lines">): boolean {
   return lines?.some(({ unpriced }) => unpriced === true) === true;
 }

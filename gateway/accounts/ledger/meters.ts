@@ -129,7 +129,7 @@ export const PART_METERS: readonly PartMeter[] = Object.keys(METERS).filter((
 
 /** Prefix of the meter of a tool's uses: `uses.web_search`. */
 export const USES = "uses.";
-/** The meter of calls. */
+/** The meter whose rate is for each call that used anything. */
 export const CALL_METER = "call";
 
 /** The name of any meter on pages: tokens, a tool's uses, or calls. */
@@ -150,11 +150,11 @@ export function isPerUse(meter: string): boolean {
 /** What a condition of a card is about. */
 export interface DimensionDefinition {
   readonly words: string;
-  /** What a reply says of it. */
+  /** What a reply reports of it. */
   readonly said: (usage: Usage) => string | undefined;
   /** Values that mean the base rate, in whatever format. */
   readonly neutral: ReadonlySet<string>;
-  /** Values that mean another one: what a reply says differs from what a request asks. */
+  /** Values that mean another one: replies and requests do not use the same words. */
   readonly same: Readonly<Record<string, string>>;
 }
 

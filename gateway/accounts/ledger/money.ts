@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { RateCard } from "./rate_card.ts";
 
 /** Base rates of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
 export interface ModelPrice {
@@ -16,6 +15,12 @@ export interface ModelPrice {
   readonly cacheWrite: number;
   /** Generated tokens. */
   readonly output: number;
+}
+
+/** The base rates of a card, with its version, as each reservation and ledger entry stores them. */
+export interface StoredPrice extends ModelPrice {
+  /** Absent: the card has none. */
+  readonly version?: string;
 }
 
 /**
@@ -63,9 +68,7 @@ export function microUsdOf(picoUsd: bigint): number {
  * A price as stored with each reservation and ledger entry: input/cache read/cache write/output, and `@` with the
  * card's version, if it has one.
  */
-export function priceText(
-  price: ModelPrice & Pick<RateCard, "version">,
-): string {
+export function priceText(price: StoredPrice): string {
   const rates =
     `${price.input}/${price.cacheRead}/${price.cacheWrite}/${price.output}`;
   return price.version === undefined ? rates : `${rates}@${price.version}`;
@@ -76,9 +79,7 @@ export function priceText(
  *
  * @throws {Error} for any other text
  */
-export function parsePrice(
-  text: string,
-): ModelPrice & Pick<RateCard, "version"> {
+export function parsePrice(text: string): StoredPrice {
   const match = /^(\d+)\/(\d+)\/(\d+)\/(\d+)(?:@(.+))?$/.exec(text);
   if (match === null) throw new Error(`could not read the price: ${text}`);
   return {

@@ -13,10 +13,10 @@ import {
   type PartMeter,
   valueOf,
 } from "./meters.ts";
-import type { ModelPrice } from "./money.ts";
+import type { ModelPrice, StoredPrice } from "./money.ts";
 import type { Usage } from "../../../translate/model/reply.ts";
 
-/** Rates that replace others, or a factor on them, for calls of which every given value holds. */
+/** Rates that replace others, or a factor on them, for calls with all of these values. */
 export interface Condition {
   readonly tier?: string;
   readonly speed?: string;
@@ -30,7 +30,7 @@ export interface Condition {
 }
 
 /** The prices of a model. The four numbers alone are a card. */
-export interface RateCard extends ModelPrice {
+export interface RateCard extends StoredPrice {
   /** Rates of parts of the totals, in micro-dollars per million tokens. */
   readonly meters?: Readonly<Partial<Record<PartMeter, number>>>;
   /** Micro-dollars for one use of a vendor's own tool, by its name. */
@@ -48,8 +48,6 @@ export interface RateCard extends ModelPrice {
   readonly isFree?: true;
   /** Unix milliseconds from which it counts; absent: always. */
   readonly fromMs?: number;
-  /** Kept with each call. */
-  readonly version?: string;
   /** Where the rates were read. */
   readonly source?: string;
 }
@@ -85,7 +83,7 @@ export interface Situation {
   readonly promptTokens: number;
 }
 
-/** The situation that a reply tells. */
+/** The situation that a reply reports. */
 export function situationOf(usage: Usage, promptTokens: number): Situation {
   return {
     tier: valueOf("tier", usage.tier),
@@ -108,7 +106,7 @@ export interface Rate {
   /** Before its factors. */
   readonly rate: number;
   readonly reasons: readonly Reason[];
-  /** Whether it stands for one that the card does not have. */
+  /** Whether it replaces one that the card does not have. */
   readonly unpriced?: true;
 }
 
@@ -163,7 +161,7 @@ export function pricesMeter(card: RateCard, meter: PartMeter): boolean {
     hasOwnRate(card, meter) || isAtBase(card, meter);
 }
 
-/** Whether a card says anything of a meter's own rate. */
+/** Whether a card has a rate of the meter's own, at least under a condition. */
 export function hasOwnRate(card: RateCard, meter: PartMeter): boolean {
   return card.meters?.[meter] !== undefined ||
     card.when?.some(({ rates }) => rates?.[meter] !== undefined) === true;

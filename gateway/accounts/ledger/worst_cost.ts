@@ -10,7 +10,7 @@ import {
   PART_METERS,
   type PartMeter,
 } from "./meters.ts";
-import { microUsdOf, type ModelPrice } from "./money.ts";
+import { microUsdOf, type StoredPrice } from "./money.ts";
 import {
   conditionsOf,
   eachOf,
@@ -65,7 +65,7 @@ export function askedPrice(
   card: RateCard,
   inputTokens: number,
   asked: Asked = NOTHING_ASKED,
-): ModelPrice & Pick<RateCard, "version"> {
+): StoredPrice {
   const situation: Situation = { ...asked, promptTokens: inputTokens };
   if (conditionsOf(card, situation).length === 0) return card;
   const each = (meter: MeterName): number =>

@@ -139,7 +139,7 @@ function parts(
 
 const NO_PARTS: Usage = {};
 
-/** The tier that a reply or a chunk of it says; undefined for the default. */
+/** The tier that a reply or a chunk of it reports; undefined for the default. */
 export function tierOf(reply: JsonObject): string | undefined {
   const tier = textIn(reply["service_tier"]);
   return tier === "default" || tier === "auto" ? undefined : tier;

@@ -107,7 +107,7 @@ function byModality(...details: readonly unknown[]): Modalities | undefined {
   return counts;
 }
 
-/** Vertex AI says the tier as the kind of traffic: `ON_DEMAND_PRIORITY`. */
+/** Vertex AI reports the tier as the kind of traffic: `ON_DEMAND_PRIORITY`. */
 function tierOf(metadata: JsonObject): string | undefined {
   const traffic = textIn(metadata["trafficType"])?.toLowerCase();
   const tier = traffic === "on_demand"

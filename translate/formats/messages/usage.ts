@@ -177,7 +177,7 @@ function present(
   return usage;
 }
 
-/** What the reply says beside its totals. */
+/** What the reply reports beside its totals. */
 function saidOf(usage: Usage): JsonObject {
   const { cacheWrite5m, cacheWrite1h, uses } = usage;
   return {

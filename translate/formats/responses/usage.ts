@@ -15,8 +15,8 @@ import {
 import type { Usage } from "../../model/reply.ts";
 
 /**
- * Decodes what a response says of its usage: its `usage`, the tier that served it, and the uses of
- * the vendor's tools; undefined if it says nothing.
+ * Decodes what a response reports of its usage: its `usage`, the tier that served it, and the uses of
+ * the vendor's tools; undefined if it reports nothing.
  */
 export function usageOf(response: JsonObject): Usage | undefined {
   const usage = decodeUsage(response["usage"]);

@@ -88,7 +88,7 @@ const PLAIN_COMPLETION: ReadonlySet<string> = new Set([
   "image_tokens",
 ]);
 
-/** Sounds, images and lives of cache writes in a prompt, and tokens of kinds that nobody knows. */
+/** Sounds, images and lives of cache writes in a prompt, and tokens of unknown kinds. */
 function promptParts(details: JsonObject, written: number): Usage {
   const lives = objectOr(
     details["cache_write_tokens_details"] ??

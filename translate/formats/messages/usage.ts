@@ -85,7 +85,7 @@ const COUNTS = [
 
 const TOTALS: ReadonlySet<Count> = new Set([...PROMPT_FIELDS, "output"]);
 
-/** Names of counts in a `usage` object. Other counts of tokens beside them are of kinds that nobody knows. */
+/** Names of counts in a `usage` object. Other counts of tokens beside them are of unknown kinds. */
 const KNOWN_COUNTS: ReadonlySet<string> = new Set([
   "input_tokens",
   "cache_read_input_tokens",

@@ -129,7 +129,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     }),
     ...(error === undefined ? {} : {
       error: errorText(error),
-      error_of: isUpstreamError(error, settled.causedByGateway)
+      error_of: error instanceof ApiError && !settled.causedByGateway
         ? "upstream"
         : "gateway",
       ...reasonOf(error),
@@ -166,11 +166,6 @@ function triedUpstream({ candidate, error }: FailedAttempt): TriedUpstream {
       : { upstream_status: upstreamStatus }),
     ...(note === undefined ? {} : { note }),
   };
-}
-
-function isUpstreamError(error: unknown, causedByGateway: boolean): boolean {
-  return error instanceof ApiError && error.kind !== "internal" &&
-    !causedByGateway;
 }
 
 /** One error kind can have different statuses in different dialects. */

@@ -108,6 +108,14 @@ export class ApiError extends Error {
   }
 }
 
+/** A bug in the gateway, as the client of a running stream receives it. */
+export class GatewayFault extends ApiError {
+  /** The client receives `message`. */
+  constructor(message: string) {
+    super("internal", message);
+  }
+}
+
 /** Limits on the path and the problem in a message: both may repeat client text of any length. */
 const MAX_PATH = 300;
 const MAX_PROBLEM = 1_000;

@@ -10,6 +10,7 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
+import { COMPACTION_REMEDY } from "../translate/formats/responses/error.ts";
 
 /** A refusal, and the dialect to encode it in. */
 export interface WrongAddress {
@@ -22,10 +23,6 @@ export interface WrongAddress {
 const CHAT = "POST /v1/chat/completions";
 const MESSAGES = "POST /v1/messages";
 const RESPONSES = "POST /v1/responses";
-
-/** Codex asks for compaction only under its built-in provider. */
-const OWN_PROVIDER =
-  "Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md";
 
 const GENERATE_CONTENT =
   `the generate-content format is not served here; ${CHAT}, ${RESPONSES} and ${MESSAGES} serve the models of every vendor, and GET /v1/models lists them`;
@@ -43,7 +40,7 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
   {
     path: /\/responses\/compact$/,
     dialect: responses,
-    explanation: `conversations are not compacted here; ${OWN_PROVIDER}`,
+    explanation: `conversations are not compacted here; ${COMPACTION_REMEDY}`,
   },
   {
     path:

@@ -16,6 +16,10 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 
+/** For a client that asks for compaction: Codex does so under its built-in provider alone. */
+export const COMPACTION_REMEDY =
+  "Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md";
+
 /** Decodes an upstream's error reply of any shape. Never throws. */
 export function decodeError(
   status: number,

@@ -158,10 +158,16 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
         message: messageOf(error),
         code: codeOf(error),
         param: param ?? null,
+        ...ownFields(error),
       },
       request_id: requestId,
     },
   };
+}
+
+/** What the upstream's error of this format has beside its message. */
+function ownFields({ details: { misalignment } }: ApiError): JsonObject {
+  return misalignment === undefined ? {} : { misalignment };
 }
 
 /**
@@ -194,8 +200,8 @@ export function streamError(error: ApiError): StreamError {
       code,
       message,
       param,
-      error: { type: row.type, code, message, param },
+      error: { type: row.type, code, message, param, ...ownFields(error) },
     },
-    ofReply: { code, message },
+    ofReply: { code, message, ...ownFields(error) },
   };
 }

@@ -318,7 +318,7 @@ export interface Charge {
 }
 
 /** Tokens of a charge, as the ledger and the usage reports count them. */
-const TOKEN_COUNTS = {
+export const TOKEN_COUNTS = {
   // At the full rate.
   inputTokens: field(INT),
   cacheReadTokens: field(INT),
@@ -334,7 +334,7 @@ export const LEDGER_ENTRY = fields({
   seq: field(INT),
   atMs: field(TIME, { json: "time" }),
   kind: field(oneOf("charge", "top_up")),
-  // Id of the request, or of the top-up. Unique in the ledger.
+  // Id of the request, of the top-up, or of the correction. Unique in the ledger.
   requestId: field(TEXT, { json: "request_id" }),
   // The account whose balance changes.
   accountId: field(TEXT),
@@ -368,9 +368,14 @@ export const LEDGER_ENTRY = fields({
   microUsd: field(INT, {
     describe: "amount added to the balance: negative for a charge",
   }),
+  // See `ledger/correction.ts`.
+  corrects: field(optional(TEXT), {
+    describe:
+      "request id of the charge whose estimate this entry corrects: its counts and amount are differences",
+  }),
 });
 
-/** A charge for a call, or money put into an account. */
+/** A charge for a call, its correction, or money put into an account. */
 export interface LedgerEntry extends RecordOf<typeof LEDGER_ENTRY> {}
 
 /** The sums of a usage report. */

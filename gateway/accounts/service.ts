@@ -66,13 +66,15 @@ export interface AccountsOptions {
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be; a webhook was not accepted at any attempt; an audit found differences,
+ * settled, or could not be; calls of this process had been settled by another one, and their
+ * charges are corrected; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
   | { readonly type: "recovered"; readonly calls: number }
+  | { readonly type: "corrected"; readonly calls: number }
   | { readonly type: "recovery_failed"; readonly error: unknown }
   | {
     readonly type: "webhook_given_up";
@@ -176,6 +178,8 @@ export async function openAccountService(
         return applyEvents(sql, store.dialect, events, cache);
       }, cache);
       foresight.learn(events, cache);
+      const corrected = value.filter(({ type }) => type === "corrected").length;
+      if (corrected > 0) onEvent?.({ type: "corrected", calls: corrected });
       return { results: value, durable };
     },
     now,

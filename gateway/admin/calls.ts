@@ -113,7 +113,9 @@ const CALL_SHAPE = {
   }).nullable().describe("billed tokens"),
   estimated: z.boolean(),
   micro_usd: z.int(),
-  ledger_seq: z.int().nullable().describe("null: not charged, or not yet"),
+  ledger_seq: z.int().nullable().describe(
+    "null: not charged, or not yet; of a corrected charge, the entry of its correction",
+  ),
 };
 
 const OPERATOR_SHAPE = {
@@ -135,6 +137,9 @@ const CHARGE = z.object({
   })),
   pico_usd: z.string().describe("sum of the parts"),
   micro_usd: z.int().describe("the sum, rounded up to whole micro-dollars"),
+  corrected: z.boolean().describe(
+    "whether the call was first charged as lost, by estimate",
+  ),
   balance_of_model: z.string().nullable().describe(
     "the model whose own balance paid; null: the account's balance",
   ),
@@ -241,6 +246,7 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
     })),
     pico_usd: String(explained.picoUsd),
     micro_usd: explained.microUsd,
+    corrected: entry.corrects !== undefined,
     balance_of_model: entry.purse ?? null,
   };
 }

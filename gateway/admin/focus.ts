@@ -72,7 +72,7 @@ type Row = Readonly<Record<typeof COLUMNS[number], string | number | boolean>>;
 function rowsOf(entry: LedgerEntry): readonly Row[] {
   const explained = explainCharge(entry);
   if (explained === undefined) return [];
-  const parts = explained.parts.filter(({ tokens }) => tokens > 0);
+  const parts = explained.parts.filter(({ tokens }) => tokens !== 0);
   // A charge is rounded up to a micro-dollar; its last line has the difference.
   const rounding = BigInt(0 - entry.microUsd) * 1_000_000n - explained.picoUsd;
   const atMs = entry.atMs;
@@ -92,7 +92,9 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       BillingPeriodStart: month(0),
       BillingPeriodEnd: month(1),
       ChargeCategory: "Usage",
-      ChargeDescription: `${METERS[of]} of ${model}`,
+      ChargeDescription: `${METERS[of]} of ${model}${
+        entry.corrects === undefined ? "" : " (correction)"
+      }`,
       ChargeFrequency: "Usage-Based",
       ChargePeriodStart: day.toISOString(),
       ChargePeriodEnd: new Date(day.getTime() + DAY_MS).toISOString(),
@@ -108,7 +110,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       ProviderName: SELLER,
       PublisherName: SELLER,
       InvoiceIssuerName: SELLER,
-      ResourceId: entry.requestId,
+      ResourceId: entry.corrects ?? entry.requestId,
       ResourceType: "Model call",
       ServiceCategory: "AI and Machine Learning",
       ServiceName: SELLER,
@@ -127,6 +129,10 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
 
 /** A whole number of 10⁻¹² as a decimal, without zeros at the end. */
 function dollars(pico: bigint): string {
-  const text = String(pico).padStart(13, "0");
-  return `${text.slice(0, -12)}.${text.slice(-12)}`.replace(/\.?0+$/, "");
+  const sign = pico < 0n ? "-" : "";
+  const text = String(pico).replace("-", "").padStart(13, "0");
+  return `${sign}${text.slice(0, -12)}.${text.slice(-12)}`.replace(
+    /\.?0+$/,
+    "",
+  );
 }

@@ -175,9 +175,21 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** The log line of an event of the store, of a credential, of a host's list or of the configuration. */
+/** Lines without a reader that are missing at this place of the log. */
+export interface LogEvent {
+  readonly type: "log_lines_dropped";
+  /** Their number. */
+  readonly lines: number;
+}
+
+/** The log line of an event of the store, of a credential, of a host's list, of the configuration or of the log. */
 export function eventLine(
-  event: AccountsEvent | CredentialEvent | HostListEvent | ConfigurationEvent,
+  event:
+    | AccountsEvent
+    | CredentialEvent
+    | HostListEvent
+    | ConfigurationEvent
+    | LogEvent,
 ): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }

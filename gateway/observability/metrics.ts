@@ -15,6 +15,7 @@ import {
   histogram,
   type HistogramSeries,
   type Metric,
+  readCounter,
 } from "./exposition.ts";
 import type { LogEntry } from "./log.ts";
 import type { BreakerState } from "../upstream/breaker.ts";
@@ -32,6 +33,8 @@ export interface GatewayState {
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
     | undefined;
+  /** Lines of the log that were dropped because nothing read them. */
+  droppedLines(): number;
   /** Health of each candidate. */
   candidates(): readonly CandidateReport[];
 }
@@ -169,6 +172,11 @@ export function createMetrics(state: GatewayState): Metrics {
     fallbacks,
     storedReplies,
     faults,
+    readCounter(
+      "gateway_log_lines_dropped_total",
+      "Lines of the log that were dropped because nobody read standard output",
+      () => state.droppedLines(),
+    ),
     gauges(
       "gateway_upstream_breaker_state",
       "Circuit breakers: 0 closed, 1 half-open, 2 open",

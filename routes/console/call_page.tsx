@@ -144,6 +144,9 @@ export async function callPage(
             {entry.estimated
               ? "≈ The upstream reported no complete usage: tokens are an estimate. "
               : ""}
+            {entry.corrects === undefined
+              ? ""
+              : "First charged by estimate, because the process that served the call seemed dead, and corrected since. "}
             Line #{entry.seq} of the ledger{entry.purse === undefined ? "." : (
               <>
                 , paid from the balance of <Foreign text={entry.purse} />.

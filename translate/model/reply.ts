@@ -8,7 +8,10 @@
 import type { ApiError } from "./error.ts";
 import type { Signature } from "./request.ts";
 
-/** Why the model stopped. */
+/**
+ * Why the model stopped. `other`: for a reason without a neutral word. Clients receive such a reply
+ * as an incomplete one, because nothing shows that it is complete.
+ */
 export type StopReason =
   | "end"
   | "max_tokens"

@@ -457,4 +457,8 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX calls_account_incomplete ON calls (account_id, request_id, ended, status)
       WHERE ended <> 'complete'`,
   ],
+  [
+    // Of a correction: the request id of the charge that it corrects.
+    `ALTER TABLE ledger ADD COLUMN corrects TEXT`,
+  ],
 ];

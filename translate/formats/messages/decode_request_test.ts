@@ -632,9 +632,9 @@ Deno.test("decodeRequest() reads parts that only this dialect has as opaque", as
       "messages[0].content[0]",
     ],
     [
-      "a system turn's change of tools",
+      "a system turn's change of a server's tools",
       "system",
-      { type: "tool_addition", tool: {} },
+      { type: "tool_addition", tool: { type: "mcp_toolset_reference" } },
       true,
       "messages[0].content[0]",
     ],
@@ -665,7 +665,7 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       input_schema: {},
       defer_loading: true,
       cache_control: {},
-      input_examples: [],
+      input_examples: [{}],
     }],
     messages: [
       {

@@ -44,7 +44,16 @@ const OVERRIDING_STATUSES: ReadonlySet<string> = new Set([
   "cancelled",
 ]);
 
-/** Statuses of a reply that has failed or is not there yet. A word that is not known is that of a finished one. */
+/** Statuses of a complete reply. The first is the format's, the others are hosts'. */
+const COMPLETE: ReadonlySet<string> = new Set([
+  "completed",
+  "complete",
+  "done",
+  "succeeded",
+  "success",
+]);
+
+/** Statuses of a reply that has failed or is not there yet. Any other unknown word is that of an incomplete one. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   "failed",
   "cancelled",
@@ -144,7 +153,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         }
         : {
           type: "stop",
-          reason: items.stopReason(),
+          reason: COMPLETE.has(status) ? items.stopReason() : "other",
           raw,
         },
       { type: "end" },

@@ -221,7 +221,7 @@ async function refusal(
 
 /**
  * Client libraries do not retry a 429 without a delay. For an upstream that is overloaded and names
- * none, they wait by their own rules, which are better than a delay that nobody measured.
+ * none, they wait by their own rules: an invented delay made agents wait for minutes.
  */
 function withRetryAfter(error: ApiError): ApiError {
   const isTemporary = error.kind === "rate_limit" ||

@@ -92,7 +92,7 @@ const TOKEN_KINDS: readonly {
   { kind: "reasoning", of: "reasoning" },
 ];
 
-/** Codes of refusals that the metrics tell apart. */
+/** The most codes of refusals that are labels of their own. */
 const MAX_CODES = 50;
 /** Keys and addresses have digits or other characters. */
 const CODE = /^[A-Za-z_]{1,64}$/;
@@ -310,7 +310,7 @@ function attemptsAfter({ attempts = 1 }: LogEntry): number {
   return attempts - 1;
 }
 
-/** An upstream's code as a label: a word, of which there are few; another text is `other`. */
+/** An upstream's code as a label. Whatever is no plain word, or one too many, is `other`. */
 function boundedLabel(code: string, known: Set<string>): string {
   if (known.has(code)) return code;
   if (known.size >= MAX_CODES || !CODE.test(code)) return "other";

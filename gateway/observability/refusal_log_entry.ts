@@ -57,7 +57,7 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
   };
 }
 
-/** What operators are told of an error and clients are not. */
+/** The facts of an error that are for operators alone. */
 export function factsOf(
   { details: { upstreamStatus, upstreamCode, note } }: ApiError,
 ): Pick<LogEntry, "upstream_status" | "upstream_code" | "note"> {

@@ -1,7 +1,7 @@
 /**
- * What an upstream's error says beside its message, as the official libraries make it of a reply
- * through the gateway: in the upstream's own format whole, in other formats its code, and nothing
- * of what concerns the operator's account.
+ * Errors of an upstream that contain more than a message, as the official libraries report them
+ * through the gateway: in the upstream's own format whole, in other formats with the code, and
+ * without a reason where they concern the operator's account.
  */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
@@ -23,7 +23,7 @@ const CHAT_MODEL = "vendorb-5.5";
 /** The library's classes by `STATUS CODE`. Its declarations leave the table out. */
 const CLASSES: unknown = Reflect.get(library, "ERROR_CODE_CLASSES");
 
-/** Codes that concern the operator's account: the caller is told nothing of them. */
+/** Codes that concern the operator's account: no caller receives them. */
 const HIDDEN: ReadonlySet<string> = new Set([
   "400 claude_code_key_creator_not_member",
   "400 cmek_key_disabled",

@@ -5,7 +5,7 @@
  * @module
  */
 import { markPaths } from "../../model/cache_marks.ts";
-import { type ApiError, invalidField } from "../../model/error.ts";
+import { ApiError, invalidField } from "../../model/error.ts";
 import { textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
@@ -228,11 +228,16 @@ function noteEssential(
 
 /** Client libraries send the whole conversation on this code. */
 function lostThread(): ApiError {
-  return invalidField(
+  const code = "thread_not_found";
+  const { kind, message, details } = invalidField(
     "thread",
     "the conversation before these messages is not kept for this model; send all of its messages",
-    "thread_not_found",
+    code,
   );
+  return new ApiError(kind, message, {
+    ...details,
+    vendorDetails: { error_code: code },
+  });
 }
 
 function decodeSystem(

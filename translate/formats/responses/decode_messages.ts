@@ -6,6 +6,7 @@
  * @module
  */
 import { arrayOr, objectOr, stringIn, textIn } from "../../bytes/json.ts";
+import { invalidField } from "../../model/error.ts";
 import type {
   CacheMark,
   OpaquePart,
@@ -26,6 +27,7 @@ import {
 import { freeTextArguments } from "../../model/free_text.ts";
 import { readSignature } from "./signatures.ts";
 import type { ToolNames } from "./tool_names.ts";
+import { COMPACTION_REMEDY } from "./error.ts";
 import {
   isKnownItem,
   isMessage,
@@ -106,7 +108,7 @@ const DISPENSABLE: ReadonlySet<string> = new Set([
   "mcp_list_tools",
 ]);
 /** Types of items that the client made, not the assistant. */
-const FROM_CALLER = /_output$|_response$|^compaction_trigger$/;
+const FROM_CALLER = /_output$|_response$/;
 
 interface AssistantTurn {
   readonly role: "assistant";
@@ -259,6 +261,12 @@ export function decodeMessages(
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
     if (isKnownItem(item)) return known(item, path);
+    if (item.type === "compaction_trigger") {
+      throw invalidField(
+        path,
+        `conversations are not compacted for this model; ${COMPACTION_REMEDY}`,
+      );
+    }
     const part = opaque(item, path);
     if (FROM_CALLER.test(item.type)) {
       other({ role: "user", parts: [part] });

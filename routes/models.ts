@@ -22,7 +22,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     handle({ gateway, query }, caller) {
       const models = gateway.models.models.filter((model) =>
         caller.isActive && caller.allows(model.id) &&
-        model.unpriced !== "refused"
+        model.unpriced !== true
       );
       return jsonReply(page(models, query));
     },

@@ -31,7 +31,7 @@ export interface ConditionalRates extends Condition {
 
 /** A card without its date: what the model costs. */
 export interface ListedCard {
-  /** Has `input` and `output` at least. */
+  /** What a table tells has `input` and `output` at least. */
   readonly rates: Rates;
   /** By tool of the vendor, in micro-dollars per use. */
   readonly uses: Rates;
@@ -123,12 +123,6 @@ export class CardDraft {
   call(microUsd: number | undefined): void {
     if (microUsd !== undefined) this.#call = microUsd;
   }
-
-  /** The rate of a meter so far. */
-  rateOf(meter: string): number | undefined {
-    return this.#rates[meter];
-  }
-
   /** The row's card, or why there is none. */
   result(): Pick<ListedModel, "card" | "problems" | "notes"> {
     const { problems, notes } = this;
@@ -141,18 +135,17 @@ export class CardDraft {
       );
     }
     if (problems.length > 0) return { problems, notes };
-    for (const meter of ["cache_read", "cache_write"]) {
-      if (this.#rates[meter] !== undefined) continue;
-      notes.push(`${meter}: not told; as input`);
-      this.rate(meter, input);
-    }
     const card: ListedCard = {
       rates: this.#rates,
       uses: this.#uses,
       ...(this.#call === undefined ? {} : { call: this.#call }),
-      when: [...this.#when.values()].map(({ condition, ...rest }) => ({
+      when: [...this.#when.values()].map(({ condition, factor, rates }) => ({
         ...condition,
-        ...rest,
+        ...(factor !== undefined
+          ? { factor }
+          : rates === undefined
+          ? {}
+          : asFactor(this.#rates, rates)),
       })),
     };
     return { card, problems, notes };
@@ -164,6 +157,25 @@ export class CardDraft {
     this.#when.set(key, entry);
     return entry;
   }
+}
+
+/**
+ * Rates that are all the same multiple of the card's are written as a factor, which then holds for
+ * meters that the table does not have as well.
+ */
+function asFactor(
+  own: Rates,
+  rates: Rates,
+): Pick<ConditionalRates, "factor" | "rates"> {
+  const meters = Object.keys(rates);
+  const thousandths = new Set(
+    meters.map((meter) => (rates[meter] ?? 0) * 1000 / (own[meter] ?? 0)),
+  );
+  const [first = 0] = thousandths;
+  return thousandths.size === 1 && Number.isInteger(first) && first > 1000 &&
+      meters.includes("input") && meters.includes("output")
+    ? { factor: first / 1000 }
+    : { rates };
 }
 
 /** A condition in words, such as `tier priority, prompt above 200000`; empty for none. */

@@ -8,6 +8,7 @@ import { chargeLines, picoUsdOf } from "../accounts/ledger/charge_lines.ts";
 import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
 import { parsePrice } from "../accounts/ledger/money.ts";
 import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import { withCorrections } from "../accounts/ledger/correction.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
@@ -427,7 +428,7 @@ async function chargesOf(
       })
     ) charges.push(...page);
   }
-  return charges;
+  return withCorrections(charges);
 }
 
 /** Models of the place that the books have charges of. */

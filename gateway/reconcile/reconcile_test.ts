@@ -342,7 +342,7 @@ Deno.test("columns of vendors and of FOCUS are read", () =>
       for (
         const file of [
           "usage_date_utc,model_version,workspace,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens\n" +
-          "2026-10-01,claude-opus-20260528,w,1000,10,20,200,50",
+          "2026-10-01,claude-opus-20260528,w,1000,30,0,200,50",
           "start_time\tstart_time_iso\tmodel\tinput_tokens\toutput_tokens\tinput_cached_tokens\tcache_write_tokens\n" +
           "1790812800\t2026-10-01T00:00:00+00:00\tclaude-opus\t1200\t50\t200\t30\n" +
           "1790899200\t2026-10-02T00:00:00+00:00\t\t\t\t\t",
@@ -524,7 +524,7 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
               ),
               billedLine(call, usage, isWithAmount),
             ];
-            return [head, ...isOneLine ? lines : [summed(lines)]].join("\n");
+            return [head, ...isOneLine ? lines : summed(lines)].join("\n");
           };
           await withBooks([...others, call], async (compare) => {
             const same = await compare(fileOf(told));
@@ -558,14 +558,17 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
   }
 });
 
-/** Lines of one day and model as one line with their sums; what is text stays as in the first. */
-function summed(lines: readonly string[]): string {
-  const cells = lines.map((line) => line.split(","));
-  return (cells[0] ?? []).map((first, column) =>
-    column === 0 || Number.isNaN(Number(first))
-      ? cells.at(-1)?.[column] ?? first
-      : String(
-        cells.reduce((sum, row) => sum + Number(row[column]), 0),
-      )
-  ).join(",");
+/** Lines of one day and model as the sums of each tier, speed and region. */
+function summed(lines: readonly string[]): readonly string[] {
+  const groups = Map.groupBy(
+    lines.map((line) => line.split(",")),
+    (cells) => cells.slice(6, 9).join(),
+  );
+  return [...groups.values()].map((group) =>
+    (group[0] ?? []).map((first, column) =>
+      Number.isNaN(Number(first))
+        ? first
+        : group.reduce((sum, cells) => sum + Number(cells[column]), 0)
+    ).join(",")
+  );
 }

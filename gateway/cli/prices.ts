@@ -39,7 +39,7 @@ export interface PriceFiles {
   readonly replace: (path: string, text: string) => Promise<void>;
 }
 
-/** What a table says, and what became of it. */
+/** The result of reading a table, and what became of it. */
 export interface PriceOutcome extends PriceImport {
   readonly origin: CardOrigin;
   /** The file with the new cards; absent: nothing was written. */
@@ -58,7 +58,7 @@ const importFlags = z.strictObject({
 
 /**
  * Compares a table with the configuration, and writes the configuration with the table's prices
- * where the flags say so.
+ * with `apply`.
  *
  * @throws {ApiError} `invalid_request` naming the flag; `unavailable`
  * @throws {FlagError} for a file that cannot be read or written
@@ -156,7 +156,7 @@ export function hasDifferences({ priced }: PriceImport): boolean {
   return priced.some(({ changes }) => changes.length > 0);
 }
 
-/** JSON form of what a table says. */
+/** JSON form of the result. */
 export function outcomeJson(
   { origin, priced, unclear, written }: PriceOutcome,
 ): JsonObject {
@@ -191,7 +191,7 @@ function percentOf({ now, then }: CardChange): number | undefined {
     : Math.round((then - now) / now * 1000) / 10;
 }
 
-/** What a table says, as tables. */
+/** The result as tables. */
 export function outcomeText(outcome: PriceOutcome): string {
   const { origin, priced, unclear, written } = outcome;
   const changes = priced.flatMap(({ model, changes }) =>
@@ -208,7 +208,7 @@ export function outcomeText(outcome: PriceOutcome): string {
       ...notes,
       ...(kept.length === 0
         ? []
-        : [`kept, because the table does not tell it: ${kept.join(", ")}`]),
+        : [`kept, because the table does not have it: ${kept.join(", ")}`]),
     ].map((note) => ({ model: model.id, row, note }))
   );
   const absent = unclear.map(({ id, reason, names }) => ({

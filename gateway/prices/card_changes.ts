@@ -1,6 +1,6 @@
 /**
- * Puts what a table tells into a model's card, and says what that changes. Rates that the table does
- * not tell stay.
+ * Puts a table's rates into a model's card, and lists what that changes. Rates that the table does
+ * not have stay.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface CardChange {
 export interface MergedCard {
   readonly card: ListedCard;
   readonly changes: readonly CardChange[];
-  /** Meters whose amounts stay because the table does not tell them. */
+  /** Meters whose amounts stay because the table does not have them. */
   readonly kept: readonly string[];
   /** What was assumed. */
   readonly notes: readonly string[];
@@ -94,13 +94,13 @@ function withCacheRates(
     when: listed.when.map((one) =>
       one.rates === undefined ? one : { ...one, rates: filled(one.rates) }
     ),
-    notes: absent.map((meter) => `${meter}: not told; as input`),
+    notes: absent.map((meter) => `${meter}: absent; as input`),
   };
 }
 
 /**
- * The table's conditions, then those of the card that it says nothing about. A table that tells steps
- * tells all of them.
+ * The table's conditions, then those of the card that it does not have. A table with steps
+ * has all of them.
  */
 function mergedConditions(
   present: readonly ConditionalRates[],

@@ -89,7 +89,7 @@ Deno.test("mergeCard() lets cached tokens cost what input costs where nobody has
   assert.deepEqual(card.when, [
     { prompt_above: 9, rates: { input: 12, cache_write: 12 } },
   ]);
-  assert.deepEqual(notes, ["cache_write: not told; as input"]);
+  assert.deepEqual(notes, ["cache_write: absent; as input"]);
 });
 
 Deno.test("mergeCard() finds no change in a card that came from the same table", () => {

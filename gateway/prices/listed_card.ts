@@ -1,6 +1,6 @@
 /**
- * What a public price table says of one model: the card that follows from it, in the form of the
- * configuration file, and what no card can say.
+ * One model in a public price table: the card that follows from its row, in the form of the
+ * configuration file, and what no card can express.
  *
  * @module
  */
@@ -11,11 +11,11 @@ export type Rates = Readonly<Record<string, number>>;
 
 /** When other rates apply: all that is given has to hold. */
 export interface Condition {
-  /** Service tier. */
+  /** Service tier: `priority`. */
   readonly tier?: string;
-  /** Speed. */
+  /** Of the generation: `fast`. */
   readonly speed?: string;
-  /** Region of the inference. */
+  /** Where it is computed: `us`. */
   readonly region?: string;
   /** More prompt tokens than these. */
   readonly prompt_above?: number;
@@ -31,11 +31,11 @@ export interface ConditionalRates extends Condition {
 
 /** A card without its date: what the model costs. */
 export interface ListedCard {
-  /** What a table tells has `input` and `output` at least. */
+  /** That of a table has `input` and `output` at least. */
   readonly rates: Rates;
   /** By tool of the vendor, in micro-dollars per use. */
   readonly uses: Rates;
-  /** In micro-dollars; absent: not told. */
+  /** In micro-dollars; absent: not known. */
   readonly call?: number;
   /** Conditions are unique. */
   readonly when: readonly ConditionalRates[];
@@ -57,7 +57,7 @@ export interface ListedModel {
   readonly names: readonly ListedName[];
   /** The only region of the row; absent: any. */
   readonly region?: string;
-  /** Longest prompt; absent: not told. */
+  /** Longest prompt; absent: not known. */
   readonly maxInputTokens?: number;
   /** Absent: see `problems`. */
   readonly card?: ListedCard;

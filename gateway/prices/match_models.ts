@@ -11,7 +11,7 @@ import type { ListedCard, ListedModel } from "./listed_card.ts";
 import type { PriceTable } from "./price_table.ts";
 import { providerNames } from "./provider_names.ts";
 
-/** What the table says about one model. */
+/** A model's row in a table, or why there is none. */
 export type ModelMatch =
   | {
     readonly type: "found";

@@ -32,7 +32,7 @@ export function presentCard(
   };
 }
 
-/** Whether the configuration says that the model costs nothing. */
+/** Whether the model costs nothing by the configuration. */
 export function isFree({ price }: Model): boolean {
   return price.input === 0 && price.output === 0;
 }

@@ -20,7 +20,7 @@ export interface PricedModel extends MergedCard {
   readonly row: string;
 }
 
-/** A model whose price the table does not tell. */
+/** A model without one clear price in the table. */
 export interface UnclearModel {
   readonly id: string;
   readonly reason: string;
@@ -28,7 +28,7 @@ export interface UnclearModel {
   readonly names: readonly string[];
 }
 
-/** What a table says of the configuration's models. */
+/** The configuration's models, by whether the table has their prices. */
 export interface PriceImport {
   readonly priced: readonly PricedModel[];
   readonly unclear: readonly UnclearModel[];

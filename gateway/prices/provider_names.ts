@@ -6,7 +6,7 @@
 import type { HostKind } from "../upstream/hosts/host.ts";
 import type { TableKind } from "./price_table.ts";
 
-/** A provider's names by table; a star at the end stands for any text. */
+/** A provider's names by table; a star at the end is any text. */
 type ProviderNames = Partial<Readonly<Record<TableKind, readonly string[]>>>;
 
 const AZURE: ProviderNames = {

@@ -7,7 +7,7 @@
 import { DIMENSION_NAMES, isPerUse, USES } from "../accounts/ledger/meters.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 
-/** What is told of it; absent: not told. */
+/** Absent: not known. */
 export interface BilledAs {
   /** Tokens written to a cache for an hour. */
   readonly cacheWrite1h?: number;
@@ -42,7 +42,7 @@ export function billedCharge(
       return [name, value];
     }),
   );
-  // The rate of an unpriced line stands for one that the card does not have.
+  // The rate of an unpriced line replaces one that the card does not have.
   const isKnown = ofTokens.every(({ unpriced }) => unpriced !== true);
   return {
     cacheWrite1h: quantityOf("cache_write_1h"),
@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<keyof BilledAs, string>> = {
   region: "region",
 };
 
-/** In what a line differs from a charge, of what both tell: `speed: standard, fast in the file`. */
+/** In what a line differs from a charge, of what both have: `speed: standard, fast in the file`. */
 export function billedOtherwise(
   ours: BilledAs,
   theirs: BilledAs,

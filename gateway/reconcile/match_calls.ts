@@ -40,7 +40,7 @@ interface Copy {
   readonly picoUsd: bigint;
 }
 
-/** What tokens cost when they are billed so, in 10⁻¹² dollars; what is not told is the base rate. */
+/** What tokens cost when they are billed so, in 10⁻¹² dollars; what is absent is at the base rate. */
 export type WorthOf = (tokens: Tokens, billed: BilledAs) => bigint;
 
 /**

@@ -451,7 +451,7 @@ function callAs(at: number, usage: Usage): PastCharge {
 const BILLED_HEAD =
   "timestamp,model,input_tokens,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,output_tokens,service_tier,speed,inference_geo,web_search_count";
 
-/** The vendor's line of a call, billed as `usage` says. */
+/** The vendor's line of a call, billed by `usage`. */
 function billedLine(
   { atMs, tokens, price }: PastCharge,
   usage: Usage,
@@ -477,7 +477,7 @@ function billedLine(
   ].join(",");
 }
 
-/** What the upstream told, what the vendor billed, and how the finding says it. */
+/** What the upstream reported, what the vendor billed, and the words of the finding. */
 const OTHERWISE: Readonly<Record<string, readonly [Usage, Usage, string]>> = {
   "another cache life": [
     {},

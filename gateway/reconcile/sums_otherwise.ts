@@ -15,11 +15,11 @@ import type { WorthOf } from "./match_calls.ts";
 export interface SumsOtherwise {
   /** At our prices, theirs minus ours, in 10⁻¹² dollars. */
   readonly picoUsd: bigint;
-  /** Empty: nothing that both tell differs. */
+  /** Empty: nothing that both have differs. */
   readonly otherwise: readonly string[];
 }
 
-/** Compares the sums of what the file tells. */
+/** Compares the sums of what the file has. */
 export function otherwiseOf(
   charges: readonly LedgerEntry[],
   lines: readonly InvoiceLine[],
@@ -56,7 +56,7 @@ export function otherwiseOf(
 
 const DIMENSIONS = ["tier", "speed", "region"] as const;
 
-/** What lines or charges add up to, as far as the file tells it. */
+/** What lines or charges add up to, as far as the file has it. */
 class Sums {
   /** What they cost beyond the base rates. */
   picoUsd = 0n;

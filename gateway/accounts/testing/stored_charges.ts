@@ -21,7 +21,7 @@ export interface PastCharge {
   readonly user?: string;
   readonly tokens: Tokens;
   readonly price: RateCard;
-  /** What the upstream told beside the tokens; absent: nothing. */
+  /** What the upstream reported beside the tokens; absent: nothing. */
   readonly usage?: Usage;
   readonly estimated?: boolean;
   readonly atMs: number;

@@ -134,7 +134,7 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   };
 }
 
-/** The body of an error without its request id: the content of a stream's `error` event. */
+/** The content of a stream's `error` event: an error whose request id was in the reply's headers. */
 export function errorBody(error: ApiError): JsonObject {
   return {
     type: "error",
@@ -145,6 +145,7 @@ export function errorBody(error: ApiError): JsonObject {
       param: error.details.param ?? null,
       ...threadDetails(error.details.code),
     },
+    request_id: null,
   };
 }
 

@@ -26,12 +26,20 @@ export function unmappedPaths(): UnmappedPaths {
         if (found.size >= MAX_UNMAPPED) return;
         const value = object[key];
         if (value === null || value === undefined || known.has(key)) continue;
-        // Newer replies state in every call that the model itself made it; only other values of
-        // `caller` carry information.
-        if (key === "caller" && objectOr(value)["type"] === "direct") continue;
+        if (saysNothing(key, value)) continue;
         found.add(prefix + key);
       }
     },
     paths: () => [...found],
   };
+}
+
+/**
+ * Replies state in every call that the model itself made it, and in every text that it cites
+ * nothing; clients send both back.
+ */
+function saysNothing(key: string, value: unknown): boolean {
+  return key === "caller"
+    ? objectOr(value)["type"] === "direct"
+    : key === "citations" && Array.isArray(value) && value.length === 0;
 }

@@ -97,29 +97,37 @@ export function encodeUsage(
     input_tokens: usage.input ?? context.inputEstimate,
     cache_creation_input_tokens: usage.cacheWrite ?? 0,
     cache_read_input_tokens: usage.cacheRead ?? 0,
-    output_tokens: usage.output ?? 0,
-    ...reasoningDetails(usage),
+    cache_creation: null,
+    ...encodeOutput(usage),
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
   };
 }
 
 /**
  * The `usage` of a stream's end. It overwrites the start's, so an input that was not reported is
- * left out.
+ * null, which clients skip.
  */
 export function encodeFinalUsage(usage: Usage): JsonObject {
+  const isKnown = usage.input !== undefined;
   return {
-    ...(usage.input === undefined ? {} : {
-      input_tokens: usage.input,
-      cache_creation_input_tokens: usage.cacheWrite ?? 0,
-      cache_read_input_tokens: usage.cacheRead ?? 0,
-    }),
-    output_tokens: usage.output ?? 0,
-    ...reasoningDetails(usage),
+    input_tokens: usage.input ?? null,
+    cache_creation_input_tokens: isKnown ? usage.cacheWrite ?? 0 : null,
+    cache_read_input_tokens: isKnown ? usage.cacheRead ?? 0 : null,
+    ...encodeOutput(usage),
   };
 }
 
-function reasoningDetails(usage: Usage): JsonObject {
-  return usage.reasoning === undefined
-    ? {}
-    : { output_tokens_details: { thinking_tokens: usage.reasoning } };
+/** The output, and null for what no other format reports; the last two are declared by beta types. */
+function encodeOutput(usage: Usage): JsonObject {
+  return {
+    output_tokens: usage.output ?? 0,
+    output_tokens_details: usage.reasoning === undefined
+      ? null
+      : { thinking_tokens: usage.reasoning },
+    server_tool_use: null,
+    iterations: null,
+    fallback_credit: null,
+  };
 }

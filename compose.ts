@@ -49,6 +49,8 @@ export interface ComposeOptions {
   readonly onEvent?: (
     event: AccountsEvent | CredentialEvent | HostListEvent,
   ) => void;
+  /** Lines of the log that were dropped; absent: none ever is. */
+  readonly droppedLines?: () => number;
   /** Shows a first key before it is stored. */
   readonly showKey?: (key: string) => void;
   /** Unix time in milliseconds. */
@@ -193,6 +195,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
     log: options.log,
+    ...(options.droppedLines === undefined
+      ? {}
+      : { droppedLines: options.droppedLines }),
     ...(accounts.calls === undefined ? {} : { calls: accounts.calls }),
   });
   follow(config);

@@ -154,7 +154,7 @@ Deno.test("a format imports no other format", async () => {
  * format needs is listed with it.
  */
 const FORMAT_FILES: readonly string[] = [
-  "mod wire error usage stop_reason signatures unmapped_fields",
+  "mod wire error usage stop_reason signatures",
   "decode_request decode_messages decode_content decode_reasoning decode_tools",
   "encode_request encode_config encode_messages encode_content encode_media",
   "encode_reasoning encode_tools encode_tool_result",

@@ -61,6 +61,8 @@ export interface GatewayParts {
   readonly startSpan?: StartSpan;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
+  /** Lines of the log that were dropped; absent: none ever is. */
+  readonly droppedLines?: () => number;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
   /** Keeps a record of each generation call; absent where none are kept. */
@@ -122,6 +124,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
+    droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });

@@ -15,9 +15,9 @@ const STOPS: Readonly<Record<StopCause, string>> = {
   stop_sequence: "stop",
   tool_use: "tool_calls",
   refusal: "content_filter",
-  pause: "stop",
+  pause: "length",
   context_window: "length",
-  other: "stop",
+  other: "length",
 };
 
 /** A whole reply. */

@@ -15,9 +15,9 @@ const STOPS: Readonly<Record<StopCause, string>> = {
   stop_sequence: "stop_sequence",
   tool_use: "tool_use",
   refusal: "end_turn",
-  pause: "end_turn",
+  pause: "pause_turn",
   context_window: "max_tokens",
-  other: "end_turn",
+  other: "max_tokens",
 };
 
 /** A whole reply. */

@@ -33,6 +33,8 @@ interface OpenItem {
 const INCOMPLETE: Readonly<Partial<Record<StopCause, string>>> = {
   max_tokens: "max_output_tokens",
   context_window: "max_output_tokens",
+  pause: "max_output_tokens",
+  other: "max_output_tokens",
   refusal: "content_filter",
 };
 

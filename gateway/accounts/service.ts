@@ -23,7 +23,8 @@ import { startDailyAudit } from "./ledger/daily_audit.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
-import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
+import type { RateCard } from "./ledger/rate_card.ts";
+import { askedPrice, worstCostMicroUsd } from "./ledger/worst_cost.ts";
 import type { ReservedCall } from "./records.ts";
 import { openReservation } from "./reservation.ts";
 import {
@@ -41,8 +42,8 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** Price of a model; undefined for an unknown model. A free model has a price of zeros. */
-  readonly price: (model: string) => ModelPrice | undefined;
+  /** The card of a model that counts now; undefined for an unknown model. */
+  readonly price: (model: string) => RateCard | undefined;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
   /** Current Unix time in milliseconds; absent: `Date.now`. */
@@ -66,13 +67,15 @@ export interface AccountsOptions {
 
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
- * settled, or could not be; a webhook was not accepted at any attempt; an audit found differences,
+ * settled, or could not be; calls of this process had been settled by another one, and their
+ * charges are corrected; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
   | { readonly type: "recovered"; readonly calls: number }
+  | { readonly type: "corrected"; readonly calls: number }
   | { readonly type: "recovery_failed"; readonly error: unknown }
   | {
     readonly type: "webhook_given_up";
@@ -176,6 +179,8 @@ export async function openAccountService(
         return applyEvents(sql, store.dialect, events, cache);
       }, cache);
       foresight.learn(events, cache);
+      const corrected = value.filter(({ type }) => type === "corrected").length;
+      if (corrected > 0) onEvent?.({ type: "corrected", calls: corrected });
       return { results: value, durable };
     },
     now,
@@ -239,8 +244,8 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const modelPrice = price(intended.model);
-      if (modelPrice === undefined) {
+      const card = price(intended.model);
+      if (card === undefined) {
         throw new ApiError(
           "not_found",
           `the model ${intended.model} does not exist`,
@@ -260,11 +265,16 @@ export async function openAccountService(
         ...(user === undefined ? {} : { user }),
         inputTokens,
         maxOutputTokens,
-        price: modelPrice,
+        price: askedPrice(card, inputTokens, intended.asked),
+        card,
+        ...(intended.asked?.otherCards === undefined
+          ? {}
+          : { otherCards: intended.asked.otherCards }),
         reservedMicroUsd: worstCostMicroUsd(
-          modelPrice,
+          card,
           inputTokens,
           maxOutputTokens,
+          intended.asked,
         ),
         reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),

@@ -12,6 +12,10 @@ import {
   MAX_LEVELS,
 } from "../../translate/bytes/json.ts";
 import {
+  isOtherSpelling,
+  otherSpelling,
+} from "../../translate/bytes/key_spelling.ts";
+import {
   repeatedKey,
   type TopLevel,
   topLevelOf,
@@ -98,7 +102,7 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
   if (!isObject(json)) throw malformed("the body must be a JSON object");
   // Parsers differ in which of two equal keys they take: the upstream could use a value that was
   // not validated here.
-  const top = topLevelOf(bytes, text);
+  const top = topLevelOf(bytes, text, isOtherSpelling);
   if (top.depth > MAX_LEVELS) {
     throw malformed(`the body nests deeper than ${MAX_LEVELS} levels`);
   }
@@ -107,6 +111,13 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
     throw invalidField(
       repeated.toWellFormed().slice(0, 200),
       "appears more than once in the body",
+    );
+  }
+  const other = top.otherSpelling === true ? otherSpelling(json) : undefined;
+  if (other !== undefined) {
+    throw invalidField(
+      other.toWellFormed().slice(0, 200),
+      "must be written in lower case: some hosts would read it as the key of that name",
     );
   }
   return { json, top };

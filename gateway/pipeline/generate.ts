@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ApiError } from "../../translate/model/error.ts";
+import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { HttpReply } from "../http/http_reply.ts";
@@ -72,8 +72,7 @@ async function run(
   call.facts.user = request.user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
-  const isStrict =
-    call.headers.get("x-gateway-strict")?.toLowerCase() === "true";
+  const strict = isStrict(call.headers);
   const client = {
     dialect: call.dialect,
     bytes: call.bytes,
@@ -84,7 +83,7 @@ async function run(
       ? versionHeaders(call.headers)
       : {},
   };
-  const failover = new Failover(gateway, model, client, isStrict);
+  const failover = new Failover(gateway, model, client, strict);
   const reservation = await gateway.accounts.reserve(call.caller, {
     requestId: call.requestId,
     model: model.id,
@@ -100,6 +99,23 @@ async function run(
     reservation,
     conversation,
   ).run();
+}
+
+/**
+ * Whether the client prefers an error to a dropped field.
+ *
+ * @throws {ApiError} `invalid_request` for a value that a client could mean either way
+ */
+function isStrict(headers: Headers): boolean {
+  const name = "x-gateway-strict";
+  switch (headers.get(name)?.toLowerCase()) {
+    case "true":
+      return true;
+    case undefined:
+    case "false":
+      return false;
+  }
+  throw invalidField(name, "must be true or false, once");
 }
 
 /**

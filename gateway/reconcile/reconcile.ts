@@ -6,6 +6,7 @@
 import { invalidField } from "../../translate/model/error.ts";
 import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
 import { parsePrice } from "../accounts/ledger/money.ts";
+import { withCorrections } from "../accounts/ledger/correction.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
@@ -381,7 +382,7 @@ async function chargesOf(
       })
     ) charges.push(...page);
   }
-  return charges;
+  return withCorrections(charges);
 }
 
 /** Models of the place that the books have charges of. */

@@ -44,10 +44,10 @@ const ROUTES: readonly Route[] = FAMILY_DIALECTS.flatMap((
 const REPLACED_STOPS: Readonly<
   Record<string, Readonly<Record<string, string>>>
 > = {
-  messages: { other: "end" },
+  messages: { other: "max_tokens" },
   chat_completions: {
-    other: "end",
-    pause: "end",
+    other: "max_tokens",
+    pause: "max_tokens",
     context_window: "max_tokens",
     stop_sequence: "end",
   },
@@ -128,7 +128,9 @@ function expected(fixture: WrittenFixture, route: Route): Summary {
       : fixture.contentIn?.[route.upstream]),
   };
   const refused = (content.refusal ?? "") !== "";
-  const stop = refused ? "refusal" : content.stop;
+  // A stream that ends with `[DONE]` is complete even without a reason.
+  const isUnexplained = fixture.name === "done-no-finish";
+  const stop = refused ? "refusal" : isUnexplained ? "end" : content.stop;
   const usage = content.usage ??
     { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
   // Generate content reports cache writes as part of the input.

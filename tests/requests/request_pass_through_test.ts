@@ -15,12 +15,22 @@ const MESSAGES_BODY = `{
       {"type":"thinking","thinking":"","signature":"S=="},
       {"type":"redacted_thinking","data":"D"},
       {"type":"tool_use","id":"t1","name":"f","input":{"id":9007199254740993,"r":1.50}}]},
-    {"role":"system","content":"S","output_config":{"effort":"low"}},
-    {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]}],
+    {"role":"system","content":"S","output_config":{"effort":"low"},"clear_at":"next_user_message"},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]}]},
+    {"role":"assistant","content":[
+      {"type":"tool_use","id":"t2","name":"left_click","toolset_name":"computer","input":{"x":1.0}},
+      {"type":"tool_use","id":"t3","name":"left_click","toolset_name":"browser","input":{"x":2.0},"caller":{"type":"direct"}}]},
+    {"role":"user","content":[
+      {"type":"tool_result","tool_use_id":"t2","toolset_name":"computer","content":[{"type":"image","source":{"type":"url","url":"https://x.test/a.png"},"transformations":{"oversized_image":"error"}}]},
+      {"type":"tool_result","tool_use_id":"t3","toolset_name":"browser","content":[{"type":"browser_state","tabs":[]}]}]},
+    {"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_reference","name":"f"}},{"type":"tool_removal","tool":{"type":"tool_reference","name":"web_search"}}]}],
   "thinking": {"type":"adaptive","display":"omitted"},
   "context_management": {"edits":[{"type":"clear_thinking_20251015"}]},
-  "tools": [{"type":"web_search_20250305","name":"web_search"},{"name":"f","input_schema":{"type":"object"},"defer_loading":true}],
-  "mcp_servers": []
+  "tools": [{"type":"web_search_20250305","name":"web_search"},{"name":"f","input_schema":{"type":"object"},"defer_loading":true},
+    {"type":"computer_toolset_20260801","name":"computer"},{"type":"browser_toolset_20260801","name":"browser"}],
+  "mcp_servers": [{"type":"url","name":"s","url":"https://mcp.test/"}], "compaction": {"type":"summarize"},
+  "container": {"id":"c","skills":[{"type":"anthropic","skill_id":"pdf","version":"latest"}]},
+  "workspace_id": "wrkspc_1", "safeguards": {"classifier":"on"}, "diagnostics": {"previous_message_id":"msg_1"}
 }`;
 
 const CHAT_BODY = `{

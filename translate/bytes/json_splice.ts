@@ -24,6 +24,8 @@ export interface TopLevel {
   readonly closing: number;
   /** Levels of nested objects and arrays; the object itself is the first. */
   readonly depth: number;
+  /** Whether a key, of any level, is another spelling of a known one. Known only where it was asked for. */
+  readonly otherSpelling?: boolean;
 }
 
 const QUOTE = 0x22;
@@ -33,6 +35,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 
 const DECODER = new TextDecoder();
 /**
@@ -156,8 +159,13 @@ export function repeatedKey(top: TopLevel): string | undefined {
  * Finds the top-level fields of an object.
  *
  * @param text the decoded bytes, if known: saves a second decoding where all of it is ASCII
+ * @param isOther whether a key is another spelling of a known one; absent: not looked for
  */
-export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
+export function topLevelOf(
+  json: Uint8Array,
+  text?: string,
+  isOther?: (key: string) => boolean,
+): TopLevel {
   const isAscii = text?.length === json.length;
   const chars = isAscii ? text : BYTE_BY_BYTE.decode(json);
   const fields: FieldSpan[] = [];
@@ -166,6 +174,12 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = 0;
+  let stringStart = 0;
+  let otherSpelling = false;
+  const keyAt = (start: number, end: number): string =>
+    isAscii
+      ? unescaped(chars.slice(start, end))
+      : keyText(json, chars, start, end);
   const endValue = (at: number): void => {
     if (key === undefined) return;
     fields.push({
@@ -181,15 +195,25 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
       case QUOTE: {
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
-          key = isAscii
-            ? unescaped(chars.slice(i + 1, end - 1))
-            : keyText(json, chars, i + 1, end - 1);
+          key = keyAt(i + 1, end - 1);
+          otherSpelling ||= isOther?.(key) === true;
           keyStart = i;
           i = chars.indexOf(":", end);
           valueStart = i + 1;
-        } else i = end - 1;
+        } else {
+          stringStart = i;
+          i = end - 1;
+        }
         break;
       }
+      case COLON:
+        if (isOther === undefined || otherSpelling) break;
+        {
+          const end = chars.lastIndexOf('"', i);
+          otherSpelling = hasUnusual(chars, stringStart + 1, end) &&
+            isOther(keyAt(stringStart + 1, end));
+        }
+        break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
@@ -200,13 +224,13 @@ export function topLevelOf(json: Uint8Array, text?: string): TopLevel {
         depth--;
         if (depth > 0) break;
         endValue(i);
-        return { fields, closing: i, depth: deepest };
+        return { fields, closing: i, depth: deepest, otherSpelling };
       case COMMA:
         if (depth === 1) endValue(i);
         break;
     }
   }
-  return { fields, closing: chars.length, depth: deepest };
+  return { fields, closing: chars.length, depth: deepest, otherSpelling };
 }
 
 /** The position after the closing quote of the string that opens at `start`. */
@@ -221,6 +245,17 @@ function stringEnd(chars: string, start: number): number {
     quote = chars.indexOf('"', quote + 1);
   }
   return chars.length;
+}
+
+/** Whether a key is written with capitals, escapes or characters beyond ASCII. */
+function hasUnusual(chars: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = chars.charCodeAt(i);
+    if (code > 0x7e || (code >= 0x41 && code <= 0x5a) || code === BACKSLASH) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** ASCII without escapes: one byte per character. */

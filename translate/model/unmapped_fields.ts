@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../bytes/json.ts";
+import { type JsonObject, objectOr } from "../bytes/json.ts";
 
 /** Paths as the caller wrote them, each once, in order of discovery. */
 export interface UnmappedFields {
@@ -28,20 +28,23 @@ export function newUnmappedFields(): UnmappedFields {
 
 /**
  * Records the fields of an object that are not in `known`. Null and `[]` are skipped, because
- * client libraries send them for absent values.
+ * client libraries send them for absent values; so is `caller` where it states that the model itself
+ * made a call, as newer replies state in every call.
  */
 export function noteUnknown(
-  object: object,
+  object: object | null | undefined,
   known: ReadonlySet<string>,
   prefix: string,
   unread: UnmappedFields,
 ): void {
+  if (object === null || object === undefined) return;
   // An array of all entries would cost more than reading them.
   for (const key of Object.keys(object)) {
     if (unread.unmapped.size >= MAX_UNMAPPED) return;
     const value: unknown = Reflect.get(object, key);
     if (known.has(key) || value === null || value === undefined) continue;
     if (Array.isArray(value) && value.length === 0) continue;
+    if (key === "caller" && objectOr(value)["type"] === "direct") continue;
     unread.unmapped.add(`${prefix}${key}`);
   }
 }

@@ -151,17 +151,15 @@ const PLAIN: readonly RequestRow[] = [
     name: "fields without an equivalent are dropped and named",
     body: {
       context_management: { edits: [{ type: "clear_thinking_20251015" }] },
-      container: "c",
       speed: "fast",
       inference_geo: "eu",
       cache_control: { type: "ephemeral" },
       service_tier: "standard_only",
       safeguards: {},
     },
-    arrives: { service_tier: "default", container: undefined },
+    arrives: { service_tier: "default" },
     dropped: [
       "context_management",
-      "container",
       "speed",
       "inference_geo",
       "cache_control",

@@ -23,6 +23,8 @@ export interface RequestRow {
   readonly arrives?: Readonly<Record<string, unknown>>;
   /** Texts that the upstream's body contains verbatim. */
   readonly arrivesContaining?: readonly string[];
+  /** Texts that the upstream's body does not contain. */
+  readonly arrivesWithout?: readonly string[];
   /** Expected headers beside the vendor's own; absent: none. */
   readonly arrivesWithHeaders?: Readonly<Record<string, string>>;
   /** Expected dropped fields, in any order; absent: no field may be dropped. */
@@ -96,6 +98,9 @@ function checkRequest(request: UpstreamRequest, row: RequestRow): void {
   }
   for (const expected of row.arrivesContaining ?? []) {
     assert.ok(text.includes(expected), `${expected} in ${text}`);
+  }
+  for (const unexpected of row.arrivesWithout ?? []) {
+    assert.ok(!text.includes(unexpected), `${unexpected} in ${text}`);
   }
   assert.deepEqual(request.headers, row.arrivesWithHeaders ?? {});
   assert.deepEqual(

@@ -101,7 +101,8 @@ const FINISH: Readonly<Record<StopCause, readonly string[]>> = {
   stop_sequence: ["stop"],
   tool_use: ["tool_calls"],
   refusal: ["content_filter"],
-  pause: ["stop"],
+  // The format has no word for a turn that the client must continue.
+  pause: ["length", "stop"],
   context_window: ["length"],
   other: [],
 };

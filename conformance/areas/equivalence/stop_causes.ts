@@ -25,14 +25,19 @@ const PAIRS: Readonly<Record<StopCause, readonly string[]>> = {
   max_tokens: ["max_tokens/length"],
   context_window: ["max_tokens/length", "model_context_window_exceeded/length"],
   tool_use: ["tool_use/tool_calls"],
-  pause: ["pause_turn/stop", "end_turn/stop"],
+  pause: [
+    "pause_turn/length",
+    "max_tokens/length",
+    "pause_turn/stop",
+    "end_turn/stop",
+  ],
   refusal: [
     "refusal/content_filter",
     "refusal/stop",
     "end_turn/content_filter",
     "end_turn/stop",
   ],
-  other: ["end_turn/stop"],
+  other: ["max_tokens/length", "end_turn/stop"],
 };
 
 /** Fixtures whose vendor names another cause than its reply shows: a gateway may pass on either. */

@@ -185,11 +185,11 @@ export function reasonsFor(x: Exchange): readonly string[] {
     case "refusal":
       return ["refusal", "end_turn"];
     case "pause":
-      return ["pause_turn", "end_turn"];
+      return ["pause_turn", "max_tokens", "end_turn"];
     case "context_window":
       return ["model_context_window_exceeded", "max_tokens"];
     case "other":
-      return ["end_turn", "some_new_reason"];
+      return ["max_tokens", "end_turn", "some_new_reason"];
     case "max_tokens":
     case "stop_sequence":
     case "tool_use":

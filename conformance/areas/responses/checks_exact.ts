@@ -32,7 +32,9 @@ function compare(
 function expectedContent(x: Exchange): ReadContent {
   const content = fixtureContent(nameOf(x), x.via);
   const { stop, refusal, tools } = content;
-  const isCut = ["max_tokens", "context_window"].includes(stop);
+  const isCut = ["max_tokens", "context_window", "pause", "other"].includes(
+    stop,
+  );
   const isBarred = stop === "refusal" && refusal === "";
   return {
     ...content,
@@ -93,7 +95,7 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.status-exact",
     rule:
-      "A reply that reached its limit is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
+      "A reply that reached its limit, or stopped for a reason that the format has no word for, is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
     judge: compare("status", ({ stop }) => stop),
     faults: {
       "responses-always-completed": inReply((reply) => ({

@@ -8,7 +8,13 @@
 import type { Limits } from "../accounts.ts";
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";
 import { type Bucket, consume, leak, limitState } from "./bucket.ts";
-import { dayOf, firstDayOf, type WindowName } from "./calendar_window.ts";
+import {
+  dayOf,
+  firstDayOf,
+  type WindowName,
+  WINDOWS,
+} from "./calendar_window.ts";
+import type { LateAmount } from "./correction.ts";
 import { type Amount, WINDOW_BITS } from "./window_limits.ts";
 
 /** What was used of the limits. */
@@ -140,6 +146,27 @@ export function withCharge(
       week: sum(week, amount),
       month: sum(month, amount),
     },
+  };
+}
+
+/** The use with what a call used beyond its estimate, in those of the windows that counted it. */
+export function withLateAmount(
+  use: LimitUse,
+  limits: LimitSettings,
+  late: LateAmount,
+): LimitUse {
+  const used = { ...use.used };
+  for (const window of WINDOWS) {
+    if (firstDayOf(window, late.day) === firstDayOf(window, use.day)) {
+      used[window] = sum(used[window], late);
+    }
+  }
+  return {
+    ...use,
+    tokens: limits.tokensPerMinute === undefined
+      ? use.tokens
+      : consume(use.tokens, late.tokens),
+    used,
   };
 }
 

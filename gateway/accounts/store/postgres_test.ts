@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { cutsSpec } from "../testing/cuts_spec.ts";
+import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
 import { openStore } from "./open_store.ts";
@@ -34,6 +36,9 @@ if (serverUrl === undefined) {
   processesSpec(POSTGRES);
   backfillSpec(POSTGRES);
   callBookSpec(POSTGRES);
+  // Raised for a longer run by hand.
+  cutsSpec(POSTGRES, Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3));
+  lateSettlementSpec(POSTGRES);
 
   Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {
     await using database = await POSTGRES.createDatabase();

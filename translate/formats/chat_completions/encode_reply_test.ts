@@ -189,8 +189,9 @@ Deno.test("encodeReply() reports why the model stopped", async (t) => {
   const call = tool("f", "{}", "a");
   const rows: [StopReason, ReplyEvent[], string][] = [
     ["end", [], "stop"],
-    ["pause", [], "stop"],
-    ["other", [], "stop"],
+    ["pause", [], "length"],
+    ["other", [], "length"],
+    ["other", call, "length"],
     ["stop_sequence", [], "stop"],
     ["max_tokens", [], "length"],
     ["max_tokens", call, "length"],

@@ -200,8 +200,8 @@ Deno.test("streamEncoder() replies to the deprecated form in the deprecated form
 Deno.test("streamEncoder() reports why the model stopped", async (t) => {
   const rows: [StopReason, string][] = [
     ["end", "stop"],
-    ["pause", "stop"],
-    ["other", "stop"],
+    ["pause", "length"],
+    ["other", "length"],
     ["stop_sequence", "stop"],
     ["max_tokens", "length"],
     ["context_window", "length"],

@@ -18,15 +18,20 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["function_call", "tool_use"],
   ["content_filter", "refusal"],
   ["eos", "end"],
+  ["eos_token", "end"],
+  ["endoftext", "end"],
+  ["complete", "end"],
   ["end_turn", "end"],
   ["max_tokens", "max_tokens"],
   ["model_length", "context_window"],
   ["tool_use", "tool_use"],
+  ["tool_call", "tool_use"],
   ["max_output_tokens", "max_tokens"],
   ["insufficient_system_resource", "max_tokens"],
   ["model_context_window_exceeded", "context_window"],
   ["stop_sequence", "stop_sequence"],
   ["refusal", "refusal"],
+  ["sensitive", "refusal"],
   ["safety", "refusal"],
   ["recitation", "refusal"],
   ["blocklist", "refusal"],
@@ -34,15 +39,16 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["spii", "refusal"],
 ]);
 
+/** `length` is the format's only word for an incomplete reply. */
 const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   end: "stop",
   max_tokens: "length",
   stop_sequence: "stop",
   tool_use: "tool_calls",
   refusal: "content_filter",
-  pause: "stop",
+  pause: "length",
   context_window: "length",
-  other: "stop",
+  other: "length",
 };
 
 /** The neutral stop reason for an upstream's finish reason; an unknown word becomes `other`. */

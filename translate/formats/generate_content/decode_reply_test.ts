@@ -233,12 +233,16 @@ Deno.test("decodeReply() maps every finish reason", async (t) => {
     [3, "refusal", "SAFETY"],
     [4, "refusal", "RECITATION"],
     [5, "other", "OTHER"],
-    [9, "end", "MALFORMED_FUNCTION_CALL"],
+    [9, "other", "MALFORMED_FUNCTION_CALL"],
     [99, "other", "99"],
-    ["MALFORMED_FUNCTION_CALL", "end", "MALFORMED_FUNCTION_CALL"],
-    ["UNEXPECTED_TOOL_CALL", "end", "UNEXPECTED_TOOL_CALL"],
-    ["TOO_MANY_TOOL_CALLS", "end", "TOO_MANY_TOOL_CALLS"],
-    ["MISSING_THOUGHT_SIGNATURE", "end", "MISSING_THOUGHT_SIGNATURE"],
+    ["CONTINUATION", "max_tokens", "CONTINUATION"],
+    ["MALFORMED_FUNCTION_CALL", "other", "MALFORMED_FUNCTION_CALL"],
+    ["MALFORMED_RESPONSE", "other", "MALFORMED_RESPONSE"],
+    ["NO_IMAGE", "other", "NO_IMAGE"],
+    ["IMAGE_OTHER", "other", "IMAGE_OTHER"],
+    ["UNEXPECTED_TOOL_CALL", "other", "UNEXPECTED_TOOL_CALL"],
+    ["TOO_MANY_TOOL_CALLS", "other", "TOO_MANY_TOOL_CALLS"],
+    ["MISSING_THOUGHT_SIGNATURE", "other", "MISSING_THOUGHT_SIGNATURE"],
     [undefined, "end", ""],
     ["FINISH_REASON_UNSPECIFIED", "end", ""],
     [0, "end", ""],
@@ -257,6 +261,9 @@ Deno.test("decodeReply() returns an error for an unusable call without other con
   for (
     const finishReason of [
       "MALFORMED_FUNCTION_CALL",
+      "MALFORMED_RESPONSE",
+      "NO_IMAGE",
+      "IMAGE_OTHER",
       "UNEXPECTED_TOOL_CALL",
       "TOO_MANY_TOOL_CALLS",
       "MISSING_THOUGHT_SIGNATURE",
@@ -273,22 +280,35 @@ Deno.test("decodeReply() returns an error for an unusable call without other con
       }
     });
   }
-  await t.step("no error where a call was made", () => {
-    assert.deepEqual(
-      outcome(
-        decoded(
-          reply([{ functionCall: { name: "f", args: {} } }], {
-            finishReason: "UNEXPECTED_TOOL_CALL",
-          }),
+  for (
+    const [raw, reason] of [
+      ["UNEXPECTED_TOOL_CALL", "tool_use"],
+      ["TOO_MANY_TOOL_CALLS", "tool_use"],
+      ["MALFORMED_FUNCTION_CALL", "other"],
+      ["MALFORMED_RESPONSE", "other"],
+    ]
+  ) {
+    await t.step(`no error where a call was made: ${raw}`, () => {
+      assert.deepEqual(
+        outcome(
+          decoded(
+            reply([{ functionCall: { name: "f", args: {} } }], {
+              finishReason: raw,
+            }),
+          ),
         ),
-      ),
-      { reason: "end", raw: "UNEXPECTED_TOOL_CALL" },
-    );
-  });
+        { reason, raw },
+      );
+    });
+  }
 });
 
 Deno.test("decodeReply() keeps max_tokens and refusal where calls were made", () => {
   const call = [{ functionCall: { name: "f", args: {} } }];
+  assert.deepEqual(
+    outcome(decoded(reply(call, { finishReason: "CONTINUATION" }))),
+    { reason: "max_tokens", raw: "CONTINUATION" },
+  );
   assert.deepEqual(
     outcome(decoded(reply(call, { finishReason: "MAX_TOKENS" }))),
     { reason: "max_tokens", raw: "MAX_TOKENS" },

@@ -288,13 +288,15 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const meaning = finishReason === undefined
         ? (refused ? "refusal" : "end")
         : FINISH_REASONS.get(finishReason.toUpperCase()) ?? "other";
-      if (meaning === "failed" && !sawText && !sawTool) {
-        return fail(failedCall(raw ?? "", finishMessage));
+      const isLost = meaning === "lost" || meaning === "lost_call";
+      if (isLost && !sawText && !sawTool) {
+        return fail(lostAnswer(raw ?? "", finishMessage));
       }
-      const reason: StopReason = meaning === "failed"
-        ? "end"
-        : meaning === "end" && sawTool
+      const hasCall = sawTool && (meaning === "end" || meaning === "lost_call");
+      const reason: StopReason = hasCall
         ? "tool_use"
+        : isLost
+        ? "other"
         : meaning;
       over = true;
       events.push({ type: "stop", reason, raw: raw ?? "" }, { type: "end" });
@@ -333,7 +335,7 @@ function argumentsText(args: unknown): string {
   return typeof args === "string" ? args : upstreamJson(objectOr(args));
 }
 
-function failedCall(raw: string, message: string | undefined): ApiError {
+function lostAnswer(raw: string, message: string | undefined): ApiError {
   return new ApiError(
     "upstream",
     `the model's answer was lost: ${raw}${

@@ -18,30 +18,40 @@ export interface WireContent {
 }
 
 /**
- * The neutral stop reason of each finish reason. `failed`: the model's tool call was unusable, so a
- * reply with nothing else is an error that a client may retry, not an empty success that ends an
- * agent.
+ * The neutral stop reason of each finish reason. `lost`: what the model wrote was unusable. A reply
+ * with nothing else is an error that a client may retry, not an empty success that ends an agent;
+ * after other content the reply is incomplete. `lost_call`: the same, but a call in the reply is
+ * whole, and the client may run it.
  */
-export const FINISH_REASONS: ReadonlyMap<string, StopReason | "failed"> =
-  new Map<string, StopReason | "failed">([
-    ["STOP", "end"],
-    ["MAX_TOKENS", "max_tokens"],
-    ["SAFETY", "refusal"],
-    ["RECITATION", "refusal"],
-    ["BLOCKLIST", "refusal"],
-    ["PROHIBITED_CONTENT", "refusal"],
-    ["SPII", "refusal"],
-    ["MODEL_ARMOR", "refusal"],
-    ["IMAGE_SAFETY", "refusal"],
-    ["IMAGE_PROHIBITED_CONTENT", "refusal"],
-    ["IMAGE_RECITATION", "refusal"],
-    ["LANGUAGE", "other"],
-    ["OTHER", "other"],
-    ["MALFORMED_FUNCTION_CALL", "failed"],
-    ["UNEXPECTED_TOOL_CALL", "failed"],
-    ["TOO_MANY_TOOL_CALLS", "failed"],
-    ["MISSING_THOUGHT_SIGNATURE", "failed"],
-  ]);
+export const FINISH_REASONS: ReadonlyMap<
+  string,
+  StopReason | "lost" | "lost_call"
+> = new Map<string, StopReason | "lost" | "lost_call">([
+  ["STOP", "end"],
+  ["MAX_TOKENS", "max_tokens"],
+  // The reply goes on in another request, which the gateway does not make: the client decides
+  // whether more is worth its price.
+  ["CONTINUATION", "max_tokens"],
+  ["SAFETY", "refusal"],
+  ["RECITATION", "refusal"],
+  ["BLOCKLIST", "refusal"],
+  ["PROHIBITED_CONTENT", "refusal"],
+  ["SPII", "refusal"],
+  ["MODEL_ARMOR", "refusal"],
+  ["IMAGE_SAFETY", "refusal"],
+  ["IMAGE_PROHIBITED_CONTENT", "refusal"],
+  ["IMAGE_RECITATION", "refusal"],
+  ["LANGUAGE", "other"],
+  ["OTHER", "other"],
+  ["MALFORMED_FUNCTION_CALL", "lost"],
+  ["MALFORMED_RESPONSE", "lost"],
+  // Neither means that the vendor refuses the content: the same request may succeed.
+  ["NO_IMAGE", "lost"],
+  ["IMAGE_OTHER", "lost"],
+  ["UNEXPECTED_TOOL_CALL", "lost_call"],
+  ["TOO_MANY_TOOL_CALLS", "lost_call"],
+  ["MISSING_THOUGHT_SIGNATURE", "lost_call"],
+]);
 
 /**
  * Finish reasons without a meaning. In the last frame of a stream such a reason still marks the end

@@ -17,10 +17,14 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { isTagged, untagged } from "../../model/signature_tags.ts";
-import type { UnmappedPaths } from "./unmapped_fields.ts";
+import {
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import {
   isKnownBlock,
   isKnownResultBlock,
+  isToolChange,
   type WireBase64,
   type WireBlock,
   type WireDocument,
@@ -34,6 +38,11 @@ import {
 } from "./wire.ts";
 
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
+const EXPIRING_FIELDS: ReadonlySet<string> = new Set([
+  ...MESSAGE_FIELDS,
+  "clear_at",
+]);
+const CHANGE_FIELDS: ReadonlySet<string> = new Set(["type", "tool"]);
 const BLOCK_FIELDS: Readonly<Record<WireBlock["type"], ReadonlySet<string>>> = {
   text: new Set(["type", "text"]),
   image: new Set(["type", "source"]),
@@ -78,30 +87,52 @@ const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
 /** Decodes the turns of a request that has passed its schema. */
 export function decodeMessages(
   messages: readonly WireMessage[],
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly Turn[] {
-  return messages.map((message, index) => {
-    unmapped.note(message, MESSAGE_FIELDS, "messages[].");
-    const { content } = message;
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  return messages.flatMap((message, index): readonly Turn[] => {
+    const isExpired = clearsAt(message) === "next_user_message" &&
+      index < lastUser;
+    noteUnknown(
+      message,
+      clearsAt(message) === undefined ? MESSAGE_FIELDS : EXPIRING_FIELDS,
+      "messages[].",
+      unread,
+    );
+    const { role, content } = message;
     if (typeof content === "string" || content === undefined) {
-      return { role: message.role, parts: textParts(content) };
+      return isExpired ? [] : [{ role, parts: textParts(content) }];
     }
-    return {
-      role: message.role,
-      parts: content.flatMap((block, at): readonly Part[] => {
-        const path = `messages[${index}].content[${at}]`;
-        if (!isKnownBlock(block)) {
-          const essential = message.role !== "assistant" ||
-            ESSENTIAL_IN_ASSISTANT.has(block.type);
-          return [opaque(block, path, essential)];
-        }
-        // The schema does not validate a block's fields in a role that may not contain it.
-        return BLOCKS_OF[message.role].has(block.type)
-          ? decodeBlock(block, path, unmapped)
-          : [opaque(block, path, true)];
-      }),
-    };
+    const parts = content.flatMap((block, at): readonly Part[] => {
+      const path = `messages[${index}].content[${at}]`;
+      if (role === "system" && isToolChange(block)) {
+        // Decoded in `decode_tools.ts`.
+        noteUnknown(block, CHANGE_FIELDS, BLOCK_PREFIX, unread);
+        return [];
+      }
+      if (isExpired && block.type === "text") return [];
+      if (!isKnownBlock(block)) {
+        const essential = role !== "assistant" ||
+          ESSENTIAL_IN_ASSISTANT.has(block.type);
+        return [opaque(block, path, essential)];
+      }
+      // The schema does not validate a block's fields in a role that may not contain it.
+      return BLOCKS_OF[role].has(block.type)
+        ? decodeBlock(block, path, unread)
+        : [opaque(block, path, true)];
+    });
+    return role === "system" && parts.length === 0 ? [] : [{ role, parts }];
   });
+}
+
+/** When the text of a system turn expires; undefined where the turn has no known word for it. */
+function clearsAt(
+  { role, clear_at }: WireMessage,
+): "next_user_message" | "never" | undefined {
+  return role === "system" &&
+      (clear_at === "next_user_message" || clear_at === "never")
+    ? clear_at
+    : undefined;
 }
 
 function textParts(text: string | undefined): readonly TextPart[] {
@@ -130,10 +161,10 @@ function opaque(
 function decodeBlock(
   block: WireBlock,
   path: string,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly Part[] {
-  unmapped.note(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX);
-  const parts = partsOf(block, path, unmapped);
+  noteUnknown(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX, unread);
+  const parts = partsOf(block, path, unread);
   const last = parts.at(-1);
   return last === undefined || last.type === "opaque" ||
       last.type === "reasoning" || last.type === "refusal" ||
@@ -145,7 +176,7 @@ function decodeBlock(
 function partsOf(
   block: WireBlock,
   path: string,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly Part[] {
   switch (block.type) {
     case "text":
@@ -181,7 +212,7 @@ function partsOf(
       return [{
         type: "tool_result",
         id: block.tool_use_id,
-        content: resultParts(block, path, unmapped),
+        content: resultParts(block, path, unread),
         ...(block.is_error === true ? { failed: true } : {}),
         at: `${path}.tool_use_id`,
       }];
@@ -317,7 +348,7 @@ function searchResultText(block: WireSearchResult): TextPart {
 function resultParts(
   block: WireToolResult,
   path: string,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly ResultPart[] {
   const { content } = block;
   if (typeof content === "string" || content === undefined) {
@@ -326,7 +357,7 @@ function resultParts(
   return content.flatMap((inner, at) => {
     const innerPath = `${path}.content[${at}]`;
     return isKnownResultBlock(inner)
-      ? resultPart(inner, innerPath, unmapped)
+      ? resultPart(inner, innerPath, unread)
       : [opaque(inner, innerPath, true)];
   });
 }
@@ -334,12 +365,12 @@ function resultParts(
 function resultPart(
   block: WireResultBlock,
   path: string,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly ResultPart[] {
   const known: ReadonlySet<string> = block.type === "tool_reference"
     ? REFERENCE_FIELDS
     : BLOCK_FIELDS[block.type];
-  unmapped.note(block, known, RESULT_PREFIX);
+  noteUnknown(block, known, RESULT_PREFIX, unread);
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }];

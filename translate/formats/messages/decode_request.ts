@@ -4,32 +4,36 @@
  *
  * @module
  */
-import { type ApiError, invalidField } from "../../model/error.ts";
-import { objectOr, textIn } from "../../bytes/json.ts";
+import { markPaths } from "../../model/cache_marks.ts";
+import { ApiError, invalidField } from "../../model/error.ts";
+import { textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
   Effort,
   GenerationRequest,
+  MarkPaths,
   OutputFormat,
   Reasoning,
   TextPart,
-  Tool,
-  ToolChoice,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 import { checked } from "../../model/schema.ts";
+import {
+  asJson,
+  newUnmappedFields,
+  noteUnknown,
+  type UnmappedFields,
+} from "../../model/unmapped_fields.ts";
 import { withoutBillingLine } from "../../model/turns.ts";
 import { markOf } from "./cache_marks.ts";
 import { continuesThread } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
-import { type UnmappedPaths, unmappedPaths } from "./unmapped_fields.ts";
+import { decodeTools } from "./decode_tools.ts";
 import {
   type CountTokensRequest,
   countTokensRequest,
-  isFunctionTool,
   messagesRequest,
   type WireThinkingConfig,
-  type WireToolChoice,
 } from "./wire.ts";
 
 /**
@@ -55,6 +59,7 @@ const WORDS: FieldNames = {
   reasoning: "thinking",
   user: "metadata.user_id",
   serviceTier: "service_tier",
+  promptCache: "cache_control",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",
@@ -79,14 +84,28 @@ const TOP_FIELDS: ReadonlySet<string> = new Set([
   "stop_sequences",
   "metadata",
   "service_tier",
+  "cache_control",
+]);
+/**
+ * Fields whose loss would change the meaning: without them the model answers instead of summarizing
+ * the conversation, or lacks the tools of a server, the files of a container and its skills.
+ */
+const ESSENTIAL_FIELDS: readonly string[] = [
+  "compaction",
+  "mcp_servers",
+  "container",
+];
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...TOP_FIELDS,
+  ...ESSENTIAL_FIELDS,
 ]);
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(["type", "text"]);
 /** Where marks of what to cache are that parts and tools carry. */
-const MARK_PATHS: ReadonlySet<string> = new Set([
-  "system[].cache_control",
-  "messages[].content[].cache_control",
-  "tools[].cache_control",
-]);
+const MARK_PATHS: MarkPaths = {
+  system: "system[].cache_control",
+  turns: "messages[].content[].cache_control",
+  tools: "tools[].cache_control",
+};
 const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
@@ -95,19 +114,6 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
   "budget_tokens",
   "display",
 ]);
-const TOOL_FIELDS: ReadonlySet<string> = new Set([
-  "type",
-  "name",
-  "description",
-  "input_schema",
-  "strict",
-]);
-const CHOICE_FIELDS: ReadonlySet<string> = new Set([
-  "type",
-  "name",
-  "disable_parallel_tool_use",
-]);
-
 /**
  * Decodes the body of `POST /v1/messages`.
  *
@@ -128,12 +134,12 @@ export function decodeRequest(body: unknown): GenerationRequest {
       "must be less than max_tokens",
     );
   }
-  const unmapped = unmappedPaths();
-  unmapped.note(wire.metadata, METADATA_FIELDS, "metadata.");
+  const unread = newUnmappedFields();
+  noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unread);
   const user = textIn(wire.metadata?.user_id);
   const stop = wire.stop_sequences;
   return {
-    ...decodeShared(wire, unmapped),
+    ...decodeShared(wire, unread),
     stream: wire.stream ?? false,
     maxTokens: wire.max_tokens,
     ...(wire.temperature === undefined
@@ -146,7 +152,6 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ...(wire.service_tier === undefined ? {} : {
       serviceTier: wire.service_tier === "auto" ? "auto" : "default",
     }),
-    unmapped: unmapped.paths(),
   };
 }
 
@@ -159,27 +164,26 @@ export function decodeRequest(body: unknown): GenerationRequest {
 export function decodeCountTokens(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = checked(countTokensRequest, body);
-  const unmapped = unmappedPaths();
-  const request = decodeShared(wire, unmapped);
-  return { ...request, unmapped: unmapped.paths() };
+  return decodeShared(wire, newUnmappedFields());
 }
 
 function decodeShared(
   wire: CountTokensRequest,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): GenerationRequest {
   const continued = continuesThread(wire);
-  unmapped.note(
+  noteUnknown(
     wire,
-    continued ? new Set([...TOP_FIELDS, "thread"]) : TOP_FIELDS,
+    continued ? new Set([...KNOWN_FIELDS, "thread"]) : KNOWN_FIELDS,
     "",
+    unread,
   );
-  unmapped.note(wire.output_config, OUTPUT_FIELDS, "output_config.");
-  unmapped.note(wire.thinking, THINKING_FIELDS, "thinking.");
-  unmapped.note(wire.tool_choice, CHOICE_FIELDS, "tool_choice.");
+  noteEssential(wire, unread);
+  noteUnknown(wire.output_config, OUTPUT_FIELDS, "output_config.", unread);
+  noteUnknown(wire.thinking, THINKING_FIELDS, "thinking.", unread);
   const older = wire.output_config?.format === undefined ||
     wire.output_config.format === null;
-  const format = decodeFormat(wire, older, unmapped);
+  const format = decodeFormat(wire, older, unread);
   const effort = wire.output_config?.effort ?? undefined;
   const reasoning = decodeReasoning(wire.thinking, effort);
   const words: FieldNames = {
@@ -189,46 +193,56 @@ function decodeShared(
       ? { reasoning: "output_config.effort" }
       : {}),
   };
-  const tools = decodeTools(wire, unmapped);
-  const system = decodeSystem(wire.system, unmapped);
-  const turns = decodeMessages(wire.messages, unmapped);
-  const cacheMarks = unmapped.paths().filter((path) => MARK_PATHS.has(path));
-  const parallelOff = wire.tool_choice !== undefined &&
-    wire.tool_choice.type !== "none" &&
-    wire.tool_choice.disable_parallel_tool_use === true;
+  const toolSet = decodeTools(wire, unread);
+  const system = decodeSystem(wire.system, unread);
+  const turns = decodeMessages(wire.messages, unread);
+  const { cacheMark: promptCache } = markOf(wire);
   return {
     model: wire.model,
     stream: false,
     system,
     turns,
-    ...(tools === undefined ? {} : { tools }),
-    ...(wire.tool_choice === undefined
-      ? {}
-      : { toolChoice: decodeChoice(wire.tool_choice) }),
-    ...(parallelOff ? { parallelTools: false } : {}),
+    ...toolSet,
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...(cacheMarks.length === 0 ? {} : { cacheMarks }),
+    ...(promptCache === undefined ? {} : { promptCache }),
+    ...markPaths(unread.unmapped, MARK_PATHS),
     wantUsage: false,
     fieldNames: words,
-    unmapped: [],
-    essential: [],
+    unmapped: [...unread.unmapped],
+    essential: [...unread.essential],
     ...(continued ? { refusal: lostThread() } : {}),
   };
 }
 
+function noteEssential(
+  wire: CountTokensRequest,
+  { essential }: UnmappedFields,
+): void {
+  const fields = asJson(wire);
+  for (const field of ESSENTIAL_FIELDS) {
+    const value = fields[field] ?? [];
+    if (!Array.isArray(value) || value.length > 0) essential.add(field);
+  }
+}
+
 /** Client libraries send the whole conversation on this code. */
 function lostThread(): ApiError {
-  return invalidField(
+  const code = "thread_not_found";
+  const { kind, message, details } = invalidField(
     "thread",
     "the conversation before these messages is not kept for this model; send all of its messages",
-    "thread_not_found",
+    code,
   );
+  return new ApiError(kind, message, {
+    ...details,
+    vendorDetails: { error_code: code },
+  });
 }
 
 function decodeSystem(
   system: CountTokensRequest["system"],
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): readonly TextPart[] {
   if (system === undefined) return [];
   if (typeof system === "string") {
@@ -239,64 +253,24 @@ function decodeSystem(
   for (const block of system) {
     const text = withoutBillingLine(block.text);
     if (text === "" && block.text !== "") continue;
-    unmapped.note(block, SYSTEM_FIELDS, "system[].");
+    noteUnknown(block, SYSTEM_FIELDS, "system[].", unread);
     parts.push({ type: "text", text, ...markOf(block) });
   }
   return parts;
 }
 
-function decodeTools(
-  wire: CountTokensRequest,
-  unmapped: UnmappedPaths,
-): readonly Tool[] | undefined {
-  return wire.tools?.map((tool, at): Tool => {
-    if (!isFunctionTool(tool)) {
-      return {
-        type: "opaque",
-        from: "messages",
-        kind: tool.type,
-        ...(tool.name === undefined ? {} : { name: tool.name }),
-        path: `tools[${at}]`,
-        value: objectOr(tool),
-      };
-    }
-    unmapped.note(tool, TOOL_FIELDS, "tools[].");
-    return {
-      type: "function",
-      name: tool.name,
-      ...(tool.description === undefined
-        ? {}
-        : { description: tool.description }),
-      parameters: tool.input_schema,
-      ...(tool.strict === undefined ? {} : { strict: tool.strict }),
-      ...markOf(tool),
-    };
-  });
-}
-
-function decodeChoice(choice: WireToolChoice): ToolChoice {
-  switch (choice.type) {
-    case "auto":
-    case "none":
-      return { type: choice.type };
-    case "any":
-      return { type: "required" };
-    case "tool":
-      return { type: "tool", name: choice.name };
-  }
-}
-
 function decodeFormat(
   wire: CountTokensRequest,
   older: boolean,
-  unmapped: UnmappedPaths,
+  unread: UnmappedFields,
 ): OutputFormat | undefined {
   const format = older ? wire.output_format : wire.output_config?.format;
   if (format === undefined || format === null) return undefined;
-  unmapped.note(
+  noteUnknown(
     format,
     FORMAT_FIELDS,
     older ? "output_format." : "output_config.format.",
+    unread,
   );
   return { type: "schema", schema: format.schema };
 }

@@ -76,6 +76,7 @@ Deno.test("decodeRequest() names each neutral field in the client's words", () =
     reasoning: "thinking",
     user: "metadata.user_id",
     serviceTier: "service_tier",
+    promptCache: "cache_control",
     candidates: "n",
     seed: "seed",
     presencePenalty: "presence_penalty",
@@ -632,9 +633,9 @@ Deno.test("decodeRequest() reads parts that only this dialect has as opaque", as
       "messages[0].content[0]",
     ],
     [
-      "a system turn's change of tools",
+      "a system turn's change of a server's tools",
       "system",
-      { type: "tool_addition", tool: {} },
+      { type: "tool_addition", tool: { type: "mcp_toolset_reference" } },
       true,
       "messages[0].content[0]",
     ],
@@ -665,7 +666,7 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       input_schema: {},
       defer_loading: true,
       cache_control: {},
-      input_examples: [],
+      input_examples: [{}],
     }],
     messages: [
       {
@@ -696,8 +697,8 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       { role: "system", content: "now", output_config: { effort: "low" } },
     ],
   }));
+  assert.equal(request.promptCache, "5m");
   assert.deepEqual([...request.unmapped].sort(), [
-    "cache_control",
     "context_management",
     "messages[].content[].cache_control",
     "messages[].content[].content[].cache_control",

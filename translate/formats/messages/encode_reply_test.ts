@@ -156,7 +156,7 @@ const STOPS: readonly [string, StopReason][] = [
   ["pause_turn", "pause"],
   ["refusal", "refusal"],
   ["model_context_window_exceeded", "context_window"],
-  ["compaction", "other"],
+  ["compaction", "max_tokens"],
   ["something_newer", "other"],
 ];
 
@@ -528,7 +528,8 @@ Deno.test("encodeReply() writes the stop reason", async (t) => {
       "context_window",
       "model_context_window_exceeded",
     ],
-    ["anything else", [], "other", "end_turn"],
+    ["anything else", [], "other", "max_tokens"],
+    ["anything else after a call", call, "other", "max_tokens"],
   ];
   for (const [name, events, reason, word] of rows) {
     await t.step(name, () => {

@@ -132,17 +132,19 @@ Deno.test("encodeError() writes each kind as the dialect's type", async (t) => {
 });
 
 Deno.test("encodeError() repeats the code of a lost thread where the official library reads it", () => {
-  const lost = { ...JSON.parse(wire("not_found_error", "no thread")) };
-  lost.error.details = { error_code: "thread_not_found" };
-  const error = decodeError(404, new Headers(), JSON.stringify(lost));
-  const { body } = encodeError(error, "r");
-  assert.deepEqual(body["error"], {
-    type: "not_found_error",
-    message: "no thread",
-    code: "thread_not_found",
-    param: null,
-    details: { error_code: "thread_not_found" },
-  });
+  for (const code of ["thread_not_found", "thread_fingerprint_mismatch"]) {
+    const lost = { ...JSON.parse(wire("not_found_error", "no thread")) };
+    lost.error.details = { error_code: code };
+    const error = decodeError(404, new Headers(), JSON.stringify(lost));
+    const { body } = encodeError(error, "r");
+    assert.deepEqual(body["error"], {
+      type: "not_found_error",
+      message: "no thread",
+      code,
+      param: null,
+      details: { error_code: code },
+    });
+  }
 });
 
 Deno.test("encodeError() writes code, field and retry delay", () => {

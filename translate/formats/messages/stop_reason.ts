@@ -7,7 +7,8 @@ import type { StopReason } from "../../model/reply.ts";
 
 /**
  * The dialect's stop reason → the neutral one; the last four are the chat format's, which some
- * proxies do not translate.
+ * proxies do not translate. A reply that ends with `compaction` holds a summary of the conversation
+ * in place of an answer.
  */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end"],
@@ -17,6 +18,7 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["pause_turn", "pause"],
   ["refusal", "refusal"],
   ["model_context_window_exceeded", "context_window"],
+  ["compaction", "max_tokens"],
   ["stop", "end"],
   ["length", "max_tokens"],
   ["tool_calls", "tool_use"],
@@ -28,7 +30,7 @@ export function readStopReason(word: string): StopReason {
   return STOP_REASONS.get(word.toLowerCase()) ?? "other";
 }
 
-/** The neutral stop reason → the dialect's. */
+/** The neutral stop reason → the dialect's. `max_tokens` is its general word for an incomplete reply. */
 export const WIRE_STOP_REASONS: Readonly<Record<StopReason, string>> = {
   end: "end_turn",
   max_tokens: "max_tokens",
@@ -37,5 +39,5 @@ export const WIRE_STOP_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: "refusal",
   pause: "pause_turn",
   context_window: "model_context_window_exceeded",
-  other: "end_turn",
+  other: "max_tokens",
 };

@@ -6,7 +6,7 @@
  * @module
  */
 import { z } from "zod";
-import type { JsonObject } from "../../bytes/json.ts";
+import { type JsonObject, objectOr } from "../../bytes/json.ts";
 import { opaqueObject } from "../../model/schema.ts";
 
 /** A text block. */
@@ -117,6 +117,18 @@ export type WireBlock =
 export type WireMessage = {
   readonly role: "user" | "assistant" | "system";
   readonly content?: string | readonly (WireBlock | WireOther)[] | undefined;
+  /** When the text of a system turn expires. */
+  readonly clear_at?: unknown;
+};
+/** A change of the tools, in a system turn: from there on the model is offered a tool, or no longer. */
+export type WireToolChange = {
+  readonly type: "tool_addition" | "tool_removal";
+  readonly tool:
+    | { readonly type: "tool_reference"; readonly name: string }
+    | {
+      readonly type: "tool_definition";
+      readonly definition: WireFunctionTool | WireVendorTool;
+    };
 };
 /** A function that the client runs. */
 export type WireFunctionTool = {
@@ -218,6 +230,14 @@ export function isKnownResultBlock(
   block: WireResultBlock | WireOther,
 ): block is WireResultBlock {
   return KNOWN_RESULT_BLOCKS.has(block.type);
+}
+
+/** Whether a block changes the tools by a tool's name or definition rather than a server's. */
+export function isToolChange(block: object): block is WireToolChange {
+  if (!("type" in block) || !("tool" in block)) return false;
+  const { type } = objectOr(block.tool);
+  return (block.type === "tool_addition" || block.type === "tool_removal") &&
+    (type === "tool_reference" || type === "tool_definition");
 }
 
 /** Whether a tool is a function that the client runs rather than a tool that the vendor defines. */
@@ -354,20 +374,6 @@ const block = z.union([
 const content = z.union([z.string(), z.array(block)]).describe(
   "Text, or blocks in order.",
 );
-const message = z.discriminatedUnion("role", [
-  z.looseObject({ role: z.literal("user"), content }),
-  z.looseObject({ role: z.literal("assistant"), content }),
-  z.looseObject({
-    role: z.literal("system"),
-    content: z.union([
-      z.string(),
-      z.array(
-        z.union([text, otherBlock(new Set(["text"]))]),
-      ),
-    ]).optional(),
-  }).describe("An instruction inside the conversation."),
-], oneOf("user, assistant or system"));
-
 const functionTool = z.looseObject({
   type: z.literal("custom").nullish(),
   name: z.string().min(1).describe("Name of the function."),
@@ -381,6 +387,43 @@ const vendorTool = z.looseObject({
 }).describe(
   "A tool that the vendor defines or runs. Only for models whose upstream has this format.",
 );
+const changedTool = z.union([
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.literal("tool_reference"),
+      name: z.string().min(1),
+    }),
+    z.looseObject({
+      type: z.literal("tool_definition"),
+      definition: z.union([functionTool, vendorTool]),
+    }),
+  ]),
+  otherBlock(new Set(["tool_reference", "tool_definition"])),
+]);
+const toolChange = z.looseObject({
+  type: z.enum(["tool_addition", "tool_removal"]),
+  tool: changedTool,
+}).describe("From here on the model is offered the tool, or no longer.");
+const message = z.discriminatedUnion("role", [
+  z.looseObject({ role: z.literal("user"), content }),
+  z.looseObject({ role: z.literal("assistant"), content }),
+  z.looseObject({
+    role: z.literal("system"),
+    content: z.union([
+      z.string(),
+      z.array(
+        z.union([
+          z.discriminatedUnion("type", [text, toolChange]),
+          otherBlock(new Set(["text", "tool_addition", "tool_removal"])),
+        ]),
+      ),
+    ]).optional(),
+    clear_at: z.unknown().optional().describe(
+      "`next_user_message`: the text is left out once a later user message exists.",
+    ),
+  }).describe("An instruction inside the conversation."),
+], oneOf("user, assistant or system"));
+
 const noParallel = z.boolean().nullish().describe(
   "True: at most one call per reply.",
 );

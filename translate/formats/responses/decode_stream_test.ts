@@ -347,6 +347,8 @@ Deno.test("streamDecoder() reports why a reply is incomplete", () => {
       ["max_output_tokens", "max_tokens"],
       ["length", "max_tokens"],
       ["content_filter", "refusal"],
+      ["max_messages", "max_tokens"],
+      ["steered", "max_tokens"],
       ["something new", "max_tokens"],
       ["constructor", "max_tokens"],
     ]

@@ -19,7 +19,7 @@ import type { ReplyEvent } from "../../model/reply.ts";
 import { inBandError } from "./error.ts";
 import { itemReader } from "./item_reader.ts";
 import { decodeIncomplete } from "./stop_reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { usageOf } from "./usage.ts";
 
 /** Converts data to events. After `end` or `error` it returns no more events. */
 export interface ReplyReader {
@@ -44,7 +44,16 @@ const OVERRIDING_STATUSES: ReadonlySet<string> = new Set([
   "cancelled",
 ]);
 
-/** Statuses of a reply that has failed or is not there yet. A word that is not known is that of a finished one. */
+/** Statuses of a complete reply. The first is the format's, the others are hosts'. */
+const COMPLETE: ReadonlySet<string> = new Set([
+  "completed",
+  "complete",
+  "done",
+  "succeeded",
+  "success",
+]);
+
+/** Statuses of a reply that has failed or is not there yet. Any other unknown word is that of an incomplete one. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   "failed",
   "cancelled",
@@ -95,8 +104,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
     },
     fail: failWith,
   });
-  const usageOf = (response: JsonObject): void => {
-    const usage = decodeUsage(response["usage"]);
+  const report = (response: JsonObject): void => {
+    const usage = usageOf(response);
     if (usage !== undefined) events.push({ type: "usage", usage });
   };
   const finish = (
@@ -109,7 +118,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     const hasFailed = isObject(failure) || textIn(failure) !== undefined;
     if (hasFailed || UNFINISHED.has(status)) {
       // What failed before it began is as if it had never been.
-      if (started) usageOf(response);
+      if (started) report(response);
       return failWith(inBandError({ response: { ...response, status } }));
     }
     items.reconcile(arrayOr(response["output"]));
@@ -132,7 +141,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       );
     }
     start();
-    usageOf(response);
+    report(response);
     const why = textIn(objectOr(response["incomplete_details"])["reason"]);
     over = true;
     events.push(
@@ -144,7 +153,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         }
         : {
           type: "stop",
-          reason: items.stopReason(),
+          reason: COMPLETE.has(status) ? items.stopReason() : "other",
           raw,
         },
       { type: "end" },

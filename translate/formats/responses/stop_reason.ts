@@ -11,13 +11,18 @@ const INCOMPLETE_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["max_output_tokens", "max_tokens"],
   ["length", "max_tokens"],
   ["max_tokens", "max_tokens"],
+  ["max_messages", "max_tokens"],
+  ["steered", "max_tokens"],
   ["max_prompt_tokens", "context_window"],
   ["model_context_window_exceeded", "context_window"],
   ["content_filter", "refusal"],
   ["refusal", "refusal"],
 ]);
 
-/** The reason to write for each stop reason; null if the reply is complete. */
+/**
+ * The reason to write for each stop reason; null if the reply is complete. Without a word of its
+ * own, an incomplete reply is one that reached its limit.
+ */
 const INCOMPLETE_WORDS: Readonly<
   Record<StopReason, "max_output_tokens" | "content_filter" | null>
 > = {
@@ -26,9 +31,9 @@ const INCOMPLETE_WORDS: Readonly<
   stop_sequence: null,
   tool_use: null,
   refusal: "content_filter",
-  pause: null,
+  pause: "max_output_tokens",
   context_window: "max_output_tokens",
-  other: null,
+  other: "max_output_tokens",
 };
 
 /**
@@ -41,13 +46,13 @@ export function decodeIncomplete(word: string): StopReason {
 
 /**
  * Why the reply is incomplete; null if it is complete. A reply with a refusal in the model's
- * words is complete, unless it has calls: clients would run them.
+ * words is complete, unless it has calls, which clients would run, or text, which was cut short.
  */
 export function encodeIncomplete(
   reason: StopReason,
   kinds: ReadonlySet<BlockKind>,
 ): "max_output_tokens" | "content_filter" | null {
   const isRefusal = reason === "refusal" && kinds.has("refusal") &&
-    !kinds.has("tool");
+    !kinds.has("tool") && !kinds.has("text");
   return isRefusal ? null : INCOMPLETE_WORDS[reason];
 }

@@ -1,7 +1,7 @@
 /**
- * Why a reply with a refusal ended: the same for clients of every format, whole and streamed. The
- * upstream's own word counts; a plain end is a request to run the calls if there are any, and else
- * a refusal.
+ * Why a reply ended: the same for clients of every format, whole and streamed. The upstream's own
+ * word counts; a plain end is a request to run the calls if there are any, and else a refusal where
+ * the model declined. A word that a client's format lacks makes the reply an incomplete one.
  */
 import assert from "node:assert/strict";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
@@ -35,6 +35,7 @@ const RUN_CALLS: Ends = ["tool_use", "tool_calls", "completed"];
 const REFUSED: Ends = ["refusal", "content_filter", "completed"];
 const FILTERED: Ends = ["refusal", "content_filter", "content_filter"];
 const CUT: Ends = ["max_tokens", "length", "max_output_tokens"];
+const PAUSED: Ends = ["pause_turn", "length", "max_output_tokens"];
 
 interface Case {
   readonly upstream: DialectName;
@@ -43,6 +44,7 @@ interface Case {
   readonly ends: Ends;
 }
 
+const TEXT = { content: "As far as" };
 const REFUSAL = { refusal: "I cannot help with that." };
 const CALL = {
   tool_calls: [{
@@ -75,6 +77,13 @@ function chat(parts: JsonObject, word: string | null, ends: Ends): Case {
   };
 }
 
+const TEXT_ITEM = {
+  type: "message",
+  id: "msg_0",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: TEXT.content, annotations: [] }],
+};
 const REFUSAL_ITEM = {
   type: "message",
   id: "msg_1",
@@ -122,16 +131,18 @@ function items(
   };
 }
 
-function blocks(word: string, ends: Ends): Case {
-  const call = { type: "tool_use", id: "call_1", name: "f", input: {} };
+const CALL_BLOCK = { type: "tool_use", id: "call_1", name: "f", input: {} };
+const TEXT_BLOCK = { type: "text", text: TEXT.content };
+
+function blocks(block: JsonObject, word: string, ends: Ends): Case {
   const message = { id: "m", type: "message", role: "assistant" };
   const usage = { input_tokens: 3, output_tokens: 4 };
   return {
     upstream: "messages",
-    whole: { ...message, content: [call], stop_reason: word, usage },
+    whole: { ...message, content: [block], stop_reason: word, usage },
     frames: [
       { type: "message_start", message: { ...message, content: [], usage } },
-      { type: "content_block_start", index: 0, content_block: call },
+      { type: "content_block_start", index: 0, content_block: block },
       { type: "content_block_stop", index: 0 },
       { type: "message_delta", delta: { stop_reason: word }, usage },
       { type: "message_stop" },
@@ -140,7 +151,52 @@ function blocks(word: string, ends: Ends): Case {
   };
 }
 
+const GEMINI_CALL = { functionCall: { name: "f", args: {} } };
+const GEMINI_TEXT = { text: TEXT.content };
+
+function candidate(part: JsonObject, finishReason: string, ends: Ends): Case {
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
+  const whole = {
+    candidates: [{ content: { role: "model", parts: [part] }, finishReason }],
+    usageMetadata,
+  };
+  return {
+    upstream: "generate_content",
+    whole,
+    frames: [
+      { candidates: [{ content: { role: "model", parts: [part] } }] },
+      { candidates: [{ content: {}, finishReason }], usageMetadata },
+    ],
+    ends,
+  };
+}
+
+/** What the vendors call a reply that is not complete, and words that are not documented. */
+const INCOMPLETE: Readonly<Record<string, Case>> = Object.fromEntries([
+  ...["CONTINUATION", "MALFORMED_RESPONSE", "NO_IMAGE", "NEVER_HEARD_OF"]
+    .flatMap((word): [string, Case][] => [
+      [`candidate, text, ${word}`, candidate(GEMINI_TEXT, word, CUT)],
+      [`candidate, call, ${word}`, candidate(GEMINI_CALL, word, CUT)],
+    ]),
+  ...["network_error", "never_heard_of", "constructor"]
+    .flatMap((word): [string, Case][] => [
+      [`chat, text, ${word}`, chat(TEXT, word, CUT)],
+      [`chat, call, ${word}`, chat(CALL, word, CUT)],
+    ]),
+  ...["compaction", "never_heard_of"].flatMap((word): [string, Case][] => [
+    [`messages, text, ${word}`, blocks(TEXT_BLOCK, word, CUT)],
+    [`messages, call, ${word}`, blocks(CALL_BLOCK, word, CUT)],
+  ]),
+  ["messages, text, pause_turn", blocks(TEXT_BLOCK, "pause_turn", PAUSED)],
+  ...["max_messages", "steered", "never_heard_of"]
+    .flatMap((word): [string, Case][] => [
+      [`items, text, ${word}`, items([TEXT_ITEM], word, CUT)],
+      [`items, call, ${word}`, items([CALL_ITEM], word, CUT)],
+    ]),
+]);
+
 const CASES: Readonly<Record<string, Case>> = {
+  ...INCOMPLETE,
   "chat, refusal and call, tool_calls": chat(
     { ...REFUSAL, ...CALL },
     "tool_calls",
@@ -184,7 +240,12 @@ const CASES: Readonly<Record<string, Case>> = {
     "max_output_tokens",
     CUT,
   ),
-  "messages, call, refusal": blocks("refusal", FILTERED),
+  "messages, call, refusal": blocks(CALL_BLOCK, "refusal", FILTERED),
+  "candidate, call, UNEXPECTED_TOOL_CALL": candidate(
+    GEMINI_CALL,
+    "UNEXPECTED_TOOL_CALL",
+    RUN_CALLS,
+  ),
 };
 
 const CLIENTS = [messages, chatCompletions, responses];

@@ -94,10 +94,9 @@ type Check = (value: unknown, path: string, report: Report) => void;
 
 type Kind = "array" | "object" | "plain";
 
-const PRIMITIVES: readonly (readonly [ts.TypeFlags, string])[] = [
-  [ts.TypeFlags.String, "string"],
-  [ts.TypeFlags.Number, "number"],
-  [ts.TypeFlags.Boolean, "boolean"],
+const PRIMITIVES: readonly (readonly [ts.TypeFlags, Check])[] = [
+  [ts.TypeFlags.String, only((value) => typeof value === "string")],
+  [ts.TypeFlags.Number, only((value) => typeof value === "number")],
 ];
 
 function typeReader(checker: ts.TypeChecker): (type: ts.Type) => Check {
@@ -106,9 +105,8 @@ function typeReader(checker: ts.TypeChecker): (type: ts.Type) => Check {
     const before = known.get(type);
     if (before !== undefined) return before;
     // Declared types contain themselves.
-    let made: Check | undefined;
-    known.set(type, (...value) => made?.(...value));
-    made = checkOf(type);
+    known.set(type, (...value) => known.get(type)?.(...value));
+    const made = checkOf(type);
     known.set(type, made);
     return made;
   };
@@ -134,9 +132,7 @@ function typeReader(checker: ts.TypeChecker): (type: ts.Type) => Check {
       return only((value) => value === null);
     }
     const primitive = PRIMITIVES.find(([flag]) => (type.flags & flag) !== 0);
-    if (primitive !== undefined) {
-      return only((value) => typeof value === primitive[1]);
-    }
+    if (primitive !== undefined) return primitive[1];
     if (checker.isArrayType(type)) {
       const [element] = checker.getTypeArguments(type as ts.TypeReference);
       const check = element === undefined ? () => {} : read(element);

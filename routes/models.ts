@@ -73,6 +73,7 @@ function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
     deprecated_at: null,
     retires_at: null,
     line: null,
+    allowed_fallback_models: null,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a model can do, in the shape of the messages format's model list. It is about calls through
- * this gateway: what is translated counts as supported, and so does what passes to an upstream of
- * which nothing else is known.
+ * this gateway: what is translated counts as supported, and so does what passes
+ * unchanged to an upstream, unless it is known not to take it.
  *
  * Source: type declarations of @anthropic-ai/sdk 1.12.0, 2026-11-20
  *

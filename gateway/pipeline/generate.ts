@@ -9,7 +9,7 @@ import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { HttpReply } from "../http/http_reply.ts";
-import { versionHeaders } from "../http/version_headers.ts";
+import { forwardedHeaders } from "../http/forwarded_headers.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
@@ -80,7 +80,7 @@ async function run(
     top: call.top,
     request,
     headers: call.dialect.name === "messages"
-      ? versionHeaders(call.headers)
+      ? forwardedHeaders(call.headers)
       : {},
   };
   const failover = new Failover(gateway, model, client, strict);

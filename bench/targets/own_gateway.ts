@@ -125,14 +125,14 @@ async function startProcess(
   run: Run,
   key: string,
   port: number,
-  probed: boolean,
+  probed: boolean | "cpu",
 ): Promise<Target> {
   const startedMs = performance.now();
   const probePort = freePort();
   const process = startProgram(run.program, {
     args: await denoArgs(run, [["start", "main.ts"]], [
       ...run.denoFlags ?? [],
-      ...probed ? [probeFlag(probePort)] : [],
+      ...probed ? [probeFlag(probePort, probed === "cpu")] : [],
     ]),
     cwd: run.cwd,
     env: { ...run.env, PORT: String(port) },

@@ -54,6 +54,12 @@ function modelEntry(model: Model): JsonObject {
     ),
     max_input_tokens: model.contextTokens,
     max_tokens: model.capabilities.maxOutputTokens ?? null,
+    capabilities: null,
+    lifecycle: "active",
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    allowed_fallback_models: null,
   };
 }
 

@@ -148,7 +148,10 @@ export const inputItemsReply: z.ZodType = z.strictObject({
 });
 
 /** The token count of a prompt. */
-export const countReply: z.ZodType = z.strictObject({ input_tokens: tokens });
+export const countReply: z.ZodType = z.strictObject({
+  input_tokens: tokens,
+  context_management: z.null(),
+});
 
 /** A model, in one shape for the client libraries of both formats. */
 export const modelReply: z.ZodType<ModelReply> = z.looseObject({

@@ -177,27 +177,6 @@ function present(
   return usage;
 }
 
-/** What the reply reports beside its totals. */
-function saidOf(usage: Usage): JsonObject {
-  const { cacheWrite5m, cacheWrite1h, uses } = usage;
-  return {
-    ...(cacheWrite5m === undefined && cacheWrite1h === undefined ? {} : {
-      cache_creation: {
-        ephemeral_5m_input_tokens: cacheWrite5m ?? 0,
-        ephemeral_1h_input_tokens: cacheWrite1h ?? 0,
-      },
-    }),
-    ...(uses === undefined ? {} : {
-      server_tool_use: Object.fromEntries(
-        Object.entries(uses).map(([name, count]) => [
-          `${name}${REQUESTS}`,
-          count,
-        ]),
-      ),
-    }),
-  };
-}
-
 /**
  * The `usage` of a whole reply or of a stream's start; the estimate replaces an input that was not
  * reported.
@@ -210,31 +189,56 @@ export function encodeUsage(
     input_tokens: usage.input ?? context.inputEstimate,
     cache_creation_input_tokens: usage.cacheWrite ?? 0,
     cache_read_input_tokens: usage.cacheRead ?? 0,
-    output_tokens: usage.output ?? 0,
-    ...saidOf(usage),
-    ...reasoningDetails(usage),
+    cache_creation: null,
+    ...encodeEnd(usage),
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
   };
 }
 
 /**
  * The `usage` of a stream's end. It overwrites the start's, so an input that was not reported is
- * left out.
+ * null, which clients skip.
  */
 export function encodeFinalUsage(usage: Usage): JsonObject {
+  const isKnown = usage.input !== undefined;
   return {
-    ...(usage.input === undefined ? {} : {
-      input_tokens: usage.input,
-      cache_creation_input_tokens: usage.cacheWrite ?? 0,
-      cache_read_input_tokens: usage.cacheRead ?? 0,
-    }),
-    output_tokens: usage.output ?? 0,
-    ...saidOf(usage),
-    ...reasoningDetails(usage),
+    input_tokens: usage.input ?? null,
+    cache_creation_input_tokens: isKnown ? usage.cacheWrite ?? 0 : null,
+    cache_read_input_tokens: isKnown ? usage.cacheRead ?? 0 : null,
+    ...encodeEnd(usage),
   };
 }
 
-function reasoningDetails(usage: Usage): JsonObject {
-  return usage.reasoning === undefined
-    ? {}
-    : { output_tokens_details: { thinking_tokens: usage.reasoning } };
+/**
+ * What a reply may know only at its end. Fields that no other format reports are null; the last
+ * two are declared by beta types.
+ */
+function encodeEnd(usage: Usage): JsonObject {
+  const { cacheWrite5m, cacheWrite1h, uses } = usage;
+  return {
+    output_tokens: usage.output ?? 0,
+    output_tokens_details: usage.reasoning === undefined
+      ? null
+      : { thinking_tokens: usage.reasoning },
+    ...(cacheWrite5m === undefined && cacheWrite1h === undefined ? {} : {
+      cache_creation: {
+        ephemeral_5m_input_tokens: cacheWrite5m ?? 0,
+        ephemeral_1h_input_tokens: cacheWrite1h ?? 0,
+      },
+    }),
+    server_tool_use: uses === undefined ? null : {
+      web_fetch_requests: 0,
+      web_search_requests: 0,
+      ...Object.fromEntries(
+        Object.entries(uses).map(([name, count]) => [
+          `${name}${REQUESTS}`,
+          count,
+        ]),
+      ),
+    },
+    iterations: null,
+    fallback_credit: null,
+  };
 }

@@ -144,9 +144,7 @@ export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: usage.cacheRead ?? 0,
-      ...((usage.cacheWrite ?? 0) > 0
-        ? { cache_write_tokens: usage.cacheWrite }
-        : {}),
+      cache_write_tokens: usage.cacheWrite ?? 0,
       ...(usage.cacheWrite30m === undefined && usage.cacheWrite12h === undefined
         ? {}
         : {

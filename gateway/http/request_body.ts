@@ -103,6 +103,8 @@ async function parseObject(
   if (bytes.length === 0) {
     throw malformed("the body is empty; it must be a JSON object");
   }
+  // Its pieces have just been joined.
+  if (isLarge({ bytes })) await nextTurn();
   let text: string;
   try {
     // The strict decoder takes seven times as long, so it runs only if the lenient one replaced

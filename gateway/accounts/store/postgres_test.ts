@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { clockSpec } from "../testing/clock_spec.ts";
 import { cutsSpec } from "../testing/cuts_spec.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
@@ -36,6 +37,7 @@ if (serverUrl === undefined) {
   processesSpec(POSTGRES);
   backfillSpec(POSTGRES);
   callBookSpec(POSTGRES);
+  clockSpec(POSTGRES);
   // Raised for a longer run by hand.
   cutsSpec(POSTGRES, Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3));
   lateSettlementSpec(POSTGRES);
@@ -115,7 +117,7 @@ if (POSTGRES_PROGRAMS === undefined) {
     const clock = { ms: 0 };
     const store = openPostgresStore(server.url, {
       leaseMs: 1000,
-      now: () => clock.ms,
+      elapsed: () => clock.ms,
     });
     try {
       await store.write((sql) =>

@@ -5,6 +5,7 @@ import type { WriteLock } from "../testing/write_lock_worker.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { clockSpec } from "../testing/clock_spec.ts";
 import { cutsSpec } from "../testing/cuts_spec.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
@@ -16,6 +17,7 @@ accountsSpec(SQLITE);
 processesSpec(SQLITE);
 backfillSpec(SQLITE);
 callBookSpec(SQLITE);
+clockSpec(SQLITE);
 // Raised for a longer run by hand.
 cutsSpec(SQLITE, Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3));
 lateSettlementSpec(SQLITE);

@@ -23,7 +23,8 @@ import { startDailyAudit } from "./ledger/daily_audit.ts";
 import { seedDefaults } from "./bootstrap.ts";
 import { writeBatcher } from "./ledger/write_batcher.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
-import { type ModelPrice, worstCostMicroUsd } from "./ledger/money.ts";
+import type { RateCard } from "./ledger/rate_card.ts";
+import { askedPrice, worstCostMicroUsd } from "./ledger/worst_cost.ts";
 import type { ReservedCall } from "./records.ts";
 import { openReservation } from "./reservation.ts";
 import {
@@ -41,8 +42,8 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** Price of a model; undefined for an unknown model. A free model has a price of zeros. */
-  readonly price: (model: string) => ModelPrice | undefined;
+  /** The card of a model that counts now; undefined for an unknown model. */
+  readonly price: (model: string) => RateCard | undefined;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
   /** Current Unix time in milliseconds; absent: the store's. */
@@ -251,8 +252,8 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const modelPrice = price(intended.model);
-      if (modelPrice === undefined) {
+      const card = price(intended.model);
+      if (card === undefined) {
         throw new ApiError(
           "not_found",
           `the model ${intended.model} does not exist`,
@@ -272,11 +273,16 @@ export async function openAccountService(
         ...(user === undefined ? {} : { user }),
         inputTokens,
         maxOutputTokens,
-        price: modelPrice,
+        price: askedPrice(card, inputTokens, intended.asked),
+        card,
+        ...(intended.asked?.otherCards === undefined
+          ? {}
+          : { otherCards: intended.asked.otherCards }),
         reservedMicroUsd: worstCostMicroUsd(
-          modelPrice,
+          card,
           inputTokens,
           maxOutputTokens,
+          intended.asked,
         ),
         reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),

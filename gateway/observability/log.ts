@@ -20,6 +20,8 @@ export interface TriedUpstream {
   readonly error: string;
   /** Status of the upstream's response; absent if there was none. */
   readonly upstream_status?: number;
+  /** See {@linkcode LogEntry.upstream_code}. */
+  readonly upstream_code?: string;
   /** See {@linkcode LogEntry.note}. */
   readonly note?: string;
 }
@@ -113,6 +115,11 @@ export interface LogEntry {
   readonly upstream_calls?: readonly UpstreamCall[];
   /** Status of an upstream's error response; absent if there was none. */
   readonly upstream_status?: number;
+  /**
+   * The upstream's code for what belongs to the operator (credential, account, limit of spending);
+   * absent if there was none.
+   */
+  readonly upstream_code?: string;
   /** Whether the client asked for a stream; absent if that is not known. */
   readonly stream?: boolean;
   /** Tokens reported by the upstream; absent if no reply began. */

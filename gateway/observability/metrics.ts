@@ -1,11 +1,10 @@
 /**
  * Prometheus metrics of the gateway. All values come from the request log's entries and from the
- * current state, so log and metrics agree. Labels are routes, models and vendors, never client
+ * current state, so log and metrics agree. Labels are routes, models, vendors and a few words of theirs, never client
  * input: that bounds the number of series and excludes secrets.
  *
  * @module
  */
-import type { Usage } from "../../translate/model/reply.ts";
 import {
   counter,
   type CounterSeries,
@@ -85,7 +84,7 @@ const NO_ROUTE = "other";
 /** Kinds of tokens, and the field of {@linkcode Usage} that counts each. */
 const TOKEN_KINDS: readonly {
   readonly kind: string;
-  readonly of: keyof Usage;
+  readonly of: "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning";
 }[] = [
   { kind: "input", of: "input" },
   { kind: "cache_read", of: "cacheRead" },
@@ -94,13 +93,18 @@ const TOKEN_KINDS: readonly {
   { kind: "reasoning", of: "reasoning" },
 ];
 
+/** The most codes of refusals that are labels of their own. */
+const MAX_CODES = 50;
+/** Keys and addresses have digits or other characters. */
+const CODE = /^[A-Za-z_]{1,64}$/;
+
 /** The series that an entry is counted in, cached by route, model, status and end. */
 interface Series {
   readonly requests: CounterSeries;
   readonly duration: HistogramSeries;
   readonly firstByte: HistogramSeries;
   readonly tokens: readonly {
-    readonly of: keyof Usage;
+    readonly of: typeof TOKEN_KINDS[number]["of"];
     readonly series: CounterSeries;
   }[];
   readonly cost: CounterSeries;
@@ -134,6 +138,11 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_upstream_errors_total",
     "Reserved calls that failed at the upstream or on the connection to it",
   );
+  const refusals = counter(
+    "gateway_upstream_refusals_total",
+    "Attempts refused for a reason of the operator's (credential, account, limit of spending), by the upstream's code",
+  );
+  const refusalCodes = new Set<string>();
   const retries = counter(
     "gateway_upstream_retries_total",
     "Failed attempts that another attempt followed, by vendor and kind of error",
@@ -159,6 +168,7 @@ export function createMetrics(state: GatewayState): Metrics {
     firstByte,
     duration,
     upstreamErrors,
+    refusals,
     retries,
     fallbacks,
     storedReplies,
@@ -273,6 +283,15 @@ export function createMetrics(state: GatewayState): Metrics {
       for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
         retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
       }
+      for (
+        const { upstream, upstream_code: code } of tried.length === 0
+          ? [entry]
+          : tried
+      ) {
+        if (code === undefined) continue;
+        const label = boundedLabel(code, refusalCodes);
+        refusals.of({ vendor: vendorOf(upstream), code: label }).add(1);
+      }
       if (
         ended !== "refused" && tried.length > 0 &&
         tried[0]?.upstream !== entry.upstream
@@ -295,6 +314,14 @@ function reservedModel({ upstream, model }: LogEntry): string | undefined {
 /** Number of failed attempts that another attempt followed. */
 function attemptsAfter({ attempts = 1 }: LogEntry): number {
   return attempts - 1;
+}
+
+/** An upstream's code as a label. Whatever is no plain word, or one too many, is `other`. */
+function boundedLabel(code: string, known: Set<string>): string {
+  if (known.has(code)) return code;
+  if (known.size >= MAX_CODES || !CODE.test(code)) return "other";
+  known.add(code);
+  return code;
 }
 
 function vendorOf(upstream: string | undefined): string {

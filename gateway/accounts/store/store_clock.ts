@@ -17,7 +17,7 @@ export interface ProcessClocks {
   readonly elapsed?: () => number;
 }
 
-/** A reading that took longer says little. */
+/** A reading that took longer is too inexact. */
 const MAX_READING_MS = 1000;
 
 /** The store's time, as a process knows it. */

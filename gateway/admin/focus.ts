@@ -5,15 +5,14 @@
  * @module
  */
 import { explainCharge } from "../accounts/ledger/explanation.ts";
+import { isPerUse, meterWords } from "../accounts/ledger/meters.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/repositories/ledger_report.ts";
 
-const METERS = {
-  input: "Input tokens",
-  cache_read: "Cache read tokens",
-  cache_write: "Cache write tokens",
-  output: "Output tokens",
-};
+/** The name of a meter in the file. */
+function meterName(of: string): string {
+  return isPerUse(of) ? meterWords(of) : `${meterWords(of)} tokens`;
+}
 
 /** Columns of a line, in the order of the file. */
 const COLUMNS = [
@@ -92,21 +91,23 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       BillingPeriodStart: month(0),
       BillingPeriodEnd: month(1),
       ChargeCategory: "Usage",
-      ChargeDescription: `${METERS[of]} of ${model}${
+      ChargeDescription: `${meterName(of)} of ${model}${
         entry.corrects === undefined ? "" : " (correction)"
       }`,
       ChargeFrequency: "Usage-Based",
       ChargePeriodStart: day.toISOString(),
       ChargePeriodEnd: new Date(day.getTime() + DAY_MS).toISOString(),
       ConsumedQuantity: tokens,
-      ConsumedUnit: "Tokens",
+      ConsumedUnit: isPerUse(of) ? "Uses" : "Tokens",
       ContractedCost: cost,
       EffectiveCost: cost,
       ListCost: cost,
       ListUnitPrice: dollars(BigInt(price) * 1_000_000n),
       PricingCategory: "Standard",
-      PricingQuantity: dollars(BigInt(tokens) * 1_000_000n),
-      PricingUnit: "1M Tokens",
+      PricingQuantity: isPerUse(of)
+        ? tokens
+        : dollars(BigInt(tokens) * 1_000_000n),
+      PricingUnit: isPerUse(of) ? "Uses" : "1M Tokens",
       ProviderName: SELLER,
       PublisherName: SELLER,
       InvoiceIssuerName: SELLER,
@@ -116,7 +117,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       ServiceName: SELLER,
       ServiceSubcategory: "Generative AI",
       SkuId: model,
-      SkuMeter: METERS[of],
+      SkuMeter: meterName(of),
       SkuPriceId: `${model}/${of}`,
       SubAccountId: entry.keyId ?? "",
       x_Model: model,

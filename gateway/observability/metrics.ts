@@ -5,7 +5,6 @@
  *
  * @module
  */
-import type { Usage } from "../../translate/model/reply.ts";
 import {
   counter,
   type CounterSeries,
@@ -29,6 +28,8 @@ export interface GatewayState {
   streams(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  clockAheadMs(): number;
   /** The newest daily audit of the books; undefined before the first. */
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
@@ -83,7 +84,7 @@ const NO_ROUTE = "other";
 /** Kinds of tokens, and the field of {@linkcode Usage} that counts each. */
 const TOKEN_KINDS: readonly {
   readonly kind: string;
-  readonly of: keyof Usage;
+  readonly of: "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning";
 }[] = [
   { kind: "input", of: "input" },
   { kind: "cache_read", of: "cacheRead" },
@@ -103,7 +104,7 @@ interface Series {
   readonly duration: HistogramSeries;
   readonly firstByte: HistogramSeries;
   readonly tokens: readonly {
-    readonly of: keyof Usage;
+    readonly of: typeof TOKEN_KINDS[number]["of"];
     readonly series: CounterSeries;
   }[];
   readonly cost: CounterSeries;
@@ -220,6 +221,11 @@ export function createMetrics(state: GatewayState): Metrics {
           ? []
           : [[{}, Math.floor(audit.endedAtMs / 1000)]];
       },
+    ),
+    gauge(
+      "gateway_clock_ahead_seconds",
+      "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
+      () => Math.round(state.clockAheadMs() / 100) / 10,
     ),
     gauge(
       "gateway_calls_under_way",

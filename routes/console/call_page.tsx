@@ -11,6 +11,7 @@ import {
   explainCharge,
   type Explanation,
 } from "../../gateway/accounts/ledger/explanation.ts";
+import { meterWords } from "../../gateway/accounts/ledger/meters.ts";
 import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../gateway/console/visit.ts";
@@ -255,13 +256,6 @@ function Why({ call }: { readonly call: FoundCall }): JSX.Element {
   );
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  input: "Input",
-  cache_read: "Read from the cache",
-  cache_write: "Written to the cache",
-  output: "Output",
-};
-
 /** A whole number of 10⁻¹² dollars, exactly. */
 function picoText(pico: bigint): string {
   const text = String(pico).padStart(13, "0");
@@ -276,7 +270,7 @@ function Arithmetic(
       name="How the charge was computed"
       rows={explained.parts.filter(({ tokens }) => tokens > 0)}
       columns={[
-        { name: "Tokens", cell: ({ of }) => KINDS[of] ?? of, sum: "Charged" },
+        { name: "Tokens", cell: ({ of }) => meterWords(of), sum: "Charged" },
         {
           name: "Count",
           number: true,

@@ -12,6 +12,9 @@ import {
   type ReservedCall,
   TOKEN_COUNTS,
 } from "../records.ts";
+import { type ChargeLine, joinedLines, totalLines } from "./charge_lines.ts";
+import { linesOf } from "./explanation.ts";
+import { type ModelPrice, priceText } from "./money.ts";
 import { dayOf } from "./calendar_window.ts";
 import type { Amount } from "./window_limits.ts";
 
@@ -58,6 +61,29 @@ export function lateAmount({ charge, lost }: Correction): LateAmount {
   };
 }
 
+/**
+ * The lines of a correction: those of the right charge, less those of the estimate; undefined where the
+ * differences of the token counts, at the price of both, are all of it.
+ */
+export function correctionLines(
+  charge: Charge,
+  price: ModelPrice,
+  lost: LedgerEntry,
+): readonly ChargeLine[] | undefined {
+  const lostPrice = lost.price ?? priceText(price);
+  if (
+    charge.lines === undefined && lost.lines === undefined &&
+    lostPrice === priceText(price)
+  ) return undefined;
+  return joinedLines([
+    ...charge.lines ?? totalLines(price, charge.tokens),
+    ...linesOf(lost, lostPrice).map((line) => ({
+      ...line,
+      quantity: 0 - line.quantity,
+    })),
+  ]);
+}
+
 /** The charge of a call as its correction leaves it: one entry with the sums of both. */
 export function corrected(
   lost: LedgerEntry,
@@ -67,10 +93,17 @@ export function corrected(
   const sums = Object.fromEntries(
     SUMS.map((name) => [name, lost[name] + correction[name]]),
   );
-  const { estimated, ended, corrects, seq } = correction;
+  const { estimated, ended, corrects, seq, price } = correction;
   return {
     ...lost,
     ...sums,
+    ...(price === undefined || correction.lines === undefined ? {} : {
+      price,
+      lines: joinedLines([
+        ...linesOf(lost, lost.price ?? price),
+        ...correction.lines,
+      ]),
+    }),
     seq,
     estimated,
     ...(ended === undefined ? {} : { ended }),

@@ -107,6 +107,7 @@ const IS_FORMULA = /^(?!-\d+(?:\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
  */
 export function csvCell(value: unknown): string {
   if (value === null) return "";
+  if (typeof value === "object") return csvCell(JSON.stringify(value));
   if (typeof value !== "string") return String(value);
   const text = IS_FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

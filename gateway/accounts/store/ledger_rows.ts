@@ -7,6 +7,7 @@ import {
   type Correction,
   CORRECTION_SUFFIX,
   correctionId,
+  correctionLines,
 } from "../ledger/correction.ts";
 import type { TopUp } from "../ledger/events.ts";
 import { priceText } from "../ledger/money.ts";
@@ -128,17 +129,20 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     cache_write_tokens: charge.tokens.cacheWrite,
     output_tokens: charge.tokens.output,
     reasoning_tokens: charge.reasoningTokens,
-    price: priceText(call.price),
+    price: priceText(charge.price ?? call.price),
     estimated: charge.estimated ? 1 : 0,
     ended: charge.ended,
     // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
+    ...(charge.lines && { lines: JSON.stringify(charge.lines) }),
   };
   if (entry.type === "charge") return row;
   const { lost } = entry;
+  const lines = correctionLines(charge, charge.price ?? call.price, lost);
   return {
     ...row,
+    lines: lines === undefined ? null : JSON.stringify(lines),
     request_id: correctionId(call.requestId),
     corrects: call.requestId,
     input_tokens: row.input_tokens - lost.inputTokens,

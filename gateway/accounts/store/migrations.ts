@@ -461,4 +461,8 @@ export const MIGRATIONS: readonly Migration[] = [
     // Of a correction: the request id of the charge that it corrects.
     `ALTER TABLE ledger ADD COLUMN corrects TEXT`,
   ],
+  [
+    // What a charge is made of, as JSON; NULL: the tokens at the four rates of its price.
+    `ALTER TABLE ledger ADD COLUMN lines TEXT`,
+  ],
 ];

@@ -147,7 +147,7 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   };
 }
 
-/** The body of an error without its request id: the content of a stream's `error` event. */
+/** The content of a stream's `error` event: an error whose request id was in the reply's headers. */
 export function errorBody(error: ApiError): JsonObject {
   const { vendorDetails } = error.details;
   return {
@@ -159,6 +159,7 @@ export function errorBody(error: ApiError): JsonObject {
       param: error.details.param ?? null,
       ...(vendorDetails === undefined ? {} : { details: vendorDetails }),
     },
+    request_id: null,
   };
 }
 

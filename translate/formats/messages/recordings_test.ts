@@ -109,6 +109,10 @@ function essenceOfMessage(message: JsonObject): Essence {
   for (const [name, figure] of Object.entries(figures)) {
     if (typeof figure !== "number") delete figures[name];
   }
+  const searches = objectOr(usage["server_tool_use"])["web_search_requests"];
+  if (typeof searches === "number" && searches > 0) {
+    figures["uses"] = { web_search: searches };
+  }
   return {
     text: joined("text", "text"),
     reasoning: joined("thinking", "thinking"),

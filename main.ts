@@ -19,6 +19,10 @@ import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
 import { fileVersion, FileWatch, LOOK_MS } from "./gateway/file_watch.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
+import {
+  exportedOutput,
+  standardOutput,
+} from "./gateway/observability/output.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
 import { recordConfiguration } from "./gateway/record_configuration.ts";
@@ -32,7 +36,7 @@ import { dispatch } from "./routes/mod.ts";
 
 /**
  * Bypasses the console, whose lines Deno exports when it collects logs: a first key is only for the
- * operator at the terminal.
+ * operator at the terminal. Waits for a reader, so it is only for texts before the first request.
  */
 const show = (text: string): void => {
   let rest = new TextEncoder().encode(`${text}\n`);
@@ -50,11 +54,16 @@ function showKey(key: string): void {
   }
 }
 
+/** Time for the last lines of the log, if their reader is slow. */
+const LAST_LINES_MS = 1_000;
+let closeLog = async (): Promise<void> => {};
+
 async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
+    await closeLog();
     // deno-lint-ignore no-console
     console.error(`The gateway cannot start:\n${error.message}`);
     Deno.exit(2);
@@ -71,6 +80,13 @@ const readSettings = (): Config =>
     readFile: (path) => readFileSync(path, "utf8"),
   });
 const config = await exitOnConfigError(readSettings);
+const output = standardOutput();
+const log = lineWriter({
+  write: config.traces ? exportedOutput() : output,
+  gap: (dropped) => eventLine({ type: "log_lines_dropped", lines: dropped }),
+});
+closeLog = () => log.close(LAST_LINES_MS);
+const print = log.line;
 let reloadSettings = (): void => {};
 const { configFile } = config;
 const watch = configFile === undefined
@@ -95,12 +111,6 @@ const server = await exitOnConfigError(() => {
     throw listenError(error, config.listen);
   }
 });
-// deno-lint-ignore no-console
-const write = (lines: string): void => console.log(lines);
-const lines = lineWriter(write);
-addEventListener("unload", lines.flush);
-// If Deno exports console output, each line must be a write of its own.
-const print = config.traces ? write : lines.line;
 // Imported only here: a gateway with vendors needs none of its fixtures.
 const replay = config.replay
   ? await (await import("./replay/mod.ts")).startReplay()
@@ -112,6 +122,7 @@ const { gateway, accounts, configure } = await exitOnConfigError(() =>
     ...(replay === undefined ? {} : { replayUrl: replay.url }),
     log: config.logRequests ? jsonLog(print, now) : () => {},
     onEvent: (event) => print(eventLine(event)),
+    droppedLines: log.dropped,
     showKey,
   })
 );
@@ -133,6 +144,7 @@ async function stop(): Promise<void> {
     exitCode = 1;
     reportError(error);
   }
+  await closeLog();
   Deno.exit(exitCode);
 }
 
@@ -215,7 +227,7 @@ const signInCode = accounts.freshKey !== undefined &&
   : undefined;
 address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  show(banner({
+  const text = banner({
     config,
     baseUrl: `http://${host}:${port}`,
     ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
@@ -223,6 +235,8 @@ address.promise.then(({ hostname, port }) => {
     hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
     models: gateway.models.models.map((model) => model.id),
-  }));
-  for (const line of denoDefects(Deno.version.deno)) show(line);
+  });
+  output([text, ...denoDefects(Deno.version.deno), ""].join("\n")).catch(() => {
+    // Standard output is closed; the log counts its own lines.
+  });
 });

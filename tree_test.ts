@@ -163,7 +163,7 @@ const FORMAT_FILES: readonly string[] = [
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   converse: [],
-  messages: ["strict_schema", "reply_id"],
+  messages: ["strict_schema", "reply_config"],
   chat_completions: [
     "block_writer",
     "host_forms",

@@ -61,8 +61,12 @@ export interface GatewayParts {
   readonly startSpan?: StartSpan;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
+  /** Lines of the log that were dropped; absent: none ever is. */
+  readonly droppedLines?: () => number;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  readonly clockAheadMs: () => number;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -122,6 +126,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
+    clockAheadMs: parts.clockAheadMs,
+    droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });

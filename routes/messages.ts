@@ -47,7 +47,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
           trace: traceOf(context.request.headers),
           signal: context.request.signal,
         });
-        return jsonReply({ input_tokens: count });
+        return jsonReply({ input_tokens: count, context_management: null });
       } catch (error) {
         // The client disconnected and the upstream call was cancelled: not an error.
         if (!context.request.signal.aborted) throw error;

@@ -219,10 +219,14 @@ async function refusal(
   });
 }
 
-/** Client libraries do not retry a 429 without a delay. */
+/**
+ * Client libraries do not retry a 429 without a delay. For an upstream that is overloaded and names
+ * none, they wait by their own rules: an invented delay made agents wait for minutes.
+ */
 function withRetryAfter(error: ApiError): ApiError {
   const isTemporary = error.kind === "rate_limit" ||
-    error.kind === "overloaded" || error.kind === "unavailable";
+    (error.kind === "unavailable" &&
+      error.details.upstreamStatus === undefined);
   if (
     !isTemporary || error.details.retryAfterSeconds !== undefined ||
     error.details.retryable === false

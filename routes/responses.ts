@@ -48,7 +48,10 @@ export const RESPONSES_ROUTES: readonly Route[] = [
       );
       if (!wantsSocket(request)) throw error;
       const { body } = responses.encodeError(error, requestId);
-      return jsonReply(body, { status: UPGRADE_REQUIRED });
+      return jsonReply(body, {
+        status: UPGRADE_REQUIRED,
+        headers: { connection: "upgrade", upgrade: "websocket" },
+      });
     },
   },
   // Before the routes whose last part takes the rest of the path.

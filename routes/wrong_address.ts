@@ -10,6 +10,7 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
+import { COMPACTION_REMEDY } from "../translate/formats/responses/error.ts";
 
 /** A refusal, and the dialect to encode it in. */
 export interface WrongAddress {
@@ -23,6 +24,9 @@ const CHAT = "POST /v1/chat/completions";
 const MESSAGES = "POST /v1/messages";
 const RESPONSES = "POST /v1/responses";
 
+const GENERATE_CONTENT =
+  `the generate-content format is not served here; ${CHAT}, ${RESPONSES} and ${MESSAGES} serve the models of every vendor, and GET /v1/models lists them`;
+
 /** A service of other gateways and vendors that this gateway does not have. */
 interface UnsupportedService {
   /** Matches paths in lower case, without repeated slashes or one at the end. */
@@ -33,6 +37,11 @@ interface UnsupportedService {
 }
 
 const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
+  {
+    path: /\/responses\/compact$/,
+    dialect: responses,
+    explanation: `conversations are not compacted here; ${COMPACTION_REMEDY}`,
+  },
   {
     path:
       /\/responses\/(?!(responses|messages|models)$)[^/]+(\/(?!completions$)[^/]+)?$/,
@@ -76,8 +85,27 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
     path:
       /:(generatecontent|streamgeneratecontent|counttokens|embedcontent|batchembedcontents|predict)$/,
     dialect: messages,
+    explanation: GENERATE_CONTENT,
+  },
+  {
+    // Below this version one vendor has its own format, and beside it the chat format.
+    path:
+      /\/v1(?:alpha|beta)\d*\/(?!openai\/|(?:.*\/)?(?:messages|chat\/completions|responses)$)/,
+    dialect: messages,
+    explanation: GENERATE_CONTENT,
+  },
+  {
+    path:
+      /:(stream)?rawpredict$|\/model\/[^/]+\/(invoke|invoke-with-response-stream|converse|converse-stream|count-tokens)$/,
+    dialect: messages,
     explanation:
-      `the generate-content format is not served here; ${CHAT}, ${RESPONSES} and ${MESSAGES} serve the models of every vendor`,
+      `the formats of cloud hosts are not served here; ${MESSAGES} serves the same models: set the gateway's address as that of the vendor itself, without the settings of a cloud`,
+  },
+  {
+    path: /\/ai\/(config|credits|[a-z]+-model)$/,
+    dialect: chatCompletions,
+    explanation:
+      "the AI SDK's own gateway protocol is not served here; use createOpenAI({ baseURL }) with the gateway's address followed by /v1",
   },
 ];
 

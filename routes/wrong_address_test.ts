@@ -19,6 +19,12 @@ const PREFIX_V1 =
   /has a path that this gateway does not have: set it to the gateway's address followed by \/v1$/;
 const GENERATE =
   /^no such path: the generate-content format is not served here/;
+const CLOUD =
+  /^no such path: the formats of cloud hosts are not served here; .*POST \/v1\/messages/;
+const GATEWAY_PROVIDER =
+  /^no such path: .*createOpenAI\(\{ baseURL \}\) with the gateway's address followed by \/v1$/;
+const COMPACT =
+  /^no such path: conversations are not compacted here; .*model_provider.*docs\/clients\.md$/;
 const STORED =
   /^no such path: stored replies are at GET and DELETE \/v1\/responses\/\{id\} and /;
 const OTHER_SERVICE = /^no such path: audio, images, files, batches/;
@@ -57,7 +63,9 @@ const ROWS: readonly Row[] = [
   ["POST /v1/responses/responses", "chat", ENDPOINT_V1],
   ["POST /openai/v1/responses", "chat", PREFIX_ALONE],
   ["GET /v1/responses/models", "chat", ENDPOINT_V1],
-  ["POST /v1/responses/compact", "chat", STORED],
+  ["POST /v1/responses/compact", "chat", COMPACT],
+  ["POST /responses/compact", "chat", COMPACT],
+  ["POST /v1/responses/input_tokens", "chat", STORED],
   ["GET /v1/responses/1", "chat", STORED],
   ["GET /responses/resp_1", "chat", STORED],
   ["GET /v1/responses/resp_1/items", "chat", STORED],
@@ -76,6 +84,27 @@ const ROWS: readonly Row[] = [
     GENERATE,
   ],
   ["POST /v1/models/vendorc-3-pro:generateContent", "messages", GENERATE],
+  ["GET /v1beta/models", "messages", GENERATE],
+  ["GET /v1beta/models/vendorc-3-pro", "messages", GENERATE],
+  ["GET /v1alpha/models?pageSize=50", "messages", GENERATE],
+  ["GET /v1/v1beta/models", "messages", GENERATE],
+  ["POST /v1beta/interactions", "messages", GENERATE],
+  ["POST /v1beta/openai/chat/completions", "chat", PREFIX_V1],
+  ["GET /v1beta/openai/models", "chat", PREFIX_V1],
+  ["POST /v1/ai/language-model", "chat", GATEWAY_PROVIDER],
+  ["GET /v1/ai/config", "chat", GATEWAY_PROVIDER],
+  ["POST /v4/ai/language-model", "chat", GATEWAY_PROVIDER],
+  [
+    "POST /model/vendora-opus-4-8/invoke-with-response-stream",
+    "messages",
+    CLOUD,
+  ],
+  ["POST /model/vendora-opus-4-8/converse", "messages", CLOUD],
+  [
+    "POST /v1/projects/p/locations/l/publishers/anthropic/models/vendora-opus-4-8:streamRawPredict",
+    "messages",
+    CLOUD,
+  ],
   ["GET /v1", "messages", /this is a base address; the endpoints are POST/],
   ["GET /v1/", "messages", /this is a base address/],
   [

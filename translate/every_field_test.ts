@@ -43,6 +43,7 @@ const VALUES: Required<Settings> = {
   reasoning: { mode: "on", effort: "low" },
   user: "user-7",
   serviceTier: "default",
+  promptCache: "1h",
   candidates: 2,
   seed: 7,
   presencePenalty: 0.5,

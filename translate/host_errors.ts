@@ -7,7 +7,11 @@
 import { objectOr, textIn } from "./bytes/json.ts";
 import type { UpstreamDialect } from "./dialect.ts";
 import { ApiError, type ErrorDetails } from "./model/error.ts";
-import { type ErrorBody, readErrorText } from "./model/error_body.ts";
+import {
+  type ErrorBody,
+  readErrorText,
+  upstreamCode,
+} from "./model/error_body.ts";
 
 /** Whose error form a host uses beside its dialect's. */
 export type HostErrors = "aws" | "azure" | "google" | "compatible";
@@ -131,7 +135,12 @@ export function withHostErrors(
       const read = readErrorText(body);
       const meaning = meaningOf(host, { status, headers, body: read });
       if (meaning.refused !== undefined) {
-        return refusal(meaning.refused, status, read);
+        const type = awsType(headers, read);
+        return refusal(
+          meaning.refused,
+          status,
+          type === "" ? read : { ...read, type },
+        );
       }
       const error = dialect.decodeError(
         meaning.status ?? status,
@@ -181,5 +190,6 @@ function refusal(
     retryable: false,
     refused,
     ...(note === undefined ? {} : { note: note.slice(0, 300) }),
+    ...upstreamCode(body),
   });
 }

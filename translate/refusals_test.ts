@@ -307,6 +307,11 @@ const RESPONSES: readonly Row[] = [
   ],
   [
     "either",
+    { input: [HI, { type: "compaction_trigger" }] },
+    "input[1]: conversations are not compacted for this model; Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md",
+  ],
+  [
+    "either",
     { input: [HI, { type: "item_reference", id: "msg_1" }] },
     "input[1]: *item_reference*",
   ],

@@ -35,6 +35,10 @@ export function writeProblem(
   if (problem.status === 405) {
     headers["allow"] = x.endpoint === "models" ? "GET" : "POST";
   }
+  if (problem.status === 426) {
+    headers["connection"] = "upgrade";
+    headers["upgrade"] = "websocket";
+  }
   writeJson(writer, hooks, x, {
     status: problem.status,
     headers,

@@ -6,6 +6,7 @@
  * @module
  */
 import { ApiError, type ErrorDetails } from "../../translate/model/error.ts";
+import type { Asked } from "./ledger/worst_cost.ts";
 import type { Charge } from "./records.ts";
 import type { CallOutcome } from "./call_outcome.ts";
 
@@ -38,6 +39,8 @@ export interface IntendedCall {
   readonly maxOutputTokens: number;
   /** The client's own id of its end user, for usage reports. */
   readonly user?: string;
+  /** What it asks for beside tokens at the base rates; absent: nothing. */
+  readonly asked?: Asked;
 }
 
 /** State of one per-minute limit, for rate-limit headers. */

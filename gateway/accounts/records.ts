@@ -12,6 +12,12 @@
 import { z } from "zod";
 import type { CallOutcome } from "./call_outcome.ts";
 import {
+  CHARGE_LINES,
+  type ChargeLine,
+  type OtherCards,
+} from "./ledger/charge_lines.ts";
+import type { RateCard } from "./ledger/rate_card.ts";
+import {
   BOOLEAN,
   field,
   fields,
@@ -27,9 +33,9 @@ import {
   TIME,
 } from "./field.ts";
 import {
-  type ModelPrice,
   parsePrice,
   priceText,
+  type StoredPrice,
   type Tokens,
 } from "./ledger/money.ts";
 import type { WindowName } from "./ledger/calendar_window.ts";
@@ -263,11 +269,20 @@ export const KEY_CHANGES: Pick<typeof KEY, "name" | keyof typeof LIMITS> = {
 /** A key's metadata; the key itself is never stored. */
 export interface KeyRecord extends RecordOf<typeof KEY> {}
 
-const PRICE: Kind<ModelPrice> = {
+const PRICE: Kind<StoredPrice> = {
   ...TEXT,
   fromSql: (row, column) => parsePrice(textOf(row, column)),
   toSql: priceText,
   toJson: priceText,
+};
+
+/** Lines of a charge, stored as JSON. */
+const LINES: Kind<readonly ChargeLine[]> = {
+  ...TEXT,
+  fromSql: (row, column) => JSON.parse(textOf(row, column)),
+  toSql: (lines) => JSON.stringify(lines),
+  toJson: (lines) => lines,
+  reply: CHARGE_LINES,
 };
 
 /** The client's own id of its end user. */
@@ -290,7 +305,7 @@ export const RESERVED_CALL = fields({
   inputTokens: field(INT),
   // Upper bound of the generated tokens.
   maxOutputTokens: field(INT),
-  // The call is charged at the price of its reservation.
+  // The base rates of what the request asked for. A call whose process dies is charged at them.
   price: field(PRICE),
   // The worst-case cost.
   reservedMicroUsd: field(INT),
@@ -301,7 +316,12 @@ export const RESERVED_CALL = fields({
 });
 
 /** A granted call that is not settled yet. */
-export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {}
+export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {
+  /** The card by which the reply is charged; absent: `price` is all of it. Not stored: only the process that serves the call settles it by a reply. */
+  readonly card?: RateCard;
+  /** Cards of the other models that may serve the call. Not stored. */
+  readonly otherCards?: OtherCards;
+}
 
 /** The charge for a call. */
 export interface Charge {
@@ -313,12 +333,16 @@ export interface Charge {
   readonly estimated: boolean;
   /** How the call ended; `lost`: the process that served it died, so its end is unknown. */
   readonly ended: CallOutcome["ended"] | "lost";
-  /** Cost of the billed tokens. */
+  /** Cost of everything that is billed. */
   readonly costMicroUsd: number;
+  /** The base rates of the card; absent: the reservation's. */
+  readonly price?: StoredPrice;
+  /** What is billed; absent: the tokens at the four base rates. */
+  readonly lines?: readonly ChargeLine[];
 }
 
 /** Tokens of a charge, as the ledger and the usage reports count them. */
-const TOKEN_COUNTS = {
+export const TOKEN_COUNTS = {
   // At the full rate.
   inputTokens: field(INT),
   cacheReadTokens: field(INT),
@@ -334,7 +358,7 @@ export const LEDGER_ENTRY = fields({
   seq: field(INT),
   atMs: field(TIME, { json: "time" }),
   kind: field(oneOf("charge", "top_up")),
-  // Id of the request, or of the top-up. Unique in the ledger.
+  // Id of the request, of the top-up, or of the correction. Unique in the ledger.
   requestId: field(TEXT, { json: "request_id" }),
   // The account whose balance changes.
   accountId: field(TEXT),
@@ -355,7 +379,7 @@ export const LEDGER_ENTRY = fields({
   ...TOKEN_COUNTS,
   price: field(optional(TEXT), {
     describe:
-      "micro-dollars per million tokens: input/cache read/cache write/output",
+      "base rates in micro-dollars per million tokens: input/cache read/cache write/output, and @ with the version of the card, if it has one",
   }),
   // Whether any count is an estimate because the upstream did not report it.
   estimated: field(BOOLEAN),
@@ -368,9 +392,18 @@ export const LEDGER_ENTRY = fields({
   microUsd: field(INT, {
     describe: "amount added to the balance: negative for a charge",
   }),
+  // See `ledger/correction.ts`.
+  corrects: field(optional(TEXT), {
+    describe:
+      "request id of the charge whose estimate this entry corrects: its counts and amount are differences",
+  }),
+  lines: field(optional(LINES), {
+    describe:
+      "what is billed: meters, quantities and rates; null: the tokens at the four base rates",
+  }),
 });
 
-/** A charge for a call, or money put into an account. */
+/** A charge for a call, its correction, or money put into an account. */
 export interface LedgerEntry extends RecordOf<typeof LEDGER_ENTRY> {}
 
 /** The sums of a usage report. */

@@ -102,6 +102,7 @@ function grantedLimits(
       }, limits);
     }
     case "entered":
+    case "corrected":
     case "duplicate":
       throw new Error(`the request id was used before: ${call.requestId}`);
     case "no_account":

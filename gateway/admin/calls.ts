@@ -113,7 +113,9 @@ const CALL_SHAPE = {
   }).nullable().describe("billed tokens"),
   estimated: z.boolean(),
   micro_usd: z.int(),
-  ledger_seq: z.int().nullable().describe("null: not charged, or not yet"),
+  ledger_seq: z.int().nullable().describe(
+    "null: not charged, or not yet; of a corrected charge, the entry of its correction",
+  ),
 };
 
 const OPERATOR_SHAPE = {
@@ -130,11 +132,27 @@ const CHARGE = z.object({
   parts: z.array(z.object({
     of: z.string(),
     tokens: z.int(),
-    micro_usd_per_million_tokens: z.int(),
+    micro_usd_per_million_tokens: z.int().describe(
+      "with its factors; for uses of a tool and for calls: of one",
+    ),
+    reasons: z.array(z.object({
+      because: z.string(),
+      factor: z.number().nullable(),
+    })).describe("why it is not the base price of the model"),
+    unpriced: z.boolean().describe(
+      "the dearest price of its direction, because the model has none for it",
+    ),
+    served_by: z.string().nullable().describe(
+      "the upstream's name of the model that served it; null: the call's",
+    ),
     pico_usd: z.string().describe("tokens times price: whole 10⁻¹² dollars"),
   })),
+  price_version: z.string().nullable(),
   pico_usd: z.string().describe("sum of the parts"),
   micro_usd: z.int().describe("the sum, rounded up to whole micro-dollars"),
+  corrected: z.boolean().describe(
+    "whether the call was first charged as lost, by estimate",
+  ),
   balance_of_model: z.string().nullable().describe(
     "the model whose own balance paid; null: the account's balance",
   ),
@@ -233,14 +251,22 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
   return {
     seq: entry.seq,
     time: new Date(entry.atMs).toISOString(),
-    parts: explained.parts.map(({ of, tokens, price, picoUsd }) => ({
-      of,
-      tokens,
-      micro_usd_per_million_tokens: price,
-      pico_usd: String(picoUsd),
+    parts: explained.parts.map((part) => ({
+      of: part.of,
+      tokens: part.tokens,
+      micro_usd_per_million_tokens: part.price,
+      reasons: (part.reasons ?? []).map(({ because, factor }) => ({
+        because,
+        factor: factor ?? null,
+      })),
+      unpriced: part.unpriced ?? false,
+      served_by: part.model ?? null,
+      pico_usd: String(part.picoUsd),
     })),
+    price_version: explained.version ?? null,
     pico_usd: String(explained.picoUsd),
     micro_usd: explained.microUsd,
+    corrected: entry.corrects !== undefined,
     balance_of_model: entry.purse ?? null,
   };
 }

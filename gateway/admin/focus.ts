@@ -5,15 +5,14 @@
  * @module
  */
 import { explainCharge } from "../accounts/ledger/explanation.ts";
+import { isPerUse, meterWords } from "../accounts/ledger/meters.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/repositories/ledger_report.ts";
 
-const METERS = {
-  input: "Input tokens",
-  cache_read: "Cache read tokens",
-  cache_write: "Cache write tokens",
-  output: "Output tokens",
-};
+/** The name of a meter in the file. */
+function meterName(of: string): string {
+  return isPerUse(of) ? meterWords(of) : `${meterWords(of)} tokens`;
+}
 
 /** Columns of a line, in the order of the file. */
 const COLUMNS = [
@@ -72,7 +71,7 @@ type Row = Readonly<Record<typeof COLUMNS[number], string | number | boolean>>;
 function rowsOf(entry: LedgerEntry): readonly Row[] {
   const explained = explainCharge(entry);
   if (explained === undefined) return [];
-  const parts = explained.parts.filter(({ tokens }) => tokens > 0);
+  const parts = explained.parts.filter(({ tokens }) => tokens !== 0);
   // A charge is rounded up to a micro-dollar; its last line has the difference.
   const rounding = BigInt(0 - entry.microUsd) * 1_000_000n - explained.picoUsd;
   const atMs = entry.atMs;
@@ -92,29 +91,33 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       BillingPeriodStart: month(0),
       BillingPeriodEnd: month(1),
       ChargeCategory: "Usage",
-      ChargeDescription: `${METERS[of]} of ${model}`,
+      ChargeDescription: `${meterName(of)} of ${model}${
+        entry.corrects === undefined ? "" : " (correction)"
+      }`,
       ChargeFrequency: "Usage-Based",
       ChargePeriodStart: day.toISOString(),
       ChargePeriodEnd: new Date(day.getTime() + DAY_MS).toISOString(),
       ConsumedQuantity: tokens,
-      ConsumedUnit: "Tokens",
+      ConsumedUnit: isPerUse(of) ? "Uses" : "Tokens",
       ContractedCost: cost,
       EffectiveCost: cost,
       ListCost: cost,
       ListUnitPrice: dollars(BigInt(price) * 1_000_000n),
       PricingCategory: "Standard",
-      PricingQuantity: dollars(BigInt(tokens) * 1_000_000n),
-      PricingUnit: "1M Tokens",
+      PricingQuantity: isPerUse(of)
+        ? tokens
+        : dollars(BigInt(tokens) * 1_000_000n),
+      PricingUnit: isPerUse(of) ? "Uses" : "1M Tokens",
       ProviderName: SELLER,
       PublisherName: SELLER,
       InvoiceIssuerName: SELLER,
-      ResourceId: entry.requestId,
+      ResourceId: entry.corrects ?? entry.requestId,
       ResourceType: "Model call",
       ServiceCategory: "AI and Machine Learning",
       ServiceName: SELLER,
       ServiceSubcategory: "Generative AI",
       SkuId: model,
-      SkuMeter: METERS[of],
+      SkuMeter: meterName(of),
       SkuPriceId: `${model}/${of}`,
       SubAccountId: entry.keyId ?? "",
       x_Model: model,
@@ -127,6 +130,10 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
 
 /** A whole number of 10⁻¹² as a decimal, without zeros at the end. */
 function dollars(pico: bigint): string {
-  const text = String(pico).padStart(13, "0");
-  return `${text.slice(0, -12)}.${text.slice(-12)}`.replace(/\.?0+$/, "");
+  const sign = pico < 0n ? "-" : "";
+  const text = String(pico).replace("-", "").padStart(13, "0");
+  return `${sign}${text.slice(0, -12)}.${text.slice(-12)}`.replace(
+    /\.?0+$/,
+    "",
+  );
 }

@@ -96,6 +96,15 @@ export function histogram(
   };
 }
 
+/** Creates a counter without labels; `read` returns its value at each export. */
+export function readCounter(
+  name: string,
+  help: string,
+  read: () => number,
+): Metric {
+  return { text: () => head(name, help, "counter") + line(name, "", read()) };
+}
+
 /** Creates a gauge without labels; `read` returns its value at each export. */
 export function gauge(
   name: string,

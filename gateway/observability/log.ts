@@ -20,6 +20,8 @@ export interface TriedUpstream {
   readonly error: string;
   /** Status of the upstream's response; absent if there was none. */
   readonly upstream_status?: number;
+  /** See {@linkcode LogEntry.upstream_code}. */
+  readonly upstream_code?: string;
   /** See {@linkcode LogEntry.note}. */
   readonly note?: string;
 }
@@ -113,6 +115,11 @@ export interface LogEntry {
   readonly upstream_calls?: readonly UpstreamCall[];
   /** Status of an upstream's error response; absent if there was none. */
   readonly upstream_status?: number;
+  /**
+   * The upstream's code for what belongs to the operator (credential, account, limit of spending);
+   * absent if there was none.
+   */
+  readonly upstream_code?: string;
   /** Whether the client asked for a stream; absent if that is not known. */
   readonly stream?: boolean;
   /** Tokens reported by the upstream; absent if no reply began. */
@@ -168,9 +175,21 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** The log line of an event of the store, of a credential, of a host's list or of the configuration. */
+/** Lines without a reader that are missing at this place of the log. */
+export interface LogEvent {
+  readonly type: "log_lines_dropped";
+  /** Their number. */
+  readonly lines: number;
+}
+
+/** The log line of an event of the store, of a credential, of a host's list, of the configuration or of the log. */
 export function eventLine(
-  event: AccountsEvent | CredentialEvent | HostListEvent | ConfigurationEvent,
+  event:
+    | AccountsEvent
+    | CredentialEvent
+    | HostListEvent
+    | ConfigurationEvent
+    | LogEvent,
 ): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }

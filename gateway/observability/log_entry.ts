@@ -15,7 +15,7 @@ import {
   type TriedUpstream,
   type UpstreamCall,
 } from "./log.ts";
-import { reasonOf } from "./refusal_log_entry.ts";
+import { factsOf, reasonOf } from "./refusal_log_entry.ts";
 import type { Trace } from "../http/trace.ts";
 import type { CallTimes } from "../upstream/call_times.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
@@ -83,9 +83,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
   const { ended, usage } = outcome;
   const { dropped } = failover.upstream;
   const error = ended === "caller_left" ? undefined : settled.error;
-  const { upstreamStatus, note } = error instanceof ApiError
-    ? error.details
-    : {};
+  const upstreamFacts = error instanceof ApiError ? factsOf(error) : {};
   return {
     request_id: call.requestId,
     method: "POST",
@@ -115,10 +113,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
       : { tried: failover.failedAttempts.map(triedUpstream) }),
     upstream_calls: failover.calls.map((one) => upstreamCall(one, settled)),
     stream: settled.stream,
-    ...(upstreamStatus === undefined
-      ? {}
-      : { upstream_status: upstreamStatus }),
-    ...(note === undefined ? {} : { note }),
+    ...upstreamFacts,
     ...(began ? { usage } : {}),
     ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
     cost_micro_usd: charge.costMicroUsd,
@@ -129,7 +124,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     }),
     ...(error === undefined ? {} : {
       error: errorText(error),
-      error_of: isUpstreamError(error, settled.causedByGateway)
+      error_of: error instanceof ApiError && !settled.causedByGateway
         ? "upstream"
         : "gateway",
       ...reasonOf(error),
@@ -157,20 +152,11 @@ function upstreamCall(
 }
 
 function triedUpstream({ candidate, error }: FailedAttempt): TriedUpstream {
-  const { upstreamStatus, note } = error.details;
   return {
     upstream: candidate.name,
     error: error.kind,
-    ...(upstreamStatus === undefined
-      ? {}
-      : { upstream_status: upstreamStatus }),
-    ...(note === undefined ? {} : { note }),
+    ...factsOf(error),
   };
-}
-
-function isUpstreamError(error: unknown, causedByGateway: boolean): boolean {
-  return error instanceof ApiError && error.kind !== "internal" &&
-    !causedByGateway;
 }
 
 /** One error kind can have different statuses in different dialects. */

@@ -1,11 +1,10 @@
 /**
  * Prometheus metrics of the gateway. All values come from the request log's entries and from the
- * current state, so log and metrics agree. Labels are routes, models and vendors, never client
+ * current state, so log and metrics agree. Labels are routes, models, vendors and a few words of theirs, never client
  * input: that bounds the number of series and excludes secrets.
  *
  * @module
  */
-import type { Usage } from "../../translate/model/reply.ts";
 import {
   counter,
   type CounterSeries,
@@ -15,6 +14,7 @@ import {
   histogram,
   type HistogramSeries,
   type Metric,
+  readCounter,
 } from "./exposition.ts";
 import type { LogEntry } from "./log.ts";
 import type { BreakerState } from "../upstream/breaker.ts";
@@ -28,10 +28,14 @@ export interface GatewayState {
   streams(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  clockAheadMs(): number;
   /** The newest daily audit of the books; undefined before the first. */
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
     | undefined;
+  /** Lines of the log that were dropped because nothing read them. */
+  droppedLines(): number;
   /** Health of each candidate. */
   candidates(): readonly CandidateReport[];
 }
@@ -80,7 +84,7 @@ const NO_ROUTE = "other";
 /** Kinds of tokens, and the field of {@linkcode Usage} that counts each. */
 const TOKEN_KINDS: readonly {
   readonly kind: string;
-  readonly of: keyof Usage;
+  readonly of: "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning";
 }[] = [
   { kind: "input", of: "input" },
   { kind: "cache_read", of: "cacheRead" },
@@ -89,13 +93,18 @@ const TOKEN_KINDS: readonly {
   { kind: "reasoning", of: "reasoning" },
 ];
 
+/** The most codes of refusals that are labels of their own. */
+const MAX_CODES = 50;
+/** Keys and addresses have digits or other characters. */
+const CODE = /^[A-Za-z_]{1,64}$/;
+
 /** The series that an entry is counted in, cached by route, model, status and end. */
 interface Series {
   readonly requests: CounterSeries;
   readonly duration: HistogramSeries;
   readonly firstByte: HistogramSeries;
   readonly tokens: readonly {
-    readonly of: keyof Usage;
+    readonly of: typeof TOKEN_KINDS[number]["of"];
     readonly series: CounterSeries;
   }[];
   readonly cost: CounterSeries;
@@ -129,6 +138,11 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_upstream_errors_total",
     "Reserved calls that failed at the upstream or on the connection to it",
   );
+  const refusals = counter(
+    "gateway_upstream_refusals_total",
+    "Attempts refused for a reason of the operator's (credential, account, limit of spending), by the upstream's code",
+  );
+  const refusalCodes = new Set<string>();
   const retries = counter(
     "gateway_upstream_retries_total",
     "Failed attempts that another attempt followed, by vendor and kind of error",
@@ -154,10 +168,16 @@ export function createMetrics(state: GatewayState): Metrics {
     firstByte,
     duration,
     upstreamErrors,
+    refusals,
     retries,
     fallbacks,
     storedReplies,
     faults,
+    readCounter(
+      "gateway_log_lines_dropped_total",
+      "Lines of the log that were dropped because nobody read standard output",
+      () => state.droppedLines(),
+    ),
     gauges(
       "gateway_upstream_breaker_state",
       "Circuit breakers: 0 closed, 1 half-open, 2 open",
@@ -201,6 +221,11 @@ export function createMetrics(state: GatewayState): Metrics {
           ? []
           : [[{}, Math.floor(audit.endedAtMs / 1000)]];
       },
+    ),
+    gauge(
+      "gateway_clock_ahead_seconds",
+      "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
+      () => Math.round(state.clockAheadMs() / 100) / 10,
     ),
     gauge(
       "gateway_calls_under_way",
@@ -258,6 +283,15 @@ export function createMetrics(state: GatewayState): Metrics {
       for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
         retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
       }
+      for (
+        const { upstream, upstream_code: code } of tried.length === 0
+          ? [entry]
+          : tried
+      ) {
+        if (code === undefined) continue;
+        const label = boundedLabel(code, refusalCodes);
+        refusals.of({ vendor: vendorOf(upstream), code: label }).add(1);
+      }
       if (
         ended !== "refused" && tried.length > 0 &&
         tried[0]?.upstream !== entry.upstream
@@ -280,6 +314,14 @@ function reservedModel({ upstream, model }: LogEntry): string | undefined {
 /** Number of failed attempts that another attempt followed. */
 function attemptsAfter({ attempts = 1 }: LogEntry): number {
   return attempts - 1;
+}
+
+/** An upstream's code as a label. Whatever is no plain word, or one too many, is `other`. */
+function boundedLabel(code: string, known: Set<string>): string {
+  if (known.has(code)) return code;
+  if (known.size >= MAX_CODES || !CODE.test(code)) return "other";
+  known.add(code);
+  return code;
 }
 
 function vendorOf(upstream: string | undefined): string {

@@ -33,8 +33,6 @@ export interface RefusedRequest {
 /** The entry of a refused request. */
 export function refusalLogEntry(refused: RefusedRequest): LogEntry {
   const { error, endpoint, trace, facts } = refused;
-  const details = error instanceof ApiError ? error.details : {};
-  const { upstreamStatus, note } = details;
   const { holder, model, stream } = facts;
   // An unknown id may be any text of the client: it is not logged.
   const isOffered = model !== undefined &&
@@ -53,11 +51,21 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
       : { account_id: holder.accountId, key_id: holder.keyId }),
     ...(isOffered ? { model } : {}),
     ...(stream === undefined ? {} : { stream }),
+    error: errorText(error),
+    ...reasonOf(error),
+    ...(error instanceof ApiError ? factsOf(error) : {}),
+  };
+}
+
+/** The facts of an error that are for operators alone. */
+export function factsOf(
+  { details: { upstreamStatus, upstreamCode, note } }: ApiError,
+): Pick<LogEntry, "upstream_status" | "upstream_code" | "note"> {
+  return {
     ...(upstreamStatus === undefined
       ? {}
       : { upstream_status: upstreamStatus }),
-    error: errorText(error),
-    ...reasonOf(error),
+    ...(upstreamCode === undefined ? {} : { upstream_code: upstreamCode }),
     ...(note === undefined ? {} : { note }),
   };
 }

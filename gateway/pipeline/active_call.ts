@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ApiError } from "../../translate/model/error.ts";
+import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import { freeTextNames } from "../../translate/model/free_text.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
@@ -294,6 +294,7 @@ export class ActiveCall {
     how: "complete" | "failed" | "caller_left",
     progress: ReplyProgress,
   ): void {
+    this.#causedByGateway ||= progress.error instanceof GatewayFault;
     // A client that disconnects before the first byte makes the upstream stream fail as well.
     const ended = this.#abort.signal.reason instanceof ClientDisconnected
       ? "caller_left"

@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { ApiError } from "../../translate/model/error.ts";
+import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
+import { isLarge } from "../http/request_body.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import { versionHeaders } from "../http/version_headers.ts";
 import { inputTokens } from "./estimate.ts";
@@ -22,9 +23,6 @@ import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { GenerationCall } from "./generation_call.ts";
-
-/** A larger request is read and written in several turns of the event loop. */
-const LARGE_BYTES = 1024 * 1024;
 
 /**
  * Makes a generation call.
@@ -59,21 +57,19 @@ async function run(
   conversation?: Conversation,
 ): Promise<HttpReply> {
   // The body has just been parsed.
-  if (call.bytes.length > LARGE_BYTES) await nextTurn();
+  if (isLarge(call)) await nextTurn();
   const request = readRequest(
     call.body,
     call.dialect.decodeRequest,
     call.dialect.checkPassable,
   );
-  // Reading and writing a large request take long: others run in between.
-  if (call.bytes.length > LARGE_BYTES) await nextTurn();
+  if (isLarge(call)) await nextTurn();
   call.facts.model = request.model;
   call.facts.stream = request.stream;
   call.facts.user = request.user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
-  const isStrict =
-    call.headers.get("x-gateway-strict")?.toLowerCase() === "true";
+  const strict = isStrict(call.headers);
   const client = {
     dialect: call.dialect,
     bytes: call.bytes,
@@ -84,7 +80,7 @@ async function run(
       ? versionHeaders(call.headers)
       : {},
   };
-  const failover = new Failover(gateway, model, client, isStrict);
+  const failover = new Failover(gateway, model, client, strict);
   const reservation = await gateway.accounts.reserve(call.caller, {
     requestId: call.requestId,
     model: model.id,
@@ -100,6 +96,23 @@ async function run(
     reservation,
     conversation,
   ).run();
+}
+
+/**
+ * Whether the client prefers an error to a dropped field.
+ *
+ * @throws {ApiError} `invalid_request` for a value that a client could mean either way
+ */
+function isStrict(headers: Headers): boolean {
+  const name = "x-gateway-strict";
+  switch (headers.get(name)?.toLowerCase()) {
+    case "true":
+      return true;
+    case undefined:
+    case "false":
+      return false;
+  }
+  throw invalidField(name, "must be true or false, once");
 }
 
 /**

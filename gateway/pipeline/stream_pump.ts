@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ApiError } from "../../translate/model/error.ts";
+import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { TimerId, Timers } from "../timers.ts";
@@ -143,10 +143,9 @@ class PumpedStream implements ByteSink {
     this.#relayPending();
     if (this.#discarding) return this.#discardEnded();
     this.#abort(
-      error instanceof ApiError ? error : new ApiError(
-        "internal",
-        "the gateway failed during the reply",
-      ),
+      error instanceof ApiError
+        ? error
+        : new GatewayFault("the gateway failed during the reply"),
     );
   }
 

@@ -33,6 +33,7 @@ const OF_THE_REQUEST: ReadonlySet<string> = new Set([
   "too_large",
   "unsupported_media",
   "request_timeout",
+  "permission",
 ]);
 
 interface Minute {

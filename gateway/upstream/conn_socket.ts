@@ -7,6 +7,7 @@
  */
 import { EventEmitter } from "node:events";
 import type { Conn } from "./dial.ts";
+import type { StrayBytes } from "./stray_bytes.ts";
 import type { SystemEvents } from "./system_events.ts";
 
 /**
@@ -29,6 +30,9 @@ const MAX_JOINED_BYTES = 64 * 1024;
  */
 export const CHECK_AFTER_MS = 100;
 
+/** Message of undici's error for bytes that arrive while no request waits for a reply. */
+const UNASKED = "bad response";
+
 const ENCODER = new TextEncoder();
 
 /**
@@ -50,6 +54,7 @@ export class NothingSentError extends ConnectionError {
 export class ConnSocket extends EventEmitter {
   readonly #conn: Conn;
   readonly #events: SystemEvents;
+  readonly #strays: StrayBytes;
   #slab = new Uint8Array(SMALL_SLAB_BYTES);
   #slabUsed = 0;
   #unread: Uint8Array | undefined;
@@ -61,13 +66,16 @@ export class ConnSocket extends EventEmitter {
   #writtenMs = performance.now();
   /** A request waits for the check of the connection; see {@linkcode ConnSocket.#check}. */
   #isChecking = false;
+  /** A reply has begun to arrive: a further request would be the connection's second. */
+  #isUsed = false;
   #destroyed = false;
 
   /** Takes over a connection. */
-  constructor(conn: Conn, events: SystemEvents) {
+  constructor(conn: Conn, events: SystemEvents, strays: StrayBytes) {
     super();
     this.#conn = conn;
     this.#events = events;
+    this.#strays = strays;
     // Reads before undici asks, to notice the end of an idle connection.
     this.#readMore();
   }
@@ -104,6 +112,12 @@ export class ConnSocket extends EventEmitter {
     this.#isReading = false;
     if (this.#destroyed) return;
     if (size === null) return void this.emit("end");
+    if (this.#isChecking) {
+      // A reply cannot precede its request.
+      this.#strays.seen();
+      return void this.destroy(new NothingSentError());
+    }
+    this.#isUsed = true;
     const from = this.#slabUsed;
     this.#slabUsed += size;
     this.#unread = this.#slab.subarray(from, this.#slabUsed);
@@ -147,6 +161,9 @@ export class ConnSocket extends EventEmitter {
 
   #startWriting(): void {
     if (this.#isWriting || this.#isChecking) return;
+    if (this.#isUsed && !this.#strays.allowsReuse) {
+      return void this.destroy(new NothingSentError());
+    }
     const nowMs = performance.now();
     if (nowMs - this.#writtenMs >= CHECK_AFTER_MS) return this.#check();
     this.#writtenMs = nowMs;
@@ -183,6 +200,7 @@ export class ConnSocket extends EventEmitter {
   /** Closes the connection and drops pending reads and writes. */
   destroy(error?: Error): this {
     if (this.#destroyed) return this;
+    if (error?.message === UNASKED) this.#strays.seen();
     this.#destroyed = true;
     this.#unread = undefined;
     this.#unwritten = [];

@@ -16,6 +16,7 @@ import Client from "undici/lib/dispatcher/client.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import { ConnSocket } from "./conn_socket.ts";
 import { type Dial, dialer, type Resolve } from "./dial.ts";
+import { StrayBytes } from "./stray_bytes.ts";
 import { SystemEvents } from "./system_events.ts";
 
 /**
@@ -34,6 +35,8 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
   const dial = dialer(resolve);
   const events = new SystemEvents();
+  // Outlive the pools: undici drops a pool whose last connection was closed.
+  const known = new Map<string, StrayBytes>();
   return new Agent({
     // undici's own time limits are off: their resolution is one second, and their clock outlives
     // the calls.
@@ -41,12 +44,15 @@ export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
     bodyTimeout: 0,
     keepAliveTimeout: keepAliveMs,
     pipelining: 1,
-    factory: (origin, options) =>
-      new Pool(origin, {
+    factory: (origin, options) => {
+      const strays = known.get(String(origin)) ?? new StrayBytes();
+      known.set(String(origin), strays);
+      return new Pool(origin, {
         ...options,
         factory: (origin, options) =>
-          new DialingClient(origin, options, dial, events),
-      }),
+          new DialingClient(origin, options, dial, events, strays),
+      });
+    },
   });
 }
 
@@ -61,6 +67,7 @@ class DialingClient extends Client {
     options: Client.Options,
     dial: Dial,
     events: SystemEvents,
+    strays: StrayBytes,
   ) {
     const current: { onDialing?: OnDialing | undefined } = {};
     super(origin, {
@@ -77,7 +84,7 @@ class DialingClient extends Client {
           (conn) => {
             current.onDialing = undefined;
             // undici accepts any duplex, but its types name only its own sockets.
-            done(null, new ConnSocket(conn, events) as never);
+            done(null, new ConnSocket(conn, events, strays) as never);
           },
           (error) => {
             current.onDialing = undefined;

@@ -27,6 +27,7 @@ const REQUEST_ERRORS: ReadonlySet<ErrorKind> = new Set([
   "too_large",
   "unsupported_media",
   "method_not_allowed",
+  "permission",
 ]);
 
 /** Kinds of a failure that may pass, whatever its status is: a host may send 400 or 424 for one. */

@@ -395,3 +395,95 @@ for (const hasFrames of [true, false]) {
     }
   });
 }
+
+/** An upstream on plain TCP that replies to each request with its body. */
+function echoingUpstream(
+  afterReply: (conn: Deno.Conn, replies: number) => Promise<void>,
+): AsyncDisposable & { readonly url: string; connections(): number } {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const conns: Deno.Conn[] = [];
+  let replies = 0;
+  const serve = async (conn: Deno.Conn): Promise<void> => {
+    const buffer = new Uint8Array(4096);
+    let text = "";
+    for (;;) {
+      const size = await conn.read(buffer);
+      if (size === null) return;
+      text += new TextDecoder().decode(buffer.subarray(0, size));
+      const body = /\r\n\r\n(call-\d+;)$/.exec(text)?.[1];
+      if (body === undefined) continue;
+      text = "";
+      await conn.write(replyOf(body));
+      await afterReply(conn, ++replies);
+    }
+  };
+  const running = (async () => {
+    const served: Promise<void>[] = [];
+    for await (const conn of listener) {
+      conns.push(conn);
+      served.push(serve(conn).catch(() => {}));
+    }
+    await Promise.all(served);
+  })();
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}/`,
+    connections: () => conns.length,
+    async [Symbol.asyncDispose]() {
+      for (const one of [listener, ...conns]) {
+        try {
+          one.close();
+        } catch {
+          // Already closed.
+        }
+      }
+      await running;
+    },
+  };
+}
+
+function replyOf(body: string): Uint8Array {
+  return new TextEncoder().encode(
+    `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+/** Makes calls one after another; returns how many connections they took. */
+async function connectionsOf(calls: number, stray: boolean): Promise<number> {
+  await using upstream = echoingUpstream(async (conn, replies) => {
+    if (stray && replies === 1) await conn.write(replyOf("stray"));
+  });
+  const limits = { connectTimeoutMs: 60_000, firstByteTimeoutMs: 60_000 };
+  const client = upstreamClient(
+    { ...limits, idleTimeoutMs: 60_000 },
+    gatewayTimers(),
+  );
+  const strayIsSeen = async (): Promise<void> => {
+    while (client.connections().open > 0) await turns(1);
+  };
+  try {
+    for (let n = 0; n < calls; n++) {
+      const sent = `call-${n};`;
+      const { body } = await client.call({
+        url: upstream.url,
+        headers: {},
+        body: new TextEncoder().encode(sent),
+        signal: new AbortController().signal,
+      });
+      const chunk = await body.read();
+      assert.equal(new TextDecoder().decode(chunk), sent);
+      assert.equal(await body.read(), undefined);
+      if (stray && n === 0) await withTimeout(strayIsSeen(), "the stray reply");
+      // Then undici could use the connection again.
+      await turns(MANY_TURNS);
+    }
+    return upstream.connections();
+  } finally {
+    await client.close();
+    await turns(LAST_TURNS);
+  }
+}
+
+Deno.test("after bytes that no request asked for, each connection to that upstream carries one call", async () => {
+  assert.equal(await connectionsOf(5, false), 1);
+  assert.equal(await connectionsOf(5, true), 5);
+});

@@ -11,6 +11,7 @@ import {
   explainCharge,
   type Explanation,
 } from "../../gateway/accounts/ledger/explanation.ts";
+import { meterWords } from "../../gateway/accounts/ledger/meters.ts";
 import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../gateway/console/visit.ts";
@@ -144,6 +145,9 @@ export async function callPage(
             {entry.estimated
               ? "≈ The upstream reported no complete usage: tokens are an estimate. "
               : ""}
+            {entry.corrects === undefined
+              ? ""
+              : "First charged by estimate, because the process that served the call seemed dead, and corrected since. "}
             Line #{entry.seq} of the ledger{entry.purse === undefined ? "." : (
               <>
                 , paid from the balance of <Foreign text={entry.purse} />.
@@ -252,13 +256,6 @@ function Why({ call }: { readonly call: FoundCall }): JSX.Element {
   );
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  input: "Input",
-  cache_read: "Read from the cache",
-  cache_write: "Written to the cache",
-  output: "Output",
-};
-
 /** A whole number of 10⁻¹² dollars, exactly. */
 function picoText(pico: bigint): string {
   const text = String(pico).padStart(13, "0");
@@ -273,7 +270,7 @@ function Arithmetic(
       name="How the charge was computed"
       rows={explained.parts.filter(({ tokens }) => tokens > 0)}
       columns={[
-        { name: "Tokens", cell: ({ of }) => KINDS[of] ?? of, sum: "Charged" },
+        { name: "Tokens", cell: ({ of }) => meterWords(of), sum: "Charged" },
         {
           name: "Count",
           number: true,

@@ -234,8 +234,13 @@ function ledgerColumns(
           : (
             <>
               <Foreign text={entry.model ?? ""} />
-              <a href={`${base}/calls/${encodeURIComponent(entry.requestId)}`}>
-                <code class="id">{entry.requestId}</code>
+              {entry.corrects === undefined ? null : ", estimate corrected"}
+              <a
+                href={`${base}/calls/${
+                  encodeURIComponent(entry.corrects ?? entry.requestId)
+                }`}
+              >
+                <code class="id">{entry.corrects ?? entry.requestId}</code>
               </a>
             </>
           ),

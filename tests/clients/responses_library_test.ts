@@ -292,6 +292,7 @@ Deno.test("the endpoint refuses unsupported features in its own format", async (
       headers: { upgrade: "websocket" },
     });
     assert.equal(socket.status, 426);
+    assert.equal(socket.headers.get("upgrade"), "websocket");
     assert.equal((await socket.json()).type, "error");
     const get = await fetch(`${gateway.url}/v1/responses`);
     assert.equal(get.status, 405);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url);
 const EXPECTED =
-  /^\{"model":"gpt-5",.*"content":"Hi".*\} \[\]\n\{"id":"msg_.*"type":"message".*\{"type":"text","text":"Hello"\}.*"stop_reason":"end_turn".*\}\n$/;
+  /^\{"model":"gpt-5",.*"content":"Hi".*\} \[\]\n\{"id":"msg_.*"type":"message".*\{"type":"text","text":"Hello",.*\}.*"stop_reason":"end_turn".*\}\n$/;
 
 /** Writes the example beside the project's settings, with the import that a checkout has. */
 async function exampleFile(folder: string): Promise<string> {

@@ -83,6 +83,20 @@ const SMUGGLED: readonly Row[] = [
     [400, undefined],
   ],
   [
+    "chunks and a content length, which Deno removes",
+    request(
+      POST,
+      [HOST, KEY, TYPE, "transfer-encoding: chunked", "content-length: 4"],
+      `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+    ),
+    [200],
+  ],
+  [
+    "two equal lengths, which Deno joins",
+    request(POST, [HOST, KEY, TYPE, LENGTH, LENGTH], BODY),
+    [200],
+  ],
+  [
     "two lengths",
     request(POST, [HOST, KEY, TYPE, LENGTH, "content-length: 5"], BODY),
     [400, undefined],

@@ -323,7 +323,10 @@ Deno.test("a token count renews a refused token, and sends no beta that the host
       const response = await gateway.post("/v1/messages/count_tokens", body, {
         "anthropic-beta": "web-search-2025-03-05,context-1m-2025-08-07",
       });
-      assert.deepEqual(await response.json(), { input_tokens: 42 });
+      assert.deepEqual(await response.json(), {
+        input_tokens: 42,
+        context_management: null,
+      });
       if (i === 0) cloud.revoke();
     }
     assert.deepEqual([cloud.issued(), cloud.refused()], [2, 1]);

@@ -206,7 +206,10 @@ Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates whe
     };
     const ask = async (): Promise<unknown> =>
       await (await gateway.post("/v1/messages/count_tokens", body)).json();
-    assert.deepEqual(await ask(), { input_tokens: 42 });
+    assert.deepEqual(await ask(), {
+      input_tokens: 42,
+      context_management: null,
+    });
     const [request] = host.requests;
     assert.equal(request?.path, "/model/anthropic.claude%3A1/count-tokens");
     const wrapped = JSON.parse(request.text).input.invokeModel.body;

@@ -1,5 +1,8 @@
 /** `GET /metrics`: what is counted, who may read it, and what it must never contain. */
 import assert from "node:assert/strict";
+import { streamScript } from "../../replay/mod.ts";
+import { CandidateRates } from "../../gateway/upstream/candidate_rates.ts";
+import { callScripted } from "../support/reply_script.ts";
 import {
   startTestGateway,
   TEST_KEY,
@@ -28,6 +31,12 @@ async function withGateway(
     await gateway.close();
   }
 }
+
+/** The upstream's own failure, after the reply has begun. */
+const BROKEN_OFF = streamScript([
+  `data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n`,
+  `data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n`,
+]);
 
 /** The value of one series; 0 if it does not exist yet. */
 async function metric(
@@ -110,7 +119,12 @@ Deno.test("upstream failures are counted by vendor and kind, the gateway's own e
   withGateway({}, async (gateway) => {
     const { post } = gateway;
     for (
-      const fixture of ["status?code=529", "status?code=503", "error-mid"]
+      const fixture of [
+        "status?code=529",
+        "status?code=503",
+        "status?code=500",
+        "error-mid",
+      ]
     ) {
       const response = await post(
         "/v1/messages",
@@ -130,7 +144,47 @@ Deno.test("upstream failures are counted by vendor and kind, the gateway's own e
       "one by status, one in the stream",
     );
     assert.equal(await counted("unavailable"), 1);
+    assert.equal(await counted("internal"), 1, "the upstream's own 500");
     assert.equal(await counted("not_found"), 0);
+    assert.deepEqual(
+      gateway.logged.map(({ upstream_status, error_of }) => [
+        upstream_status,
+        error_of,
+      ]),
+      [
+        [529, "upstream"],
+        [503, "upstream"],
+        [500, "upstream"],
+        [undefined, "upstream"],
+        [undefined, undefined],
+      ],
+    );
+  }));
+
+Deno.test("a stream that its upstream breaks off with an error of its own counts against the candidate", () =>
+  withGateway({}, async (gateway) => {
+    const reply = await callScripted(gateway, "messages", "chat", BROKEN_OFF, {
+      stream: true,
+    });
+    await reply.text();
+    const [entry] = gateway.logged;
+    assert.ok(entry !== undefined);
+    assert.equal(entry.ended, "failed");
+    assert.equal(entry.error_of, "upstream");
+    assert.equal(
+      await metric(gateway, "gateway_upstream_errors_total", {
+        vendor: "vendorb",
+        kind: "internal",
+      }),
+      1,
+    );
+    const rates = new CandidateRates(() => 0);
+    rates.record(entry);
+    const { calls, failed } = rates.rate(
+      entry.model ?? "",
+      entry.upstream ?? "",
+    );
+    assert.deepEqual({ calls, failed }, { calls: 1, failed: 1 });
   }));
 
 Deno.test("open streams and running calls are counted while they last", () =>

@@ -188,13 +188,23 @@ const ROWS: readonly Row[] = [
     script: wholeScript(503, "text/plain", ""),
     messages: [503, "overloaded_error", "the upstream is unavailable"],
     chat: [503, SERVER_ERROR, "the upstream is unavailable"],
-    retryAfter: "5",
+    retryAfter: null,
   },
   {
     name: "529",
     script: jsonScript(529, { error: { message: "Overloaded" } }),
     messages: [529, "overloaded_error", "Overloaded"],
     chat: [503, SERVER_ERROR, "Overloaded"],
+    retryAfter: null,
+  },
+  {
+    name: "529 with seconds",
+    script: jsonScript(529, { error: { message: "Overloaded" } }, {
+      "retry-after": "7",
+    }),
+    messages: [529, "overloaded_error", "Overloaded"],
+    chat: [503, SERVER_ERROR, "Overloaded"],
+    retryAfter: "7",
   },
   {
     name: "524 of a proxy",
@@ -223,6 +233,7 @@ const ROWS: readonly Row[] = [
     }),
     messages: [529, "overloaded_error", "no capacity"],
     chat: [503, SERVER_ERROR, "no capacity"],
+    retryAfter: null,
     from: "chat",
   },
   {

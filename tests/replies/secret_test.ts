@@ -28,7 +28,14 @@ function failure(upstream: UpstreamFormat): object {
   const message = `cannot use key ${KEY} or Bearer ${KEY}`;
   const error = upstream === "gemini"
     ? { code: 500, message, status: "INTERNAL" }
-    : { type: "api_error", message, code: `no_${KEY}`, param: KEY };
+    : {
+      type: "api_error",
+      message,
+      code: `no_${KEY}`,
+      param: KEY,
+      details: { error_code: "x", [KEY]: [`https://x/?key=${KEY}`] },
+      misalignment: { steer: { message: KEY } },
+    };
   return upstream === "messages" ? { type: "error", error } : { error };
 }
 

@@ -130,7 +130,10 @@ Deno.test("a client that disconnects during a token count closes the vendor's co
       "/v1/messages/count_tokens",
       requestText("vendora-opus-4-8"),
     );
-    assert.deepEqual(await next.json(), { input_tokens: 7 });
+    assert.deepEqual(await next.json(), {
+      input_tokens: 7,
+      context_management: null,
+    });
     assert.deepEqual(gateway.logged, []);
     assert.equal(gateway.gateway.concurrency.inUse(), 0);
   }));

@@ -109,8 +109,8 @@ export interface Capabilities {
    */
   readonly promptCaching: boolean;
   /**
-   * Messages and Converse formats only: which of a messages client's marks of what to cache it takes: none, those in
-   * system prompt and conversation, or those of tools as well. Others are removed and named.
+   * Which marks of what to cache it takes: none, those in system prompt and conversation, or those of
+   * tools as well. Others are removed and named.
    */
   readonly cacheMarks: "none" | "prompt" | "all";
   /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */
@@ -148,7 +148,8 @@ const EVERY_FORM = {
   strictTools: true,
   files: true,
   jsonObject: true,
-  cacheMarks: "all",
+  // Most models refuse the whole request for one.
+  cacheMarks: "none",
   alwaysCapped: false,
   reasoningTags: false,
   threads: false,
@@ -177,6 +178,7 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       maxToolName: 128,
       maxToolCallId: Infinity,
       ...EVERY_FORM,
+      cacheMarks: "all",
       parallelToggle: true,
       customTools: false,
       toolGroups: false,
@@ -318,8 +320,6 @@ export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
       schema: "json_schema",
       structuredOutput: false,
       promptCaching: false,
-      // Most models refuse the whole request for one.
-      cacheMarks: "none",
       callIds: true,
       includeUsage: false,
       encryptedReasoning: false,

@@ -30,9 +30,12 @@ export interface DroppedFields {
   all(): readonly string[];
 }
 
-/** Starts with the request's own unmapped fields. */
-export function droppedFieldsOf(request: GenerationRequest): DroppedFields {
-  const paths = new Set(request.unmapped);
+/** Starts with the request's own unmapped fields, or those of them that are dropped indeed. */
+export function droppedFieldsOf(
+  request: GenerationRequest,
+  unmapped: readonly string[] = request.unmapped,
+): DroppedFields {
+  const paths = new Set(unmapped);
   return {
     path: (path) => void paths.add(path),
     field: (field) => void paths.add(request.fieldNames[field]),

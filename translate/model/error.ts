@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { JsonObject } from "../bytes/json.ts";
 
 /** Why a request failed. Each kind has one HTTP status, see {@linkcode ERROR_STATUS}. */
 export type ErrorKind =
@@ -50,6 +51,13 @@ export interface ErrorDetails {
    * A machine-readable reason of this project, such as `model_not_found` or `insufficient_balance`.
    */
   readonly code?: string;
+  /**
+   * An upstream's `details` beside its message, with a code and facts about it: for clients of the
+   * messages format, whose library makes typed errors of them.
+   */
+  readonly vendorDetails?: JsonObject;
+  /** An upstream's `misalignment` beside its message: for clients of the OpenAI formats. */
+  readonly misalignment?: JsonObject;
   /** Path of the request field at fault in the client's dialect, such as `messages[0].content`. */
   readonly param?: string;
   /** Whole seconds to wait before a retry. */
@@ -63,6 +71,8 @@ export interface ErrorDetails {
    * deployment that does not exist). Absent: the request itself, or nothing. Never sent to clients.
    */
   readonly refused?: "credential" | "account" | "setup";
+  /** The upstream's code for what belongs to the operator. For logs and metrics, never sent to clients. */
+  readonly upstreamCode?: string;
   /** What the operator can do about it. For logs, never sent to clients. */
   readonly note?: string;
   /**
@@ -105,6 +115,14 @@ export class ApiError extends Error {
   /** HTTP status of the kind. */
   get status(): number {
     return ERROR_STATUS[this.kind];
+  }
+}
+
+/** A bug in the gateway, as the client of a running stream receives it. */
+export class GatewayFault extends ApiError {
+  /** The client receives `message`. */
+  constructor(message: string) {
+    super("internal", message);
   }
 }
 

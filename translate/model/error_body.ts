@@ -6,10 +6,17 @@
  * @module
  */
 import { isContextOverflow, withNumbers } from "./context_overflow.ts";
-import { ApiError, type ErrorKind, kindOfStatus } from "./error.ts";
+import {
+  ApiError,
+  type ErrorDetails,
+  type ErrorKind,
+  kindOfStatus,
+} from "./error.ts";
 import {
   isObject,
   type JsonObject,
+  MAX_LEVELS,
+  nestsWithin,
   objectOr,
   parseJson,
   stringIn,
@@ -167,7 +174,9 @@ export function upstreamError(
         ? {}
         : { param: body.param }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      ...(quota ? { retryable: false } : advisedRetry(headers)),
+      ...(quota
+        ? { retryable: false, ...upstreamCode(body) }
+        : advisedRetry(headers)),
     },
   );
 }
@@ -200,7 +209,29 @@ function opaqueFailure(
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
         ...advisedRetry(headers),
       }),
+    ...(aboutUs ? upstreamCode(body) : {}),
   });
+}
+
+const MAX_CODE_CHARS = 100;
+
+/** The code by which operators find out what their account or credential lacks. */
+export function upstreamCode(
+  { code, type }: Pick<ErrorBody, "code" | "type">,
+): Pick<ErrorDetails, "upstreamCode"> {
+  const found = code ?? type;
+  return found === undefined
+    ? {}
+    : { upstreamCode: found.slice(0, MAX_CODE_CHARS).toWellFormed() };
+}
+
+/** An object beside the vendor's message, for clients of the vendor's own format. */
+export function ownObject(
+  { detail }: ErrorBody,
+  name: string,
+): JsonObject | undefined {
+  const value = detail[name];
+  return isObject(value) && nestsWithin(value, MAX_LEVELS) ? value : undefined;
 }
 
 const DEFAULT_MESSAGE: Readonly<Record<ErrorKind, string>> = {

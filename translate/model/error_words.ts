@@ -7,7 +7,25 @@
  */
 import type { JsonObject } from "../bytes/json.ts";
 import { ApiError } from "./error.ts";
-import { type ErrorBody, upstreamError } from "./error_body.ts";
+import { type ErrorBody, ownObject, upstreamError } from "./error_body.ts";
+
+/** Codes that concern the gateway's account, whatever their status is. */
+const OUR_ACCOUNT: ReadonlySet<string> = new Set([
+  "account_deactivated",
+  "billing_hard_limit_reached",
+  "billing_not_active",
+  "credit_balance_exhausted",
+  "organization_spend_limit_exceeded",
+  "organization_usage_limit_exceeded",
+  "project_spend_limit_exceeded",
+]);
+
+/** Codes of a request that a policy blocked. */
+const POLICY: ReadonlySet<string> = new Set([
+  "bio_policy",
+  "cyber_policy",
+  "misalignment_policy_violation",
+]);
 
 /** HTTP statuses for error words: the `code`, `type` or `status` of several vendors. */
 const WORD_STATUS: ReadonlyMap<string, number> = new Map([
@@ -30,6 +48,19 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
   ["content_filter", 400],
   ["content_policy_violation", 400],
   ["responsibleaipolicyviolation", 400],
+  ["data_residency_mismatch", 400],
+  ["invalid_base64_image", 400],
+  ["image_too_small", 400],
+  ["image_parse_error", 400],
+  ["image_content_policy_violation", 400],
+  ["invalid_image_mode", 400],
+  ["image_file_too_large", 400],
+  ["unsupported_image_media_type", 400],
+  ["empty_image_file", 400],
+  ["failed_to_download_image", 400],
+  ["image_file_not_found", 400],
+  ...[...POLICY].map((word) => [word, 400] as const),
+  ...[...OUR_ACCOUNT].map((word) => [word, 402] as const),
   ["authentication_error", 401],
   ["invalid_authentication_error", 401],
   ["invalid_api_key", 401],
@@ -67,7 +98,10 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
 
 /** An error without a known word is the upstream's fault. */
 export const UNKNOWN_STATUS = 502;
+const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
+const PAYMENT_REQUIRED = 402;
+const FORBIDDEN = 403;
 
 /** A refusal of the gateway's own key, which some vendors send with status 400. */
 const KEY_REFUSED = /^(?:incorrect|invalid) api key/i;
@@ -78,19 +112,39 @@ export function replyError(
   headers: Headers,
   body: ErrorBody,
 ): ApiError {
-  const isKeyRefused = status === 400 &&
+  const isKeyRefused = status === BAD_REQUEST &&
     (body.code === "invalid_api_key" || KEY_REFUSED.test(body.message ?? ""));
-  if (!isKeyRefused) return upstreamError(status, headers, body);
-  const error = upstreamError(UNAUTHORIZED, headers, body);
-  return new ApiError(error.kind, error.message, {
+  const meant = isKeyRefused
+    ? UNAUTHORIZED
+    : OUR_ACCOUNT.has(body.code ?? "")
+    ? PAYMENT_REQUIRED
+    : status === FORBIDDEN && POLICY.has(body.code ?? "")
+    ? BAD_REQUEST
+    : status;
+  const error = withMisalignment(upstreamError(meant, headers, body), body);
+  return meant === status ? error : new ApiError(error.kind, error.message, {
     ...error.details,
     upstreamStatus: status,
   });
 }
 
+/** The error with the vendor's review of a request that a policy blocked. */
+function withMisalignment(error: ApiError, body: ErrorBody): ApiError {
+  const misalignment = ownObject(body, "misalignment");
+  return misalignment === undefined || error.details.refused !== undefined
+    ? error
+    : new ApiError(error.kind, error.message, {
+      ...error.details,
+      misalignment,
+    });
+}
+
 /** The error for an error inside a reply whose status was 200. */
 export function errorOfWords(body: ErrorBody): ApiError {
-  const error = upstreamError(statusOf(body.detail), new Headers(), body);
+  const error = withMisalignment(
+    upstreamError(statusOf(body.detail), new Headers(), body),
+    body,
+  );
   // This status was derived from the error's words; the upstream did not send it.
   const { upstreamStatus: _, ...details } = error.details;
   // "Unavailable" in the middle of a reply counts as overload, because no status shows which

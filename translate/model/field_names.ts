@@ -30,6 +30,7 @@ export type NeutralField =
   | "reasoning"
   | "user"
   | "serviceTier"
+  | "promptCache"
   | "candidates"
   | "seed"
   | "presencePenalty"

@@ -5,10 +5,18 @@
  * @module
  */
 import type { UpstreamDialect } from "../dialect.ts";
-import { ApiError } from "./error.ts";
+import { exactJson } from "../bytes/exact_json.ts";
+import { type JsonObject, objectOr } from "../bytes/json.ts";
+import { ApiError, type ErrorDetails } from "./error.ts";
 import type { ReplyEvent } from "./reply.ts";
 
 const REMOVED = "[removed]";
+
+/** What an upstream wrote, of an error's details. */
+const TEXTS = ["code", "param", "note", "upstreamCode"] as const;
+const OBJECTS = ["vendorDetails", "misalignment"] as const;
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * The shortest prefix of a secret that is searched for at a text's end, where the rest may have
@@ -30,13 +38,23 @@ export function redactKey(
   const secrets = typeof secret === "string" ? () => [secret] : secret;
   const cleanText = (text: string): string =>
     secrets().reduce(withoutSecret, text);
+  const cleanObject = (object: JsonObject): JsonObject => {
+    const text = JSON.stringify(object);
+    const cleaned = secrets().map(inJson).filter((secret) => secret !== "")
+      .reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
+    return cleaned === text ? object : objectOr(exactJson(cleaned));
+  };
   const cleanError = (error: ApiError): ApiError => {
-    const { code, param } = error.details;
-    return new ApiError(error.kind, cleanText(error.message), {
-      ...error.details,
-      ...(code === undefined ? {} : { code: cleanText(code) }),
-      ...(param === undefined ? {} : { param: cleanText(param) }),
-    });
+    const cleaned: Draft<ErrorDetails> = { ...error.details };
+    for (const name of TEXTS) {
+      const text = cleaned[name];
+      if (text !== undefined) cleaned[name] = cleanText(text);
+    }
+    for (const name of OBJECTS) {
+      const object = cleaned[name];
+      if (object !== undefined) cleaned[name] = cleanObject(object);
+    }
+    return new ApiError(error.kind, cleanText(error.message), cleaned);
   };
   const clean = (events: readonly ReplyEvent[]): readonly ReplyEvent[] =>
     events.at(-1)?.type === "error"
@@ -60,6 +78,11 @@ export function redactKey(
     decodeError: (status, headers, body) =>
       cleanError(dialect.decodeError(status, headers, cleanText(body))),
   };
+}
+
+/** A text as it is written inside a JSON string. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Messages are cut to a length, so one may end in the middle of the secret. */

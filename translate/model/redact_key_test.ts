@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chatCompletions } from "../formats/chat_completions/mod.ts";
+import { messages } from "../formats/messages/mod.ts";
 import { PLAIN_CONTEXT } from "../dialect.ts";
 import { redactKey } from "./redact_key.ts";
 
@@ -17,6 +18,24 @@ Deno.test("redactKey() removes the secret from message, code and param of an err
   assert.equal(error.message, "no [removed]");
   assert.equal(error.details.code, "[removed]");
   assert.equal(error.details.param, "[removed]");
+});
+
+Deno.test("redactKey() removes the secret from what passes to clients of the same format, and keeps its numbers", () => {
+  const secret = `${SECRET}"\\`;
+  const [event] = redactKey(messages, secret).streamDecoder(PLAIN_CONTEXT).push(
+    {
+      event: "error",
+      data:
+        `{"type":"error","error":{"message":"m","details":{"n":12345678901234567890,"list":[${
+          JSON.stringify(`at ${secret}.`)
+        }]}}}`,
+    },
+  );
+  assert.ok(event?.type === "error");
+  assert.equal(
+    JSON.stringify(event.error.details.vendorDetails),
+    '{"n":12345678901234567890,"list":["at [removed]."]}',
+  );
 });
 
 Deno.test("redactKey() removes the prefix of a secret where a message was cut to length", () => {

@@ -22,18 +22,57 @@ export type StopReason =
   | "context_window"
   | "other";
 
-/** Tokens of one reply. Whole numbers; absent means "not reported". */
+/**
+ * What one reply used, by what vendors bill. Whole numbers; absent means "not reported". The parts
+ * (`cacheWrite5m` to `unknownOutput`) are contained in the totals above them.
+ */
 export interface Usage {
   /** Prompt tokens at the full rate, without cache reads and writes. */
   readonly input?: number;
   /** Prompt tokens read from a cache; not part of `input`. */
   readonly cacheRead?: number;
-  /** Prompt tokens written to a cache; not part of `input`. */
+  /** Prompt tokens written to a cache, for whatever life; not part of `input`. */
   readonly cacheWrite?: number;
   /** All generated tokens, reasoning included. */
   readonly output?: number;
   /** The part of output spent on reasoning. */
   readonly reasoning?: number;
+  /** The part of `cacheWrite` that is kept for five minutes. */
+  readonly cacheWrite5m?: number;
+  /** The part of `cacheWrite` that is kept for thirty minutes. */
+  readonly cacheWrite30m?: number;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h?: number;
+  /** The part of `cacheWrite` that is kept for twelve hours. */
+  readonly cacheWrite12h?: number;
+  /** The part of the prompt that is sound. */
+  readonly audioInput?: number;
+  /** The part of the prompt that is images. */
+  readonly imageInput?: number;
+  /** The part of output that is sound. */
+  readonly audioOutput?: number;
+  /** The part of output that is images. */
+  readonly imageOutput?: number;
+  /** Prompt tokens of kinds that the format's decoder does not know. */
+  readonly unknownInput?: number;
+  /** Generated tokens of kinds that the format's decoder does not know. */
+  readonly unknownOutput?: number;
+  /** Uses of the vendor's own tools, by name: `web_search`. */
+  readonly uses?: Readonly<Record<string, number>>;
+  /** The service tier that served the reply, in the vendor's word: `priority`. */
+  readonly tier?: string;
+  /** The speed at which it was served: `fast`. */
+  readonly speed?: string;
+  /** Where it was computed: `us`. */
+  readonly region?: string;
+  /** The parts of the totals that other models served. */
+  readonly served?: readonly ServedUsage[];
+}
+
+/** What another model used for a reply. */
+export interface ServedUsage extends Omit<Usage, "served"> {
+  /** The vendor's own id of the model. */
+  readonly model: string;
 }
 
 /** What a block holds. */

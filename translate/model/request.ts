@@ -39,7 +39,10 @@ export type Media =
   }
   | { readonly type: "url"; readonly url: string; readonly mediaType?: string };
 
-/** For how long a prompt is kept in the upstream's cache. */
+/**
+ * For how long a prompt is kept in the upstream's cache: the usual time, five minutes in the messages
+ * format, or the long one.
+ */
 export type CacheMark = "5m" | "1h";
 
 /** Plain text. */
@@ -350,6 +353,11 @@ export interface GenerationRequest {
    * `unmapped`.
    */
   readonly serviceTier?: "auto" | "default";
+  /**
+   * What the upstream itself keeps in its cache beside what is marked: nothing, or the whole prompt
+   * for so long. Absent: its default.
+   */
+  readonly promptCache?: "off" | CacheMark;
   /** Number of answers to generate; absent: one. */
   readonly candidates?: number;
   /** For repeatable sampling, as far as the upstream supports it. */
@@ -374,8 +382,8 @@ export interface GenerationRequest {
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
   readonly unmapped: readonly string[];
-  /** Paths in `unmapped` of the marks that parts and tools carry as `cacheMark`; absent: none. */
-  readonly cacheMarks?: readonly string[];
+  /** Where `unmapped` has the marks that parts and tools carry as `cacheMark`; absent: nothing carries one. */
+  readonly cacheMarks?: MarkPaths;
   /**
    * Why the request cannot be translated: its dialect's schema does not allow a value. The other
    * fields are then complete enough for limits and estimates only. Absent where it can be
@@ -387,6 +395,16 @@ export interface GenerationRequest {
    * refuse the request.
    */
   readonly essential: readonly string[];
+}
+
+/** The client's paths of its marks of what to cache, by what carries them; absent: none does. */
+export interface MarkPaths {
+  /** In the opening prompt. */
+  readonly system?: string;
+  /** In messages and results of calls. */
+  readonly turns?: string;
+  /** After the definitions of functions. */
+  readonly tools?: string;
 }
 
 /** The fields of a request beside its model, conversation and words; absent: not set. */

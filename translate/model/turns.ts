@@ -18,7 +18,7 @@ export function systemTurnsAsUser(turns: readonly Turn[]): readonly Turn[] {
       parts: turn.parts.map((part) =>
         part.type === "text"
           ? {
-            type: "text",
+            ...part,
             text: `<system-reminder>\n${part.text}\n</system-reminder>`,
           }
           : part

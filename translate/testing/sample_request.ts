@@ -37,6 +37,7 @@ export function sampleRequest(
       reasoning: "REASONING",
       user: "USER",
       serviceTier: "SERVICE_TIER",
+      promptCache: "PROMPT_CACHE",
       candidates: "CANDIDATES",
       seed: "SEED",
       presencePenalty: "PRESENCE",

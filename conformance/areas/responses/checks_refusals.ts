@@ -170,14 +170,31 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.web-socket",
+    source: "https://www.rfc-editor.org/rfc/rfc9110#name-426-upgrade-required",
     rule:
-      "A web socket that the target does not have is refused with 426, so that clients use HTTP at once.",
+      "A web socket that the target does not have is refused with 426, so that clients use HTTP at once; `upgrade` names the protocol.",
     level: "convention",
     reads: ["responses-methods"],
-    judge: (e) => [
-      statusIs(e.exchange("responses/any/GET/socket"), 426, 101),
-    ],
-    faults: { "responses-socket-404": status(426, 404) },
+    judge: (e) => {
+      const x = e.exchange("responses/any/GET/socket");
+      const protocol = headerOf(x, "upgrade");
+      return [
+        statusIs(x, 426, 101),
+        observed("upgrade", protocol ?? "none", x).mustBe(
+          "websocket",
+          protocol?.toLowerCase() === "websocket",
+        ),
+      ];
+    },
+    faults: {
+      "responses-socket-404": status(426, 404),
+      "responses-socket-unnamed": {
+        reply: (reply) => {
+          const { upgrade: _, ...headers } = reply.headers;
+          return { ...reply, headers };
+        },
+      },
+    },
   },
   {
     id: "responses.wrong-method",

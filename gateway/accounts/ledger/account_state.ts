@@ -6,10 +6,12 @@
  * @module
  */
 import type { AccountRow, Charge, Plan, ReservedCall } from "../records.ts";
+import type { LateAmount } from "./correction.ts";
 import {
   type LimitUse,
   useAt,
   withCharge,
+  withLateAmount,
   withoutCall,
   withoutTrace,
 } from "./limit_use.ts";
@@ -53,6 +55,20 @@ export function applySettlement(
   return {
     ...charged,
     use: withCharge(charged.use, charged.plan, call, charge, wasReserved),
+  };
+}
+
+/** The state after the estimate that a call was charged by is corrected. */
+export function applyCorrection(
+  before: AccountState,
+  balanceModel: string,
+  late: LateAmount,
+  nowMs: number,
+): AccountState {
+  const state = advanceTo(before, nowMs);
+  return {
+    ...applyTopUp(state, balanceModel, -late.microUsd),
+    use: withLateAmount(state.use, state.plan, late),
   };
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CORRECTION_SUFFIX } from "./correction.ts";
 import { intOf, type Store, textOf } from "../store/store.ts";
 
 /** Each check: what is wrong, and a query that finds it. */
@@ -76,6 +77,14 @@ const CHECKS: readonly (readonly [string, string])[] = [
      FROM ledger WHERE seq > (SELECT next_seq FROM roll_up_backfill) AND NOT EXISTS (
        SELECT 1 FROM ledger_days d WHERE d.day = ledger.at_ms / 86400000 AND ledger.seq BETWEEN d.first_seq AND d.last_seq
      ) GROUP BY 1`,
+  ],
+  [
+    "a correction does not belong to one lost call of its account",
+    `SELECT c.request_id AS place, CAST(1 AS BIGINT) AS kept,
+      CAST((SELECT COUNT(*) FROM ledger l WHERE l.request_id = c.corrects AND l.kind = 'charge' AND l.ended = 'lost'
+        AND l.account_id = c.account_id AND l.purse = c.purse AND l.at_ms = c.at_ms
+        AND c.request_id = l.request_id || '${CORRECTION_SUFFIX}') AS BIGINT) AS counted
+     FROM ledger c WHERE c.corrects IS NOT NULL`,
   ],
   [
     "a settled request still has a reservation",

@@ -14,13 +14,19 @@
  * @module
  */
 import type { CallOutcome } from "../call_outcome.ts";
+import { chargeLines, costOfLines } from "./charge_lines.ts";
 import { costMicroUsd, type Tokens } from "./money.ts";
+import type { RateCard } from "./rate_card.ts";
+import type { Usage } from "../../../translate/model/reply.ts";
 import type { Charge, ReservedCall } from "../records.ts";
 
 const CHARS_PER_TOKEN = 4;
 
 /** The fields of a reserved call that the charge depends on. */
-export type Billable = Pick<ReservedCall, "inputTokens" | "price">;
+export type Billable = Pick<
+  ReservedCall,
+  "inputTokens" | "price" | "card" | "otherCards"
+>;
 
 /** The charge for a call that ended with `outcome`. */
 export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
@@ -31,10 +37,10 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
     usage.cacheWrite,
     usage.output,
   ]
-    .some((value) => tokenCount(value) > 0);
+    .some((value) => tokenCount(value) > 0) || usage.uses !== undefined;
   const isComplete = ended === "complete";
   if (!isComplete && !isReported && tokenCount(outcome.generatedChars) === 0) {
-    return charge(call, NOTHING, 0, false, ended);
+    return charge(call, NOTHING, NO_USAGE, false, ended);
   }
   const promptReported = usage.input !== undefined ||
     usage.cacheRead !== undefined || usage.cacheWrite !== undefined;
@@ -53,7 +59,7 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   };
   const estimated = !promptReported ||
     (!outputReported && (isComplete || estimate > 0));
-  return charge(call, tokens, tokenCount(usage.reasoning), estimated, ended);
+  return charge(call, tokens, usage, estimated, ended);
 }
 
 /**
@@ -72,25 +78,39 @@ export function chargeForLost(
       tokenCount(call.maxOutputTokens),
     ),
   };
-  return charge(call, tokens, 0, true, "lost");
+  return charge(call, tokens, NO_USAGE, true, "lost");
 }
+
+const NO_USAGE: Usage = {};
 
 const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
 
 function charge(
   call: Billable,
   tokens: Tokens,
-  reasoning: number,
+  usage: Usage,
   estimated: boolean,
   ended: Charge["ended"],
 ): Charge {
+  // A stored reservation has the rates of what it asked for, and no card.
+  const card: RateCard = call.card ?? call.price;
+  const lines = chargeLines(card, tokens, usage, call.otherCards);
   return {
     tokens,
-    reasoningTokens: Math.min(reasoning, tokens.output),
+    reasoningTokens: Math.min(tokenCount(usage.reasoning), tokens.output),
     estimated,
     ended,
-    costMicroUsd: costMicroUsd(call.price, tokens),
+    costMicroUsd: lines === undefined
+      ? costMicroUsd(card, tokens)
+      : costOfLines(lines),
+    ...(card === call.price ? {} : { price: card }),
+    ...(lines === undefined ? {} : { lines }),
   };
+}
+
+/** Whether a line of a charge replaces a rate that the card does not have. */
+export function isUnpriced({ lines }: Pick<Charge, "lines">): boolean {
+  return lines?.some(({ unpriced }) => unpriced === true) === true;
 }
 
 /** Any number as a token count: a whole number, not negative, at most 10^9. */

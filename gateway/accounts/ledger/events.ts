@@ -48,5 +48,7 @@ export type EventResult =
   | { readonly type: "granted"; readonly limits: Limits }
   | { readonly type: "refused"; readonly refusal: Refusal }
   | { readonly type: "entered" }
+  /** The call had been charged as lost; the estimate is corrected. */
+  | { readonly type: "corrected" }
   | { readonly type: "duplicate" }
   | { readonly type: "no_account" };

@@ -1,17 +1,21 @@
 /**
- * The arithmetic of a charge, exact in integers: tokens times the price at the moment of the
- * call, per kind of token.
+ * The arithmetic of a charge, exact in integers: quantities times the rates at the moment of the
+ * call, per meter.
  *
  * @module
  */
-import { type ModelPrice, parsePrice } from "./money.ts";
+import { type ChargeLine, picoUsdOf, totalLines } from "./charge_lines.ts";
+import { microUsdOf, parsePrice } from "./money.ts";
+import { eachOf } from "./rate_card.ts";
 import type { LedgerEntry } from "../records.ts";
 
-/** One kind of token in a charge. */
-export interface ChargePart {
-  readonly of: "input" | "cache_read" | "cache_write" | "output";
+/** A line of a charge with its cost. */
+export interface ChargePart extends Omit<ChargeLine, "quantity"> {
+  /** As `meter`. */
+  readonly of: string;
+  /** Tokens, or uses. */
   readonly tokens: number;
-  /** Price in micro-dollars per million tokens. */
+  /** The rate with its factors: micro-dollars per million tokens, or per use. */
   readonly price: number;
   /** `tokens` times `price`: a whole number of 10⁻¹² dollars. */
   readonly picoUsd: bigint;
@@ -24,34 +28,49 @@ export interface Explanation {
   readonly picoUsd: bigint;
   /** The sum in micro-dollars, rounded up: the amount charged. */
   readonly microUsd: number;
+  /** The version of the card; absent where it had none. */
+  readonly version?: string;
 }
-
-const PICO_PER_MICRO = 1_000_000n;
 
 /** Explains a charge; undefined for an entry without a price: a top-up. */
 export function explainCharge(entry: LedgerEntry): Explanation | undefined {
   if (entry.kind !== "charge" || entry.price === undefined) return undefined;
-  const price: ModelPrice = parsePrice(entry.price);
-  const part = (
-    of: ChargePart["of"],
-    tokens: number,
-    each: number,
-  ): ChargePart => ({
-    of,
-    tokens,
-    price: each,
-    picoUsd: BigInt(tokens) * BigInt(each),
+  const { version } = parsePrice(entry.price);
+  const parts = linesOf(entry, entry.price).map((line): ChargePart => {
+    const { quantity, ...rest } = line;
+    return {
+      ...rest,
+      of: line.meter,
+      tokens: quantity,
+      price: eachOf(line),
+      picoUsd: picoUsdOf(line),
+    };
   });
-  const parts = [
-    part("input", entry.inputTokens, price.input),
-    part("cache_read", entry.cacheReadTokens, price.cacheRead),
-    part("cache_write", entry.cacheWriteTokens, price.cacheWrite),
-    part("output", entry.outputTokens, price.output),
-  ];
   const picoUsd = parts.reduce((sum, one) => sum + one.picoUsd, 0n);
   return {
     parts,
     picoUsd,
-    microUsd: Number((picoUsd + PICO_PER_MICRO - 1n) / PICO_PER_MICRO),
+    microUsd: microUsdOf(picoUsd),
+    ...(version === undefined ? {} : { version }),
   };
+}
+
+/** The lines of a charge; without stored ones, the four totals at the four base rates. */
+export function linesOf(
+  entry: Pick<
+    LedgerEntry,
+    | "lines"
+    | "inputTokens"
+    | "cacheReadTokens"
+    | "cacheWriteTokens"
+    | "outputTokens"
+  >,
+  priceText: string,
+): readonly ChargeLine[] {
+  return entry.lines ?? totalLines(parsePrice(priceText), {
+    input: entry.inputTokens,
+    cacheRead: entry.cacheReadTokens,
+    cacheWrite: entry.cacheWriteTokens,
+    output: entry.outputTokens,
+  });
 }

@@ -5,10 +5,12 @@
  * @module
  */
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";
+import type { LateAmount } from "./correction.ts";
 import {
   type LimitUse,
   useAt,
   withCharge,
+  withLateAmount,
   withoutCall,
   withoutTrace,
 } from "./limit_use.ts";
@@ -43,6 +45,16 @@ export function settleOnKey(
     ...state,
     use: withCharge(state.use, state.limits, call, charge, wasReserved),
   };
+}
+
+/** The state after an estimate is corrected, as {@linkcode applyCorrection}. */
+export function correctOnKey(
+  before: KeyState,
+  late: LateAmount,
+  nowMs: number,
+): KeyState {
+  const state = keyAt(before, nowMs);
+  return { ...state, use: withLateAmount(state.use, state.limits, late) };
 }
 
 /** The state after a reservation is undone as if it had never been made. */

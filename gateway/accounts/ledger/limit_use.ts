@@ -8,7 +8,13 @@
 import type { Limits } from "../accounts.ts";
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";
 import { type Bucket, consume, leak, limitState } from "./bucket.ts";
-import { dayOf, firstDayOf, type WindowName } from "./calendar_window.ts";
+import {
+  dayOf,
+  firstDayOf,
+  type WindowName,
+  WINDOWS,
+} from "./calendar_window.ts";
+import type { LateAmount } from "./correction.ts";
 import { type Amount, WINDOW_BITS } from "./window_limits.ts";
 
 /** What was used of the limits. */
@@ -43,7 +49,10 @@ export const UNUSED: LimitUse = {
   warned: 0,
 };
 
-/** The use at a later time: the buckets leak, and a new window has nothing used. */
+/**
+ * The use at a later time: the buckets leak, and a new window has nothing used. A day after tomorrow
+ * comes from a wrong clock: what was used in its windows counts in those of today.
+ */
 export function useAt(
   use: LimitUse,
   limits: LimitSettings,
@@ -52,7 +61,10 @@ export function useAt(
   const requests = leak(use.requests, limits.requestsPerMinute, nowMs);
   const tokens = leak(use.tokens, limits.tokensPerMinute, nowMs);
   const day = dayOf(nowMs);
-  if (day <= use.day) return { ...use, requests, tokens };
+  if (day <= use.day) {
+    const isFuture = use.day > day + 1;
+    return { ...use, requests, tokens, day: isFuture ? day : use.day };
+  }
   let warned = use.warned & ~WINDOW_BITS.day;
   const usedStill = (window: "week" | "month"): Amount => {
     if (firstDayOf(window, day) === firstDayOf(window, use.day)) {
@@ -140,6 +152,27 @@ export function withCharge(
       week: sum(week, amount),
       month: sum(month, amount),
     },
+  };
+}
+
+/** The use with what a call used beyond its estimate, in those of the windows that counted it. */
+export function withLateAmount(
+  use: LimitUse,
+  limits: LimitSettings,
+  late: LateAmount,
+): LimitUse {
+  const used = { ...use.used };
+  for (const window of WINDOWS) {
+    if (firstDayOf(window, late.day) === firstDayOf(window, use.day)) {
+      used[window] = sum(used[window], late);
+    }
+  }
+  return {
+    ...use,
+    tokens: limits.tokensPerMinute === undefined
+      ? use.tokens
+      : consume(use.tokens, late.tokens),
+    used,
   };
 }
 

@@ -1,11 +1,11 @@
 /**
- * Money in whole micro-dollars, and the cost of tokens. Every amount is rounded up once per
- * request.
+ * Money in whole micro-dollars, and the cost of tokens at the four base rates. Every amount is
+ * rounded up once per request. `charge_lines.ts` has the cost at a whole rate card.
  *
  * @module
  */
 
-/** Prices of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
+/** Base rates of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
 export interface ModelPrice {
   /** Prompt tokens at the full rate. */
   readonly input: number;
@@ -15,6 +15,12 @@ export interface ModelPrice {
   readonly cacheWrite: number;
   /** Generated tokens. */
   readonly output: number;
+}
+
+/** The base rates of a card, with its version, as each reservation and ledger entry stores them. */
+export interface StoredPrice extends ModelPrice {
+  /** Absent: the card has none. */
+  readonly version?: string;
 }
 
 /**
@@ -34,7 +40,7 @@ export interface Tokens {
 
 const MILLION = 1_000_000n;
 
-/** Cost of tokens; exact for any quantity. */
+/** Cost of tokens at the base rates; exact for any quantity. */
 export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
   const small = tokens.input * price.input +
     tokens.cacheRead * price.cacheRead +
@@ -44,35 +50,28 @@ export function costMicroUsd(price: ModelPrice, tokens: Tokens): number {
     const rest = small % 1_000_000;
     return (small - rest) / 1_000_000 + (rest === 0 ? 0 : 1);
   }
-  const sum = BigInt(tokens.input) * BigInt(price.input) +
-    BigInt(tokens.cacheRead) * BigInt(price.cacheRead) +
-    BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite) +
-    BigInt(tokens.output) * BigInt(price.output);
-  return Number((sum + MILLION - 1n) / MILLION);
+  return microUsdOf(
+    BigInt(tokens.input) * BigInt(price.input) +
+      BigInt(tokens.cacheRead) * BigInt(price.cacheRead) +
+      BigInt(tokens.cacheWrite) * BigInt(price.cacheWrite) +
+      BigInt(tokens.output) * BigInt(price.output),
+  );
+}
+
+/** A sum of 10⁻¹² dollars in micro-dollars, rounded up: the amount that is charged. */
+export function microUsdOf(picoUsd: bigint): number {
+  // Division cuts towards zero, which rounds the amount of a correction up.
+  return Number((picoUsd > 0n ? picoUsd + MILLION - 1n : picoUsd) / MILLION);
 }
 
 /**
- * Worst-case cost of a call whose prompt is as long as estimated: every prompt token at the
- * highest of its rates.
+ * A price as stored with each reservation and ledger entry: input/cache read/cache write/output, and `@` with the
+ * card's version, if it has one.
  */
-export function worstCostMicroUsd(
-  price: ModelPrice,
-  inputTokens: number,
-  maxOutputTokens: number,
-): number {
-  const dearest = Math.max(price.input, price.cacheRead, price.cacheWrite);
-  return costMicroUsd({ ...price, input: dearest }, {
-    input: inputTokens,
-    cacheRead: 0,
-    cacheWrite: 0,
-    output: maxOutputTokens,
-  });
-}
-
-/** A price as stored with each ledger entry: input/cache read/cache write/output. */
-export function priceText(price: ModelPrice): string {
-  return [price.input, price.cacheRead, price.cacheWrite, price.output]
-    .join("/");
+export function priceText(price: StoredPrice): string {
+  const rates =
+    `${price.input}/${price.cacheRead}/${price.cacheWrite}/${price.output}`;
+  return price.version === undefined ? rates : `${rates}@${price.version}`;
 }
 
 /**
@@ -80,14 +79,15 @@ export function priceText(price: ModelPrice): string {
  *
  * @throws {Error} for any other text
  */
-export function parsePrice(text: string): ModelPrice {
-  const match = /^(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(text);
+export function parsePrice(text: string): StoredPrice {
+  const match = /^(\d+)\/(\d+)\/(\d+)\/(\d+)(?:@(.+))?$/.exec(text);
   if (match === null) throw new Error(`could not read the price: ${text}`);
   return {
     input: Number(match[1]),
     cacheRead: Number(match[2]),
     cacheWrite: Number(match[3]),
     output: Number(match[4]),
+    ...(match[5] === undefined ? {} : { version: match[5] }),
   };
 }
 

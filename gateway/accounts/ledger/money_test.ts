@@ -6,8 +6,8 @@ import {
   parsePrice,
   priceText,
   usdText,
-  worstCostMicroUsd,
 } from "./money.ts";
+import { worstCostMicroUsd } from "./worst_cost.ts";
 
 const PRICE: ModelPrice = {
   input: 3_000_000,

@@ -115,7 +115,7 @@ async function averageOutput(
     `SELECT CAST(COALESCE(ROUND(AVG(output_tokens)), ${DEFAULT_OUTPUT_TOKENS}) AS BIGINT) AS usual FROM (
       SELECT output_tokens FROM ledger
       WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM ledger) - ${RECENT_ENTRIES}
-      AND model = $1 AND kind = 'charge' AND estimated = 0 AND ended = 'complete'
+      AND model = $1 AND kind = 'charge' AND estimated = 0 AND ended = 'complete' AND corrects IS NULL
       ORDER BY seq DESC LIMIT ${SAMPLE_SIZE}
     ) AS sample`,
     [model],

@@ -6,6 +6,9 @@
  * An event may be repeated after a failure with an unknown outcome. So a charge is entered
  * once under its request id, and a reservation is undone only if it is found.
  *
+ * A call whose process could not reach the store, or was suspended, may have been charged as
+ * lost by another process when its own settlement arrives: then the estimate is corrected.
+ *
  * @module
  */
 import { admit, type Refusal } from "./admission.ts";
@@ -14,6 +17,7 @@ import {
   insertEntries,
   knownEntries,
   type NewEntry,
+  uncorrectedEntries,
 } from "../store/ledger_rows.ts";
 import {
   deleteReservations,
@@ -24,6 +28,7 @@ import {
 import {
   type AccountState,
   advanceTo,
+  applyCorrection,
   applySettlement,
   applyTopUp,
   applyVoid,
@@ -32,7 +37,12 @@ import {
   readAccountStates,
   writeAccountStates,
 } from "../store/account_state_rows.ts";
+import type { CallOutcome } from "../call_outcome.ts";
+import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
+import { correctCall } from "../store/call_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
+import { chargeFor } from "./charge.ts";
+import { type Correction, lateAmount } from "./correction.ts";
 import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
 import { addLedgerDays } from "../store/ledger_day_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
@@ -40,7 +50,20 @@ import { insertMessages, type NewMessage } from "../store/webhook_rows.ts";
 import { randomText } from "../key.ts";
 import { warn, type Warning, warnOfBalance } from "./limit_warnings.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
-import { keyAt, type KeyState, settleOnKey, voidOnKey } from "./key_state.ts";
+import {
+  correctOnKey,
+  keyAt,
+  type KeyState,
+  settleOnKey,
+  voidOnKey,
+} from "./key_state.ts";
+
+/** Of a call that was refused because the outcome of its reservation was unknown. */
+const NEVER_MADE: CallOutcome = {
+  usage: {},
+  generatedChars: 0,
+  ended: "refused",
+};
 
 /**
  * Applies events in order and returns one result for each. Call it inside
@@ -56,6 +79,7 @@ export async function applyEvents(
   await loadState(sql, dialect, events, cache);
   const batch: Batch = {
     ...cache,
+    lost: await lostEntries(sql, dialect, events, cache),
     granted: new Map(),
     endedIds: [],
     changedIds: new Set(),
@@ -75,6 +99,11 @@ export async function applyEvents(
     writeKeyStates(sql, pick(batch.keyStates, batch.changedKeyIds)),
     updateLastUse(sql, dialect, events, cache.usedAtMs),
     insertMessages(sql, batch.messages),
+    ...batch.entries.map((entry) =>
+      entry.type === "correction"
+        ? correctCall(sql, entry.call, entry.charge)
+        : undefined
+    ),
   ]);
   return results;
 }
@@ -123,7 +152,29 @@ async function loadState(
   for (const [id, reservation] of reservations) {
     cache.reservations.set(id, reservation);
   }
-  for (const id of enteredIds) cache.enteredIds.add(id);
+  for (const [id, ended] of enteredIds) {
+    cache.enteredIds.add(id);
+    if (ended === "lost") cache.lostIds.add(id);
+  }
+}
+
+/** The entries that the events may have to correct. */
+async function lostEntries(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  { lostIds }: WriteCache,
+): Promise<Map<string, LedgerEntry>> {
+  const ids = lostIds.size === 0
+    ? []
+    : events.flatMap((event) =>
+      event.type !== "top_up" && lostIds.has(event.call.requestId)
+        ? [event.call.requestId]
+        : []
+    );
+  return ids.length === 0
+    ? new Map()
+    : new Map(await uncorrectedEntries(sql, dialect, ids));
 }
 
 /** The state that a batch reads and changes. */
@@ -132,6 +183,8 @@ interface Batch {
   readonly keyStates: Map<string, KeyState | undefined>;
   readonly reservations: Map<string, StoredReservation>;
   readonly enteredIds: Set<string>;
+  /** Entries of calls charged as lost, by request id, that are not corrected. */
+  readonly lost: Map<string, LedgerEntry>;
   /** Calls granted in this batch that are still active. */
   readonly granted: Map<string, StoredReservation>;
   /** Ids of calls that were active before this batch and no longer are. */
@@ -196,8 +249,10 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       return { type: "granted", limits: admission.limits };
     }
     case "settle": {
-      if (batch.enteredIds.has(id)) return { type: "duplicate" };
       const { charge, atMs } = event;
+      if (batch.enteredIds.has(id)) {
+        return correct(batch, state, key, event.call, charge, atMs);
+      }
       // The stored reservation is authoritative.
       const call = reservation?.call ?? event.call;
       const balanceModel = reservation?.balanceModel ??
@@ -228,7 +283,10 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       return { type: "entered" };
     }
     case "void": {
-      if (reservation === undefined) return { type: "duplicate" };
+      if (reservation === undefined) {
+        const charge = chargeFor(event.call, NEVER_MADE);
+        return correct(batch, state, key, event.call, charge, event.atMs);
+      }
       const { call, balanceModel } = reservation;
       update(applyVoid(state, call, balanceModel, event.atMs));
       if (key !== undefined) updateKey(voidOnKey(key, call, event.atMs));
@@ -248,6 +306,39 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
       batch.entries.push(event);
       return { type: "entered" };
   }
+}
+
+/** Corrects the entry of a call that was charged as lost; does nothing if there is none. */
+function correct(
+  batch: Batch,
+  state: AccountState,
+  key: KeyState | undefined,
+  call: ReservedCall,
+  charge: Charge,
+  atMs: number,
+): EventResult {
+  const lost = batch.lost.get(call.requestId);
+  // Two processes may find the same call lost.
+  if (lost === undefined || charge.ended === "lost") {
+    return { type: "duplicate" };
+  }
+  batch.lost.delete(call.requestId);
+  const correction: Correction = {
+    type: "correction",
+    call,
+    charge,
+    lost,
+    atMs: lost.atMs,
+  };
+  const late = lateAmount(correction);
+  const next = applyCorrection(state, lost.purse ?? "", late, atMs);
+  setState(batch, warned(batch, next, atMs));
+  if (key !== undefined) {
+    const nextKey = correctOnKey(key, late, atMs);
+    setKeyState(batch, warnedKey(batch, nextKey, call.accountId, atMs));
+  }
+  batch.entries.push(correction);
+  return { type: "corrected" };
 }
 
 /** The state with the warnings marked that are due and are now sent. */

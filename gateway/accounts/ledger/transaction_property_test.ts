@@ -1,6 +1,6 @@
 /**
- * Two simulated processes share one store; calls, settlements, repetitions, faults and
- * crashes come in any order. `testing/ledger_model.ts` computes the expected ledger.
+ * Two simulated processes share one store; calls, settlements, repetitions, faults, crashes,
+ * and cuts between a process and the store come in any order. `testing/ledger_model.ts` computes the expected ledger.
  */
 import fc from "fast-check";
 import { openStore } from "../store/open_store.ts";
@@ -44,6 +44,16 @@ const action: fc.Arbitrary<LedgerAction> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("crash"), process }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("cut"), process }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("cut reserving"),
+      when,
+      ...callFields,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("heal"), process }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -71,7 +81,7 @@ const action: fc.Arbitrary<LedgerAction> = fc.oneof(
   },
 );
 
-Deno.test("the ledger is correct after any order of calls, faults and crashes", async () => {
+Deno.test("the ledger is correct after any order of calls, faults, crashes and cuts", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 5, maxLength: 60 }),

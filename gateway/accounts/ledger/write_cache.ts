@@ -24,6 +24,8 @@ export class WriteCache {
   readonly reservations: Map<string, StoredReservation> = new Map();
   /** Ids under which an entry was made. */
   readonly enteredIds: Set<string> = new Set();
+  /** Those of the ids whose call was charged as lost and may have to be corrected. */
+  readonly lostIds: Set<string> = new Set();
   /** Time of last use last written for a key, by key. */
   readonly usedAtMs: Map<string, number> = new Map();
 
@@ -33,6 +35,7 @@ export class WriteCache {
     this.keyStates.clear();
     this.reservations.clear();
     this.enteredIds.clear();
+    this.lostIds.clear();
     this.usedAtMs.clear();
   }
 
@@ -54,6 +57,7 @@ export class WriteCache {
     for (const oldest of this.enteredIds) {
       if (this.enteredIds.size <= MAX_ENTRY_IDS) break;
       this.enteredIds.delete(oldest);
+      this.lostIds.delete(oldest);
     }
     if (this.usedAtMs.size > MAX_ACCOUNTS) this.usedAtMs.clear();
   }

@@ -9,6 +9,7 @@ import {
   callTimeMs,
   firstCallId,
 } from "../calls/call_record.ts";
+import { correctionId, withCorrections } from "../ledger/correction.ts";
 import { type Pace, paceOf } from "./pace.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
@@ -49,7 +50,10 @@ export interface FoundCall {
   readonly record: CallRecord;
   /** When it arrived, Unix milliseconds. */
   readonly atMs: number;
-  /** Its entry in the ledger; absent if it was not charged, or not yet. */
+  /**
+   * Its entry in the ledger, with the sums of its correction if it has one; absent if it was not
+   * charged, or not yet.
+   */
   readonly entry?: LedgerEntry;
 }
 
@@ -332,7 +336,22 @@ async function find(
   return row === undefined ? undefined : callFrom(row);
 }
 
+/** The charges of these calls, as their corrections leave them. */
 async function entriesOf(
+  context: RepositoryContext,
+  requestIds: readonly string[],
+): Promise<readonly LedgerEntry[]> {
+  const entries = await entriesAt(context, requestIds);
+  const lostIds = entries.flatMap(({ ended, requestId }) =>
+    ended === "lost" ? [correctionId(requestId)] : []
+  );
+  const corrections = lostIds.length === 0
+    ? []
+    : await entriesAt(context, lostIds);
+  return withCorrections([...entries, ...corrections]);
+}
+
+async function entriesAt(
   { store }: RepositoryContext,
   ids: readonly string[],
 ): Promise<readonly LedgerEntry[]> {

@@ -98,13 +98,17 @@ export function csvLine(entry: LedgerEntry): string {
   return `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`;
 }
 
+/** How a formula begins. A negative number is none. */
+const IS_FORMULA = /^(?!-\d+(?:\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
+
 /**
  * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
  * `user`: a quote in front prevents that.
  */
 export function csvCell(value: unknown): string {
   if (value === null) return "";
+  if (typeof value === "object") return csvCell(JSON.stringify(value));
   if (typeof value !== "string") return String(value);
-  const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+  const text = IS_FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

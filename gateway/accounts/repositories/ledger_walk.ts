@@ -6,6 +6,7 @@
  */
 import { type Coverage, coverage } from "./coverage.ts";
 import { DAY_MS } from "../ledger/calendar_window.ts";
+import { correctionId } from "../ledger/correction.ts";
 import { type Pace, paceOf } from "./pace.ts";
 import type { LedgerEntry } from "../records.ts";
 import {
@@ -27,7 +28,7 @@ export interface LedgerQuery extends SearchRequest {
   readonly user?: string;
   /** Only charges, or only top-ups. */
   readonly kind?: LedgerEntry["kind"];
-  /** The entry of this request. */
+  /** The entry of this request, and its correction. */
   readonly requestId?: string;
   /** Entries at or after this time, Unix milliseconds. */
   readonly fromMs?: number;
@@ -37,8 +38,8 @@ export interface LedgerQuery extends SearchRequest {
   readonly newestFirst?: boolean;
 }
 
-/** A condition on a row: a column with an operator, and the value that follows. */
-type Condition = readonly [left: string, value: SqlValue];
+/** A condition on a row: a column with an operator, the value that follows, and what follows that. */
+type Condition = readonly [left: string, value: SqlValue, right?: string];
 
 /** Sequence numbers, both included. */
 interface SeqRange {
@@ -80,7 +81,15 @@ export async function ledgerWalk(
     query;
   const bounds: Condition[] = [];
   const filters: Condition[] = [];
-  if (requestId !== undefined) bounds.push(["request_id =", requestId]);
+  if (requestId !== undefined) {
+    const ids = context.store.dialect.texts(1);
+    const [left = "", right = ""] = ids.split("$1");
+    bounds.push([
+      `request_id IN ${left}`,
+      JSON.stringify([requestId, correctionId(requestId)]),
+      right,
+    ]);
+  }
   if (accountId !== undefined) bounds.push(["account_id =", accountId]);
   if (keyId !== undefined) filters.push(["key_id =", keyId]);
   if (model !== undefined) filters.push(["model =", model]);
@@ -275,7 +284,9 @@ function conditions(
 ): { readonly where: string; readonly values: SqlValue[] } {
   const values: SqlValue[] = [];
   const put = (value: SqlValue): string => `$${values.push(value)}`;
-  const all = bounds.map(([left, value]) => `${left} ${put(value)}`);
+  const all = bounds.map(([left, value, right = ""]) =>
+    `${left} ${put(value)}${right}`
+  );
   const [from, to] = isNewestFirst
     ? [end, last === undefined ? undefined : last - 1]
     : [last === undefined ? undefined : last + 1, end];

@@ -33,19 +33,25 @@ const INTO = insertStatement(
 /** Refusals without a record of their own, by the id of the record that counts them. */
 export type FurtherRefusals = ReadonlyMap<string, number>;
 
-/** Inserts records, and adds to the counts of refusals. */
+/**
+ * Inserts records, and adds to the counts of refusals. A record without a status is that of a call
+ * whose process seemed dead; the process's own replaces it.
+ */
 export async function insertCalls(
   sql: Sql,
   dialect: SqlDialect,
   records: readonly CallRecord[],
   further: FurtherRefusals = new Map(),
 ): Promise<void> {
-  await insertRows(
-    sql,
-    dialect,
-    INTO,
-    records.map(rowOf),
-  );
+  const [replaced] = await Promise.all([
+    sql.all(
+      `DELETE FROM calls WHERE request_id IN ${
+        dialect.texts(1)
+      } AND status IS NULL RETURNING request_id`,
+      [JSON.stringify(records.map(({ requestId }) => requestId))],
+    ),
+    insertRows(sql, dialect, INTO, records.map(rowOf)),
+  ]);
   for (const [id, count] of further) {
     await sql.all("UPDATE calls SET more = more + $1 WHERE request_id = $2", [
       count,
@@ -53,7 +59,7 @@ export async function insertCalls(
     ]);
   }
   await sql.all("UPDATE call_count SET rows_kept = rows_kept + $1", [
-    records.length,
+    records.length - replaced.length,
   ]);
 }
 
@@ -132,6 +138,24 @@ export function lostCall(
     microUsd: costMicroUsd,
     more: 0,
   };
+}
+
+/** Corrects the record of a call whose process is not dead, until that process writes its own. */
+export async function correctCall(
+  sql: Sql,
+  call: ReservedCall,
+  charge: Charge,
+): Promise<void> {
+  const record = {
+    ...lostCall(call, charge),
+    ended: charge.ended,
+    estimated: charge.estimated,
+  };
+  await sql.all(
+    `UPDATE calls SET ended = $2, micro_usd = $3, detail = $4
+     WHERE request_id = $1 AND ended = 'lost'`,
+    [record.requestId, record.ended, record.microUsd, detailText(record)],
+  );
 }
 
 const REMOVED_CALLS = 200;

@@ -3,10 +3,21 @@
  *
  * @module
  */
+import {
+  type Correction,
+  CORRECTION_SUFFIX,
+  correctionId,
+  correctionLines,
+} from "../ledger/correction.ts";
 import type { TopUp } from "../ledger/events.ts";
 import { priceText } from "../ledger/money.ts";
-import { type Charge, LEDGER_ENTRY, type ReservedCall } from "../records.ts";
-import { columnsOf } from "./record_rows.ts";
+import {
+  type Charge,
+  LEDGER_ENTRY,
+  type LedgerEntry,
+  type ReservedCall,
+} from "../records.ts";
+import { columnsOf, recordFrom } from "./record_rows.ts";
 import {
   insertRows,
   insertStatement,
@@ -14,6 +25,7 @@ import {
   type SqlDialect,
   type SqlValue,
   textOf,
+  textOrUndefined,
 } from "./store.ts";
 
 /** An entry to insert. */
@@ -25,23 +37,53 @@ export type NewEntry =
     readonly balanceModel: string;
     readonly atMs: number;
   }
+  | Correction
   | ({ readonly type: "top_up" } & TopUp);
 
 const { seq: _, ...WRITTEN } = LEDGER_ENTRY;
 
 const INTO = insertStatement("ledger", columnsOf(WRITTEN));
 
-/** Those of the ids that already have an entry. */
+/** Those of the ids that already have an entry, and how the call ended. */
 export async function knownEntries(
   sql: Sql,
   dialect: SqlDialect,
   ids: readonly string[],
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, string | undefined>> {
   const rows = await sql.all(
-    `SELECT request_id FROM ledger WHERE request_id IN ${dialect.texts(1)}`,
+    `SELECT request_id, ended FROM ledger WHERE request_id IN ${
+      dialect.texts(1)
+    }`,
     [JSON.stringify(ids)],
   );
-  return rows.map((row) => textOf(row, "request_id"));
+  return new Map(
+    rows.map((row) => [
+      textOf(row, "request_id"),
+      textOrUndefined(row, "ended"),
+    ]),
+  );
+}
+
+/** The entries of these calls, charged as lost, that are not corrected. */
+export async function uncorrectedEntries(
+  sql: Sql,
+  dialect: SqlDialect,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, LedgerEntry>> {
+  const rows = await sql.all(
+    `SELECT * FROM ledger l WHERE request_id IN ${
+      dialect.texts(1)
+    } AND ended = 'lost' AND NOT EXISTS (
+      SELECT 1 FROM ledger WHERE request_id = l.request_id || '${CORRECTION_SUFFIX}'
+    )`,
+    [JSON.stringify(requestIds)],
+  );
+  return new Map(
+    rows.map((row) => [
+      textOf(row, "request_id"),
+      recordFrom(LEDGER_ENTRY, row),
+    ]),
+  );
 }
 
 /** Inserts entries, in order. */
@@ -72,24 +114,42 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     };
   }
   const { call, charge } = entry;
-  return {
+  const row = {
     request_id: call.requestId,
     kind: "charge",
     account_id: call.accountId,
     key_id: call.keyId,
     model: call.model,
-    purse: entry.balanceModel,
+    purse: entry.type === "charge"
+      ? entry.balanceModel
+      : entry.lost.purse ?? "",
     user_id: call.user ?? null,
     input_tokens: charge.tokens.input,
     cache_read_tokens: charge.tokens.cacheRead,
     cache_write_tokens: charge.tokens.cacheWrite,
     output_tokens: charge.tokens.output,
     reasoning_tokens: charge.reasoningTokens,
-    price: priceText(call.price),
+    price: priceText(charge.price ?? call.price),
     estimated: charge.estimated ? 1 : 0,
     ended: charge.ended,
     // `0 -` avoids -0, which is not strictly equal to the 0 that the store returns.
     micro_usd: 0 - charge.costMicroUsd,
     at_ms: entry.atMs,
+    ...(charge.lines && { lines: JSON.stringify(charge.lines) }),
+  };
+  if (entry.type === "charge") return row;
+  const { lost } = entry;
+  const lines = correctionLines(charge, charge.price ?? call.price, lost);
+  return {
+    ...row,
+    lines: lines === undefined ? null : JSON.stringify(lines),
+    request_id: correctionId(call.requestId),
+    corrects: call.requestId,
+    input_tokens: row.input_tokens - lost.inputTokens,
+    cache_read_tokens: row.cache_read_tokens - lost.cacheReadTokens,
+    cache_write_tokens: row.cache_write_tokens - lost.cacheWriteTokens,
+    output_tokens: row.output_tokens - lost.outputTokens,
+    reasoning_tokens: row.reasoning_tokens - lost.reasoningTokens,
+    micro_usd: row.micro_usd - lost.microUsd,
   };
 }

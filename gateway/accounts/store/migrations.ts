@@ -457,4 +457,12 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX calls_account_incomplete ON calls (account_id, request_id, ended, status)
       WHERE ended <> 'complete'`,
   ],
+  [
+    // Of a correction: the request id of the charge that it corrects.
+    `ALTER TABLE ledger ADD COLUMN corrects TEXT`,
+  ],
+  [
+    // What a charge is made of, as JSON; NULL: the tokens at the four rates of its price.
+    `ALTER TABLE ledger ADD COLUMN lines TEXT`,
+  ],
 ];

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
+import { clockSpec } from "../testing/clock_spec.ts";
+import { cutProcesses } from "../testing/cut_processes.ts";
+import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
 import { openStore } from "./open_store.ts";
@@ -34,6 +37,8 @@ if (serverUrl === undefined) {
   processesSpec(POSTGRES);
   backfillSpec(POSTGRES);
   callBookSpec(POSTGRES);
+  clockSpec(POSTGRES);
+  lateSettlementSpec(POSTGRES);
 
   Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {
     await using database = await POSTGRES.createDatabase();
@@ -105,12 +110,20 @@ if (POSTGRES_PROGRAMS === undefined) {
     () => {},
   );
 } else {
+  /** Raise it for a longer run by hand. */
+  const cuts = Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3);
+
+  Deno.test(`postgres: a process that alone loses the store, or is suspended, ${cuts} times: every reply is charged exactly`, async () => {
+    await using server = await startPostgresServer();
+    await cutProcesses(postgresAt(server.url), cuts);
+  });
+
   Deno.test("an outage of the server does not expire another process's lease", async () => {
     await using server = await startPostgresServer();
     const clock = { ms: 0 };
     const store = openPostgresStore(server.url, {
       leaseMs: 1000,
-      now: () => clock.ms,
+      elapsed: () => clock.ms,
     });
     try {
       await store.write((sql) =>

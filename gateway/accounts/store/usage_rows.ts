@@ -7,6 +7,7 @@
  */
 import type { NewEntry } from "./ledger_rows.ts";
 import { DAY_MS, dayOf } from "../ledger/calendar_window.ts";
+import type { Correction } from "../ledger/correction.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
 import { columnsOf } from "./record_rows.ts";
 import {
@@ -75,7 +76,7 @@ const FINEST = {
 
 type UsageRow = Record<string, string | number>;
 
-/** Adds the charges among the entries to their days and hours. */
+/** Adds the charges and corrections among the entries to their days and hours. */
 export async function addUsage(
   sql: Sql,
   dialect: SqlDialect,
@@ -84,6 +85,7 @@ export async function addUsage(
   const rows: UsageRow[] = [];
   for (const entry of entries) {
     if (entry.type === "charge") rows.push(rowOf(entry));
+    else if (entry.type === "correction") rows.push(differenceOf(entry));
   }
   // The charges of a write mostly have one hour, key, model and user, so that little is left for
   // each table.
@@ -117,7 +119,9 @@ function merged(
   return [...places.values()];
 }
 
-function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
+function rowOf(
+  entry: NewEntry & { type: "charge" | "correction" },
+): UsageRow {
   const { call, charge } = entry;
   return {
     day: dayOf(entry.atMs),
@@ -136,6 +140,27 @@ function rowOf(entry: NewEntry & { type: "charge" }): UsageRow {
     micro_usd: charge.costMicroUsd,
     estimated_micro_usd: charge.estimated ? charge.costMicroUsd : 0,
   };
+}
+
+/** What a correction changes: the call is counted already, and was an estimate. */
+function differenceOf(correction: Correction): UsageRow {
+  const row = rowOf(correction);
+  const { lost } = correction;
+  const counted: UsageRow = {
+    requests: 1,
+    estimated: 1,
+    input_tokens: lost.inputTokens,
+    cache_read_tokens: lost.cacheReadTokens,
+    cache_write_tokens: lost.cacheWriteTokens,
+    output_tokens: lost.outputTokens,
+    reasoning_tokens: lost.reasoningTokens,
+    micro_usd: 0 - lost.microUsd,
+    estimated_micro_usd: 0 - lost.microUsd,
+  };
+  for (const [name, value] of Object.entries(counted)) {
+    row[name] = Number(row[name]) - Number(value);
+  }
+  return row;
 }
 
 /**

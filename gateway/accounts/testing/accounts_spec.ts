@@ -20,6 +20,7 @@ import {
   testClock,
 } from "./open_test_accounts.ts";
 import { webhooksSpec } from "./webhooks_spec.ts";
+import { rateCardsSpec } from "./rate_cards_spec.ts";
 import type { OpenedAccounts } from "../service.ts";
 import type { Store } from "../store/store.ts";
 import type { TestStore } from "./stores.ts";
@@ -51,6 +52,7 @@ export function accountsSpec(kind: TestStore): void {
   };
   keysSpec(test, kind);
   callsSpec(test);
+  rateCardsSpec(test, kind);
   limitsSpec(test);
   keyLimitsSpec(test);
   webhooksSpec(test);

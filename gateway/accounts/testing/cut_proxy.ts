@@ -1,6 +1,7 @@
 /**
  * A proxy in front of a Postgres server that can lose the reply to a COMMIT: the server
- * commits, and the connection ends before the reply arrives.
+ * commits, and the connection ends before the reply arrives. It can also hold back what it
+ * passes on, with connections that stay open, as a network does that is cut.
  *
  * @module
  */
@@ -11,6 +12,10 @@ export interface CutProxy extends AsyncDisposable {
   readonly url: string;
   /** Loses the reply to the next COMMIT. */
   loseNextCommit(): void;
+  /** Passes nothing on, or no replies, until {@linkcode CutProxy.release}. */
+  hold(what: "all" | "replies"): void;
+  /** Passes on what it held back. */
+  release(): void;
 }
 
 /** Starts a proxy to the server of an address. */
@@ -32,6 +37,8 @@ export function startCutProxy(serverUrl: string): CutProxy {
     }
   };
   let armed = false;
+  let held: "all" | "replies" | undefined;
+  let released = Promise.withResolvers<void>();
   const serve = async (here: Deno.Conn): Promise<void> => {
     const there = await Deno.connect({
       hostname: server.hostname,
@@ -44,6 +51,7 @@ export function startCutProxy(serverUrl: string): CutProxy {
     const pump = async (
       from: Deno.Conn,
       to: Deno.Conn,
+      isReply: boolean,
       passes: (bytes: Uint8Array) => boolean,
     ): Promise<void> => {
       try {
@@ -51,6 +59,9 @@ export function startCutProxy(serverUrl: string): CutProxy {
           const bytes of from.readable.values({ preventCancel: true })
         ) {
           if (!passes(bytes)) break;
+          if (held === "all" || isReply && held !== undefined) {
+            await released.promise;
+          }
           for (let at = 0; at < bytes.length;) {
             at += await to.write(bytes.subarray(at));
           }
@@ -61,7 +72,7 @@ export function startCutProxy(serverUrl: string): CutProxy {
       close();
     };
     await Promise.all([
-      pump(here, there, (bytes) => {
+      pump(here, there, false, (bytes) => {
         if (
           armed && new TextDecoder("latin1").decode(bytes).includes("COMMIT\0")
         ) {
@@ -71,7 +82,7 @@ export function startCutProxy(serverUrl: string): CutProxy {
         return true;
       }),
       // The first bytes after the COMMIT are its reply.
-      pump(there, here, () => !isCut),
+      pump(there, here, true, () => !isCut),
     ]);
   };
   const serving = new Set<Promise<void>>();
@@ -83,7 +94,16 @@ export function startCutProxy(serverUrl: string): CutProxy {
     loseNextCommit() {
       armed = true;
     },
+    hold(what) {
+      held = what;
+      released = Promise.withResolvers<void>();
+    },
+    release() {
+      held = undefined;
+      released.resolve();
+    },
     async [Symbol.asyncDispose]() {
+      released.resolve();
       listener.close();
       await accepting;
       closeEnds(open);

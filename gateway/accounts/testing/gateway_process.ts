@@ -11,13 +11,20 @@ import type { ProcessCommand } from "./processes.ts";
 import { MODELS, PRICE } from "./open_test_accounts.ts";
 
 const [url = "", leaseMs = "1500"] = Deno.args;
-const { accounts } = await openAccountService({
+const { accounts, flush } = await openAccountService({
   store: await openStore(url, { leaseMs: Number(leaseMs) }),
   price: (model) => MODELS.includes(model) ? PRICE : undefined,
   heartbeatMs: 100,
 });
 
+const LANES = 8;
+/** Before a refused call is made again. */
+const PAUSE_MS = 20;
 const encoder = new TextEncoder();
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 /**
  * Written synchronously in one piece: a line that was written stays written even if the
@@ -31,7 +38,11 @@ function print(answer: unknown): void {
  * Serves one call. With `prints` it prints the call, as if its reply had reached the client.
  * Returns the cost.
  */
-async function serve(caller: Caller, prints: boolean): Promise<number> {
+async function serve(
+  caller: Caller,
+  prints: boolean,
+  lastsMs = 0,
+): Promise<number> {
   const requestId = crypto.randomUUID();
   const reservation = await accounts.reserve(caller, {
     requestId,
@@ -41,6 +52,7 @@ async function serve(caller: Caller, prints: boolean): Promise<number> {
   });
   const output = requestId.charCodeAt(0) % 20;
   await reservation.durable();
+  if (lastsMs > 0) await delay(lastsMs);
   if (prints) print({ requestId, output });
   reservation.settle({
     usage: { input: 10, output },
@@ -90,6 +102,29 @@ async function execute(command: ProcessCommand): Promise<void> {
       }
       return;
     }
+    case "serve": {
+      const callers = await Promise.all(
+        command.keys.map((key) => accounts.authenticate([key])),
+      );
+      for (let lane = 0; lane < LANES; lane++) {
+        void (async () => {
+          for (let at = lane;; at++) {
+            const caller = callers[at % callers.length];
+            if (caller === undefined) return;
+            // Refused while the store cannot be reached.
+            if (await isRefused(serve(caller, true, 1 + 20 * (at % LANES)))) {
+              await delay(PAUSE_MS);
+            }
+          }
+        })();
+      }
+      return;
+    }
+    case "flush":
+      print("flushing");
+      await flush();
+      print("flushed");
+      return;
     case "end":
       await accounts.close();
       print("ended");

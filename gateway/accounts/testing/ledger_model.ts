@@ -8,11 +8,14 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { Reservation } from "../accounts.ts";
 import { audit } from "../ledger/audit.ts";
+import { withCorrections } from "../ledger/correction.ts";
+import { recover } from "../ledger/recovery.ts";
 import { applyEvents } from "../ledger/transaction.ts";
 import type { CallOutcome } from "../call_outcome.ts";
 import { chargeFor } from "../ledger/charge.ts";
 import { openAccountService, type OpenedAccounts } from "../service.ts";
 import type { LedgerEntry, ReservedCall } from "../records.ts";
+import { type Admin, createAdmin } from "../repositories/admin.ts";
 import type { Store } from "../store/store.ts";
 import { MODELS, PRICE, testClock } from "./open_test_accounts.ts";
 import { checkKeyUse } from "./check_key_use.ts";
@@ -35,6 +38,15 @@ export type LedgerAction =
     readonly when: "before" | "after";
   }
   | { readonly do: "crash"; readonly process: number }
+  /** The process cannot reach the store, or is suspended; another one settles its calls. */
+  | { readonly do: "cut"; readonly process: number }
+  /** The same during the write of a reservation, before or after the commit. */
+  | (
+    & { readonly do: "cut reserving"; readonly when: "before" | "after" }
+    & CallRequest
+  )
+  /** The process is back and writes what it has. */
+  | { readonly do: "heal"; readonly process: number }
   | {
     readonly do: "top up";
     readonly account: number;
@@ -64,7 +76,10 @@ interface Process {
   store: FaultyStore;
   /** Settled calls that may not be written yet. */
   readonly pending: Map<string, GrantedCall>;
+  /** Costs of calls that were refused to the client and charged as lost, by id. */
+  readonly lostRefusals: Map<string, { cost: number; balanceKey: string }>;
   isFaulty: boolean;
+  isCut: boolean;
 }
 
 const NOTHING_SENT: CallOutcome = {
@@ -80,6 +95,8 @@ interface GrantedCall {
   /** The account's index, followed by the model if that has its own balance. */
   readonly balanceKey: string;
   cost?: number;
+  /** What it was charged as lost. */
+  lostCost?: number;
 }
 
 /** The simulation: processes, and the expected state of the ledger. */
@@ -104,6 +121,10 @@ class SimulatedLedger implements LedgerModel {
   readonly processes: Process[] = [];
   readonly balances = new Map<string, number>();
   readonly open = new Map<string, GrantedCall>();
+  /** Calls charged as lost whose process lives and has not corrected them. */
+  readonly lost = new Map<string, GrantedCall>();
+  /** Balances that a correction has charged more than was estimated, so that they may be overdrawn. */
+  readonly overdrawable = new Set<string>();
   readonly settled: GrantedCall[] = [];
   readonly costs = new Map<string, number>();
   /**
@@ -112,6 +133,8 @@ class SimulatedLedger implements LedgerModel {
    */
   readonly failed = new Set<string>();
   keys: readonly string[] = [];
+  /** Sees the store whatever the processes see. */
+  #admin: Admin | undefined;
   readonly accountIds: string[] = [];
   calls = 0;
   readonly store: Store;
@@ -131,12 +154,19 @@ class SimulatedLedger implements LedgerModel {
       // Timers never fire: the actions flush.
       timer: () => () => {},
     });
-    return { opened, store, pending: new Map(), isFaulty: false };
+    return {
+      opened,
+      store,
+      pending: new Map(),
+      lostRefusals: new Map(),
+      isFaulty: false,
+      isCut: false,
+    };
   }
 
   async start(): Promise<void> {
     this.processes.push(await this.startProcess(), await this.startProcess());
-    const { admin } = this.process(0).opened;
+    const { admin } = this;
     for (let n = 0; n < 2; n++) {
       this.accountIds.push((await admin.accounts.create({})).id);
     }
@@ -147,6 +177,15 @@ class SimulatedLedger implements LedgerModel {
       ),
     );
     this.keys = keys.map(({ text = "" }) => text);
+  }
+
+  get admin(): Admin {
+    return this.#admin ??= createAdmin({
+      store: this.store,
+      now: this.clock.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
   }
 
   process(index: number): Process {
@@ -172,14 +211,26 @@ class SimulatedLedger implements LedgerModel {
   applyWritten(process: Process): void {
     for (const [id, call] of process.pending) {
       this.open.delete(id);
-      this.costs.set(id, call.cost ?? NaN);
-      this.add(call.balanceKey, -(call.cost ?? NaN));
+      this.lost.delete(id);
+      const cost = call.cost ?? NaN;
+      const before = call.lostCost ?? 0;
+      this.costs.set(id, cost);
+      this.add(call.balanceKey, before - cost);
+      if (call.lostCost !== undefined && cost > before) {
+        this.overdrawable.add(call.balanceKey);
+      }
     }
     process.pending.clear();
+    for (const [id, { cost, balanceKey }] of process.lostRefusals) {
+      this.costs.set(id, 0);
+      this.add(balanceKey, cost);
+    }
+    process.lostRefusals.clear();
   }
 
   async flush(process: Process): Promise<void> {
     await process.opened.flush();
+    if (process.isCut) return;
     if (process.isFaulty) {
       process.isFaulty = false;
       process.store.failNext(undefined);
@@ -191,6 +242,7 @@ class SimulatedLedger implements LedgerModel {
 
   async reserve(action: CallRequest): Promise<void> {
     const process = this.process(action.process);
+    if (process.isCut) return;
     const model = MODELS[action.model] ?? "";
     const key = this.keys[action.account] ?? "";
     const caller = await process.opened.accounts.authenticate([key]);
@@ -248,8 +300,8 @@ class SimulatedLedger implements LedgerModel {
   }
 
   settle(which: number, part: number): void {
-    const running = [...this.open.values()].filter((call) =>
-      call.cost === undefined
+    const running = [...this.open.values(), ...this.lost.values()].filter(
+      (call) => call.cost === undefined,
     );
     const call = running[which % Math.max(1, running.length)];
     if (call === undefined) return;
@@ -275,7 +327,8 @@ class SimulatedLedger implements LedgerModel {
       ended: "complete",
     } as const;
     call.reservation.settle(outcome);
-    if (!this.costs.has(call.open.requestId)) return;
+    const { requestId } = call.open;
+    if (!this.costs.has(requestId) || this.lost.has(requestId)) return;
     const results = await this.store.write((sql) =>
       applyEvents(sql, this.store.dialect, [{
         type: "settle",
@@ -292,16 +345,50 @@ class SimulatedLedger implements LedgerModel {
     const dead = this.process(index);
     dead.store.die();
     this.processes[index] = await this.startProcess();
+    await this.expectSettled(dead);
+    // No process corrects these estimates any more.
+    for (const [id, call] of this.lost) {
+      if (call.process === dead) this.lost.delete(id);
+    }
+  }
+
+  /** Cuts a process off from the store; the calls that it has not settled are charged as lost. */
+  async cut(index: number): Promise<void> {
+    const process = this.process(index);
+    if (process.isCut) return;
+    process.isCut = true;
+    process.store.setDown(true);
+    process.store.die();
+    await recover(this.#view(), "observer", this.clock.ms);
+    await this.expectSettled(process);
+  }
+
+  async heal(index: number): Promise<void> {
+    const process = this.process(index);
+    if (!process.isCut) return;
+    process.isCut = false;
+    process.store.setDown(false);
+    this.clock.ms += 10_000;
+    await this.flush(process);
+  }
+
+  /** Another process has settled the open calls of this one. */
+  async expectSettled(process: Process): Promise<void> {
     const entries = await this.entries();
     for (const [id, call] of this.open) {
-      if (call.process !== dead) continue;
+      if (call.process !== process) continue;
       const entry = entries.get(id);
       assert.ok(entry !== undefined, `${id} was lost`);
       const cost = 0 - entry.microUsd;
       if (entry.ended === "lost") {
         assert.ok(cost >= 0 && cost <= call.open.reservedMicroUsd);
         assert.equal(entry.estimated, true);
-      } else assert.equal(cost, call.cost);
+        call.lostCost = cost;
+        this.lost.set(id, call);
+      } else {
+        assert.equal(cost, call.cost);
+        process.pending.delete(id);
+      }
       this.open.delete(id);
       this.costs.set(id, cost);
       this.add(call.balanceKey, -cost);
@@ -310,18 +397,22 @@ class SimulatedLedger implements LedgerModel {
       const entry = entries.get(id);
       if (entry === undefined || this.costs.has(id)) continue;
       assert.equal(entry.ended, "lost");
-      this.costs.set(id, 0 - entry.microUsd);
+      const cost = 0 - entry.microUsd;
       const index = this.accountIds.indexOf(entry.accountId);
-      this.add(
-        entry.purse === undefined ? `${index}` : `${index} ${entry.purse}`,
-        entry.microUsd,
-      );
+      const balanceKey = entry.purse === undefined
+        ? `${index}`
+        : `${index} ${entry.purse}`;
+      this.costs.set(id, cost);
+      this.add(balanceKey, -cost);
+      process.lostRefusals.set(id, { cost, balanceKey });
     }
   }
 
   async topUp(action: LedgerAction & { do: "top up" }): Promise<void> {
     // Through a process whose store does not fail, like the command line's own.
-    const process = this.processes.find(({ isFaulty }) => !isFaulty);
+    const process = this.processes.find(({ isFaulty, isCut }) =>
+      !isFaulty && !isCut
+    );
     if (process === undefined) return;
     await process.opened.admin.accounts.topUp(
       this.accountIds[action.account] ?? "",
@@ -345,6 +436,18 @@ class SimulatedLedger implements LedgerModel {
           await this.flush(this.process(action.process));
         }
         return;
+      case "cut":
+        return await this.cut(action.process);
+      case "cut reserving": {
+        const process = this.process(action.process);
+        if (process.isCut) return;
+        process.store.failNext(action.when);
+        process.isFaulty = true;
+        await this.reserve(action);
+        return await this.cut(action.process);
+      }
+      case "heal":
+        return await this.heal(action.process);
       case "die reserving":
         this.process(action.process).store.failNext(action.when);
         this.process(action.process).isFaulty = true;
@@ -373,32 +476,40 @@ class SimulatedLedger implements LedgerModel {
   }
 
   async entries(): Promise<ReadonlyMap<string, LedgerEntry>> {
-    const found = new Map<string, LedgerEntry>();
-    const { admin } = this.process(0).opened;
-    for await (const page of admin.allLedger({})) {
+    const ids = new Set<string>();
+    const charges: LedgerEntry[] = [];
+    for await (const page of this.admin.allLedger({})) {
       for (const entry of page) {
-        assert.ok(!found.has(entry.requestId));
-        if (entry.kind === "charge") found.set(entry.requestId, entry);
+        assert.ok(!ids.has(entry.requestId));
+        ids.add(entry.requestId);
+        if (entry.kind === "charge") charges.push(entry);
       }
     }
-    return found;
+    return new Map(
+      withCorrections(charges).map((entry) => [entry.requestId, entry]),
+    );
   }
 
   async check(): Promise<void> {
     assert.deepEqual(await audit(this.store), []);
-    const { data } = await this.process(0).opened.admin.accounts.list();
-    for (const { billing, purses, ...account } of data) {
-      const held = billing === "prepaid" ? [account, ...purses] : purses;
-      for (const { balanceMicroUsd, reservedMicroUsd } of held) {
-        assert.ok(balanceMicroUsd >= reservedMicroUsd);
+    for (const [index, id] of this.accountIds.entries()) {
+      const { purses, ...account } = await this.admin.accounts.get(id);
+      for (const held of [account, ...purses]) {
+        const key = "model" in held ? `${index} ${held.model}` : `${index}`;
+        assert.ok(
+          held.balanceMicroUsd >= held.reservedMicroUsd ||
+            this.overdrawable.has(key),
+        );
       }
     }
   }
 
   async finish(): Promise<void> {
-    while ([...this.open.values()].some((call) => call.cost === undefined)) {
+    const ongoing = () => [...this.open.values(), ...this.lost.values()];
+    while (ongoing().some((call) => call.cost === undefined)) {
       this.settle(0, 100);
     }
+    for (const index of this.processes.keys()) await this.heal(index);
     for (const process of this.processes) await this.flush(process);
     await this.check();
     const entries = await this.entries();
@@ -407,7 +518,7 @@ class SimulatedLedger implements LedgerModel {
       new Map([...this.costs].map(([id, cost]) => [id, cost])),
     );
     for (const [index, id] of this.accountIds.entries()) {
-      const kept = await this.process(0).opened.admin.accounts.get(id);
+      const kept = await this.admin.accounts.get(id);
       assert.equal(kept.balanceMicroUsd, this.balances.get(`${index}`) ?? 0);
       assert.equal(kept.reservedMicroUsd, 0);
     }

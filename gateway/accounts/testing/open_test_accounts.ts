@@ -13,6 +13,7 @@ import type {
 } from "../accounts.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { ModelPrice } from "../ledger/money.ts";
+import type { RateCard } from "../ledger/rate_card.ts";
 import {
   type AccountsOptions,
   openAccountService,
@@ -46,7 +47,16 @@ export const PRICE: ModelPrice = {
   output: 2_000_000,
 };
 
-/** The models of the tests. */
+/** The card of the model `carded`: more than four rates. */
+export const CARD: RateCard = {
+  ...PRICE,
+  meters: { cache_write_1h: 2_000_000 },
+  uses: { web_search: 10_000 },
+  when: [{ speed: "fast", factor: 6 }],
+  version: "2026-11-01",
+};
+
+/** The models of the tests that have the price {@linkcode PRICE}. */
 export const MODELS: readonly string[] = ["small", "large", "other"];
 
 /** Opens the account service on a store. Disposing of it closes both. */
@@ -57,7 +67,8 @@ export async function openTestAccounts(
 ): Promise<OpenedAccounts & AsyncDisposable> {
   const opened = await openAccountService({
     store,
-    price: (model) => MODELS.includes(model) ? PRICE : undefined,
+    price: (model) =>
+      model === "carded" ? CARD : MODELS.includes(model) ? PRICE : undefined,
     now: clock.now,
     ...options,
   });

@@ -11,6 +11,10 @@ export type ProcessCommand =
   | { readonly do: "spend"; readonly key: string }
   /** Serves calls without end; prints a line per reply. */
   | { readonly do: "load"; readonly keys: readonly string[] }
+  /** The same, with calls that take a while, also while the store cannot be reached. */
+  | { readonly do: "serve"; readonly keys: readonly string[] }
+  /** Writes what calls owe; prints `flushing` before it and `flushed` after it. */
+  | { readonly do: "flush" }
   | { readonly do: "end" };
 
 /** A process. Disposing of it kills it. */
@@ -21,6 +25,10 @@ export interface GatewayProcess extends AsyncDisposable {
   next(): Promise<unknown>;
   /** Sends SIGKILL. Lines written before can still be read. */
   kill(): Promise<void>;
+  /** Sends SIGSTOP: the process does nothing until {@linkcode GatewayProcess.thaw}. */
+  freeze(): void;
+  /** Sends SIGCONT. */
+  thaw(): void;
 }
 
 /** Starts a process on a database and waits until it is ready. */
@@ -51,6 +59,8 @@ export async function startProcess(url: string): Promise<GatewayProcess> {
   return {
     next,
     kill,
+    freeze: () => child.kill("SIGSTOP"),
+    thaw: () => child.kill("SIGCONT"),
     send: (command) =>
       writer.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`)),
     async [Symbol.asyncDispose]() {

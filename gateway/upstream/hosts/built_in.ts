@@ -5,6 +5,7 @@
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host, VendorName } from "./host.ts";
+import { GPT } from "./model_rules.ts";
 
 const BEARER: HostAuth = { schemes: ["bearer"] };
 
@@ -34,8 +35,18 @@ export const BUILT_IN_HOSTS: readonly (Host & {
     base: "https://api.openai.com/v1",
     serves: "vendorb",
     dialects: [
-      { dialect: "chat_completions", whole: "/chat/completions", auth: BEARER },
-      { dialect: "responses", whole: "/responses", auth: BEARER },
+      {
+        dialect: "chat_completions",
+        whole: "/chat/completions",
+        auth: BEARER,
+        modelRules: GPT,
+      },
+      {
+        dialect: "responses",
+        whole: "/responses",
+        auth: BEARER,
+        modelRules: GPT,
+      },
     ],
   },
   {

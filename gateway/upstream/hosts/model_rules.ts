@@ -85,6 +85,14 @@ export const CONVERSE_MODELS: readonly ModelRule[] = [
 ];
 
 /**
+ * The models that take marks of what to cache, and settings for their cache (type declarations of
+ * openai 7.57.0, 2026-11-13).
+ */
+export const GPT: readonly ModelRule[] = [
+  { models: ["gpt-5.6*", "gpt-6*"], capabilities: { cacheMarks: "prompt" } },
+];
+
+/**
  * Grok: its reasoning models refuse a request for one of these fields
  * (docs.x.ai/docs/guides/reasoning, 2026-11-22).
  */

@@ -22,6 +22,7 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
+import { withBreakpoint } from "../../model/prompt_cache.ts";
 import {
   asJson,
   noteUnknown,
@@ -66,11 +67,13 @@ const FILE_FIELDS: ReadonlySet<string> = new Set([
 /**
  * Decodes the content of one message.
  *
+ * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the field with a malformed URL or malformed base64
  */
 export function decodeContent(
   content: ChatContent | null | undefined,
   path: string,
+  cacheOptions: unknown,
   unread: UnmappedFields,
 ): readonly DecodedPart[] {
   if (content === null || content === undefined) return [];
@@ -81,7 +84,7 @@ export function decodeContent(
     const at = `${path}[${index}]`;
     if (!isKnownPart(part)) return decodeUnknown(part, at);
     noteUnknown(part, PART_FIELDS[part.type], PREFIX, unread);
-    return decodePart(part, at, unread);
+    return withBreakpoint(decodePart(part, at, unread), part, cacheOptions);
   });
 }
 

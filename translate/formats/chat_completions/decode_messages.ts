@@ -7,6 +7,7 @@
 import { textIn } from "../../bytes/json.ts";
 import { freeTextArguments } from "../../model/free_text.ts";
 import type {
+  CacheMark,
   OpaquePart,
   Part,
   ResultPart,
@@ -14,6 +15,7 @@ import type {
   ToolCallPart,
   Turn,
 } from "../../model/request.ts";
+import { withMark } from "../../model/cache_marks.ts";
 import { readCallSignature } from "./signatures.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";
@@ -73,10 +75,12 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set(["name", "input"]);
 /**
  * Decodes the messages.
  *
+ * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the malformed field
  */
 export function decodeMessages(
   messages: readonly ChatMessage[],
+  cacheOptions: unknown,
   unread: UnmappedFields,
 ): Conversation {
   const system: TextPart[] = [];
@@ -86,13 +90,22 @@ export function decodeMessages(
    * names only the function.
    */
   const oldCalls = new Map<string, string>();
+  const contentOf = (
+    content: ChatMessage["content"],
+    path: string,
+  ): readonly DecodedPart[] =>
+    decodeContent(content, `${path}.content`, cacheOptions, unread);
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
     noteUnknown(message, MESSAGE_FIELDS[message.role], "messages[].", unread);
     switch (message.role) {
       case "system":
       case "developer": {
-        const texts = instructions(message.content, path, unread);
+        const texts = instructions(
+          contentOf(message.content, path),
+          path,
+          unread,
+        );
         if (turns.length > 0) turns.push({ role: "system", parts: texts });
         else for (const text of texts) system.push(text);
         break;
@@ -100,11 +113,16 @@ export function decodeMessages(
       case "user":
         turns.push({
           role: "user",
-          parts: decodeContent(message.content, `${path}.content`, unread),
+          parts: contentOf(message.content, path),
         });
         break;
       case "assistant": {
-        const parts = assistantParts(message, path, unread);
+        const parts = assistantParts(
+          message,
+          contentOf(message.content, path),
+          path,
+          unread,
+        );
         if (message.function_call) {
           const id = `call_${index}`;
           oldCalls.set(message.function_call.name, id);
@@ -122,14 +140,14 @@ export function decodeMessages(
       case "tool":
         turns.push(toolResult(
           message.tool_call_id,
-          decodeContent(message.content, `${path}.content`, unread),
+          contentOf(message.content, path),
           `${path}.tool_call_id`,
         ));
         break;
       case "function":
         turns.push(toolResult(
           oldCalls.get(message.name) ?? `call_${index}`,
-          decodeContent(message.content, `${path}.content`, unread),
+          contentOf(message.content, path),
           `${path}.name`,
         ));
         break;
@@ -143,12 +161,12 @@ export function decodeMessages(
  * as essential.
  */
 function instructions(
-  content: (ChatMessage & { readonly role: "system" | "developer" })["content"],
+  parts: readonly DecodedPart[],
   path: string,
   unread: UnmappedFields,
 ): readonly TextPart[] {
   const texts: TextPart[] = [];
-  decodeContent(content, `${path}.content`, unread).forEach((part, index) => {
+  parts.forEach((part, index) => {
     if (part.type === "text") texts.push(part);
     else unread.essential.add(`${path}.content[${index}]`);
   });
@@ -157,10 +175,10 @@ function instructions(
 
 function assistantParts(
   message: AssistantMessage,
+  content: readonly DecodedPart[],
   path: string,
   unread: UnmappedFields,
 ): Part[] {
-  const content = decodeContent(message.content, `${path}.content`, unread);
   const calls = (message.tool_calls ?? []).map((call, index) =>
     toolCall(call, `${path}.tool_calls[${index}]`, unread)
   );
@@ -240,15 +258,24 @@ function toolResult(
   at: string,
 ): Turn {
   const parts: ResultPart[] = [];
+  /** A result is marked as a whole. */
+  let cacheMark: CacheMark | undefined;
   for (const part of content) {
+    if ("cacheMark" in part) cacheMark = part.cacheMark ?? cacheMark;
     // A neutral tool result cannot hold reasoning or a refusal; their text is kept.
     if (part.type === "reasoning" || part.type === "refusal") {
       parts.push({ type: "text", text: part.text });
-    } else parts.push(part);
+    } else parts.push(withMark(part));
   }
   return {
     role: "user",
-    parts: [{ type: "tool_result", id, content: parts, at }],
+    parts: [{
+      type: "tool_result",
+      id,
+      content: parts,
+      ...(cacheMark === undefined ? {} : { cacheMark }),
+      at,
+    }],
   };
 }
 

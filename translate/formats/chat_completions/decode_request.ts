@@ -14,6 +14,8 @@ import type {
   RequestSettings,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
+import { markPaths } from "../../model/cache_marks.ts";
+import { decodePromptCache } from "../../model/prompt_cache.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseSystem } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
@@ -50,6 +52,7 @@ const WORDS: FieldNames = {
   reasoning: "reasoning_effort",
   user: "user",
   serviceTier: "service_tier",
+  promptCache: "prompt_cache_options",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",
@@ -91,9 +94,13 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "modalities",
   "audio",
   "web_search_options",
+  "prompt_cache_options",
 ]);
 const STREAM_OPTION_FIELDS: ReadonlySet<string> = new Set(["include_usage"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "json_schema"]);
+
+/** Where marks of what to cache are. */
+const MARK = "messages[].content[].prompt_cache_breakpoint";
 
 /**
  * Decodes a caller's request strictly.
@@ -105,7 +112,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseMessageShapes(body);
   const request = checked(chatCompletionsRequest, body);
   const unread = newUnmappedFields();
-  const conversation = decodeMessages(request.messages, unread);
+  const { prompt_cache_options: options } = asJson(request);
+  const conversation = decodeMessages(request.messages, options, unread);
   const { legacy, ...toolSet } = decodeTools(request, unread);
   const settings = decodeSettings(request, unread);
   noteUnknown(request, READ_FIELDS, "", unread);
@@ -116,6 +124,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ...conversation,
     ...toolSet,
     ...settings,
+    ...decodePromptCache(options, unread),
+    ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
     // The deprecated form allows one call per reply.
     ...(legacy ? { parallelTools: false, legacyFunctions: true } : {}),
     wantUsage: request.stream === true &&

@@ -112,6 +112,7 @@ Deno.test("decodeRequest() names each neutral field in the client's words", () =
     reasoning: "reasoning_effort",
     user: "user",
     serviceTier: "service_tier",
+    promptCache: "prompt_cache_options",
     candidates: "n",
     seed: "seed",
     presencePenalty: "presence_penalty",

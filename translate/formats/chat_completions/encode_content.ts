@@ -8,8 +8,11 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { dataUrl } from "../../bytes/data_url.ts";
 import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { takesMarks } from "../../model/cache_marks.ts";
+import { breakpointField } from "../../model/prompt_cache.ts";
 import type {
   AudioPart,
+  CacheMark,
   DocumentPart,
   ImagePart,
   OpaquePart,
@@ -46,7 +49,8 @@ export function contentOf(
   parts: readonly JsonObject[],
 ): string | readonly JsonObject[] {
   const only = parts.length === 1 ? parts[0] : undefined;
-  const text = only?.["type"] === "text" ? only["text"] : undefined;
+  const isPlain = only?.["type"] === "text" && Object.keys(only).length === 2;
+  const text = isPlain ? only["text"] : undefined;
   return typeof text === "string" ? text : parts;
 }
 
@@ -66,11 +70,14 @@ function encodePart(
 ): readonly JsonObject[] {
   switch (part.type) {
     case "text":
-      return part.text === "" ? [] : [textPart(part.text)];
+      return part.text === ""
+        ? []
+        : [{ ...textPart(part.text), ...markField(part, can) }];
     case "image":
       return [{
         type: "image_url",
         image_url: { url: imageUrl(part, can, losses) },
+        ...markField(part, can),
       }];
     case "document":
       return encodeDocument(part, can, losses);
@@ -101,6 +108,14 @@ export function keepOpaque(part: OpaquePart, losses: DroppedFields): boolean {
   return false;
 }
 
+/** The mark of a part or a result as a field of a content part; empty where the model takes none. */
+export function markField(
+  { cacheMark }: { readonly cacheMark?: CacheMark },
+  can: Capabilities,
+): JsonObject {
+  return breakpointField(cacheMark, takesMarks("turns", can));
+}
+
 /** Encodes a text as a content part. */
 export function textPart(text: string): JsonObject {
   return { type: "text", text };
@@ -126,7 +141,9 @@ function encodeDocument(
   losses: DroppedFields,
 ): readonly JsonObject[] {
   const text = documentText(part);
-  if (text !== undefined) return text === "" ? [] : [textPart(text)];
+  if (text !== undefined) {
+    return text === "" ? [] : [{ ...textPart(text), ...markField(part, can) }];
+  }
   if (part.source.type !== "base64") {
     throw losses.partRefusal(
       part,
@@ -145,6 +162,7 @@ function encodeDocument(
       filename: part.title ?? DEFAULT_FILENAME,
       file_data: dataUrl(part.source.mediaType, part.source.data),
     },
+    ...markField(part, can),
   };
   return part.context === undefined || part.context === ""
     ? [file]

@@ -23,6 +23,7 @@ import {
   documentText,
   encodeParts,
   keepOpaque,
+  markField,
   textPart,
 } from "./encode_content.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
@@ -40,7 +41,7 @@ export function encodeMessages(
 ): readonly JsonObject[] {
   // A list of lists, because a long conversation would exceed the argument limit of
   // `push(...messages)`.
-  const messages: (readonly JsonObject[])[] = [encodeSystem(request)];
+  const messages: (readonly JsonObject[])[] = [encodeSystem(request, can)];
   const turns = can.systemAnywhere
     ? request.turns
     : systemTurnsAsUser(request.turns);
@@ -52,7 +53,7 @@ export function encodeMessages(
     }
     messages.push(encodeBetween(between, can, losses));
     between = [];
-    messages.push(encodeAssistant(turn, can, losses));
+    messages.push(encodeAssistant(turn, request, can, losses));
   }
   messages.push(encodeBetween(between, can, losses));
   if (!can.prefill && turns.at(-1)?.role === "assistant") {
@@ -66,12 +67,22 @@ export function encodeMessages(
   return all;
 }
 
-function encodeSystem(request: GenerationRequest): readonly JsonObject[] {
-  const texts = request.system.map((part) => withoutBillingLine(part.text))
-    .filter((text) => text !== "");
-  return texts.length === 0
-    ? []
-    : [{ role: "system", content: texts.join("\n\n") }];
+function encodeSystem(
+  request: GenerationRequest,
+  can: Capabilities,
+): readonly JsonObject[] {
+  const parts = request.system.map((part) => ({
+    text: withoutBillingLine(part.text),
+    mark: markField(part, can),
+  })).filter(({ text }) => text !== "");
+  if (parts.length === 0) return [];
+  const isMarked = parts.some(({ mark }) => Object.keys(mark).length > 0);
+  return [{
+    role: "system",
+    content: isMarked
+      ? parts.map(({ text, mark }) => ({ ...textPart(text), ...mark }))
+      : parts.map(({ text }) => text).join("\n\n"),
+  }];
 }
 
 function encodeBetween(
@@ -151,12 +162,20 @@ function encodeResult(
     : `Error: ${joined}`;
   const media = encodeParts(others, can, losses);
   const inside = can.imagesInToolResult && media.length > 0;
+  const written = [
+    ...(text === "" ? [] : [textPart(text)]),
+    ...(inside ? media : []),
+  ];
+  const mark = markField(result, can);
+  const isMarked = Object.keys(mark).length > 0 && written.length > 0;
   return {
     message: {
       role: "tool",
       tool_call_id: id,
-      content: inside
-        ? [...(text === "" ? [] : [textPart(text)]), ...media]
+      content: isMarked
+        ? written.with(-1, { ...written.at(-1), ...mark })
+        : inside
+        ? written
         : text,
     },
     media: inside || media.length === 0
@@ -165,12 +184,24 @@ function encodeResult(
   };
 }
 
+/** Calls have no place for a mark. */
+function dropMark(
+  { cacheMark }: ToolCallPart,
+  { cacheMarks }: GenerationRequest,
+  losses: DroppedFields,
+): void {
+  if (cacheMark === undefined || cacheMarks?.turns === undefined) return;
+  losses.path(cacheMarks.turns);
+}
+
 function encodeAssistant(
   turn: Turn,
+  request: GenerationRequest,
   can: Capabilities,
   losses: DroppedFields,
 ): readonly JsonObject[] {
   const texts: string[] = [];
+  let mark: JsonObject = {};
   const thoughts: string[] = [];
   const refusals: string[] = [];
   const calls: JsonObject[] = [];
@@ -180,6 +211,7 @@ function encodeAssistant(
     switch (part.type) {
       case "text":
         texts.push(part.text);
+        mark = { ...mark, ...markField(part, can) };
         break;
       case "reasoning":
         thoughts.push(part.text);
@@ -189,6 +221,7 @@ function encodeAssistant(
         break;
       case "tool_call":
         calls.push(encodeCall(part, can));
+        dropMark(part, request, losses);
         break;
       case "opaque":
         if (!keepOpaque(part, losses)) break;
@@ -220,8 +253,9 @@ function encodeAssistant(
   ) return [];
   return [compact({
     role: "assistant",
-    content: opaque.length > 0
-      ? [...(text === "" ? [] : [textPart(text)]), ...opaque]
+    content: opaque.length > 0 ||
+        (text !== "" && Object.keys(mark).length > 0)
+      ? [...(text === "" ? [] : [{ ...textPart(text), ...mark }]), ...opaque]
       : text !== ""
       ? text
       : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined

@@ -56,6 +56,8 @@ export function encodeReply(
       finish_reason: encodeFinishReason(reason, context.legacyFunctions),
     }],
     usage: encodeUsage(reply.usage, context.inputEstimate),
+    // Clients with a schema require the key; its type has no null.
+    system_fingerprint: "",
   };
 }
 

@@ -102,6 +102,7 @@ Deno.test("encodeReply() encodes a plain reply", () => {
       total_tokens: 3,
       prompt_tokens_details: { cached_tokens: 0 },
     },
+    system_fingerprint: "",
   });
 });
 

@@ -7,6 +7,8 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
+import { takesMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
+import { promptCacheOptions } from "../../model/prompt_cache.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest } from "../../model/request.ts";
@@ -38,7 +40,7 @@ export function encodeRequest(
   if (demand !== undefined) {
     throw invalidField(demand, "not supported for this model");
   }
-  const losses = droppedFieldsOf(request);
+  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
   if ((request.candidates ?? 1) > 1) {
     throw losses.refusal("candidates", "only one answer can be asked for");
   }
@@ -53,12 +55,24 @@ export function encodeRequest(
     reasoning_effort: encodeReasoning(request.reasoning, can, losses),
     user: request.user === undefined ? undefined : userId(request.user),
     service_tier: request.serviceTier,
+    prompt_cache_options: promptCache(request, can, losses),
     stream: request.stream ? true : undefined,
     stream_options: request.stream && can.includeUsage
       ? { include_usage: true }
       : undefined,
   });
   return { body, headers: {}, dropped: losses.all(), context };
+}
+
+function promptCache(
+  { promptCache }: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): JsonObject | undefined {
+  if (promptCache === undefined) return undefined;
+  if (takesMarks("turns", can)) return promptCacheOptions(promptCache, false);
+  losses.field("promptCache");
+  return undefined;
 }
 
 function maxTokens(

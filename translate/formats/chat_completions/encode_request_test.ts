@@ -30,6 +30,7 @@ const WORDS: FieldNames = {
   reasoning: "thinking",
   user: "metadata.user_id",
   serviceTier: "service_tier",
+  promptCache: "prompt_cache_options",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",

@@ -91,7 +91,7 @@ const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
 
 /** The `error` object alone, as it occurs in a body and in a stream. */
 export function errorObject(error: ApiError): JsonObject {
-  const { code, param } = error.details;
+  const { code, param, misalignment } = error.details;
   const row = ROWS[error.kind];
   return {
     // An exhausted quota has the status of a rate limit; clients distinguish the two by this
@@ -102,6 +102,7 @@ export function errorObject(error: ApiError): JsonObject {
       : error.message,
     code: code ?? row.code ?? null,
     param: param ?? null,
+    ...(misalignment === undefined ? {} : { misalignment }),
   };
 }
 

@@ -129,7 +129,12 @@ Deno.test("decodeError() decodes errors of any shape", async (t) => {
       '{"error":{"message":"pay","type":"insufficient_quota","code":"insufficient_quota"}}',
       "rate_limit",
       "pay",
-      { upstreamStatus: 429, code: "insufficient_quota", retryable: false },
+      {
+        upstreamStatus: 429,
+        code: "insufficient_quota",
+        retryable: false,
+        upstreamCode: "insufficient_quota",
+      },
     ],
     [
       "model",

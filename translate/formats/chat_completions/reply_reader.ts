@@ -21,7 +21,7 @@ import { blockWriter } from "./block_writer.ts";
 import { readCallSignature, readDetails } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, tierOf } from "./usage.ts";
 
 /** Converts chunks to events. After a failure it returns no more events. */
 export interface ReplyReader {
@@ -172,10 +172,12 @@ export function replyReader(
       !isObject(chunk["usage"]);
     if (about) return [];
     started = true;
+    const tier = tierOf(chunk);
     return [{
       type: "start",
       ...(id === undefined ? {} : { id }),
       ...(model === undefined ? {} : { model }),
+      ...(tier === undefined ? {} : { usage: { tier } }),
     }];
   };
   return {
@@ -201,7 +203,11 @@ export function replyReader(
         usageIn(choice["usage"]);
       if (usage !== undefined) {
         usageSoFar = mergeUsage(usageSoFar, usage);
-        usageEvents.push({ type: "usage", usage });
+        const tier = tierOf(chunk);
+        usageEvents.push({
+          type: "usage",
+          usage: tier === undefined ? usage : { ...usage, tier },
+        });
       }
       return [...start, ...blocks.take(), ...stop(choice), ...usageEvents];
     },

@@ -10,6 +10,7 @@ import {
   isObject,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
 import type { Usage } from "../../model/reply.ts";
 
@@ -34,9 +35,8 @@ export function decodeUsage(
   const cacheWrite = countIn(promptDetails["cache_write_tokens"]) ??
     countIn(promptDetails["cache_creation_tokens"]) ??
     countIn(value["cache_creation_tokens"]) ?? before.cacheWrite;
-  const reasoning = countIn(
-    objectOr(value["completion_tokens_details"])["reasoning_tokens"],
-  );
+  const completionDetails = objectOr(value["completion_tokens_details"]);
+  const reasoning = countIn(completionDetails["reasoning_tokens"]);
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
   // Prompt tokens include the cached ones. If there are more cached tokens than prompt tokens,
   // the total shows whether the cached ones are counted separately.
@@ -60,7 +60,89 @@ export function decodeUsage(
     ...(cacheWrite === undefined ? {} : { cacheWrite: written }),
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...promptParts(promptDetails, written),
+    ...outputParts(completionDetails),
   };
+}
+
+/** Details of the prompt that are no kinds of their own, or that the totals have. */
+const PLAIN_PROMPT: ReadonlySet<string> = new Set([
+  "cached_tokens",
+  "cache_write_tokens",
+  "cache_creation_tokens",
+  "cache_read_tokens",
+  "text_tokens",
+  "audio_tokens",
+  "image_tokens",
+  "video_tokens",
+  "file_tokens",
+]);
+
+/** Likewise of the completion. Predicted tokens that were rejected are a part of it. */
+const PLAIN_COMPLETION: ReadonlySet<string> = new Set([
+  "reasoning_tokens",
+  "accepted_prediction_tokens",
+  "rejected_prediction_tokens",
+  "text_tokens",
+  "audio_tokens",
+  "image_tokens",
+]);
+
+/** Sounds, images and lives of cache writes in a prompt, and tokens of unknown kinds. */
+function promptParts(details: JsonObject, written: number): Usage {
+  const lives = objectOr(
+    details["cache_write_tokens_details"] ??
+      details["cache_creation_tokens_details"],
+  );
+  return parts({
+    audioInput: countIn(details["audio_tokens"]),
+    imageInput: countIn(details["image_tokens"]),
+    cacheWrite30m: within(written, lives["ttl_30m_tokens"]),
+    cacheWrite12h: within(written, lives["ttl_12h_tokens"]),
+    unknownInput: otherCounts(details, PLAIN_PROMPT),
+  });
+}
+
+function outputParts(details: JsonObject): Usage {
+  return parts({
+    audioOutput: countIn(details["audio_tokens"]),
+    imageOutput: countIn(details["image_tokens"]),
+    unknownOutput: otherCounts(details, PLAIN_COMPLETION),
+  });
+}
+
+function within(most: number, count: unknown): number {
+  return Math.min(most, countIn(count) ?? 0);
+}
+
+function otherCounts(details: JsonObject, known: ReadonlySet<string>): number {
+  let sum = 0;
+  for (const name in details) {
+    if (name.endsWith("_tokens") && !known.has(name)) {
+      sum += countIn(details[name]) ?? 0;
+    }
+  }
+  return sum;
+}
+
+/** The counts that are more than zero: a part of nothing is not reported. */
+function parts(
+  all: Readonly<Record<string, number | undefined>>,
+): Usage {
+  let some: Record<string, number> | undefined;
+  for (const name in all) {
+    const count = all[name] ?? 0;
+    if (count > 0) (some ??= {})[name] = count;
+  }
+  return some ?? NO_PARTS;
+}
+
+const NO_PARTS: Usage = {};
+
+/** The tier that a reply or a chunk of it reports; undefined for the default. */
+export function tierOf(reply: JsonObject): string | undefined {
+  const tier = textIn(reply["service_tier"]);
+  return tier === "default" || tier === "auto" ? undefined : tier;
 }
 
 /** Some vendors leave reasoning out of the completion tokens; their total reveals it. */
@@ -97,9 +179,27 @@ export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
       ...((usage.cacheWrite ?? 0) > 0
         ? { cache_write_tokens: usage.cacheWrite }
         : {}),
+      ...(usage.cacheWrite30m === undefined && usage.cacheWrite12h === undefined
+        ? {}
+        : {
+          cache_write_tokens_details: {
+            ttl_30m_tokens: usage.cacheWrite30m ?? 0,
+            ttl_12h_tokens: usage.cacheWrite12h ?? 0,
+          },
+        }),
+      ...(usage.audioInput === undefined
+        ? {}
+        : { audio_tokens: usage.audioInput }),
+      ...(usage.imageInput === undefined
+        ? {}
+        : { image_tokens: usage.imageInput }),
     },
-    completion_tokens_details: usage.reasoning === undefined
-      ? undefined
-      : { reasoning_tokens: usage.reasoning },
+    completion_tokens_details:
+      usage.reasoning === undefined && usage.audioOutput === undefined
+        ? undefined
+        : compact({
+          reasoning_tokens: usage.reasoning,
+          audio_tokens: usage.audioOutput,
+        }),
   });
 }

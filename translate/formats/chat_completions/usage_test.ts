@@ -42,3 +42,41 @@ Deno.test("decodeUsage() caps cached tokens at the prompt, unless the total show
     });
   }
 });
+
+Deno.test("decodeUsage() reads the parts of prompt and completion, and kinds that it does not know", () => {
+  assert.deepEqual(
+    decodeUsage({
+      prompt_tokens: 1000,
+      completion_tokens: 500,
+      total_tokens: 1500,
+      prompt_tokens_details: {
+        audio_tokens: 100,
+        image_tokens: 50,
+        text_tokens: 650,
+        smell_tokens: 20,
+        cached_tokens: 0,
+        cache_write_tokens: 200,
+        cache_write_tokens_details: { ttl_30m_tokens: 150, ttl_12h_tokens: 50 },
+      },
+      completion_tokens_details: {
+        audio_tokens: 40,
+        text_tokens: 460,
+        dream_tokens: 3,
+        rejected_prediction_tokens: 9,
+      },
+    }),
+    {
+      input: 800,
+      cacheRead: 0,
+      cacheWrite: 200,
+      output: 500,
+      audioInput: 100,
+      imageInput: 50,
+      cacheWrite30m: 150,
+      cacheWrite12h: 50,
+      unknownInput: 20,
+      audioOutput: 40,
+      unknownOutput: 3,
+    },
+  );
+});

@@ -26,7 +26,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
-import { cachePoint, TURN_MARKS } from "./cache_marks.ts";
+import { cachePoint } from "./cache_marks.ts";
 import { mediaBlocks } from "./encode_media.ts";
 import type { Drop } from "./encode_tools.ts";
 
@@ -111,7 +111,7 @@ export function encodeMessages(
         part,
       ) => [
         ...blocks(part, writing),
-        ...cachePoint(part, TURN_MARKS, can, drop),
+        ...cachePoint(part, "turns", request, can, drop),
       ]),
     ),
   }));

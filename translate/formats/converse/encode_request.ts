@@ -8,7 +8,8 @@ import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { cachePoint, SYSTEM_MARKS, withoutTakenMarks } from "./cache_marks.ts";
+import { withoutTakenMarks } from "../../model/cache_marks.ts";
+import { cachePoint } from "./cache_marks.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { arrangedTurns, encodeMessages } from "./encode_messages.ts";
 import { type Drop, encodeTools } from "./encode_tools.ts";
@@ -39,6 +40,7 @@ export function encodeRequest(
   }
   const losses = new Set<string>(withoutTakenMarks(request, can));
   const drop: Drop = (path) => void losses.add(path);
+  if (request.promptCache !== undefined) drop(words.promptCache);
   const system = request.system.filter(({ text }) => text.trim() !== "");
   const given = arrangedTurns(request, drop);
   const isAlone = given.length === 0;
@@ -53,7 +55,10 @@ export function encodeRequest(
   const systemBlocks = [
     ...(isAlone ? [] : system.flatMap((
       part,
-    ) => [{ text: part.text }, ...cachePoint(part, SYSTEM_MARKS, can, drop)])),
+    ) => [
+      { text: part.text },
+      ...cachePoint(part, "system", request, can, drop),
+    ])),
     ...(isJson ? [{ text: JSON_HINT }] : []),
   ];
   return {

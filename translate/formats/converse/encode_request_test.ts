@@ -352,7 +352,11 @@ const MARKED_REQUEST: Partial<GenerationRequest> = {
     }),
   ],
   unmapped: ["container", ...MARK_PATHS],
-  cacheMarks: MARK_PATHS,
+  cacheMarks: {
+    system: "system[].cache_control",
+    turns: "messages[].content[].cache_control",
+    tools: "tools[].cache_control",
+  },
 };
 
 Deno.test("encodeRequest() writes marks of what to cache where the model takes them, and names the others", () => {
@@ -402,7 +406,7 @@ Deno.test("encodeRequest() names a longer time to live, which it does not send",
     system: [{ ...text("Be brief."), cacheMark: "1h" }],
     turns: [user(text("Hi"))],
     unmapped: ["system[].cache_control"],
-    cacheMarks: ["system[].cache_control"],
+    cacheMarks: { system: "system[].cache_control" },
   }, { ...CAN, cacheMarks: "all" });
   assert.deepEqual(body["system"], [{ text: "Be brief." }, POINT]);
   assert.deepEqual(dropped, ["system[].cache_control.ttl"]);

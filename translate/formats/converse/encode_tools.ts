@@ -14,7 +14,7 @@ import type {
   OutputFormat,
 } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
-import { cachePoint, TOOL_MARKS } from "./cache_marks.ts";
+import { cachePoint } from "./cache_marks.ts";
 
 /** Records the client's path of a dropped field. */
 export type Drop = (path: string) => void;
@@ -65,7 +65,7 @@ export function encodeTools(
       tool,
     ) => [
       toolSpec(name(tool.name), tool),
-      ...cachePoint(tool, TOOL_MARKS, can, drop),
+      ...cachePoint(tool, "tools", request, can, drop),
     ])
     // A conversation with calls must have tools.
     : used.map((own) => toolSpec(name(own), offeredAs(offered, own)));

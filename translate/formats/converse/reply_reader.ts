@@ -15,7 +15,7 @@ import {
 import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { readStopReason } from "./stop_reason.ts";
-import { readUsage } from "./usage.ts";
+import { readMetadata } from "./usage.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
 export interface ReplyReader {
@@ -166,7 +166,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     events.push({ type: "end" });
   };
   const metadata = (data: JsonObject): void => {
-    const usage = readUsage(data["usage"]);
+    const usage = readMetadata(data);
     if (Object.keys(usage).length > 0) events.push({ type: "usage", usage });
     // It is the last event; the usage comes with it.
     if (stopped) end();

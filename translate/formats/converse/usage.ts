@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { countIn, objectOr } from "../../bytes/json.ts";
+import { arrayOr, countIn, objectOr, textIn } from "../../bytes/json.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /** Decodes a `usage` object. Its `inputTokens` leave out tokens of the cache, as the neutral figure does. */
@@ -18,5 +18,33 @@ export function readUsage(wire: unknown): Usage {
     ...(output === undefined ? {} : { output }),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...livesOf(usage["cacheDetails"]),
   };
+}
+
+/** Decodes the `metadata` event of a stream, or the same fields of a whole reply. */
+export function readMetadata(wire: unknown): Usage {
+  const metadata = objectOr(wire);
+  const tier = textIn(objectOr(metadata["serviceTier"])["type"]);
+  const latency = textIn(objectOr(metadata["performanceConfig"])["latency"]);
+  return {
+    ...readUsage(metadata["usage"]),
+    ...(tier === undefined || tier === "default" ? {} : { tier }),
+    ...(latency === undefined || latency === "standard"
+      ? {}
+      : { speed: latency }),
+  };
+}
+
+/** Cache writes by life. */
+function livesOf(details: unknown): Usage {
+  const lives: { cacheWrite5m?: number; cacheWrite1h?: number } = {};
+  for (const entry of arrayOr(details)) {
+    const { ttl, inputTokens } = objectOr(entry);
+    const count = countIn(inputTokens) ?? 0;
+    if (count === 0) continue;
+    if (ttl === "5m") lives.cacheWrite5m = (lives.cacheWrite5m ?? 0) + count;
+    if (ttl === "1h") lives.cacheWrite1h = (lives.cacheWrite1h ?? 0) + count;
+  }
+  return lives;
 }

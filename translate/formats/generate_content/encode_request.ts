@@ -58,6 +58,7 @@ export function encodeRequest(
   const generationConfig = encodeConfig(request, format, can, drop);
   if (request.user !== undefined) drop(words.user);
   if (request.serviceTier !== undefined) drop(words.serviceTier);
+  if (request.promptCache !== undefined) drop(words.promptCache);
   for (const path of request.unmapped) drop(path);
 
   const system = [

@@ -46,13 +46,17 @@ export function inBandError(body: JsonObject): ApiError {
 
 function errorOf(status: number, headers: Headers, body: ErrorBody): ApiError {
   const details = arrayOr(body.detail["details"]).filter(isObject);
+  const reason = details.map((detail) => textIn(detail["reason"]) ?? "")
+    .find((reason) => ACCOUNT_REASONS.has(reason));
   const aboutUs = status >= 400 && status < 500 && status !== 429 &&
-    (details.some((detail) =>
-      ACCOUNT_REASONS.has(textIn(detail["reason"]) ?? "")
-    ) || ACCOUNT_WORDING.test(body.message ?? ""));
+    (reason !== undefined || ACCOUNT_WORDING.test(body.message ?? ""));
   // This vendor refuses the gateway's own key with 400; treated as 401 it is reported without the
   // vendor's message.
-  const error = upstreamError(aboutUs ? 401 : status, headers, body);
+  const error = upstreamError(
+    aboutUs ? 401 : status,
+    headers,
+    aboutUs && reason !== undefined ? { ...body, code: reason } : body,
+  );
   const retryAfterSeconds = error.details.retryAfterSeconds ??
     retryDelay(details);
   return new ApiError(error.kind, error.message, {

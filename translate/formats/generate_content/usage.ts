@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { countIn, isObject } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -33,13 +40,89 @@ export function decodeUsage(metadata: unknown): Usage | undefined {
     ...(cached === undefined ? {} : { cacheRead: cached }),
     ...(output === undefined ? {} : { output }),
     ...(thoughts === undefined ? {} : { reasoning: thoughts }),
+    ...partsOf(metadata),
   };
   return Object.keys(usage).length > 0 ? usage : undefined;
 }
 
+/** Modalities of the prompt that cost what its text costs. */
+const AS_TEXT: ReadonlySet<string> = new Set([
+  "TEXT",
+  "VIDEO",
+  "DOCUMENT",
+  "MODALITY_UNSPECIFIED",
+]);
+
+/** Counts by modality beside text, and the tier. Counts of zero are left out. */
+function partsOf(metadata: JsonObject): Usage {
+  const cached = byModality(metadata["cacheTokensDetails"]);
+  const prompt = byModality(
+    metadata["promptTokensDetails"],
+    metadata["toolUsePromptTokensDetails"],
+  );
+  const output = byModality(metadata["candidatesTokensDetails"]);
+  const tier = tierOf(metadata);
+  if (prompt === undefined && output === undefined && tier === undefined) {
+    return NOTHING;
+  }
+  const all: Record<string, number | string> = {};
+  const put = (name: keyof Usage, count: number): void => {
+    if (count > 0) all[name] = count;
+  };
+  // The price of cached sound and images is that of the cache.
+  put("audioInput", (prompt?.audio ?? 0) - (cached?.audio ?? 0));
+  put("imageInput", (prompt?.image ?? 0) - (cached?.image ?? 0));
+  put("unknownInput", (prompt?.unknown ?? 0) - (cached?.unknown ?? 0));
+  put("audioOutput", output?.audio ?? 0);
+  put("imageOutput", output?.image ?? 0);
+  put("unknownOutput", output?.unknown ?? 0);
+  if (tier !== undefined) all["tier"] = tier;
+  return all;
+}
+
+const NOTHING: Usage = {};
+
+interface Modalities {
+  audio: number;
+  image: number;
+  unknown: number;
+}
+
+/** The counts of what is not text; undefined where everything is. */
+function byModality(...details: readonly unknown[]): Modalities | undefined {
+  let counts: Modalities | undefined;
+  for (const list of details) {
+    for (const entry of arrayOr(list)) {
+      const { modality, tokenCount } = objectOr(entry);
+      if (typeof modality !== "string" || AS_TEXT.has(modality)) continue;
+      counts ??= { audio: 0, image: 0, unknown: 0 };
+      const kind = modality === "AUDIO"
+        ? "audio"
+        : modality === "IMAGE"
+        ? "image"
+        : "unknown";
+      counts[kind] += countIn(tokenCount) ?? 0;
+    }
+  }
+  return counts;
+}
+
+/** Vertex AI reports the tier as the kind of traffic: `ON_DEMAND_PRIORITY`. */
+function tierOf(metadata: JsonObject): string | undefined {
+  const traffic = textIn(metadata["trafficType"])?.toLowerCase();
+  const tier = traffic === "on_demand"
+    ? undefined
+    : traffic?.replace(/^on_demand_/, "");
+  const said = tier ?? textIn(metadata["serviceTier"])?.toLowerCase();
+  return said === "standard" || said === "traffic_type_unspecified"
+    ? undefined
+    : said;
+}
+
 /** Whether two usages are equal, so that frames that only repeat the counts need no event. */
 export function sameUsage(one: Usage, other: Usage | undefined): boolean {
-  return other !== undefined && one.input === other.input &&
-    one.cacheRead === other.cacheRead && one.output === other.output &&
-    one.reasoning === other.reasoning;
+  if (other === undefined) return false;
+  const names = Object.keys(one) as (keyof Usage)[];
+  return names.length === Object.keys(other).length &&
+    names.every((name) => one[name] === other[name]);
 }

@@ -28,7 +28,7 @@ export function decodeReply(
       ),
     );
   }
-  const { stop_reason, stop_sequence, usage } = body;
+  const { stop_reason, stop_sequence, stop_details, usage } = body;
   return [
     ...reader.read({
       type: "message_start",
@@ -38,7 +38,7 @@ export function decodeReply(
     }),
     ...reader.read({
       type: "message_delta",
-      delta: { stop_reason, stop_sequence },
+      delta: { stop_reason, stop_sequence, stop_details },
       usage,
     }),
     ...reader.read({ type: "message_stop" }),

@@ -4,12 +4,14 @@
  *
  * @module
  */
-import { type ApiError, invalidField } from "../../model/error.ts";
+import { markPaths } from "../../model/cache_marks.ts";
+import { ApiError, invalidField } from "../../model/error.ts";
 import { textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
   Effort,
   GenerationRequest,
+  MarkPaths,
   OutputFormat,
   Reasoning,
   TextPart,
@@ -57,6 +59,7 @@ const WORDS: FieldNames = {
   reasoning: "thinking",
   user: "metadata.user_id",
   serviceTier: "service_tier",
+  promptCache: "cache_control",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",
@@ -81,6 +84,7 @@ const TOP_FIELDS: ReadonlySet<string> = new Set([
   "stop_sequences",
   "metadata",
   "service_tier",
+  "cache_control",
 ]);
 /**
  * Fields whose loss would change the meaning: without them the model answers instead of summarizing
@@ -97,11 +101,11 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(["type", "text"]);
 /** Where marks of what to cache are that parts and tools carry. */
-const MARK_PATHS: ReadonlySet<string> = new Set([
-  "system[].cache_control",
-  "messages[].content[].cache_control",
-  "tools[].cache_control",
-]);
+const MARK_PATHS: MarkPaths = {
+  system: "system[].cache_control",
+  turns: "messages[].content[].cache_control",
+  tools: "tools[].cache_control",
+};
 const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
@@ -192,8 +196,7 @@ function decodeShared(
   const toolSet = decodeTools(wire, unread);
   const system = decodeSystem(wire.system, unread);
   const turns = decodeMessages(wire.messages, unread);
-  const unmapped = [...unread.unmapped];
-  const cacheMarks = unmapped.filter((path) => MARK_PATHS.has(path));
+  const { cacheMark: promptCache } = markOf(wire);
   return {
     model: wire.model,
     stream: false,
@@ -202,10 +205,11 @@ function decodeShared(
     ...toolSet,
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...(cacheMarks.length === 0 ? {} : { cacheMarks }),
+    ...(promptCache === undefined ? {} : { promptCache }),
+    ...markPaths(unread.unmapped, MARK_PATHS),
     wantUsage: false,
     fieldNames: words,
-    unmapped,
+    unmapped: [...unread.unmapped],
     essential: [...unread.essential],
     ...(continued ? { refusal: lostThread() } : {}),
   };
@@ -224,11 +228,16 @@ function noteEssential(
 
 /** Client libraries send the whole conversation on this code. */
 function lostThread(): ApiError {
-  return invalidField(
+  const code = "thread_not_found";
+  const { kind, message, details } = invalidField(
     "thread",
     "the conversation before these messages is not kept for this model; send all of its messages",
-    "thread_not_found",
+    code,
   );
+  return new ApiError(kind, message, {
+    ...details,
+    vendorDetails: { error_code: code },
+  });
 }
 
 function decodeSystem(

@@ -76,6 +76,7 @@ Deno.test("decodeRequest() names each neutral field in the client's words", () =
     reasoning: "thinking",
     user: "metadata.user_id",
     serviceTier: "service_tier",
+    promptCache: "cache_control",
     candidates: "n",
     seed: "seed",
     presencePenalty: "presence_penalty",
@@ -696,8 +697,8 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       { role: "system", content: "now", output_config: { effort: "low" } },
     ],
   }));
+  assert.equal(request.promptCache, "5m");
   assert.deepEqual([...request.unmapped].sort(), [
-    "cache_control",
     "context_management",
     "messages[].content[].cache_control",
     "messages[].content[].content[].cache_control",

@@ -21,6 +21,7 @@ import type {
 } from "../../model/request.ts";
 import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
 import { type CallIds, callIds } from "../../model/call_ids.ts";
+import { markField } from "./cache_marks.ts";
 import { mediaBlock } from "./encode_media.ts";
 import type { Drop } from "./encode_tools.ts";
 import { callInput } from "./encode_reply.ts";
@@ -175,7 +176,7 @@ export function encodeMessages(
 function withoutTrailingBlanks(parts: readonly Part[]): readonly Part[] {
   const last = parts.at(-1);
   return last?.type === "text"
-    ? [...parts.slice(0, -1), { type: "text", text: last.text.trimEnd() }]
+    ? [...parts.slice(0, -1), { ...last, text: last.text.trimEnd() }]
     : parts;
 }
 
@@ -202,6 +203,7 @@ function block(
 ): JsonObject {
   switch (part.type) {
     case "text":
+      return { type: "text", text: part.text, ...markField(part) };
     case "refusal":
       return { type: "text", text: part.text };
     case "reasoning":
@@ -211,7 +213,10 @@ function block(
     case "image":
     case "document":
     case "audio":
-      return mediaBlock(part, writing.can, writing.request.fieldNames);
+      return {
+        ...mediaBlock(part, writing.can, writing.request.fieldNames),
+        ...(part.type === "audio" ? {} : markField(part)),
+      };
     case "opaque":
       return part.value;
   }
@@ -232,6 +237,7 @@ function callBlock(part: ToolCallPart, writing: Writing): JsonObject {
     id: writing.ids.ofCall(part.id),
     name: wireToolName(part.name, writing.can.maxToolName),
     input,
+    ...markField(part),
   };
 }
 
@@ -261,5 +267,6 @@ function resultBlock(
     tool_use_id: id,
     ...(content.length === 0 ? {} : { content }),
     ...(part.failed === true ? { is_error: true } : {}),
+    ...markField(part),
   };
 }

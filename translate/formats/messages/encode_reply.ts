@@ -19,7 +19,8 @@ import {
   type ReplyEvent,
   settleStop,
 } from "../../model/reply.ts";
-import { replyId } from "./reply_id.ts";
+import type { Signature } from "../../model/request.ts";
+import { endFields, replyConfig } from "./reply_config.ts";
 import { signatureField, thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
@@ -38,23 +39,21 @@ export function encodeReply(
   const content = reply.blocks.flatMap((block) =>
     block.kind === "tool"
       ? [callBlock(
-        block,
         block.id ?? generatedCallId("toolu_", context.idSeed, madeIds++),
+        block.name,
+        callInput(block.text).input,
+        block.signature,
       )]
-      : textBlock(block)
+      : proseBlock(block)
   );
   const reason = settleStop(
     reply.stop?.reason ?? "end",
     kindsOf(reply.blocks),
   );
   return {
-    id: replyId(reply.id, context),
-    type: "message",
-    role: "assistant",
-    model: context.model,
+    ...replyConfig(reply.id, context),
     content,
-    stop_reason: WIRE_STOP_REASONS[reason],
-    stop_sequence: reply.stop?.sequence ?? null,
+    ...endFields(WIRE_STOP_REASONS[reason], reply.stop?.sequence ?? null),
     usage: encodeUsage(reply.usage, context),
   };
 }
@@ -73,10 +72,10 @@ export function withStop(
 }
 
 /** An empty text gives no block: upstreams would refuse it in the next request. */
-function textBlock(block: Block): readonly JsonObject[] {
+function proseBlock(block: Block): readonly JsonObject[] {
   const { text, signature } = block;
   if (block.kind !== "reasoning") {
-    return text === "" ? [] : [{ type: "text", text }];
+    return text === "" ? [] : [textBlock(text)];
   }
   const own = thinkingSignature(signature);
   if (own?.redacted === true && text === "") {
@@ -90,13 +89,25 @@ function textBlock(block: Block): readonly JsonObject[] {
   }];
 }
 
-function callBlock(block: Block & { kind: "tool" }, id: string): JsonObject {
+/** A text block. Its citations are none rather than null, which clients of the AI SDK refuse. */
+export function textBlock(text: string): JsonObject {
+  return { type: "text", text, citations: [] };
+}
+
+/** A tool call, made by the model itself. */
+export function callBlock(
+  id: string,
+  name: string,
+  input: JsonObject,
+  signature: Signature | undefined,
+): JsonObject {
   return {
     type: "tool_use",
     id,
-    name: block.name,
-    input: callInput(block.text).input,
-    ...signatureField(block.signature),
+    name,
+    input,
+    caller: { type: "direct" },
+    ...signatureField(signature),
   };
 }
 

@@ -295,6 +295,19 @@ Deno.test("decodeReply() returns the error in place of a message", () => {
   }
 });
 
+/** What no other format reports. */
+const UNREPORTED = {
+  cache_creation: null,
+  output_tokens_details: null,
+  server_tool_use: null,
+  iterations: null,
+  fallback_credit: null,
+  inference_geo: null,
+  service_tier: null,
+  speed: null,
+};
+const DIRECT = { type: "direct" };
+
 Deno.test("encodeReply() writes all documented fields", () => {
   assert.deepEqual(
     encodeReply([
@@ -315,14 +328,19 @@ Deno.test("encodeReply() writes all documented fields", () => {
       type: "message",
       role: "assistant",
       model: "asked-for",
-      content: [{ type: "text", text: "ab" }],
+      content: [{ type: "text", text: "ab", citations: [] }],
       stop_reason: "stop_sequence",
       stop_sequence: "x",
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      context_management: null,
       usage: {
         input_tokens: 1,
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 2,
         output_tokens: 4,
+        ...UNREPORTED,
         output_tokens_details: { thinking_tokens: 3 },
       },
     },
@@ -338,11 +356,16 @@ Deno.test("encodeReply() writes an empty reply", () => {
     content: [],
     stop_reason: "end_turn",
     stop_sequence: null,
+    stop_details: null,
+    container: null,
+    diagnostics: null,
+    context_management: null,
     usage: {
       input_tokens: 7,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
       output_tokens: 0,
+      ...UNREPORTED,
     },
   });
 });
@@ -353,7 +376,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
     [
       "a refusal",
       [{ type: "open", kind: "refusal" }, { type: "delta", text: "no" }, CLOSE],
-      [{ type: "text", text: "no" }],
+      [{ type: "text", text: "no", citations: [] }],
     ],
     [
       "reasoning that another dialect made",
@@ -413,13 +436,21 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
           id: "toolu_0123456789abcdefghijABCD",
           name: "f",
           input: {},
+          caller: DIRECT,
         },
-        { type: "tool_use", id: "x", name: "g", input: { a: 1 } },
+        {
+          type: "tool_use",
+          id: "x",
+          name: "g",
+          input: { a: 1 },
+          caller: DIRECT,
+        },
         {
           type: "tool_use",
           id: "toolu_0123456789abcdefghijABCD1",
           name: "f",
           input: {},
+          caller: DIRECT,
         },
       ],
     ],
@@ -430,7 +461,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
         { type: "delta", text: " " },
         CLOSE,
       ],
-      [{ type: "tool_use", id: "x", name: "g", input: {} }],
+      [{ type: "tool_use", id: "x", name: "g", input: {}, caller: DIRECT }],
     ],
     [
       "a call cut in its arguments",
@@ -444,6 +475,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
         id: "x",
         name: "g",
         input: { __raw_arguments: '{"a":' },
+        caller: DIRECT,
       }],
     ],
     [
@@ -459,6 +491,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
         id: "x",
         name: "g",
         input: {},
+        caller: DIRECT,
         extra_content: { google: { thought_signature: "G" } },
       }],
     ],

@@ -9,9 +9,11 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { withFewMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest, Turn } from "../../model/request.ts";
 import type { NeutralField } from "../../model/field_names.ts";
+import { markField, MOST_MARKS } from "./cache_marks.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { type Drop, encodeTools } from "./encode_tools.ts";
 import {
@@ -53,10 +55,19 @@ const PHONE = /^\+?[\d\s().-]{7,}$/;
  * dropped nor expressed
  */
 export function encodeRequest(
-  request: GenerationRequest,
+  asked: GenerationRequest,
   can: Capabilities,
 ): EncodedRequest {
-  const { fieldNames: words } = request;
+  const { fieldNames: words } = asked;
+  const wholePrompt = can.promptCaching && asked.promptCache !== "off"
+    ? asked.promptCache ?? "5m"
+    : undefined;
+  const { request, leftOut } = withFewMarks(
+    asked,
+    can,
+    wholePrompt === undefined ? MOST_MARKS : MOST_MARKS - 1,
+    wholePrompt,
+  );
   const essential = request.essential[0];
   if (essential !== undefined) {
     throw invalidField(essential, "is not available with this model");
@@ -67,8 +78,13 @@ export function encodeRequest(
       "this model gives one answer at a time",
     );
   }
-  const losses = new Set<string>(request.unmapped);
+  const losses = new Set<string>(
+    leftOut ? request.unmapped : withoutTakenMarks(request, can),
+  );
   const drop: Drop = (path) => void losses.add(path);
+  if (wholePrompt === undefined && (asked.promptCache ?? "off") !== "off") {
+    drop(words.promptCache);
+  }
   for (const field of INEXPRESSIBLE) {
     if (request[field] !== undefined) drop(words[field]);
   }
@@ -125,7 +141,9 @@ export function encodeRequest(
       ...(request.serviceTier === undefined ? {} : {
         service_tier: request.serviceTier === "auto" ? "auto" : "standard_only",
       }),
-      ...(can.promptCaching ? { cache_control: { type: "ephemeral" } } : {}),
+      ...markField(
+        wholePrompt === undefined ? {} : { cacheMark: wholePrompt },
+      ),
       ...(request.stream ? { stream: true } : {}),
     },
     headers: turns.some((turn) => turn.role === "system")
@@ -161,7 +179,11 @@ function opening(
   return {
     turns: alone ? [{ role: "user", parts: system }] : turns,
     system: [
-      ...systemTexts.map((part) => ({ type: "text", text: part.text })),
+      ...systemTexts.map((part) => ({
+        type: "text",
+        text: part.text,
+        ...markField(part),
+      })),
       ...hints,
     ],
   };

@@ -17,8 +17,9 @@ import {
 import type { Signature } from "../../model/request.ts";
 import { namedFrame } from "../../stream/sse.ts";
 import { errorBody } from "./error.ts";
-import { replyId } from "./reply_id.ts";
-import { signatureField, thinkingSignature } from "./signatures.ts";
+import { callBlock, textBlock } from "./encode_reply.ts";
+import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
+import { thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeFinalUsage, encodeUsage } from "./usage.ts";
 
@@ -44,7 +45,7 @@ interface OpenBlock {
 
 const DELTA_FIELDS: Readonly<Record<OpenBlock["kind"], string>> = {
   text: '"type":"text_delta","text":',
-  reasoning: '"type":"thinking_delta","thinking":',
+  reasoning: '"type":"thinking_delta","estimated_tokens":null,"thinking":',
   tool: '"type":"input_json_delta","partial_json":',
 };
 
@@ -68,13 +69,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     const { output: _, reasoning: __, ...prompt } = usage;
     return frame("message_start", {
       message: {
-        id: replyId(id, context),
-        type: "message",
-        role: "assistant",
-        model: context.model,
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
+        ...replyConfig(id, context),
         usage: encodeUsage(prompt, context),
       },
     });
@@ -94,17 +89,14 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const release = (): string => {
     if (open === undefined || open.written) return "";
     if (open.call !== undefined) {
-      return blockStart(open, {
-        type: "tool_use",
-        ...open.call,
-        input: {},
-        ...signatureField(open.signature),
-      }) + more(open, open.held);
+      const { id, name } = open.call;
+      return blockStart(open, callBlock(id, name, {}, open.signature)) +
+        more(open, open.held);
     }
     return blockStart(
       open,
       open.kind === "text"
-        ? { type: "text", text: "" }
+        ? textBlock("")
         : { type: "thinking", thinking: "", signature: "" },
     );
   };
@@ -191,10 +183,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const end = (): string => {
     const reason = settleStop(stop?.reason ?? "end", kinds);
     return start() + close() + frame("message_delta", {
-      delta: {
-        stop_reason: WIRE_STOP_REASONS[reason],
-        stop_sequence: stop?.sequence ?? null,
-      },
+      delta: endFields(WIRE_STOP_REASONS[reason], stop?.sequence ?? null),
+      ...BETA_END,
       usage: encodeFinalUsage(usage),
     }) + frame("message_stop", {});
   };

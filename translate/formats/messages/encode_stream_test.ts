@@ -50,8 +50,24 @@ const call = (id: string, more: Record<string, unknown> = {}): unknown => ({
   id,
   name: "f",
   input: {},
+  caller: { type: "direct" },
   ...more,
 });
+const TEXT = { type: "text", text: "", citations: [] };
+const thinks = (thinking: string): unknown => ({
+  type: "thinking_delta",
+  estimated_tokens: null,
+  thinking,
+});
+/** Of replies, and of the `delta` at a stream's end. */
+const ENDING = { stop_details: null, container: null };
+/** Of the start's usage and of the end's. */
+const UNREPORTED = {
+  output_tokens_details: null,
+  server_tool_use: null,
+  iterations: null,
+  fallback_credit: null,
+};
 
 Deno.test("streamEncoder() writes the exact bytes of a text stream", () => {
   assert.equal(
@@ -70,11 +86,11 @@ Deno.test("streamEncoder() writes the exact bytes of a text stream", () => {
       END,
     ]),
     [
-      'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"asked-for","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":3,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}\n\n',
-      'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+      'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"asked-for","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"diagnostics":null,"context_management":null,"usage":{"input_tokens":3,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":null,"output_tokens":0,"output_tokens_details":null,"server_tool_use":null,"iterations":null,"fallback_credit":null,"inference_geo":null,"service_tier":null,"speed":null}}}\n\n',
+      'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":[]}}\n\n',
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"say \\"ü\\"\\n"}}\n\n',
       'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
-      'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":4,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":6}}\n\n',
+      'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},"context_management":null,"usage":{"input_tokens":4,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":6,"output_tokens_details":null,"server_tool_use":null,"iterations":null,"fallback_credit":null}}\n\n',
       'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     ].join(""),
   );
@@ -93,18 +109,33 @@ Deno.test("streamEncoder() estimates an unreported input, at the start only", ()
         content: [],
         stop_reason: null,
         stop_sequence: null,
+        ...ENDING,
+        diagnostics: null,
+        context_management: null,
         usage: {
           input_tokens: 7,
           cache_creation_input_tokens: 0,
           cache_read_input_tokens: 0,
+          cache_creation: null,
           output_tokens: 0,
+          ...UNREPORTED,
+          inference_geo: null,
+          service_tier: null,
+          speed: null,
         },
       },
     },
     {
       type: "message_delta",
-      delta: { stop_reason: "end_turn", stop_sequence: null },
-      usage: { output_tokens: 0 },
+      delta: { stop_reason: "end_turn", stop_sequence: null, ...ENDING },
+      context_management: null,
+      usage: {
+        input_tokens: null,
+        cache_creation_input_tokens: null,
+        cache_read_input_tokens: null,
+        output_tokens: 0,
+        ...UNREPORTED,
+      },
     },
     { type: "message_stop" },
   ]);
@@ -128,14 +159,14 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
         CLOSE,
       ],
       [
-        begins(0, { type: "text", text: "" }),
+        begins(0, TEXT),
         adds(0, { type: "text_delta", text: "a" }),
         stops(0),
         begins(1, call("t")),
         adds(1, { type: "input_json_delta", partial_json: '{"x"' }),
         adds(1, { type: "input_json_delta", partial_json: ":1}" }),
         stops(1),
-        begins(2, { type: "text", text: "" }),
+        begins(2, TEXT),
         adds(2, { type: "text_delta", text: "b" }),
         stops(2),
       ],
@@ -149,10 +180,10 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
         delta("b"),
       ],
       [
-        begins(0, { type: "text", text: "" }),
+        begins(0, TEXT),
         adds(0, { type: "text_delta", text: "a" }),
         stops(0),
-        begins(1, { type: "text", text: "" }),
+        begins(1, TEXT),
         adds(1, { type: "text_delta", text: "b" }),
         stops(1),
       ],
@@ -220,7 +251,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
       ],
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
-        adds(0, { type: "thinking_delta", thinking: "hm" }),
+        adds(0, thinks("hm")),
         adds(0, { type: "signature_delta", signature: "S" }),
         stops(0),
       ],
@@ -260,7 +291,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
       ],
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
-        adds(0, { type: "thinking_delta", thinking: "hm" }),
+        adds(0, thinks("hm")),
         stops(0),
       ],
     ],
@@ -275,7 +306,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
         CLOSE,
       ],
       [
-        begins(0, { type: "text", text: "" }),
+        begins(0, TEXT),
         adds(0, { type: "text_delta", text: "a" }),
         stops(0),
       ],
@@ -291,7 +322,7 @@ Deno.test("streamEncoder() starts texts at once, and calls at the flush after th
   encoder.push(START);
   assert.equal(encoder.flush?.(), "");
   assert.deepEqual(frames(encoder.push({ type: "open", kind: "text" })), [
-    begins(0, { type: "text", text: "" }),
+    begins(0, TEXT),
   ]);
   encoder.push(CLOSE);
   assert.equal(
@@ -353,9 +384,14 @@ Deno.test("streamEncoder() sends stop reason and usage only at the end, whenever
   assert.deepEqual(frames(encoder.push(END)), [
     {
       type: "message_delta",
-      delta: { stop_reason: "stop_sequence", stop_sequence: "x" },
+      delta: { stop_reason: "stop_sequence", stop_sequence: "x", ...ENDING },
+      context_management: null,
       usage: {
+        input_tokens: null,
+        cache_creation_input_tokens: null,
+        cache_read_input_tokens: null,
         output_tokens: 2,
+        ...UNREPORTED,
         output_tokens_details: { thinking_tokens: 1 },
       },
     },
@@ -396,6 +432,7 @@ Deno.test("streamEncoder() corrects the stop reason", async (t) => {
       assert.deepEqual(reasonOf(events), {
         stop_reason: word,
         stop_sequence: null,
+        ...ENDING,
       }));
   }
 });
@@ -404,7 +441,7 @@ Deno.test("streamEncoder() writes a refusal as text", () => {
   assert.deepEqual(
     middle({ type: "open", kind: "refusal" }, delta("no"), CLOSE),
     [
-      begins(0, { type: "text", text: "" }),
+      begins(0, TEXT),
       adds(0, { type: "text_delta", text: "no" }),
       stops(0),
     ],
@@ -439,7 +476,7 @@ Deno.test("streamEncoder() writes an error and nothing after it", () => {
       type: "error",
       error: new ApiError("overloaded", "Overloaded"),
     }),
-    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded","code":null,"param":null}}\n\n',
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded","code":null,"param":null},"request_id":null}\n\n',
   );
   assert.equal(encoder.push(CLOSE), "");
   assert.equal(encoder.push(END), "");

@@ -16,6 +16,7 @@ import type {
   ToolChoice,
 } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
+import { markField } from "./cache_marks.ts";
 import { strictSchema } from "./strict_schema.ts";
 
 /** Records the client's path of a dropped field. */
@@ -163,6 +164,7 @@ function writtenTool(
       ? strictSchema(schema)
       : schema,
     ...(strict ? { strict } : {}),
+    ...markField(tool),
   };
 }
 

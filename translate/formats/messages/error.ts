@@ -10,11 +10,12 @@ import { ApiError, ERROR_STATUS, type ErrorKind } from "../../model/error.ts";
 import { overflowNumbers } from "../../model/context_overflow.ts";
 import {
   type ErrorBody,
+  ownObject,
   readErrorObject,
   readErrorText,
   upstreamError,
 } from "../../model/error_body.ts";
-import { type JsonObject, objectOr, textIn } from "../../bytes/json.ts";
+import { type JsonObject, textIn } from "../../bytes/json.ts";
 
 /** The dialect's error type for each kind. */
 const ERROR_TYPES: Readonly<Record<ErrorKind, string>> = {
@@ -60,13 +61,17 @@ const TYPE_STATUS: ReadonlyMap<string, number> = new Map([
 const OUR_BALANCE = /credit balance is too low/i;
 const PAYMENT_REQUIRED = 402;
 
-const THREAD_CODES: ReadonlySet<string> = new Set([
-  "thread_not_found",
-  "thread_already_continued",
-  "thread_continue_in_flight",
-  "thread_fingerprint_mismatch",
-  "thread_unsupported_request",
-]);
+/**
+ * Codes that concern the gateway's account, whatever their status is (`core/error-classes.mjs` of
+ * `@anthropic-ai/sdk` 1.11.0).
+ */
+const OUR_ACCOUNT =
+  /^(?:organization_on_hold|organization_type_not_supported|parent_organization_required|claude_code_key_creator_not_member|(?:contract|enforced)_spend_limit_reached|linked_organization_\w+|cmek_(?:key|context)_\w+)$/;
+
+/** Codes of a 403 that concern the end user whom the client named, not the gateway's key. */
+const END_USER = /^user_profile_/;
+const FORBIDDEN = 403;
+const BAD_REQUEST = 400;
 
 const OVERFLOW_PREFIX = "prompt is too long: ";
 const OVERFLOW_WORDING =
@@ -102,19 +107,26 @@ function classified(
   headers: Headers,
   body: ErrorBody,
 ): ApiError {
-  if (body.message !== undefined && OUR_BALANCE.test(body.message)) {
-    return upstreamError(PAYMENT_REQUIRED, headers, body);
-  }
-  const code = body.code ??
-    textIn(objectOr(body.detail["details"])["error_code"]) ??
+  const vendorDetails = ownObject(body, "details");
+  const code = textIn(vendorDetails?.["error_code"]) ?? body.code ??
     (body.type === "not_found_error" && body.message?.startsWith("model:")
       ? "model_not_found"
       : undefined);
-  return upstreamError(
-    status,
+  const isOurs = OUR_BALANCE.test(body.message ?? "") ||
+    OUR_ACCOUNT.test(code ?? "");
+  const isEndUsers = status === FORBIDDEN && END_USER.test(code ?? "");
+  const { kind, message, details } = upstreamError(
+    isOurs ? PAYMENT_REQUIRED : isEndUsers ? BAD_REQUEST : status,
     headers,
     code === undefined ? body : { ...body, code },
   );
+  return new ApiError(isEndUsers ? "permission" : kind, message, {
+    ...details,
+    upstreamStatus: status,
+    ...(vendorDetails === undefined || details.refused !== undefined
+      ? {}
+      : { vendorDetails }),
+  });
 }
 
 /** Encodes an error for a client. */
@@ -135,8 +147,9 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   };
 }
 
-/** The body of an error without its request id: the content of a stream's `error` event. */
+/** The content of a stream's `error` event: an error whose request id was in the reply's headers. */
 export function errorBody(error: ApiError): JsonObject {
+  const { vendorDetails } = error.details;
   return {
     type: "error",
     error: {
@@ -144,16 +157,10 @@ export function errorBody(error: ApiError): JsonObject {
       message: errorMessage(error),
       code: error.details.code ?? null,
       param: error.details.param ?? null,
-      ...threadDetails(error.details.code),
+      ...(vendorDetails === undefined ? {} : { details: vendorDetails }),
     },
+    request_id: null,
   };
-}
-
-/** The official library continues a conversation in another way on these codes, which it reads in `details`. */
-function threadDetails(code: string | undefined): JsonObject {
-  return code === undefined || !THREAD_CODES.has(code)
-    ? {}
-    : { details: { error_code: code } };
 }
 
 /**

@@ -251,6 +251,16 @@ export function replyReader(context: DecodeContext): ReplyReader {
       close();
     }
   };
+  /** Why the model refused is a refusal in other formats' words. */
+  const explain = ({ explanation }: JsonObject): void => {
+    const text = textIn(explanation);
+    if (text === undefined) return;
+    events.push(
+      { type: "open", kind: "refusal" },
+      { type: "delta", text },
+      { type: "close" },
+    );
+  };
   const finish = (data: JsonObject): void => {
     begin();
     const change = objectOr(data["delta"]);
@@ -259,6 +269,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       closeAll();
       finished = true;
       const reason = readStopReason(raw);
+      if (reason === "refusal") explain(objectOr(change["stop_details"]));
       const sequence = stringIn(change["stop_sequence"]);
       events.push({
         type: "stop",

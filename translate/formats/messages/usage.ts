@@ -9,14 +9,26 @@ import {
   countIn,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
-import type { Usage } from "../../model/reply.ts";
+import type { ServedUsage, Usage } from "../../model/reply.ts";
 
 /** Iteration types that are billed but not part of the totals. */
 const BESIDE_TOTALS: ReadonlySet<unknown> = new Set([
   "compaction",
   "advisor_message",
 ]);
+
+/** Iteration types that another model serves; it is named beside the type. */
+const OTHER_MODELS: ReadonlySet<unknown> = new Set([
+  "advisor_message",
+  "fallback_message",
+]);
+
+/** The figures that are counts of tokens. */
+type Count = {
+  [K in keyof Usage]-?: NonNullable<Usage[K]> extends number ? K : never;
+}[keyof Usage];
 
 /**
  * Decodes a `usage` object. Iterations that its totals leave out are billed as well, so they are
@@ -26,62 +38,142 @@ const BESIDE_TOTALS: ReadonlySet<unknown> = new Set([
 export function readUsage(wire: unknown, before: Usage): Usage {
   const usage = objectOr(wire);
   const totals = figures(usage);
-  const beside = arrayOr(usage["iterations"]).filter((iteration) =>
-    BESIDE_TOTALS.has(objectOr(iteration)["type"])
-  ).map((iteration) => figures(objectOr(iteration)));
-  const total = (field: keyof Usage): number | undefined => {
-    const count = totals[field];
-    return count === undefined
-      ? undefined
-      : beside.reduce((sum, one) => sum + (one[field] ?? 0), count);
+  const iterations = arrayOr(usage["iterations"]).map(objectOr);
+  const beside = iterations.filter(({ type }) => BESIDE_TOTALS.has(type))
+    .map(figures);
+  const saysPrompt = PROMPT_FIELDS.some((field) =>
+    (totals[field] ?? 0) > 0 || beside.some((one) => (one[field] ?? 0) > 0)
+  );
+  const result: { -readonly [K in keyof Usage]: Usage[K] } = {
+    ...totals,
+    ...modeOf(usage),
   };
-  const saysPrompt = PROMPT_FIELDS.some((field) => (total(field) ?? 0) > 0);
-  const known = (field: (typeof PROMPT_FIELDS)[number]): number | undefined => {
-    const count = total(field);
-    return count === 0 && !saysPrompt && (before[field] ?? 0) > 0
-      ? undefined
-      : count;
-  };
-  return present({
-    input: known("input"),
-    cacheRead: known("cacheRead"),
-    cacheWrite: known("cacheWrite"),
-    output: total("output"),
-    reasoning: totals.reasoning,
+  for (const one of beside) {
+    for (const field of COUNTS) {
+      // A total that is not reported stays so; a part of one that is counts.
+      if (one[field] === undefined) continue;
+      if (totals[field] === undefined && TOTALS.has(field)) continue;
+      result[field] = (result[field] ?? 0) + one[field];
+    }
+  }
+  if (totals.reasoning === undefined) delete result.reasoning;
+  else result.reasoning = totals.reasoning;
+  for (const field of PROMPT_FIELDS) {
+    if (result[field] === 0 && !saysPrompt && (before[field] ?? 0) > 0) {
+      delete result[field];
+    }
+  }
+  const served = iterations.flatMap((one): ServedUsage[] => {
+    const model = textIn(one["model"]);
+    return model !== undefined && OTHER_MODELS.has(one["type"])
+      ? [{ ...figures(one), ...modeOf(one), model }]
+      : [];
   });
+  return served.length === 0 ? result : { ...result, served };
 }
 
 const PROMPT_FIELDS = ["input", "cacheRead", "cacheWrite"] as const;
 
-/** The figures of a `usage` object or of one of its iterations. */
+const COUNTS = [
+  ...PROMPT_FIELDS,
+  "output",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "unknownInput",
+  "unknownOutput",
+] as const satisfies readonly Count[];
+
+const TOTALS: ReadonlySet<Count> = new Set([...PROMPT_FIELDS, "output"]);
+
+/** Names of counts in a `usage` object. Other counts of tokens beside them are of unknown kinds. */
+const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+  "input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "output_tokens",
+]);
+
+/** The counts of a `usage` object or of one of its iterations. */
 function figures(usage: JsonObject): Usage {
-  const byLife = objectOr(usage["cache_creation"]);
+  const lives = usage["cache_creation"];
+  const byLife = objectOr(lives);
   const short = countIn(byLife["ephemeral_5m_input_tokens"]);
   const long = countIn(byLife["ephemeral_1h_input_tokens"]);
+  const unknown = unknownCounts(usage);
+  const input = countIn(usage["input_tokens"]);
+  const output = countIn(usage["output_tokens"]);
   return present({
-    input: countIn(usage["input_tokens"]),
+    input: unknown.input === 0 ? input : (input ?? 0) + unknown.input,
     cacheRead: countIn(usage["cache_read_input_tokens"]),
     cacheWrite: countIn(usage["cache_creation_input_tokens"]) ??
       (short === undefined && long === undefined
         ? undefined
         : (short ?? 0) + (long ?? 0)),
-    output: countIn(usage["output_tokens"]),
+    output: unknown.output === 0 ? output : (output ?? 0) + unknown.output,
     reasoning: countIn(
       objectOr(usage["output_tokens_details"])["thinking_tokens"],
     ),
+    cacheWrite5m: short || undefined,
+    cacheWrite1h: long || undefined,
+    unknownInput: unknown.input || undefined,
+    unknownOutput: unknown.output || undefined,
   });
+}
+
+/** In this format, the kinds of tokens are disjoint and add up, so an unknown one is beside those that are known. */
+function unknownCounts(
+  usage: JsonObject,
+): { readonly input: number; readonly output: number } {
+  let input = 0;
+  let output = 0;
+  for (const name in usage) {
+    if (!name.endsWith("put_tokens") || KNOWN_COUNTS.has(name)) continue;
+    const count = countIn(usage[name]) ?? 0;
+    if (name.endsWith("_input_tokens")) input += count;
+    else if (name.endsWith("_output_tokens")) output += count;
+  }
+  return { input, output };
+}
+
+/** How the reply was served, and what the vendor's tools did for it. */
+function modeOf(usage: JsonObject): Usage {
+  const tier = told(usage["service_tier"], "standard");
+  const speed = told(usage["speed"], "standard");
+  const region = told(usage["inference_geo"], "global", "not_available");
+  const uses: Record<string, number> = {};
+  for (
+    const [name, value] of Object.entries(objectOr(usage["server_tool_use"]))
+  ) {
+    const count = countIn(value) ?? 0;
+    if (count > 0 && name.endsWith(REQUESTS)) {
+      uses[name.slice(0, -REQUESTS.length)] = count;
+    }
+  }
+  return {
+    ...(tier === undefined ? {} : { tier }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(region === undefined ? {} : { region }),
+    ...(Object.keys(uses).length === 0 ? {} : { uses }),
+  };
+}
+
+const REQUESTS = "_requests";
+
+/** A value other than the usual ones. */
+function told(value: unknown, ...usual: readonly string[]): string | undefined {
+  const text = textIn(value);
+  return text === undefined || usual.includes(text) ? undefined : text;
 }
 
 /** The figures without those that are absent. */
 function present(
-  all: { readonly [field in keyof Usage]: number | undefined },
+  all: { readonly [field in Count]?: number | undefined },
 ): Usage {
-  const usage: { -readonly [field in keyof Usage]: Usage[field] } = {};
-  if (all.input !== undefined) usage.input = all.input;
-  if (all.cacheRead !== undefined) usage.cacheRead = all.cacheRead;
-  if (all.cacheWrite !== undefined) usage.cacheWrite = all.cacheWrite;
-  if (all.output !== undefined) usage.output = all.output;
-  if (all.reasoning !== undefined) usage.reasoning = all.reasoning;
+  const usage: { [field in Count]?: number } = {};
+  for (const field in all) {
+    const count = all[field as Count];
+    if (count !== undefined) usage[field as Count] = count;
+  }
   return usage;
 }
 
@@ -97,29 +189,56 @@ export function encodeUsage(
     input_tokens: usage.input ?? context.inputEstimate,
     cache_creation_input_tokens: usage.cacheWrite ?? 0,
     cache_read_input_tokens: usage.cacheRead ?? 0,
-    output_tokens: usage.output ?? 0,
-    ...reasoningDetails(usage),
+    cache_creation: null,
+    ...encodeEnd(usage),
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
   };
 }
 
 /**
  * The `usage` of a stream's end. It overwrites the start's, so an input that was not reported is
- * left out.
+ * null, which clients skip.
  */
 export function encodeFinalUsage(usage: Usage): JsonObject {
+  const isKnown = usage.input !== undefined;
   return {
-    ...(usage.input === undefined ? {} : {
-      input_tokens: usage.input,
-      cache_creation_input_tokens: usage.cacheWrite ?? 0,
-      cache_read_input_tokens: usage.cacheRead ?? 0,
-    }),
-    output_tokens: usage.output ?? 0,
-    ...reasoningDetails(usage),
+    input_tokens: usage.input ?? null,
+    cache_creation_input_tokens: isKnown ? usage.cacheWrite ?? 0 : null,
+    cache_read_input_tokens: isKnown ? usage.cacheRead ?? 0 : null,
+    ...encodeEnd(usage),
   };
 }
 
-function reasoningDetails(usage: Usage): JsonObject {
-  return usage.reasoning === undefined
-    ? {}
-    : { output_tokens_details: { thinking_tokens: usage.reasoning } };
+/**
+ * What a reply may know only at its end. Fields that no other format reports are null; the last
+ * two are declared by beta types.
+ */
+function encodeEnd(usage: Usage): JsonObject {
+  const { cacheWrite5m, cacheWrite1h, uses } = usage;
+  return {
+    output_tokens: usage.output ?? 0,
+    output_tokens_details: usage.reasoning === undefined
+      ? null
+      : { thinking_tokens: usage.reasoning },
+    ...(cacheWrite5m === undefined && cacheWrite1h === undefined ? {} : {
+      cache_creation: {
+        ephemeral_5m_input_tokens: cacheWrite5m ?? 0,
+        ephemeral_1h_input_tokens: cacheWrite1h ?? 0,
+      },
+    }),
+    server_tool_use: uses === undefined ? null : {
+      web_fetch_requests: 0,
+      web_search_requests: 0,
+      ...Object.fromEntries(
+        Object.entries(uses).map(([name, count]) => [
+          `${name}${REQUESTS}`,
+          count,
+        ]),
+      ),
+    },
+    iterations: null,
+    fallback_credit: null,
+  };
 }

@@ -11,6 +11,7 @@ import {
   arrayOr,
   isObject,
   type JsonObject,
+  objectOr,
   textIn,
 } from "../../bytes/json.ts";
 import { replyId, storedState } from "./reply_config.ts";
@@ -22,19 +23,36 @@ export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 /** The longest id of an item; a few upstreams send longer ones, and others then refuse them. */
 const MAX_ITEM_ID = 64;
 
+/** Names a reply by the gateway's id of it, which no upstream knows. */
+const COMPARISON = "comparison_response_id";
+
 /**
  * A copy of the input without reasoning signed in another format, without the ids of unsigned
  * reasoning, since no upstream stores the items that they refer to, and without ids that are too
- * long. Undefined if the input has none of them.
+ * long; and the cache options without a reply to compare with. Undefined if the request has none of
+ * them.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
-  const input = body["input"];
+  const input = cleanInput(body["input"]);
+  const { [COMPARISON]: compared, ...options } = objectOr(
+    body["prompt_cache_options"],
+  );
+  const isCompared = textIn(compared) !== undefined;
+  if (input === undefined && !isCompared) return undefined;
+  return {
+    fields: {
+      ...(input === undefined ? {} : { input }),
+      ...(isCompared ? { prompt_cache_options: options } : {}),
+    },
+    removed: isCompared ? [`prompt_cache_options.${COMPARISON}`] : [],
+  };
+}
+
+function cleanInput(input: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(input)) return undefined;
-  if (!input.some((item) => isForeignItem(item) || hasUselessId(item))) {
-    return undefined;
-  }
-  const cleaned = input.filter((item) => !isForeignItem(item)).map(withoutId);
-  return { fields: { input: cleaned }, removed: [] };
+  return input.some((item) => isForeignItem(item) || hasUselessId(item))
+    ? input.filter((item) => !isForeignItem(item)).map(withoutId)
+    : undefined;
 }
 
 function isForeignItem(item: unknown): boolean {

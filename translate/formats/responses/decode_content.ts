@@ -16,6 +16,7 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
+import { withBreakpoint } from "../../model/prompt_cache.ts";
 import {
   noteUnknown,
   type UnmappedFields,
@@ -58,11 +59,13 @@ const AUTO_IMAGE_FIELDS: ReadonlySet<string> = new Set([
 /**
  * Decodes the content of one message or tool output.
  *
+ * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the field with a malformed URL or malformed base64
  */
 export function decodeContent(
   content: ItemContent,
   path: string,
+  cacheOptions: unknown,
   unread: UnmappedFields,
 ): readonly DecodedPart[] {
   if (typeof content === "string") {
@@ -75,7 +78,7 @@ export function decodeContent(
       ? AUTO_IMAGE_FIELDS
       : PART_FIELDS[part.type];
     noteUnknown(part, known, PREFIX, unread);
-    return decodePart(part, at);
+    return withBreakpoint(decodePart(part, at), part, cacheOptions);
   });
 }
 

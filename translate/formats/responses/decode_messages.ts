@@ -6,7 +6,9 @@
  * @module
  */
 import { arrayOr, objectOr, stringIn, textIn } from "../../bytes/json.ts";
+import { invalidField } from "../../model/error.ts";
 import type {
+  CacheMark,
   OpaquePart,
   Part,
   ReasoningPart,
@@ -16,6 +18,7 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
+import { withMark } from "../../model/cache_marks.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import {
   noteUnknown,
@@ -24,6 +27,7 @@ import {
 import { freeTextArguments } from "../../model/free_text.ts";
 import { readSignature } from "./signatures.ts";
 import type { ToolNames } from "./tool_names.ts";
+import { COMPACTION_REMEDY } from "./error.ts";
 import {
   isKnownItem,
   isMessage,
@@ -90,6 +94,7 @@ const ITEM_FIELDS: Readonly<Record<KnownItem["type"], ReadonlySet<string>>> = {
     "name",
   ]),
   additional_tools: new Set(["type", "id", "role", "tools"]),
+  configuration_update: new Set(["type", "id", "reasoning", "text"]),
 };
 
 /**
@@ -103,7 +108,7 @@ const DISPENSABLE: ReadonlySet<string> = new Set([
   "mcp_list_tools",
 ]);
 /** Types of items that the client made, not the assistant. */
-const FROM_CALLER = /_output$|_response$|^compaction_trigger$/;
+const FROM_CALLER = /_output$|_response$/;
 
 interface AssistantTurn {
   readonly role: "assistant";
@@ -114,11 +119,13 @@ interface AssistantTurn {
 /**
  * Decodes the input items.
  *
+ * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the malformed field
  */
 export function decodeMessages(
   items: readonly Item[],
   names: ToolNames,
+  cacheOptions: unknown,
   unread: UnmappedFields,
 ): Conversation {
   const system: TextPart[] = [];
@@ -143,7 +150,12 @@ export function decodeMessages(
   };
   const message = (item: MessageItem, path: string): void => {
     noteUnknown(item, MESSAGE_FIELDS, "input[].", unread);
-    const parts = decodeContent(item.content, `${path}.content`, unread);
+    const parts = decodeContent(
+      item.content,
+      `${path}.content`,
+      cacheOptions,
+      unread,
+    );
     const phase = textIn(item.phase);
     switch (item.role) {
       case "assistant":
@@ -189,10 +201,13 @@ export function decodeMessages(
     parts: readonly DecodedPart[],
     path: string,
   ): void => {
+    // A result is marked as a whole.
+    const mark = parts.map(markOf).findLast((found) => found !== undefined);
     const result: ToolResultPart = {
       type: "tool_result",
       id,
       content: parts.map(resultPart),
+      ...(mark === undefined ? {} : { cacheMark: mark }),
       at: `${path}.call_id`,
     };
     const turn = callers.get(id);
@@ -230,11 +245,14 @@ export function decodeMessages(
       case "custom_tool_call_output":
         return output(
           item.call_id,
-          decodeContent(item.output, `${path}.output`, unread),
+          decodeContent(item.output, `${path}.output`, cacheOptions, unread),
           path,
         );
       case "additional_tools":
         // Decoded in `decode_tools.ts`.
+        return;
+      case "configuration_update":
+        // Decoded in `decode_request.ts`.
         return;
     }
   };
@@ -243,6 +261,12 @@ export function decodeMessages(
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
     if (isKnownItem(item)) return known(item, path);
+    if (item.type === "compaction_trigger") {
+      throw invalidField(
+        path,
+        `conversations are not compacted for this model; ${COMPACTION_REMEDY}`,
+      );
+    }
     const part = opaque(item, path);
     if (FROM_CALLER.test(item.type)) {
       other({ role: "user", parts: [part] });
@@ -276,8 +300,14 @@ function instructions(
   return texts;
 }
 
+function markOf(part: DecodedPart): CacheMark | undefined {
+  return "cacheMark" in part ? part.cacheMark : undefined;
+}
+
 function resultPart(part: DecodedPart): ResultPart {
-  return part.type === "refusal" ? { type: "text", text: part.text } : part;
+  return part.type === "refusal"
+    ? { type: "text", text: part.text }
+    : withMark(part);
 }
 
 /** The summaries of the reasoning; without summaries, the reasoning itself. */

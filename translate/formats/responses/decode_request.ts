@@ -13,6 +13,8 @@ import type {
   RequestSettings,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
+import { markPaths } from "../../model/cache_marks.ts";
+import { decodePromptCache } from "../../model/prompt_cache.ts";
 import { checked } from "../../model/schema.ts";
 import { refuseOther, refuseState } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
@@ -25,7 +27,9 @@ import {
 import { toolNames } from "./tool_names.ts";
 import {
   isKnownFormat,
+  isKnownItem,
   isKnownTool,
+  isMessage,
   type ResponsesRequest,
   responsesRequest,
 } from "./wire.ts";
@@ -49,6 +53,7 @@ const WORDS: FieldNames = {
   reasoning: "reasoning",
   user: "user",
   serviceTier: "service_tier",
+  promptCache: "prompt_cache_options",
   candidates: "n",
   seed: "seed",
   presencePenalty: "presence_penalty",
@@ -102,6 +107,8 @@ const FORMAT_FIELDS: ReadonlySet<string> = new Set([
   "schema",
   "strict",
 ]);
+const EFFORT_FIELDS: ReadonlySet<string> = new Set(["effort"]);
+const TEXT_UPDATE_FIELDS: ReadonlySet<string> = new Set(["format"]);
 const REASONING_FIELDS: ReadonlySet<string> = new Set([
   "effort",
   "summary",
@@ -116,6 +123,9 @@ const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
   "reasoning.encrypted_content",
 ]);
 
+/** Where marks of what to cache are. */
+const MARK = "input[].content[].prompt_cache_breakpoint";
+
 /**
  * Decodes a caller's request strictly.
  *
@@ -123,20 +133,23 @@ const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
  */
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseOther(body);
-  const request = checked(responsesRequest, body);
+  const given = checked(responsesRequest, body);
   refuseState(body);
   const unread = newUnmappedFields();
+  const { request, words } = updated(given, unread);
   const names = toolNames(objectOr(body));
+  const { prompt_cache_options: options } = objectOr(body);
   const { system, turns } = decodeMessages(
     typeof request.input === "string"
       ? [{ role: "user", content: request.input }]
       : request.input,
     names,
+    options,
     unread,
   );
   const instructions = textIn(request.instructions);
   const toolSet = decodeTools(request, names, unread);
-  const settings = decodeSettings(request, unread);
+  const settings = decodeSettings(request, words, unread);
   noteUnknown(request, READ_FIELDS, "", unread);
   noteUnmapped(request, unread);
   return {
@@ -151,22 +164,55 @@ export function decodeRequest(body: unknown): GenerationRequest {
     turns,
     ...toolSet,
     ...settings,
+    ...decodePromptCache(options, unread),
+    ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
     wantUsage: true,
-    fieldNames: request.safety_identifier
-      ? { ...WORDS, user: "safety_identifier" }
-      : WORDS,
+    fieldNames: words,
     unmapped: [...unread.unmapped],
     essential: [...unread.essential],
   };
 }
 
+/**
+ * The request with the settings of its last configuration updates, which are in force when it is
+ * answered, and its words for them.
+ */
+function updated(
+  given: ResponsesRequest,
+  unread: UnmappedFields,
+): { readonly request: ResponsesRequest; readonly words: FieldNames } {
+  let request = given;
+  let words: FieldNames = given.safety_identifier
+    ? { ...WORDS, user: "safety_identifier" }
+    : WORDS;
+  if (typeof given.input === "string") return { request, words };
+  given.input.forEach((item, index) => {
+    if (isMessage(item) || !isKnownItem(item)) return;
+    if (item.type !== "configuration_update") return;
+    noteUnknown(item.reasoning, EFFORT_FIELDS, "input[].reasoning.", unread);
+    noteUnknown(item.text, TEXT_UPDATE_FIELDS, "input[].text.", unread);
+    const effort = item.reasoning?.effort;
+    const format = item.text?.format;
+    if (effort) {
+      request = { ...request, reasoning: { ...request.reasoning, effort } };
+      words = { ...words, reasoning: `input[${index}].reasoning.effort` };
+    }
+    if (format) {
+      request = { ...request, text: { ...request.text, format } };
+      words = { ...words, format: `input[${index}].text.format` };
+    }
+  });
+  return { request, words };
+}
+
 function decodeSettings(
   request: ResponsesRequest,
+  words: FieldNames,
   unread: UnmappedFields,
 ): RequestSettings {
   const user = textIn(request.safety_identifier) ?? textIn(request.user);
   const tier = request.service_tier;
-  const format = decodeFormat(request, unread);
+  const format = decodeFormat(request, words.format, unread);
   const reasoning = decodeReasoning(request);
   const parallel = request.parallel_tool_calls;
   return {
@@ -211,15 +257,16 @@ function decodeReasoning(request: ResponsesRequest): Reasoning | undefined {
 
 function decodeFormat(
   request: ResponsesRequest,
+  path: string,
   unread: UnmappedFields,
 ): OutputFormat | undefined {
   const format = request.text?.format;
   if (format === null || format === undefined) return undefined;
   if (!isKnownFormat(format)) {
-    unread.essential.add("text.format");
+    unread.essential.add(path);
     return undefined;
   }
-  noteUnknown(format, FORMAT_FIELDS, "text.format.", unread);
+  noteUnknown(format, FORMAT_FIELDS, `${path}.`, unread);
   switch (format.type) {
     case "text":
       return { type: "text" };

@@ -11,7 +11,10 @@ import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { freeTextInput } from "../../model/free_text.ts";
 import { wireToolName } from "../../model/names.ts";
+import { takesMarks } from "../../model/cache_marks.ts";
+import { breakpointField } from "../../model/prompt_cache.ts";
 import type {
+  CacheMark,
   DocumentPart,
   GenerationRequest,
   ImagePart,
@@ -39,6 +42,8 @@ export interface EncodedMessages {
 interface Writing {
   readonly can: Capabilities;
   readonly losses: DroppedFields;
+  /** The client's path of marks of what to cache in the conversation. */
+  readonly marks: string | undefined;
   readonly ids: CallIds;
   /** The ids of the calls so far that are written as free-text calls. */
   readonly freeText: Set<string>;
@@ -60,6 +65,7 @@ export function encodeMessages(
   const writing = {
     can,
     losses,
+    marks: request.cacheMarks?.turns,
     ids: callIds(can.maxToolCallId),
     freeText: new Set<string>(),
   };
@@ -74,10 +80,33 @@ export function encodeMessages(
   if (input.length === 0) {
     throw losses.refusal("messages", "holds nothing to answer");
   }
-  const instructions = request.system
-    .map((part) => withoutBillingLine(part.text))
-    .filter((text) => text !== "").join("\n\n");
+  const system = request.system.map((part) => ({
+    ...part,
+    text: withoutBillingLine(part.text),
+  })).filter(({ text }) => text !== "");
+  // `instructions` have no parts that could be marked.
+  if (system.some((part) => Object.keys(markField(part, can)).length > 0)) {
+    const content = system.flatMap((part) => inputPart(part, writing));
+    return {
+      input: [{ type: "message", role: "developer", content }, ...input],
+    };
+  }
+  const instructions = system.map(({ text }) => text).join("\n\n");
   return { ...(instructions === "" ? {} : { instructions }), input };
+}
+
+function markField(
+  { cacheMark }: { readonly cacheMark?: CacheMark },
+  can: Capabilities,
+): JsonObject {
+  return breakpointField(cacheMark, takesMarks("turns", can));
+}
+
+/** Items of the assistant have no place for a mark. */
+function dropMark(part: Part, { marks, losses }: Writing): void {
+  if ("cacheMark" in part && part.cacheMark !== undefined && marks) {
+    losses.path(marks);
+  }
 }
 
 /** Encodes a user or system turn. Each output of a call becomes an item of its own. */
@@ -127,12 +156,15 @@ function contentItems(part: Part, writing: Writing): readonly JsonObject[] {
 function inputPart(part: ResultPart, writing: Writing): readonly JsonObject[] {
   switch (part.type) {
     case "text":
-      return part.text === "" ? [] : [inputText(part.text)];
+      return part.text === ""
+        ? []
+        : [{ ...inputText(part.text), ...markField(part, writing.can) }];
     case "image":
       return [{
         type: "input_image",
         detail: "auto",
         image_url: address(part, part.source, writing),
+        ...markField(part, writing.can),
       }];
     case "document":
       return encodeDocument(part, writing);
@@ -166,11 +198,12 @@ function encodeDocument(
   writing: Writing,
 ): readonly JsonObject[] {
   const { source, title, context } = part;
+  const mark = markField(part, writing.can);
   if (source.type === "text") {
     const text = [title, context, source.text].filter((piece) =>
       piece !== undefined && piece !== ""
     ).join("\n");
-    return text === "" ? [] : [inputText(text)];
+    return text === "" ? [] : [{ ...inputText(text), ...mark }];
   }
   const about = context === undefined || context === ""
     ? []
@@ -178,21 +211,27 @@ function encodeDocument(
   const where = address(part, source, writing);
   return [
     ...about,
-    source.type === "url" ? { type: "input_file", file_url: where } : {
+    source.type === "url" ? { type: "input_file", file_url: where, ...mark } : {
       type: "input_file",
       filename: title ?? DEFAULT_FILENAME,
       file_data: where,
+      ...mark,
     },
   ];
 }
 
 function encodeOutput(result: ToolResultPart, writing: Writing): JsonObject {
-  const parts = result.content.flatMap((part) => inputPart(part, writing));
+  const mark = markField(result, writing.can);
+  const written = result.content.flatMap((part) => inputPart(part, writing));
+  const isMarked = Object.keys(mark).length > 0 && written.length > 0;
+  const parts = isMarked
+    ? written.with(-1, { ...written.at(-1), ...mark })
+    : written;
   const texts = parts.flatMap((part) =>
     part["type"] === "input_text" ? [String(part["text"])] : []
   );
   const failure = result.failed === true ? ["Error"] : [];
-  const isText = texts.length === parts.length;
+  const isText = texts.length === parts.length && !isMarked;
   return {
     type: writing.freeText.has(result.id)
       ? "custom_tool_call_output"
@@ -221,6 +260,7 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
     content = [];
   };
   for (const part of turn.parts) {
+    dropMark(part, writing);
     switch (part.type) {
       case "text":
         if (part.text !== "") {

@@ -7,10 +7,15 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
-import { compact } from "../../bytes/json.ts";
+import { takesMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
+import { promptCacheOptions } from "../../model/prompt_cache.ts";
+import { compact, type JsonObject } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { droppedFieldsOf } from "../../model/dropped_fields.ts";
+import {
+  type DroppedFields,
+  droppedFieldsOf,
+} from "../../model/dropped_fields.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { encodeMessages } from "./encode_messages.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
@@ -35,7 +40,7 @@ export function encodeRequest(
   if (demand !== undefined) {
     throw invalidField(demand, "not supported for this model");
   }
-  const losses = droppedFieldsOf(request);
+  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
   if ((request.candidates ?? 1) > 1) {
     throw losses.refusal("candidates", "only one answer can be asked for");
   }
@@ -51,11 +56,23 @@ export function encodeRequest(
       ? undefined
       : userId(request.user),
     service_tier: request.serviceTier,
+    prompt_cache_options: promptCache(request, can, losses),
     store: false,
     include: can.encryptedReasoning ? [ENCRYPTED_REASONING] : undefined,
     stream: request.stream ? true : undefined,
   });
   return { body, headers: {}, dropped: losses.all(), context };
+}
+
+function promptCache(
+  { promptCache }: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
+): JsonObject | undefined {
+  if (promptCache === undefined) return undefined;
+  if (takesMarks("turns", can)) return promptCacheOptions(promptCache, true);
+  losses.field("promptCache");
+  return undefined;
 }
 
 /** Hashes an id that is too long; the same user always gets the same hash. */

@@ -101,7 +101,7 @@ Deno.test("streamEncoder() sends text between created and completed", () => {
   assert.deepEqual(items.map(({ status }) => status), ["completed"]);
   assert.deepEqual(reply["usage"], {
     input_tokens: 5,
-    input_tokens_details: { cached_tokens: 2 },
+    input_tokens_details: { cached_tokens: 2, cache_write_tokens: 0 },
     output_tokens: 5,
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 10,

@@ -16,6 +16,10 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 
+/** For a client that asks for compaction: Codex does so under its built-in provider alone. */
+export const COMPACTION_REMEDY =
+  "Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md";
+
 /** Decodes an upstream's error reply of any shape. Never throws. */
 export function decodeError(
   status: number,
@@ -154,10 +158,16 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
         message: messageOf(error),
         code: codeOf(error),
         param: param ?? null,
+        ...ownFields(error),
       },
       request_id: requestId,
     },
   };
+}
+
+/** What the upstream's error of this format has beside its message. */
+function ownFields({ details: { misalignment } }: ApiError): JsonObject {
+  return misalignment === undefined ? {} : { misalignment };
 }
 
 /**
@@ -190,8 +200,8 @@ export function streamError(error: ApiError): StreamError {
       code,
       message,
       param,
-      error: { type: row.type, code, message, param },
+      error: { type: row.type, code, message, param, ...ownFields(error) },
     },
-    ofReply: { code, message },
+    ofReply: { code, message, ...ownFields(error) },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * The fields of a reply other than its output. The format requires every reply to repeat most
- * settings of its request. A field without a value is null, never absent.
+ * settings of its request. A field without a value is null, never absent; only `user` may be
+ * absent but not null.
  *
  * @module
  */
@@ -42,6 +43,7 @@ export function replyConfig(context: EncodeContext): JsonObject {
   const tier = stringIn(asked["service_tier"]);
   return {
     id: replyId(context),
+    access_programs: null,
     object: "response",
     created_at: context.created,
     status: "in_progress",
@@ -70,7 +72,7 @@ export function replyConfig(context: EncodeContext): JsonObject {
     top_p: or("top_p", 1),
     truncation: or("truncation", "disabled"),
     usage: null,
-    user: or("user", null),
+    ...(typeof asked["user"] === "string" ? { user: asked["user"] } : {}),
     metadata: or("metadata", {}),
   };
 }

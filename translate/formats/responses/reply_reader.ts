@@ -19,7 +19,7 @@ import type { ReplyEvent } from "../../model/reply.ts";
 import { inBandError } from "./error.ts";
 import { itemReader } from "./item_reader.ts";
 import { decodeIncomplete } from "./stop_reason.ts";
-import { decodeUsage } from "./usage.ts";
+import { usageOf } from "./usage.ts";
 
 /** Converts data to events. After `end` or `error` it returns no more events. */
 export interface ReplyReader {
@@ -104,8 +104,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
     },
     fail: failWith,
   });
-  const usageOf = (response: JsonObject): void => {
-    const usage = decodeUsage(response["usage"]);
+  const report = (response: JsonObject): void => {
+    const usage = usageOf(response);
     if (usage !== undefined) events.push({ type: "usage", usage });
   };
   const finish = (
@@ -118,7 +118,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     const hasFailed = isObject(failure) || textIn(failure) !== undefined;
     if (hasFailed || UNFINISHED.has(status)) {
       // What failed before it began is as if it had never been.
-      if (started) usageOf(response);
+      if (started) report(response);
       return failWith(inBandError({ response: { ...response, status } }));
     }
     items.reconcile(arrayOr(response["output"]));
@@ -141,7 +141,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       );
     }
     start();
-    usageOf(response);
+    report(response);
     const why = textIn(objectOr(response["incomplete_details"])["reason"]);
     over = true;
     events.push(

@@ -46,13 +46,13 @@ export function decodeIncomplete(word: string): StopReason {
 
 /**
  * Why the reply is incomplete; null if it is complete. A reply with a refusal in the model's
- * words is complete, unless it has calls: clients would run them.
+ * words is complete, unless it has calls, which clients would run, or text, which was cut short.
  */
 export function encodeIncomplete(
   reason: StopReason,
   kinds: ReadonlySet<BlockKind>,
 ): "max_output_tokens" | "content_filter" | null {
   const isRefusal = reason === "refusal" && kinds.has("refusal") &&
-    !kinds.has("tool");
+    !kinds.has("tool") && !kinds.has("text");
   return isRefusal ? null : INCOMPLETE_WORDS[reason];
 }

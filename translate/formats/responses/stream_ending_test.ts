@@ -3,7 +3,10 @@ import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
 import { streamRelay, wholeReply } from "../../stream/relay.ts";
-import { upstreamRequest } from "../../upstream_request.ts";
+import {
+  type UpstreamRequest,
+  upstreamRequest,
+} from "../../upstream_request.ts";
 import type { Relay } from "../../stream/relay_interface.ts";
 import { topLevelOf } from "../../bytes/json_splice.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
@@ -283,23 +286,25 @@ Deno.test("a whole reply that passes through keeps its bytes except for the gate
   );
 });
 
-function passed(body: JsonObject): string {
+function requested(body: JsonObject): UpstreamRequest {
   const text = JSON.stringify(body);
   const bytes = ENCODER.encode(text);
-  return DECODER.decode(
-    upstreamRequest(
-      {
-        dialect: responses,
-        bytes,
-        body,
-        top: topLevelOf(bytes),
-        request: responses.decodeRequest(body),
-      },
-      responses,
-      "theirs",
-      DEFAULT_CAPABILITIES.responses,
-    ).bytes,
+  return upstreamRequest(
+    {
+      dialect: responses,
+      bytes,
+      body,
+      top: topLevelOf(bytes),
+      request: responses.decodeRequest(body),
+    },
+    responses,
+    "theirs",
+    DEFAULT_CAPABILITIES.responses,
   );
+}
+
+function passed(body: JsonObject): string {
+  return DECODER.decode(requested(body).bytes);
 }
 
 Deno.test("a request that passes through asks its upstream to store nothing", () => {
@@ -413,4 +418,16 @@ Deno.test("streamEnding() ends with an error where an item nests too deep to be 
       assert.doesNotMatch(sent, /response\.completed/);
     });
   }
+});
+
+Deno.test("a request that passes through compares its cache with no reply of this gateway", () => {
+  const { bytes, dropped } = requested({
+    model: "m",
+    input: "hi",
+    prompt_cache_options: { ttl: "12h", comparison_response_id: "resp_1" },
+  });
+  assert.deepEqual(JSON.parse(DECODER.decode(bytes)).prompt_cache_options, {
+    ttl: "12h",
+  });
+  assert.deepEqual(dropped, ["prompt_cache_options.comparison_response_id"]);
 });

@@ -5,12 +5,90 @@
  * @module
  */
 import {
+  arrayOr,
   countIn,
   isObject,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
 import type { Usage } from "../../model/reply.ts";
+
+/**
+ * Decodes what a response reports of its usage: its `usage`, the tier that served it, and the uses of
+ * the vendor's tools; undefined if it reports nothing.
+ */
+export function usageOf(response: JsonObject): Usage | undefined {
+  const usage = decodeUsage(response["usage"]);
+  const tier = textIn(response["service_tier"]);
+  const uses = usesOf(response);
+  const says = tier !== undefined && tier !== "default" && tier !== "auto";
+  if (!says && uses === undefined) return usage;
+  return {
+    ...usage,
+    ...(says ? { tier } : {}),
+    ...(uses === undefined ? {} : { uses }),
+  };
+}
+
+/** Items that are a use of a tool which vendors bill by use, and the tool's name. */
+const USED: Readonly<Record<string, string>> = {
+  web_search_call: "web_search",
+  file_search_call: "file_search",
+  code_interpreter_call: "code_interpreter",
+  image_generation_call: "image_generation",
+};
+
+/** Uses by tool. The count of searches that the vendor bills replaces that of the items; opening a page that was found is none. */
+function usesOf(response: JsonObject): Usage["uses"] {
+  const uses: Record<string, number> = {};
+  for (const item of arrayOr(response["output"])) {
+    const { type, action } = objectOr(item);
+    const name = typeof type === "string" ? USED[type] : undefined;
+    if (name === undefined) continue;
+    const step = objectOr(action)["type"];
+    if (name === "web_search" && (step ?? "search") !== "search") continue;
+    uses[name] = (uses[name] ?? 0) + 1;
+  }
+  const billed = countIn(
+    objectOr(objectOr(response["tool_usage"])["web_search"])["num_requests"],
+  );
+  if (billed !== undefined) uses["web_search"] = billed;
+  if (uses["web_search"] === 0) delete uses["web_search"];
+  return Object.keys(uses).length === 0 ? undefined : uses;
+}
+
+/** Details of the input and the output that are no kinds of their own, or that the totals have. */
+const PLAIN_DETAILS: ReadonlySet<string> = new Set([
+  "cached_tokens",
+  "cache_write_tokens",
+  "cache_creation_tokens",
+  "text_tokens",
+  "audio_tokens",
+  "image_tokens",
+  "video_tokens",
+  "file_tokens",
+  "reasoning_tokens",
+  "accepted_prediction_tokens",
+  "rejected_prediction_tokens",
+]);
+
+function otherCounts(details: JsonObject): number {
+  let sum = 0;
+  for (const name in details) {
+    if (name.endsWith("_tokens") && !PLAIN_DETAILS.has(name)) {
+      sum += countIn(details[name]) ?? 0;
+    }
+  }
+  return sum;
+}
+
+/** The counts that are more than zero: a part of nothing is not reported. */
+function parts(all: Readonly<Record<string, number | undefined>>): Usage {
+  return Object.fromEntries(
+    Object.entries(all).filter(([, count]) => (count ?? 0) > 0),
+  );
+}
 
 /** Decodes a `usage` object; undefined if there is none. */
 export function decodeUsage(value: unknown): Usage | undefined {
@@ -25,11 +103,11 @@ export function decodeUsage(value: unknown): Usage | undefined {
     countIn(details["cache_creation_tokens"]);
   const output = countIn(value["output_tokens"]) ??
     countIn(value["completion_tokens"]);
-  const reasoning = countIn(
-    objectOr(
-      value["output_tokens_details"] ?? value["completion_tokens_details"],
-    )["reasoning_tokens"],
+  const outputDetails = objectOr(
+    value["output_tokens_details"] ?? value["completion_tokens_details"],
   );
+  const reasoning = countIn(outputDetails["reasoning_tokens"]);
+  const lives = objectOr(details["cache_write_tokens_details"]);
   return {
     ...(prompt === undefined ? {} : {
       input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
@@ -38,6 +116,16 @@ export function decodeUsage(value: unknown): Usage | undefined {
     ...(cacheWrite === undefined ? {} : { cacheWrite }),
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...parts({
+      cacheWrite30m: countIn(lives["ttl_30m_tokens"]),
+      cacheWrite12h: countIn(lives["ttl_12h_tokens"]),
+      audioInput: countIn(details["audio_tokens"]),
+      imageInput: countIn(details["image_tokens"]),
+      unknownInput: otherCounts(details),
+      audioOutput: countIn(outputDetails["audio_tokens"]),
+      imageOutput: countIn(outputDetails["image_tokens"]),
+      unknownOutput: otherCounts(outputDetails),
+    }),
   };
 }
 
@@ -56,9 +144,15 @@ export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: usage.cacheRead ?? 0,
-      ...((usage.cacheWrite ?? 0) > 0
-        ? { cache_write_tokens: usage.cacheWrite }
-        : {}),
+      cache_write_tokens: usage.cacheWrite ?? 0,
+      ...(usage.cacheWrite30m === undefined && usage.cacheWrite12h === undefined
+        ? {}
+        : {
+          cache_write_tokens_details: {
+            ttl_30m_tokens: usage.cacheWrite30m ?? 0,
+            ttl_12h_tokens: usage.cacheWrite12h ?? 0,
+          },
+        }),
     },
     output_tokens: output,
     output_tokens_details: {

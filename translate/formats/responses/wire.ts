@@ -90,7 +90,30 @@ export type KnownItem =
   | {
     readonly type: "additional_tools";
     readonly tools: readonly (WireTool | UnknownObject)[];
-  };
+  }
+  | ConfigurationUpdate;
+
+/** New settings for the replies that follow; each is in force until the next update of it. */
+export interface ConfigurationUpdate {
+  /** Discriminator of {@linkcode KnownItem}. */
+  readonly type: "configuration_update";
+  /** The effort; null and absent leave it as it is. */
+  readonly reasoning?: Maybe<{ readonly effort?: Maybe<WireEffort> }>;
+  /** The form of the text; null and absent leave it as it is. */
+  readonly text?: Maybe<
+    { readonly format?: Maybe<TextFormat | UnknownObject> }
+  >;
+}
+
+/** A reasoning effort, in this dialect's names. */
+export type WireEffort =
+  | "none"
+  | "minimal"
+  | "low"
+  | "medium"
+  | "high"
+  | "xhigh"
+  | "max";
 
 /** An input item. */
 export type Item = MessageItem | KnownItem | UnknownObject;
@@ -198,9 +221,7 @@ export interface ResponsesRequest {
   }>;
   /** How the model should reason. */
   readonly reasoning?: Maybe<{
-    readonly effort?: Maybe<
-      "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
-    >;
+    readonly effort?: Maybe<WireEffort>;
     readonly summary?: Maybe<string>;
     readonly generate_summary?: Maybe<string>;
     readonly context?: Maybe<string>;
@@ -244,6 +265,7 @@ const ITEM_TYPES: ReadonlySet<string> = new Set([
   "function_call_output",
   "custom_tool_call_output",
   "additional_tools",
+  "configuration_update",
 ]);
 const TOOL_TYPES: ReadonlySet<string> = new Set([
   "function",
@@ -399,6 +421,30 @@ const tool = z.union([
   ),
 ]);
 
+const textFormat = z.union([
+  z.discriminatedUnion("type", [
+    z.looseObject({ type: z.enum(["text", "json_object"]) }),
+    z.looseObject({
+      type: z.literal("json_schema"),
+      name: z.string().min(1),
+      description: z.string().nullish(),
+      schema: opaqueObject().nullish(),
+      strict: z.boolean().nullish(),
+    }),
+  ]),
+  ofUnknownType(FORMAT_TYPES, ONLY_HERE),
+]);
+
+const effort = z.enum([
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+]);
+
 const item: z.ZodType<Item> = z.union([
   z.discriminatedUnion("type", [
     z.looseObject({
@@ -436,6 +482,11 @@ const item: z.ZodType<Item> = z.union([
       type: z.literal("additional_tools"),
       tools: z.array(tool),
     }).describe("Additional tools."),
+    z.looseObject({
+      type: z.literal("configuration_update"),
+      reasoning: z.looseObject({ effort: effort.nullish() }).nullish(),
+      text: z.looseObject({ format: textFormat.nullish() }).nullish(),
+    }).describe("New settings; each is in force until the next update of it."),
   ]),
   ofUnknownType(new Set([...ITEM_TYPES, "message"]), ONLY_HERE),
 ]);
@@ -455,20 +506,6 @@ const toolChoice = z.union([
     }),
   ]),
   ofUnknownType(CHOICE_TYPES, ONLY_HERE),
-]);
-
-const textFormat = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({ type: z.enum(["text", "json_object"]) }),
-    z.looseObject({
-      type: z.literal("json_schema"),
-      name: z.string().min(1),
-      description: z.string().nullish(),
-      schema: opaqueObject().nullish(),
-      strict: z.boolean().nullish(),
-    }),
-  ]),
-  ofUnknownType(FORMAT_TYPES, ONLY_HERE),
 ]);
 
 /** The body of `POST /v1/responses`. */
@@ -512,15 +549,9 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
     verbosity: z.string().nullish().describe("low, medium or high."),
   }).nullish().describe("The form of the reply's text."),
   reasoning: z.looseObject({
-    effort: z.enum([
-      "none",
-      "minimal",
-      "low",
-      "medium",
-      "high",
-      "xhigh",
-      "max",
-    ]).nullish().describe("How much a reasoning model should reason."),
+    effort: effort.nullish().describe(
+      "How much a reasoning model should reason.",
+    ),
     summary: z.string().nullish().describe(
       "auto, concise or detailed: asks for summaries of the reasoning.",
     ),

@@ -1,0 +1,144 @@
+/**
+ * What a call can cost at most, from what its request asks for: the amount to reserve.
+ *
+ * @module
+ */
+import {
+  isPerUse,
+  type MeterName,
+  METERS,
+  PART_METERS,
+  type PartMeter,
+} from "./meters.ts";
+import { microUsdOf, type StoredPrice } from "./money.ts";
+import {
+  conditionsOf,
+  eachOf,
+  hasOwnRate,
+  type RateCard,
+  rateIn,
+  type Situation,
+} from "./rate_card.ts";
+import { type ChargeLine, type OtherCards, picoUsdOf } from "./charge_lines.ts";
+
+/** What a request asks for, beside tokens at the base rates. */
+export interface Asked extends Omit<Situation, "promptTokens"> {
+  /** Kinds of tokens that only a request that asks for them can cause. */
+  readonly meters?: readonly PartMeter[];
+  /** The most uses of each of the vendor's tools. */
+  readonly uses?: Readonly<Record<string, number>>;
+  /** Cards of the other models that may serve the call, too. */
+  readonly otherCards?: OtherCards;
+}
+
+/** A request for tokens at the base rates. */
+export const NOTHING_ASKED: Asked = {};
+
+/**
+ * The worst-case cost of a call whose prompt is as long as estimated: every prompt token at the highest of the rates
+ * that it can have, the output likewise, and every tool used as often as the request allows. Each
+ * other model that may serve the call may do so after the first has generated as much.
+ */
+export function worstCostMicroUsd(
+  card: RateCard,
+  inputTokens: number,
+  maxOutputTokens: number,
+  asked: Asked = NOTHING_ASKED,
+): number {
+  let sum = 0n;
+  for (const one of [card, ...asked.otherCards?.values() ?? []]) {
+    const situations = situationsOf(one, asked, inputTokens);
+    sum += BigInt(inputTokens) *
+        BigInt(dearestRate(one, "in", asked, situations)) +
+      BigInt(maxOutputTokens) *
+        BigInt(dearestRate(one, "out", asked, situations));
+  }
+  for (const line of perUse(card, asked)) sum += picoUsdOf(line);
+  return microUsdOf(sum);
+}
+
+/**
+ * The base rates of what a request asks for: those by which a call is charged whose reply is not
+ * known. The card itself where no condition of it holds.
+ */
+export function askedPrice(
+  card: RateCard,
+  inputTokens: number,
+  asked: Asked = NOTHING_ASKED,
+): StoredPrice {
+  const situation: Situation = { ...asked, promptTokens: inputTokens };
+  if (conditionsOf(card, situation).length === 0) return card;
+  const each = (meter: MeterName): number =>
+    eachOf(rateIn(card, meter, situation));
+  return {
+    input: each("input"),
+    cacheRead: each("cache_read"),
+    cacheWrite: each("cache_write"),
+    output: each("output"),
+    ...(card.version === undefined ? {} : { version: card.version }),
+  };
+}
+
+function perUse(card: RateCard, asked: Asked): readonly ChargeLine[] {
+  return [
+    ...Object.entries(asked.uses ?? {}).map(([name, quantity]) => ({
+      meter: `uses.${name}`,
+      quantity,
+      rate: card.uses?.[name] ?? 0,
+    })),
+    { meter: "call", quantity: 1, rate: card.call ?? 0 },
+  ].filter(({ meter, rate }) => rate > 0 && isPerUse(meter));
+}
+
+function dearestRate(
+  card: RateCard,
+  direction: "in" | "out",
+  asked: Asked,
+  situations: readonly Situation[],
+): number {
+  const meters = [
+    ...BASE[direction],
+    // Without being asked for: the cache's shortest lives, and images.
+    ...PART_METERS.filter((meter) =>
+      METERS[meter].direction === direction &&
+      (asked.meters?.includes(meter) === true ||
+        (METERS[meter].asTotal === true && hasOwnRate(card, meter)))
+    ),
+  ];
+  return Math.max(
+    ...situations.flatMap((situation) =>
+      meters.map((meter) => eachOf(rateIn(card, meter, situation)))
+    ),
+  );
+}
+
+const BASE = {
+  in: ["input", "cache_read", "cache_write"],
+  out: ["output"],
+} as const satisfies Record<"in" | "out", readonly MeterName[]>;
+
+/** Upstreams may serve a call at less than what it asks for, and its prompt may be shorter than estimated. */
+function situationsOf(
+  card: RateCard,
+  asked: Asked,
+  inputTokens: number,
+): readonly Situation[] {
+  if (card.when === undefined) return [{ promptTokens: inputTokens }];
+  const prompts = new Set([
+    inputTokens,
+    ...card.when.flatMap(({ promptAbove }) =>
+      promptAbove !== undefined && promptAbove < inputTokens
+        ? [promptAbove]
+        : []
+    ),
+  ]);
+  let all: readonly Situation[] = [...prompts].map((promptTokens) => ({
+    promptTokens,
+  }));
+  for (const dimension of ["tier", "speed", "region"] as const) {
+    const value = asked[dimension];
+    if (value === undefined) continue;
+    all = all.flatMap((one) => [one, { ...one, [dimension]: value }]);
+  }
+  return all;
+}

@@ -1,0 +1,280 @@
+/**
+ * What clients receive fits the types that the official libraries declare: whole replies and each
+ * event of streams, from every upstream format to every client format, errors, models and counts.
+ * Bytes that pass through are the vendor's and are not judged.
+ */
+import assert from "node:assert/strict";
+import { arrayOr, objectOr } from "../../translate/bytes/json.ts";
+import {
+  type Dialect,
+  type EncodeContext,
+  PLAIN_CONTEXT,
+} from "../../translate/dialect.ts";
+import { upstreamDialect } from "../../translate/dialects.ts";
+import { chatCompletions } from "../../translate/formats/chat_completions/mod.ts";
+import { messages } from "../../translate/formats/messages/mod.ts";
+import { responses } from "../../translate/formats/responses/mod.ts";
+import {
+  ApiError,
+  ERROR_STATUS,
+  kindOfStatus,
+} from "../../translate/model/error.ts";
+import {
+  streamOfWhole,
+  streamRelay,
+  wholeOfStream,
+  wholeReply,
+} from "../../translate/stream/relay.ts";
+import { sseParser } from "../../translate/stream/sse.ts";
+import { replyJudge, type ReplyType } from "../support/reply_types.ts";
+import { RESPONSES_REQUESTS } from "../support/seed_requests/responses.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import {
+  fixtureReplies,
+  recordedReplies,
+  type UpstreamReply,
+} from "../support/upstream_replies.ts";
+
+/** A client format, and the types of what it sends. */
+interface Client {
+  readonly dialect: Dialect;
+  readonly whole: readonly ReplyType[];
+  readonly event: readonly ReplyType[];
+  readonly error: ReplyType;
+  /** What a client may ask for beside the plain reply. */
+  readonly variants: readonly Partial<EncodeContext>[];
+}
+
+const ENCODE: EncodeContext = {
+  model: "asked-for",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+
+const CLIENTS: readonly Client[] = [
+  {
+    dialect: messages,
+    whole: ["message", "betaMessage"],
+    event: ["messageEvent", "betaMessageEvent"],
+    error: "messageError",
+    variants: [{}],
+  },
+  {
+    dialect: chatCompletions,
+    whole: ["completion"],
+    event: ["chunk"],
+    error: "openaiError",
+    variants: [
+      {},
+      { legacyFunctions: true, wantUsage: false },
+      { freeTextTools: new Set(["get_weather"]) },
+    ],
+  },
+  {
+    dialect: responses,
+    whole: ["response"],
+    event: ["responseEvent"],
+    error: "openaiError",
+    variants: [{}, {
+      echo: {
+        tools: [{ type: "custom", name: "get_weather" }],
+        user: "u",
+      },
+      endedAt: () => 1_780_000_001,
+    }],
+  },
+];
+
+const judged = replyJudge();
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+/** The error of a frame that ends a stream; undefined for other frames. */
+function errorIn({ dialect }: Client, data: unknown): unknown {
+  const { type, error } = objectOr(data);
+  if (dialect === chatCompletions) return error;
+  return dialect === messages && type === "error" ? data : undefined;
+}
+
+function judgeStream(client: Client, stream: string, from: string): void {
+  const parser = sseParser();
+  for (const { data } of [...parser.push(bytes(stream)), ...parser.end()]) {
+    if (data === "[DONE]") continue;
+    const json = JSON.parse(data);
+    // The libraries skip these frames, which keep a connection alive.
+    if (["ping", "keepalive"].includes(json["type"])) continue;
+    const error = errorIn(client, json);
+    if (error === undefined) judged.judge(client.event, json, from);
+    else judged.judge([client.error], error, from);
+  }
+}
+
+function judgeError({ dialect, error }: Client, given: ApiError): void {
+  const { body } = dialect.encodeError(given, "req_1");
+  const shown = error === "messageError" ? body : body["error"];
+  judged.judge([error], shown, `an error: ${given.kind}`);
+}
+
+/** Everything that a client can receive of one upstream reply. */
+function judgeReply(client: Client, reply: UpstreamReply): void {
+  const { name, upstream: upstreamName, whole, stream } = reply;
+  const upstream = upstreamDialect(upstreamName);
+  const decode = { ...PLAIN_CONTEXT, isTranslated: true };
+  const attempt = (give: () => void): void => {
+    try {
+      give();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      judgeError(client, error);
+    }
+  };
+  for (const variant of client.variants) {
+    const sides = [
+      client.dialect,
+      upstream,
+      decode,
+      { ...ENCODE, ...variant },
+    ] as const;
+    const from = `${name}, ${upstreamName} to ${client.dialect.name}`;
+    const judgeWhole = (body: Uint8Array): void =>
+      judged.judge(client.whole, JSON.parse(text(body)), from);
+    if (whole !== undefined) {
+      attempt(() => judgeWhole(wholeReply(...sides, bytes(whole)).body));
+      attempt(() => {
+        const { body } = streamOfWhole(...sides, bytes(whole));
+        judgeStream(client, text(body), from);
+      });
+    }
+    if (stream !== undefined) {
+      attempt(() => judgeWhole(wholeOfStream(...sides, bytes(stream)).body));
+      const relay = streamRelay(...sides);
+      // The first frames alone, a ping, the rest: calls are held back for a signature.
+      const half = stream.indexOf("\n\n", stream.length / 2);
+      const out = [
+        relay.push(bytes(stream.slice(0, half))),
+        relay.ping(),
+        relay.push(bytes(stream.slice(half))),
+        relay.end(),
+      ];
+      judgeStream(client, out.map(text).join(""), from);
+    }
+  }
+}
+
+function assertFits(): void {
+  assert.deepEqual(judged.differences(), []);
+}
+
+Deno.test("every fixture fits in every client's format", () => {
+  for (const reply of fixtureReplies()) {
+    for (const client of CLIENTS) judgeReply(client, reply);
+  }
+  assertFits();
+  assert.ok(judged.compared() > 10_000, "hardly anything was compared");
+});
+
+const recorded = recordedReplies();
+Deno.test({
+  name: recorded.length === 0
+    ? "every recorded reply fits in every client's format: SKIPPED, no recordings"
+    : "every recorded reply fits in every client's format",
+  ignore: recorded.length === 0,
+  fn() {
+    for (const reply of recorded) {
+      for (const client of CLIENTS) judgeReply(client, reply);
+    }
+    assertFits();
+  },
+});
+
+Deno.test("a Responses reply fits whatever request it repeats", () => {
+  const [reply] = fixtureReplies();
+  const [, , client] = CLIENTS;
+  assert.ok(reply !== undefined && client !== undefined);
+  const variants = RESPONSES_REQUESTS.map((request) => ({
+    echo: responses.echoOf?.(request) ?? {},
+  }));
+  judgeReply({ ...client, variants }, reply);
+  assertFits();
+});
+
+Deno.test("every error fits, as a body and in a stream", () => {
+  const kinds = Object.values(ERROR_STATUS).map(kindOfStatus);
+  for (const client of CLIENTS) {
+    for (const kind of kinds) {
+      for (
+        const details of [
+          {},
+          { code: "a_code", param: "a.field", retryAfterSeconds: 3 },
+          { code: "context_length_exceeded", upstreamStatus: 400 },
+        ]
+      ) {
+        const error = new ApiError(kind, "what went wrong", details);
+        judgeError(client, error);
+        const encoder = client.dialect.streamEncoder(ENCODE);
+        const frames = encoder.push({ type: "start" }) +
+          encoder.push({ type: "error", error });
+        judgeStream(client, frames, `a stream's error: ${kind}`);
+      }
+    }
+  }
+  assertFits();
+});
+
+Deno.test("models, token counts and stored replies fit", async () => {
+  const gateway = await startTestGateway();
+  try {
+    const get = async (path: string): Promise<unknown> => {
+      const response = await fetch(gateway.url + path, {
+        headers: { "x-api-key": TEST_KEY },
+      });
+      assert.equal(response.status, 200, path);
+      return await response.json();
+    };
+    const models = arrayOr(objectOr(await get("/v1/models"))["data"]);
+    assert.ok(models.length > 0);
+    const one = await get(`/v1/models/${objectOr(models[0])["id"]}`);
+    for (const model of [...models, one]) {
+      judged.judge(
+        ["messageModel", "betaMessageModel", "openaiModel"],
+        model,
+        "the list of models",
+      );
+    }
+    const asked = {
+      model: "vendorc-3-pro",
+      messages: [{ role: "user", content: "Hi" }],
+    };
+    const count = await gateway.post("/v1/messages/count_tokens", asked);
+    judged.judge(
+      ["messageCount", "betaMessageCount"],
+      await count.json(),
+      "a token count",
+    );
+    const reply = await gateway.post("/v1/responses", {
+      model: "vendorc-3-pro",
+      input: "Hi",
+    });
+    const id = objectOr(await reply.json())["id"];
+    judged.judge(
+      ["response"],
+      await get(`/v1/responses/${id}`),
+      "a stored reply",
+    );
+    judged.judge(
+      ["responseItems"],
+      await get(`/v1/responses/${id}/input_items`),
+      "the input of a stored reply",
+    );
+  } finally {
+    await gateway.close();
+  }
+  assertFits();
+});
+
+Deno.test("no deliberate difference is without need", () => {
+  assert.deepEqual(judged.unused(), []);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { chatCompletionsRequest } from "../formats/chat_completions/wire.ts";
+import {
+  countTokensRequest,
+  messagesRequest,
+} from "../formats/messages/wire.ts";
+import { responsesRequest } from "../formats/responses/wire.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { isOtherSpelling, KNOWN_KEYS, otherSpelling } from "./key_spelling.ts";
+
+/** The names of all properties in a schema. */
+function* propertiesOf(schema: unknown): Generator<string> {
+  if (Array.isArray(schema)) {
+    for (const one of schema) yield* propertiesOf(one);
+  } else if (isObject(schema)) {
+    if (isObject(schema["properties"])) {
+      yield* Object.keys(schema["properties"]);
+    }
+    yield* propertiesOf(Object.values(schema));
+  }
+}
+
+Deno.test("KNOWN_KEYS has every key of the request formats", () => {
+  for (
+    const schema of [
+      chatCompletionsRequest,
+      messagesRequest,
+      countTokensRequest,
+      responsesRequest,
+    ]
+  ) {
+    const json = z.toJSONSchema(schema, { unrepresentable: "any" });
+    for (const name of propertiesOf(json)) {
+      assert.ok(KNOWN_KEYS.has(name), name);
+    }
+  }
+});
+
+Deno.test("isOtherSpelling() compares as tolerant readers do", () => {
+  for (const key of ["Model", "MODEL", "\u017ftream", "ta\u212a_budget"]) {
+    assert.equal(
+      isOtherSpelling(key),
+      key !== "ta\u212a_budget",
+      key,
+    );
+  }
+  for (
+    const key of ["to\u212aen", "max_to\u212aens", "T\u0131tle", "T\u0130tle"]
+  ) {
+    assert.equal(isOtherSpelling(key), key !== "to\u212aen", key);
+  }
+  for (const key of ["model", "additionalProperties", "m\u00f6del", "", "x1"]) {
+    assert.equal(isOtherSpelling(key), false, key);
+  }
+});
+
+/** A body, and the path of its key at fault. */
+const BODIES: readonly (readonly [JsonObject, string | undefined])[] = [
+  [{ model: "a", Model: "b" }, "Model"],
+  [{ N: 50 }, "N"],
+  [{ thinking: { Budget_tokens: 1 } }, "thinking.Budget_tokens"],
+  [{ tools: [{}, { Max_Uses: 9 }] }, "tools[1].Max_Uses"],
+  [
+    { messages: [{ content: [{ cache_control: { TTL: "1h" } }] }] },
+    "messages[0].content[0].cache_control.TTL",
+  ],
+  [{ input: [{ Role: "system" }] }, "input[0].Role"],
+  [
+    { messages: [{ content: [{ type: "tool_use", input: { Model: 1 } }] }] },
+    undefined,
+  ],
+  [{ tools: [{ input_schema: { properties: { Name: {} } } }] }, undefined],
+  [{ metadata: { User: "x" }, customField: { a: 1 } }, undefined],
+];
+
+Deno.test("otherSpelling() finds keys where they mean something, and none in the client's own data", () => {
+  for (const [body, path] of BODIES) assert.equal(otherSpelling(body), path);
+});

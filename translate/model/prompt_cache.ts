@@ -1,0 +1,87 @@
+/**
+ * The words for prompt caches that the chat and the Responses formats share:
+ * `prompt_cache_breakpoint` of a part and `prompt_cache_options` of a request. Their shorter life is
+ * the usual one, like the five minutes of the messages format, and the longer one is asked for and
+ * paid for, like its hour; so the usual becomes the usual, and the long one the long one.
+ *
+ * Source: type declarations of openai 7.57.0, 2026-11-13
+ *
+ * @module
+ */
+import { isObject, type JsonObject, objectOr } from "../bytes/json.ts";
+import type { CacheMark, GenerationRequest, Part } from "./request.ts";
+import { noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+
+const OPTION_FIELDS: ReadonlySet<string> = new Set(["mode", "ttl", "prewarm"]);
+const LIVES: Readonly<Record<CacheMark, string>> = { "5m": "30m", "1h": "12h" };
+
+/** The neutral life; undefined for an unknown word. */
+function lifeOf(ttl: unknown): CacheMark | undefined {
+  return ttl === LIVES["1h"] ? "1h" : ttl === LIVES["5m"] ? "5m" : undefined;
+}
+
+/**
+ * A decoded part with the mark that its wire form has. A mark without a life of its own has the
+ * request's.
+ *
+ * @param options `prompt_cache_options` of the request
+ */
+export function withBreakpoint<T extends Part>(
+  part: T,
+  wire: object,
+  options: unknown,
+): T {
+  if (!("prompt_cache_breakpoint" in wire)) return part;
+  const breakpoint = wire.prompt_cache_breakpoint;
+  const isMarkable = part.type === "text" || part.type === "image" ||
+    part.type === "document";
+  if (!isMarkable || !isObject(breakpoint)) return part;
+  const cacheMark = lifeOf(breakpoint["ttl"]) ??
+    lifeOf(objectOr(options)["ttl"]) ?? "5m";
+  return { ...part, cacheMark };
+}
+
+/** The mark of a part on the wire; empty if it has none or the model takes none. */
+export function breakpointField(
+  mark: CacheMark | undefined,
+  isTaken: boolean,
+): JsonObject {
+  return mark === undefined || !isTaken ? {} : {
+    prompt_cache_breakpoint: { mode: "explicit", ttl: LIVES[mark] },
+  };
+}
+
+/**
+ * Decodes `prompt_cache_options`. To fill the cache without an answer is essential: another format
+ * would answer.
+ */
+export function decodePromptCache(
+  options: unknown,
+  unread: UnmappedFields,
+): Pick<GenerationRequest, "promptCache"> {
+  if (options === null || options === undefined) return {};
+  if (!isObject(options)) {
+    unread.unmapped.add("prompt_cache_options");
+    return {};
+  }
+  noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unread);
+  const { mode, ttl, prewarm } = options;
+  if (prewarm === true) unread.essential.add("prompt_cache_options.prewarm");
+  if (mode === "explicit") return { promptCache: "off" };
+  const life = lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);
+  return life === undefined ? {} : { promptCache: life };
+}
+
+/**
+ * Encodes `prompt_cache_options`.
+ *
+ * @param hasLong whether the format's requests take the long life
+ */
+export function promptCacheOptions(
+  promptCache: "off" | CacheMark,
+  hasLong: boolean,
+): JsonObject {
+  return promptCache === "off"
+    ? { mode: "explicit" }
+    : { mode: "implicit", ttl: LIVES[hasLong ? promptCache : "5m"] };
+}

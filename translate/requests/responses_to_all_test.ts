@@ -1,0 +1,158 @@
+/** Fields of the Responses format whose fate is the same towards every other format. */
+import type { DialectName } from "../mod.ts";
+import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
+import { checkRows, type RequestRow } from "../testing/request_table.ts";
+
+const BASE = { model: "m", input: [{ role: "user", content: "hi" }] };
+const SCHEMA = {
+  type: "object",
+  properties: { n: { type: "string" } },
+  required: ["n"],
+  additionalProperties: false,
+};
+const update = (settings: object) => ({
+  type: "configuration_update",
+  id: "cu_1",
+  ...settings,
+});
+const input = (...items: readonly unknown[]) => ({
+  input: [{ role: "user", content: "hi" }, ...items],
+});
+const named = (name: string) => ({
+  format: { type: "json_schema", name, schema: SCHEMA },
+});
+
+/** A capability that every format has, so that an effort is seen in the request. */
+const MODELS = {
+  m: { reasoning: "effort", efforts: ["low", "high"] },
+} as const;
+
+const CALLS: readonly RequestRow[] = [
+  {
+    name: "that the model itself made a call is no loss",
+    body: input(
+      {
+        type: "function_call",
+        call_id: "c",
+        name: "f",
+        arguments: "{}",
+        caller: { type: "direct" },
+      },
+      { type: "function_call_output", call_id: "c", output: "1" },
+    ),
+  },
+  {
+    name: "that a program made a call is dropped and named",
+    body: input(
+      {
+        type: "function_call",
+        call_id: "c",
+        name: "f",
+        arguments: "{}",
+        caller: { type: "program", caller_id: "p" },
+      },
+      { type: "function_call_output", call_id: "c", output: "1" },
+    ),
+    dropped: ["input[].caller"],
+  },
+];
+
+const UPDATES: readonly RequestRow[] = [
+  {
+    name: "an update's schema is the reply's",
+    body: input(update({ text: named("fresh") })),
+    arrivesContaining: [JSON.stringify(SCHEMA.properties)],
+  },
+  {
+    name: "the last update of a setting counts",
+    body: {
+      text: {
+        format: {
+          ...named("stale").format,
+          schema: { ...SCHEMA, properties: { STALE: { type: "string" } } },
+        },
+      },
+      ...input(
+        update({ text: { format: { type: "text" } } }),
+        update({ text: named("fresh") }),
+        { role: "user", content: "go" },
+      ),
+    },
+    arrivesContaining: [JSON.stringify(SCHEMA.properties)],
+    arrivesWithout: ["STALE"],
+  },
+  {
+    name: "an update to plain text removes the schema",
+    body: {
+      text: named("stale"),
+      ...input(update({ text: { format: { type: "text" } } })),
+    },
+    arrivesWithout: ["stale", JSON.stringify(SCHEMA.properties)],
+  },
+  {
+    name: "an update without a value changes nothing",
+    body: {
+      text: named("kept"),
+      ...input(update({ reasoning: { effort: null } })),
+    },
+    arrivesContaining: [JSON.stringify(SCHEMA.properties)],
+  },
+  {
+    name: "unknown settings are dropped and named",
+    body: input(
+      update({ later: 1, reasoning: { later: 1 }, text: { later: 1 } }),
+    ),
+    dropped: ["input[].later", "input[].reasoning.later", "input[].text.later"],
+  },
+  {
+    name: "an unknown format is refused where it is",
+    body: input(update({ text: { format: { type: "poem" } } })),
+    param: "input[1].text.format",
+  },
+];
+
+Deno.test("fields of the Responses format have one fate towards all other formats", async (t) => {
+  const others = Object.keys(DEFAULT_CAPABILITIES).filter((name) =>
+    name !== "responses"
+  ) as DialectName[];
+  for (const to of others) {
+    await t.step(
+      to,
+      (step) =>
+        checkRows(step, {
+          from: "responses",
+          to,
+          base: BASE,
+          models: { m: {} },
+        }, [
+          ...CALLS,
+          ...UPDATES,
+        ]),
+    );
+  }
+});
+
+Deno.test("an update's effort is the request's, and its loss is named where it is", async (t) => {
+  const body = {
+    reasoning: { effort: "low" },
+    ...input(
+      update({ reasoning: { effort: "low" } }),
+      update({ reasoning: { effort: "high" } }),
+    ),
+  };
+  await checkRows(
+    t,
+    { from: "responses", to: "chat_completions", base: BASE, models: MODELS },
+    [{ name: "sent", body, arrives: { reasoning_effort: "high" } }],
+  );
+  await checkRows(
+    t,
+    {
+      from: "responses",
+      to: "chat_completions",
+      base: BASE,
+      models: { m: { reasoning: "none" } },
+    },
+    [{ name: "dropped", body, dropped: ["input[2].reasoning.effort"] }],
+  );
+});

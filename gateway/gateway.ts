@@ -65,6 +65,8 @@ export interface GatewayParts {
   readonly droppedLines?: () => number;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  readonly clockAheadMs: () => number;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -124,6 +126,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
+    clockAheadMs: parts.clockAheadMs,
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),

@@ -40,7 +40,7 @@ export function pricesOf({ models }: Catalogue): PriceOf {
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies; `price` is asked
+ * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `price` is asked
  * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -49,7 +49,7 @@ export async function openConfiguredAccounts(
   config: Config,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
-  now: () => number = Date.now,
+  now: (() => number) | undefined = undefined,
   price: PriceOf = pricesOf(config.catalogue),
 ): Promise<ConfiguredAccounts> {
   try {
@@ -103,7 +103,7 @@ async function openWith(
   databaseUrl: string,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
-  now: () => number,
+  now: (() => number) | undefined,
   price: PriceOf,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
@@ -122,7 +122,11 @@ async function openWith(
       ? {}
       : { configuredKey: config.gatewayKey }),
   });
-  const { replies, close } = openReplies(config, store, now);
+  const { replies, close } = openReplies(
+    config,
+    store,
+    now ?? (() => store.clock.now()),
+  );
   return {
     ...opened,
     accounts: {

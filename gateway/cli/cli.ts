@@ -17,11 +17,20 @@ import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS } from "./commands.ts";
 import { fieldsOf, FlagError } from "./flag_values.ts";
 import {
+  checkedPrices,
+  hasDifferences,
+  importPrices,
+  outcomeJson,
+  outcomeText,
+  type PriceFiles,
+} from "./prices.ts";
+import {
   type InvoiceFiles,
   isReconciled,
   reconcileFile,
   reconciliationText,
 } from "./reconcile_file.ts";
+import { replaceFile } from "./replace_file.ts";
 import { textTable } from "./text_table.ts";
 import { ConfigError, readConfig } from "../config.ts";
 
@@ -39,6 +48,8 @@ export interface CliContext {
   };
   /** The models of the configuration, and the files, for `ledger reconcile`. */
   readonly invoices?: InvoiceFiles;
+  /** The cards of the configuration, and the files, for `prices`. */
+  readonly prices?: PriceFiles;
   /** Current Unix time in milliseconds, for flags with a duration. */
   readonly now: () => number;
   /** The gateway's address as people reach it, without a slash at the end. */
@@ -79,7 +90,9 @@ export async function runCli(
       return 2;
     }
     const fields = fieldsOf(command, flags, context.now());
-    return await execute(command, ids[0], fields, isJson, context);
+    return command.noun === "prices"
+      ? await priceCommand(command, ids[0], fields, isJson, context)
+      : await execute(command, ids[0], fields, isJson, context);
   } catch (error) {
     if (error instanceof FlagError || isArgsError(error)) {
       printError(error.message);
@@ -147,6 +160,30 @@ async function execute(
   return 0;
 }
 
+async function priceCommand(
+  { operationId }: Command,
+  file: string | undefined,
+  fields: Readonly<Record<string, unknown>>,
+  isJson: boolean,
+  { prices, now, admin, print }: CliContext,
+): Promise<number> {
+  if (prices === undefined) throw new FlagError("no configuration");
+  if (operationId === "checkPrices") {
+    const findings = checkedPrices(fields, prices.configured, now());
+    print(
+      isJson
+        ? JSON.stringify({ object: "list", data: findings })
+        : findings.length === 0
+        ? "Every model has a card with the rates that its vendors bill by."
+        : textTable({ data: findings }),
+    );
+    return findings.length === 0 ? 0 : 1;
+  }
+  const outcome = await importPrices(file ?? "", fields, prices, now(), admin);
+  print(isJson ? JSON.stringify(outcomeJson(outcome)) : outcomeText(outcome));
+  return operationId === "diffPrices" && hasDifferences(outcome) ? 1 : 0;
+}
+
 async function discoverModels(
   fields: Readonly<Record<string, unknown>>,
   models: NonNullable<CliContext["models"]>,
@@ -191,7 +228,12 @@ interface ParsedCommandLine {
 }
 
 function parseCommandLine(words: readonly string[]): ParsedCommandLine {
-  const names = new Set(COMMANDS.flatMap(({ flags }) => Object.keys(flags)));
+  const flagKinds = new Map(
+    COMMANDS.flatMap((one) => Object.entries(one.flags)).map((
+      [name, { kind }],
+    ) => [name, kind]),
+  );
+  const names = new Set(flagKinds.keys());
   for (const word of words) {
     if (word === "--") break;
     const name = /^--([^=]+)/.exec(word)?.[1];
@@ -213,14 +255,19 @@ function parseCommandLine(words: readonly string[]): ParsedCommandLine {
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
       ...Object.fromEntries(
-        [...names].map((name) => [name, { type: "string" as const }]),
+        [...flagKinds].map((
+          [name, kind],
+        ) => [
+          name,
+          { type: kind === "switch" ? "boolean" : "string" } as const,
+        ]),
       ),
     },
   });
   const flags: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === "string") flags[name] = value;
-    else if (name === "help") flags[name] = "";
+    else if (value === true && name !== "json") flags[name] = "";
   }
   return { positionals, flags, isJson: values["json"] === true };
 }
@@ -295,6 +342,14 @@ async function main(): Promise<number> {
         writeFile: Deno.writeTextFile,
       },
       invoices: { models: config.catalogue.models, read: textOfFile },
+      prices: {
+        configured: config,
+        ...(config.configFile === undefined
+          ? {}
+          : { configFile: config.configFile }),
+        read: wholeFile,
+        replace: replacedFile,
+      },
       baseUrl: config.publicUrl ??
         `http://127.0.0.1:${config.listen?.port ?? 8787}`,
       printError,
@@ -335,6 +390,29 @@ async function* textOfFile(
     );
   }
   yield* file.readable.pipeThrough(new TextDecoderStream());
+}
+
+async function wholeFile(
+  path: string,
+): Promise<{ readonly text: string; readonly day?: string }> {
+  const text = (await Array.fromAsync(textOfFile(path))).join("");
+  const { mtime } = await Deno.stat(path);
+  return {
+    text,
+    ...(mtime === null ? {} : { day: mtime.toISOString().slice(0, 10) }),
+  };
+}
+
+async function replacedFile(path: string, text: string): Promise<void> {
+  try {
+    await replaceFile(path, text);
+  } catch (error) {
+    throw new FlagError(
+      `could not change ${path} (${
+        error instanceof Error ? error.name : "unknown failure"
+      }); this command may write below ./data only: name a file there with --output`,
+    );
+  }
 }
 
 async function opened(databaseUrl: string): Promise<Store> {

@@ -11,8 +11,8 @@ import { TOKEN } from "../accounts/repositories/token_repository.ts";
 export interface Flag {
   /** The body or query field that the flag fills. */
   readonly field: string;
-  /** How the value is parsed. */
-  readonly kind: FlagKind;
+  /** How the value is parsed; a switch has none. */
+  readonly kind: FlagKind | "switch";
   /** Description in the help. */
   readonly help: string;
 }
@@ -23,7 +23,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile` and `discoverModels` are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels` and those on prices are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -63,6 +63,19 @@ const FILTERS: Readonly<Record<string, Flag>> = {
   to: text("to", "end day (included in usage, excluded from the ledger)"),
 };
 
+const PRICE_TABLE: Readonly<Record<string, Flag>> = {
+  table: text(
+    "table",
+    "litellm, models.dev or openrouter; absent: recognised by its shape",
+  ),
+  from: text("from", "first day of the new prices; absent: today"),
+  models: {
+    field: "models",
+    kind: "list",
+    help: "these models only: ID, or ID=NAME with the name of its row",
+  },
+};
+
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -75,6 +88,43 @@ export const COMMANDS: readonly Command[] = [
         "write",
         "the configuration file to add the rows to; absent: they are printed",
       ),
+    },
+  },
+  {
+    noun: "prices",
+    verb: "import",
+    operationId: "importPrices",
+    id: "file",
+    flags: {
+      ...PRICE_TABLE,
+      apply: {
+        field: "apply",
+        kind: "switch",
+        help: "write the cards; absent: only show what would change",
+      },
+      output: text(
+        "output",
+        "the file to write; absent: the one that GATEWAY_CONFIG names",
+      ),
+    },
+  },
+  {
+    noun: "prices",
+    verb: "diff",
+    operationId: "diffPrices",
+    id: "file",
+    flags: PRICE_TABLE,
+  },
+  {
+    noun: "prices",
+    verb: "check",
+    operationId: "checkPrices",
+    flags: {
+      "older-than": {
+        field: "older_than_seconds",
+        kind: "duration",
+        help: "also name cards that began longer ago, such as 90d",
+      },
     },
   },
   { noun: "accounts", verb: "list", operationId: "listAccounts", flags: LIST },

@@ -42,6 +42,8 @@ function valueOf(
   switch (flag.kind) {
     case "text":
       return value;
+    case "switch":
+      return true;
     case "list":
       return isNone ? null : value.split(",").map((part) => part.trim());
     case "number":

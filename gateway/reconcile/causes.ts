@@ -19,6 +19,8 @@ export interface Causes {
   readonly oursMissing: bigint;
   /** Lines that the file has more than once. */
   readonly doubled: bigint;
+  /** The same tokens, billed for another cache life, tier, speed or region, or with other searches. */
+  readonly billedOtherwise: bigint;
   /** The same tokens at another price. */
   readonly priceChanged: bigint;
   /** Amounts differ, and the file has no tokens that would explain it. */
@@ -33,6 +35,7 @@ export const NO_CAUSES: Causes = {
   theirsMissing: 0n,
   oursMissing: 0n,
   doubled: 0n,
+  billedOtherwise: 0n,
   priceChanged: 0n,
   unexplained: 0n,
   rounding: 0n,
@@ -64,18 +67,23 @@ export interface Split {
 }
 
 /**
- * Splits the difference of a day and model by their sums. `price` is in micro-dollars per million
- * tokens.
+ * Splits the difference of a day and model by their sums.
+ *
+ * @param price in micro-dollars per million tokens
+ * @param otherwise what it makes, at our prices, that the file bills other lives, tiers and the like
  */
 export function splitDifference(
   ours: OwnSums,
   lines: readonly InvoiceLine[],
   price: Tokens,
+  otherwise: bigint = 0n,
 ): Split {
   const { tokens, amount } = sumsOf(lines);
   const worth = (of: Tokens): bigint => sum(worths(of, price));
-  // Where the file has no amounts, its tokens are worth our price.
-  const total = amount?.picoUsd ?? worth(tokens ?? ours.tokens);
+  // Where the file has no amounts, its tokens are worth what ours are.
+  const total = amount?.picoUsd ??
+    worth(tokens ?? ours.tokens) + ours.picoUsd - worth(ours.tokens) +
+      otherwise;
   if (lines.length === 0) {
     return {
       causes: { ...NO_CAUSES, theirsMissing: -ours.picoUsd },
@@ -121,6 +129,11 @@ export function splitDifference(
   // A vendor may round each call up as well.
   const isTheirRounding = size(theirPrice) <= tolerance(ours, lines);
   const isOurRounding = size(ourPrice) <= BigInt(ours.calls) * PICO_PER_MICRO;
+  const changed = (isTheirRounding ? 0n : theirPrice) +
+    (isOurRounding ? 0n : ourPrice);
+  const billedOtherwise = (changed > 0n) === (otherwise > 0n)
+    ? within(changed, size(otherwise))
+    : 0n;
   return {
     causes: {
       ...NO_CAUSES,
@@ -128,8 +141,8 @@ export function splitDifference(
       oursMissing: more,
       theirsMissing: less,
       doubled: doubledPico,
-      priceChanged: (isTheirRounding ? 0n : theirPrice) +
-        (isOurRounding ? 0n : ourPrice),
+      billedOtherwise,
+      priceChanged: changed - billedOtherwise,
       rounding: (isTheirRounding ? theirPrice : 0n) +
         (isOurRounding ? ourPrice : 0n),
     },
@@ -203,6 +216,7 @@ export function plusCauses(a: Causes, b: Causes): Causes {
     theirsMissing: a.theirsMissing + b.theirsMissing,
     oursMissing: a.oursMissing + b.oursMissing,
     doubled: a.doubled + b.doubled,
+    billedOtherwise: a.billedOtherwise + b.billedOtherwise,
     priceChanged: a.priceChanged + b.priceChanged,
     unexplained: a.unexplained + b.unexplained,
     rounding: a.rounding + b.rounding,

@@ -9,6 +9,8 @@ import { invalidField } from "../../translate/model/error.ts";
 import type { Tokens } from "../accounts/ledger/money.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import { dayNumber } from "../accounts/repositories/days.ts";
+import { DIMENSION_NAMES, valueOf } from "../accounts/ledger/meters.ts";
+import type { BilledAs } from "./billed_as.ts";
 import { csvRecords } from "./csv_records.ts";
 import {
   type Column,
@@ -35,6 +37,8 @@ export interface InvoiceLine {
   readonly tokens?: Tokens;
   /** Absent: the line has no amount. */
   readonly amount?: BilledAmount;
+  /** By what it bills beside the tokens. */
+  readonly billed: BilledAs;
 }
 
 /** What the file bills for a model on a day. */
@@ -137,7 +141,7 @@ function lineOf(
     );
   };
   const count = (column: Column | undefined): number | undefined =>
-    read(column, "a whole number of tokens", tokenCount);
+    read(column, "a whole number", tokenCount);
   const amount = columns.microUsd === undefined
     ? read(
       columns.usd,
@@ -172,7 +176,31 @@ function lineOf(
       count: 1,
       ...(tokens === undefined ? {} : { tokens }),
       ...(amount === undefined ? {} : { amount }),
+      billed: billedAs(columns, count, cell, tokens),
     },
+  };
+}
+
+function billedAs(
+  columns: InvoiceColumns,
+  count: (column: Column | undefined) => number | undefined,
+  cell: (column: Column | undefined) => string,
+  tokens: Tokens | undefined,
+): BilledAs {
+  const said = DIMENSION_NAMES.filter((name) => cell(columns[name]) !== "");
+  const kind = cell(columns.tokenKind);
+  const quantity = Number(cell(columns.quantity));
+  const isUses = /^uses$/i.test(cell(columns.unit));
+  const cacheWrite1h = count(columns.cacheWrite1h) ??
+    (/\b1 ?h/i.test(kind) ? tokens?.cacheWrite : undefined);
+  const webSearches = count(columns.webSearches) ??
+    (isUses && /search/i.test(kind) && quantity >= 0 ? quantity : undefined);
+  return {
+    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+    ...(webSearches === undefined ? {} : { webSearches }),
+    ...Object.fromEntries(
+      said.map((name) => [name, valueOf(name, cell(columns[name])) ?? ""]),
+    ),
   };
 }
 

@@ -20,7 +20,12 @@ export type ColumnUse =
   | "currency"
   | "quantity"
   | "unit"
-  | "tokenKind";
+  | "tokenKind"
+  | "cacheWrite1h"
+  | "webSearches"
+  | "tier"
+  | "speed"
+  | "region";
 
 /** Names by use, the preferred one first. */
 const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
@@ -69,6 +74,8 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
     "usage_input_tokens_cache_write_1h",
     "input_tokens_cache_write_5m",
     "input_tokens_cache_write_1h",
+    "ephemeral_5m_input_tokens",
+    "ephemeral_1h_input_tokens",
     "cache_creation_input_tokens",
   ],
   output: ["output_tokens", "usage_output_tokens", "completion_tokens"],
@@ -86,6 +93,19 @@ const NAMES: Readonly<Record<ColumnUse, readonly string[]>> = {
   quantity: ["ConsumedQuantity"],
   unit: ["ConsumedUnit"],
   tokenKind: ["x_TokenType", "token_type", "SkuMeter"],
+  cacheWrite1h: [
+    "usage_input_tokens_cache_write_1h",
+    "input_tokens_cache_write_1h",
+    "ephemeral_1h_input_tokens",
+  ],
+  webSearches: [
+    "web_search_count",
+    "usage_web_search_count",
+    "web_search_requests",
+  ],
+  tier: ["service_tier", "usage_service_tier"],
+  speed: ["speed", "usage_speed"],
+  region: ["inference_geo", "usage_inference_geo"],
 };
 
 /** Columns of cached tokens beside which the prompt's column counts them as well. */

@@ -6,9 +6,10 @@
  */
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Tokens } from "../accounts/ledger/money.ts";
+import { type BilledAs, billedCharge, billedOtherwise } from "./billed_as.ts";
 import { type Causes, NO_CAUSES, PICO_PER_MICRO } from "./causes.ts";
 import type { InvoiceLine } from "./invoice.ts";
-import { tokensText, worths } from "./invoice_values.ts";
+import { tokensText } from "./invoice_values.ts";
 
 /** A line, a call, or a pair of both that makes a difference. */
 export interface Finding {
@@ -18,6 +19,8 @@ export interface Finding {
   /** The call in the ledger; absent: the ledger has none. */
   readonly requestId?: string;
   readonly tokens?: Tokens;
+  /** In what the line is billed otherwise; empty for other causes. */
+  readonly otherwise?: readonly string[];
   /** What it adds to the difference. */
   readonly picoUsd: bigint;
 }
@@ -37,6 +40,9 @@ interface Copy {
   readonly picoUsd: bigint;
 }
 
+/** What tokens cost when they are billed so, in 10⁻¹² dollars; what is absent is at the base rate. */
+export type WorthOf = (tokens: Tokens, billed: BilledAs) => bigint;
+
 /**
  * Pairs lines with charges of the same tokens. Undefined if fewer than half of the charges find a
  * line: the file has no line per call.
@@ -44,7 +50,7 @@ interface Copy {
 export function matchCalls(
   charges: readonly LedgerEntry[],
   lines: readonly InvoiceLine[],
-  price: Tokens,
+  worthOf: WorthOf,
 ): CallSplit | undefined {
   const open = new Map<string, LedgerEntry[]>();
   for (const charge of charges) {
@@ -61,22 +67,30 @@ export function matchCalls(
   };
   const unpaired: Copy[] = [];
   let paired = 0;
-  for (const copy of copies(lines, price)) {
-    const charge = open.get(tokensText(copy.tokens))?.shift();
+  for (const copy of copies(lines, worthOf)) {
+    const { line: { line, amount, billed }, tokens } = copy;
+    const charge = takeFrom(open.get(tokensText(tokens)) ?? [], billed);
     if (charge === undefined) {
       unpaired.push(copy);
       continue;
     }
     paired++;
-    const picoUsd = copy.picoUsd - costOf(charge);
-    const allowed = PICO_PER_MICRO + (copy.line.amount?.roundedBy ?? 0n);
+    const own = billedCharge(charge);
+    const otherwise = billedOtherwise(own, billed);
+    const picoUsd = amount === undefined
+      ? worthOf(tokens, { ...own, ...billed }) - worthOf(tokens, own)
+      : amount.picoUsd - costOf(charge);
+    const allowed = PICO_PER_MICRO + (amount?.roundedBy ?? 0n);
     add({
-      cause: picoUsd <= allowed && picoUsd >= -allowed
+      cause: otherwise.length > 0
+        ? "billedOtherwise"
+        : picoUsd <= allowed && picoUsd >= -allowed
         ? "rounding"
         : "priceChanged",
-      line: copy.line.line,
+      line,
       requestId: charge.requestId,
-      tokens: copy.tokens,
+      tokens,
+      ...(otherwise.length === 0 ? {} : { otherwise }),
       picoUsd,
     });
   }
@@ -115,22 +129,35 @@ export function matchCalls(
   return { causes, findings };
 }
 
+/** Charges of one size among which the one that is billed like the line is looked for. */
+const MAX_LOOKED_AT = 100;
+
+/** Takes a charge of the line's size: the first that is billed as the line is, or else the first. */
+function takeFrom(
+  charges: LedgerEntry[],
+  billed: BilledAs,
+): LedgerEntry | undefined {
+  const at = charges.slice(0, MAX_LOOKED_AT).findIndex((charge) =>
+    billedOtherwise(billedCharge(charge), billed).length === 0
+  );
+  return charges.splice(Math.max(at, 0), 1)[0];
+}
+
 /** First copies of all lines precede repetitions, which are doubled only if no charge is left. */
 function* copies(
   lines: readonly InvoiceLine[],
-  price: Tokens,
+  worthOf: WorthOf,
 ): Generator<Copy, void, void> {
   const most = lines.reduce((max, { count }) => Math.max(max, count), 0);
   for (let at = 0; at < most; at++) {
     for (const line of lines) {
-      const { tokens, amount, count } = line;
+      const { tokens, amount, count, billed } = line;
       if (at >= count || tokens === undefined) continue;
       yield {
         line,
         at,
         tokens,
-        picoUsd: amount?.picoUsd ??
-          worths(tokens, price).reduce((a, b) => a + b, 0n),
+        picoUsd: amount?.picoUsd ?? worthOf(tokens, billed),
       };
     }
   }

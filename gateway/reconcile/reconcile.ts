@@ -4,8 +4,10 @@
  * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
+import { chargeLines, picoUsdOf } from "../accounts/ledger/charge_lines.ts";
 import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
 import { parsePrice } from "../accounts/ledger/money.ts";
+import type { RateCard } from "../accounts/ledger/rate_card.ts";
 import { withCorrections } from "../accounts/ledger/correction.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
@@ -15,6 +17,7 @@ import type {
   UsageLine,
   UsageReport,
 } from "../accounts/repositories/usage_report.ts";
+import type { BilledAs } from "./billed_as.ts";
 import {
   type Causes,
   differenceOf,
@@ -36,8 +39,10 @@ import {
   NO_TOKENS,
   plus,
   tokensText,
+  worths,
 } from "./invoice_values.ts";
-import { type Finding, matchCalls } from "./match_calls.ts";
+import { type Finding, matchCalls, type WorthOf } from "./match_calls.ts";
+import { otherwiseOf, type SumsOtherwise } from "./sums_otherwise.ts";
 import {
   type PricedModel,
   type VendorModels,
@@ -256,17 +261,14 @@ function comparison(
   models: readonly PricedModel[],
 ): (place: Place) => Promise<Compared> {
   let chargesLeft = MAX_CHARGES;
-  const splitByCalls = async (
+  /** The charges of a place; undefined if they are too many. */
+  const readCharges = async (
     place: Place,
     ours: OwnSums,
-    price: Tokens,
-  ): Promise<ReturnType<typeof matchCalls>> => {
-    if (
-      ours.calls > chargesLeft || countOf(place.lines) * 2 < ours.calls ||
-      place.lines.some(({ tokens }) => tokens === undefined)
-    ) return undefined;
+  ): Promise<readonly LedgerEntry[] | undefined> => {
+    if (ours.calls > chargesLeft) return undefined;
     chargesLeft -= ours.calls;
-    return matchCalls(await chargesOf(admin, place), place.lines, price);
+    return await chargesOf(admin, place);
   };
   return async (place) => {
     const { day, name, ids, lines } = place;
@@ -289,14 +291,26 @@ function comparison(
       return { group: { ...of, causes, differs: false }, found: [] };
     }
     const price = await priceOf(admin, models, place);
-    const byCalls = ours.calls === 0 || lines.length === 0
-      ? undefined
-      : await splitByCalls(place, ours, price);
+    const card = cardOf(models, place, price);
+    const worthOf: WorthOf = (tokens, billed) => worthAt(card, tokens, billed);
+    const hasLineForEachCall = countOf(lines) * 2 >= ours.calls &&
+      lines.every(({ tokens }) => tokens !== undefined);
+    const tellsMore = lines.some(({ billed }) =>
+      Object.keys(billed).length > 0
+    );
+    const charges = ours.calls > 0 && lines.length > 0 &&
+        (hasLineForEachCall || tellsMore)
+      ? await readCharges(place, ours)
+      : undefined;
+    const byCalls = charges !== undefined && hasLineForEachCall
+      ? matchCalls(charges, lines, worthOf)
+      : undefined;
     const { causes, found } = byCalls === undefined
-      ? bySums(ours, lines, price)
+      ? bySums(ours, lines, price, otherwiseOf(charges ?? [], lines, worthOf))
       : { causes: byCalls.causes, found: byCalls.findings };
     const differs = !hasSameTokens ||
-      size(differenceOf(causes) - causes.rounding) > 0n;
+      size(differenceOf(causes) - causes.rounding) > 0n ||
+      found.some(({ otherwise }) => otherwise !== undefined);
     return { group: { ...of, causes, differs }, found };
   };
 }
@@ -305,16 +319,24 @@ function bySums(
   ours: OwnSums,
   lines: readonly InvoiceLine[],
   price: Tokens,
+  { picoUsd, otherwise }: SumsOtherwise,
 ): { readonly causes: Causes; readonly found: readonly Finding[] } {
-  const { causes, doubled } = splitDifference(ours, lines, price);
+  const { causes, doubled } = splitDifference(ours, lines, price, picoUsd);
   return {
     causes,
-    found: doubled.map(({ line: { line, tokens }, picoUsd }) => ({
-      cause: "doubled",
-      line,
-      ...(tokens === undefined ? {} : { tokens }),
-      picoUsd,
-    })),
+    found: [
+      ...doubled.map(({ line: { line, tokens }, picoUsd }): Finding => ({
+        cause: "doubled",
+        line,
+        ...(tokens === undefined ? {} : { tokens }),
+        picoUsd,
+      })),
+      ...(otherwise.length === 0 ? [] : [{
+        cause: "billedOtherwise" as const,
+        otherwise,
+        picoUsd: causes.billedOtherwise,
+      }]),
+    ],
   };
 }
 
@@ -366,6 +388,30 @@ async function priceOf(
     if (charge?.price !== undefined) return parsePrice(charge.price);
   }
   return models.find(({ id }) => ids.includes(id))?.price ?? NO_TOKENS;
+}
+
+/** The model's card with the base rates of the day. */
+function cardOf(
+  models: readonly PricedModel[],
+  { ids }: Place,
+  price: ModelPrice,
+): RateCard {
+  return { ...models.find(({ id }) => ids.includes(id))?.price, ...price };
+}
+
+function worthAt(card: RateCard, tokens: Tokens, billed: BilledAs): bigint {
+  const { cacheWrite1h, webSearches, tier, speed, region } = billed;
+  const lines = chargeLines(card, tokens, {
+    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+    ...(webSearches === undefined || webSearches === 0
+      ? {}
+      : { uses: { web_search: webSearches } }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(region === undefined ? {} : { region }),
+  });
+  return (lines?.map(picoUsdOf) ?? worths(tokens, card))
+    .reduce((sum, one) => sum + one, 0n);
 }
 
 async function chargesOf(

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import type { Usage } from "../../translate/model/reply.ts";
+import { chargeLines, costOfLines } from "../accounts/ledger/charge_lines.ts";
 import { costMicroUsd } from "../accounts/ledger/money.ts";
+import type { RateCard } from "../accounts/ledger/rate_card.ts";
 import { type Admin, createAdmin } from "../accounts/repositories/admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import {
@@ -24,10 +27,21 @@ const PRICE = {
   cacheWrite: 6_250_000,
   output: 25_000_000,
 };
+const CARD: RateCard = {
+  ...PRICE,
+  meters: { cache_write_1h: 10_000_000 },
+  uses: { web_search: 10_000 },
+  when: [
+    { tier: "priority", factor: 2 },
+    { speed: "fast", factor: 6 },
+    { region: "us", factor: 1.1 },
+  ],
+};
+
 const MODELS: readonly PricedModel[] = [
   {
     id: "opus",
-    price: PRICE,
+    price: CARD,
     candidates: [{ vendor: "east", upstreamModel: "claude-opus" }],
   },
   {
@@ -149,6 +163,7 @@ Deno.test("a removed, a doubled and a repriced line are found in a month of 10,0
       theirs_missing: -cost(removed),
       ours_missing: 0,
       doubled: cost(doubled),
+      billed_otherwise: 0,
       price_changed: cost(repriced),
       unexplained: 0,
       rounding: 0,
@@ -327,7 +342,7 @@ Deno.test("columns of vendors and of FOCUS are read", () =>
       for (
         const file of [
           "usage_date_utc,model_version,workspace,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens\n" +
-          "2026-10-01,claude-opus-20260528,w,1000,10,20,200,50",
+          "2026-10-01,claude-opus-20260528,w,1000,30,0,200,50",
           "start_time\tstart_time_iso\tmodel\tinput_tokens\toutput_tokens\tinput_cached_tokens\tcache_write_tokens\n" +
           "1790812800\t2026-10-01T00:00:00+00:00\tclaude-opus\t1200\t50\t200\t30\n" +
           "1790899200\t2026-10-02T00:00:00+00:00\t\t\t\t\t",
@@ -422,3 +437,138 @@ Deno.test("a file without an end is read no further than to the limit of lines",
   // Some are in the buffers of the streams.
   assert.ok(made < 20_000, `${made} lines were read`);
 });
+
+/** A call that the ledger has, as the upstream reported it. */
+function callAs(at: number, usage: Usage): PastCharge {
+  return {
+    ...chargeAt(at * 2),
+    tokens: { input: 1000 + at, cacheRead: 0, cacheWrite: 400, output: 100 },
+    price: CARD,
+    usage,
+  };
+}
+
+const BILLED_HEAD =
+  "timestamp,model,input_tokens,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,output_tokens,service_tier,speed,inference_geo,web_search_count";
+
+/** The vendor's line of a call, billed by `usage`. */
+function billedLine(
+  { atMs, tokens, price }: PastCharge,
+  usage: Usage,
+  isWithAmount: boolean,
+): string {
+  const { cacheWrite1h = 0, tier, speed, region, uses } = usage;
+  const lines = chargeLines(price, tokens, usage);
+  const micro = lines === undefined
+    ? costMicroUsd(price, tokens)
+    : costOfLines(lines);
+  return [
+    new Date(atMs).toISOString(),
+    "claude-opus",
+    tokens.input,
+    tokens.cacheWrite - cacheWrite1h,
+    cacheWrite1h,
+    tokens.output,
+    tier ?? "standard",
+    speed ?? "standard",
+    region ?? "global",
+    uses?.["web_search"] ?? 0,
+    ...(isWithAmount ? [(micro / 1e6).toFixed(6)] : []),
+  ].join(",");
+}
+
+/** What the upstream reported, what the vendor billed, and the words of the finding. */
+const OTHERWISE: Readonly<Record<string, readonly [Usage, Usage, string]>> = {
+  "another cache life": [
+    {},
+    { cacheWrite1h: 400 },
+    "cache write, 1 hour: 0, 400 in the file",
+  ],
+  "another tier": [
+    { tier: "priority" },
+    {},
+    "tier: priority, standard in the file",
+  ],
+  "another speed": [{}, { speed: "fast" }, "speed: standard, fast in the file"],
+  "another region": [{}, { region: "us" }, "region: standard, us in the file"],
+  "more searches": [
+    { uses: { web_search: 1 } },
+    { uses: { web_search: 3 } },
+    "web searches: 1, 3 in the file",
+  ],
+};
+
+Deno.test("a call that the vendor bills otherwise is found, in a line per call and in sums", async (t) => {
+  const all: Usage = {
+    cacheWrite1h: 300,
+    tier: "priority",
+    speed: "fast",
+    region: "us",
+    uses: { web_search: 2 },
+  };
+  for (const [name, [told, billed, words]] of Object.entries(OTHERWISE)) {
+    for (const isWithAmount of [true, false]) {
+      for (const isOneLine of [true, false]) {
+        const what = `${name}, ${isWithAmount ? "with" : "without"} amounts, ${
+          isOneLine ? "a line per call" : "in sums"
+        }`;
+        await t.step(what, async () => {
+          // The call at hand is one of its day's.
+          const others = [callAs(1, isOneLine ? all : told), callAs(2, told)];
+          const call = callAs(3, told);
+          const head = isWithAmount ? `${BILLED_HEAD},cost_usd` : BILLED_HEAD;
+          const fileOf = (usage: Usage): string => {
+            const lines = [
+              ...others.map((one) =>
+                billedLine(one, one.usage ?? {}, isWithAmount)
+              ),
+              billedLine(call, usage, isWithAmount),
+            ];
+            return [head, ...isOneLine ? lines : summed(lines)].join("\n");
+          };
+          await withBooks([...others, call], async (compare) => {
+            const same = await compare(fileOf(told));
+            assert.deepEqual([same["data"], same["findings"]], [[], []]);
+            const reply = await compare(fileOf(billed));
+            const [finding, ...more] = objects(reply["findings"]);
+            assert.ok(finding !== undefined);
+            assert.deepEqual(more, []);
+            assert.equal(finding["cause"], "billed_otherwise");
+            if (isOneLine) {
+              assert.equal(finding["request_id"], call.requestId);
+              assert.equal(finding["line"], 4);
+              assert.deepEqual(finding["otherwise"], [words]);
+            }
+            const cost = (usage: Usage): number =>
+              costOfLines(chargeLines(CARD, call.tokens, usage) ?? []) ||
+              costMicroUsd(CARD, call.tokens);
+            const expected = cost(billed) - cost(told);
+            const found = Number(
+              inner(reply, "totals", "causes", "billed_otherwise"),
+            );
+            assert.ok(
+              Math.abs(found - expected) <= 3,
+              `${found}, not ${expected}`,
+            );
+            assert.equal(inner(reply, "totals", "causes", "price_changed"), 0);
+          });
+        });
+      }
+    }
+  }
+});
+
+/** Lines of one day and model as the sums of each tier, speed and region. */
+function summed(lines: readonly string[]): readonly string[] {
+  const groups = Map.groupBy(
+    lines.map((line) => line.split(",")),
+    (cells) => cells.slice(6, 9).join(),
+  );
+  return [...groups.values()].map((group) =>
+    (group[0] ?? []).map((first, column) =>
+      Number.isNaN(Number(first))
+        ? first
+        : group.reduce((sum, cells) => sum + Number(cells[column]), 0)
+    ).join(",")
+  );
+}

@@ -46,6 +46,9 @@ const CAUSES = z.object({
     "in the file, not in the books; never negative",
   ),
   doubled: z.int().describe("lines that the file has more than once"),
+  billed_otherwise: z.int().describe(
+    "the same tokens, billed for another cache life, tier, speed or region, or with other searches",
+  ),
   price_changed: z.int().describe("the same tokens at another price"),
   unexplained: z.int().describe(
     "the amounts differ, and the file has no tokens",
@@ -103,6 +106,9 @@ export const reconciliationReply: z.ZodType = z.object({
     line: z.int().nullable().describe("number of the line in the file"),
     request_id: z.string().nullable().describe("the call in the ledger"),
     tokens: TOKENS.nullable(),
+    otherwise: z.array(z.string()).describe(
+      "in what the file bills otherwise: speed: standard, fast in the file",
+    ),
     micro_usd: z.int().describe("what it adds to the difference"),
   })).describe("lines and calls behind the differences"),
   findings_left_off: z.int(),
@@ -123,6 +129,7 @@ function causesJson(causes: Causes): JsonObject {
     theirs_missing: microOf(causes.theirsMissing),
     ours_missing: microOf(causes.oursMissing),
     doubled: microOf(causes.doubled),
+    billed_otherwise: microOf(causes.billedOtherwise),
     price_changed: microOf(causes.priceChanged),
     unexplained: microOf(causes.unexplained),
   };
@@ -144,6 +151,7 @@ const CAUSE_NAMES: Readonly<Record<keyof Causes, string>> = {
   theirsMissing: "theirs_missing",
   oursMissing: "ours_missing",
   doubled: "doubled",
+  billedOtherwise: "billed_otherwise",
   priceChanged: "price_changed",
   unexplained: "unexplained",
   rounding: "rounding",
@@ -183,6 +191,7 @@ function findingJson(
     line: finding.line ?? null,
     request_id: finding.requestId ?? null,
     tokens: tokensJson(finding.tokens),
+    otherwise: finding.otherwise ?? [],
     micro_usd: microOf(finding.picoUsd),
   };
 }

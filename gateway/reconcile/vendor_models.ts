@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { ModelPrice } from "../accounts/ledger/money.ts";
+import type { RateCard } from "../accounts/ledger/rate_card.ts";
 
 /** A model of the catalogue, as far as it is compared. */
 export interface PricedModel {
   readonly id: string;
-  readonly price: ModelPrice;
+  readonly price: RateCard;
   readonly candidates: readonly {
     readonly vendor: string;
     readonly upstreamModel: string;

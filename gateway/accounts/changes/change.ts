@@ -41,6 +41,7 @@ export const ACTIONS = [
   "session.end",
   "configuration.load",
   "configuration.refuse",
+  "prices.import",
 ] as const;
 
 /** One of {@linkcode ACTIONS}. */

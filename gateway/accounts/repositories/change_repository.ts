@@ -71,6 +71,16 @@ export interface ChangeRepository {
    * process. `state` contains no secret.
    */
   configurationLoaded(hash: string, state: JsonObject): Promise<void>;
+  /**
+   * Records that the command line wrote cards from a price table into the configuration file whose
+   * version is `hash`: `before` and `after` have the amounts that differ.
+   */
+  pricesImported(
+    hash: string,
+    origin: { readonly source: string; readonly from: string },
+    before: JsonObject,
+    after: JsonObject,
+  ): Promise<void>;
   /** Records a configuration file that was refused; `reason` contains no secret. */
   configurationRefused(hash: string, reason: string): Promise<void>;
 }
@@ -145,6 +155,17 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
           }],
         };
       }),
+    pricesImported: (hash, { source, from }, before, after) =>
+      writeChange(context, () =>
+        Promise.resolve({
+          reply: undefined,
+          changes: [{
+            action: "prices.import",
+            target: hash,
+            before,
+            after: { source, from, ...after },
+          }],
+        })),
     configurationRefused: (hash, reason) =>
       writeChange(context, () =>
         Promise.resolve({

@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { costMicroUsd, type ModelPrice, type Tokens } from "../ledger/money.ts";
+import type { Usage } from "../../../translate/model/reply.ts";
+import { chargeLines, costOfLines } from "../ledger/charge_lines.ts";
+import { costMicroUsd, type Tokens } from "../ledger/money.ts";
+import type { RateCard } from "../ledger/rate_card.ts";
 import { addLedgerDays } from "../store/ledger_day_rows.ts";
 import { insertEntries, type NewEntry } from "../store/ledger_rows.ts";
 import { addUsage } from "../store/usage_rows.ts";
@@ -17,7 +20,9 @@ export interface PastCharge {
   readonly model: string;
   readonly user?: string;
   readonly tokens: Tokens;
-  readonly price: ModelPrice;
+  readonly price: RateCard;
+  /** What the upstream reported beside the tokens; absent: nothing. */
+  readonly usage?: Usage;
   readonly estimated?: boolean;
   readonly atMs: number;
 }
@@ -27,30 +32,36 @@ export async function storeCharges(
   store: Store,
   charges: readonly PastCharge[],
 ): Promise<void> {
-  const entries = charges.map((charge): NewEntry => ({
-    type: "charge",
-    balanceModel: "",
-    atMs: charge.atMs,
-    call: {
-      requestId: charge.requestId,
-      accountId: charge.accountId ?? "default",
-      keyId: charge.keyId ?? "key_1",
-      model: charge.model,
-      ...(charge.user === undefined ? {} : { user: charge.user }),
-      inputTokens: charge.tokens.input,
-      maxOutputTokens: charge.tokens.output,
-      price: charge.price,
-      reservedMicroUsd: 0,
+  const entries = charges.map((charge): NewEntry => {
+    const lines = chargeLines(charge.price, charge.tokens, charge.usage ?? {});
+    return {
+      type: "charge",
+      balanceModel: "",
       atMs: charge.atMs,
-    },
-    charge: {
-      tokens: charge.tokens,
-      reasoningTokens: 0,
-      estimated: charge.estimated === true,
-      ended: "complete",
-      costMicroUsd: costMicroUsd(charge.price, charge.tokens),
-    },
-  }));
+      call: {
+        requestId: charge.requestId,
+        accountId: charge.accountId ?? "default",
+        keyId: charge.keyId ?? "key_1",
+        model: charge.model,
+        ...(charge.user === undefined ? {} : { user: charge.user }),
+        inputTokens: charge.tokens.input,
+        maxOutputTokens: charge.tokens.output,
+        price: charge.price,
+        reservedMicroUsd: 0,
+        atMs: charge.atMs,
+      },
+      charge: {
+        tokens: charge.tokens,
+        reasoningTokens: 0,
+        estimated: charge.estimated === true,
+        ended: "complete",
+        costMicroUsd: lines === undefined
+          ? costMicroUsd(charge.price, charge.tokens)
+          : costOfLines(lines),
+        ...(lines === undefined ? {} : { lines }),
+      },
+    };
+  });
   const { dialect } = store;
   for (let from = 0; from < entries.length; from += 1000) {
     const some = entries.slice(from, from + 1000);

@@ -170,6 +170,7 @@ const NAMES: Readonly<Record<keyof Causes, string>> = {
   theirsMissing: "Theirs missing",
   oursMissing: "Ours missing",
   doubled: "Doubled",
+  billedOtherwise: "Billed otherwise",
   priceChanged: "Price changed",
   oursEstimated: "Ours estimated",
   unexplained: "Unexplained",
@@ -179,6 +180,8 @@ const MEANINGS: Readonly<Record<keyof Causes, string>> = {
   theirsMissing: "in the ledger, not in the file",
   oursMissing: "in the file, not in the ledger",
   doubled: "lines that the file has more than once",
+  billedOtherwise:
+    "the same tokens, for another cache life, tier, speed or region, or with other searches",
   priceChanged: "the same tokens at another price",
   oursEstimated:
     "the vendor reported no complete usage, so the charge is an estimate",
@@ -338,7 +341,18 @@ function Findings(
         name="Lines and calls"
         rows={findings}
         columns={[
-          { name: "What", cell: ({ cause }) => NAMES[cause] },
+          {
+            name: "What",
+            wraps: true,
+            cell: ({ cause, otherwise = [] }) =>
+              otherwise.length === 0 ? NAMES[cause] : (
+                <>
+                  {NAMES[cause]}
+                  <br />
+                  <span class="soft">{otherwise.join("; ")}</span>
+                </>
+              ),
+          },
           { name: "Day", cell: ({ day }) => day },
           { name: "Model", cell: ({ name }) => <Foreign text={name} /> },
           {

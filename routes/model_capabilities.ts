@@ -39,6 +39,7 @@ export function modelCapabilities(
   return {
     batch: supported(false),
     citations: supported(isOwn),
+    compaction: { ...supported(isVendor), summarize: supported(isVendor) },
     code_execution: supported(isVendor),
     context_management: {
       ...supported(isVendor),

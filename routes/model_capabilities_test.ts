@@ -54,6 +54,8 @@ Deno.test("a model of the messages format has what it takes as it is", () => {
     }),
     [
       "citations",
+      "compaction",
+      "compaction.summarize",
       "code_execution",
       "context_management",
       "context_management.clear_thinking_20251015",
@@ -156,6 +158,7 @@ Deno.test("every capability of the shape has a value", () => {
   assert.deepEqual(Object.keys(shape), [
     "batch",
     "citations",
+    "compaction",
     "code_execution",
     "context_management",
     "effort",

@@ -181,6 +181,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "item_reader",
     "item_state",
     "open_item",
+    "pair_items",
     "reply_config",
     "reply_end",
     "reply_writer",

@@ -41,6 +41,8 @@ export function modelCapabilities(
     citations: supported(isOwn),
     compaction: { ...supported(isVendor), summarize: supported(isVendor) },
     code_execution: supported(isVendor),
+    // Declared by the library's beta types.
+    compaction: { ...supported(isVendor), summarize: supported(isVendor) },
     context_management: {
       ...supported(isVendor),
       clear_thinking_20251015: supported(isVendor),

@@ -10,7 +10,7 @@ import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import { isLarge } from "../http/request_body.ts";
 import type { HttpReply } from "../http/http_reply.ts";
-import { versionHeaders } from "../http/version_headers.ts";
+import { forwardedHeaders } from "../http/forwarded_headers.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
@@ -77,7 +77,7 @@ async function run(
     top: call.top,
     request,
     headers: call.dialect.name === "messages"
-      ? versionHeaders(call.headers)
+      ? forwardedHeaders(call.headers)
       : {},
   };
   const failover = new Failover(gateway, model, client, strict);

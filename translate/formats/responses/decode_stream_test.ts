@@ -127,6 +127,83 @@ Deno.test("streamDecoder() emits content that only a later frame contains, once"
   }
 });
 
+Deno.test("streamDecoder() emits content once where the whole reply has other items than the frames", async (t) => {
+  const reasoning: JsonObject = {
+    type: "reasoning",
+    id: "rs_other",
+    summary: [{ type: "summary_text", text: "hm" }],
+  };
+  const told = (text: string, id: string): JsonObject => ({
+    ...message(text),
+    id,
+  });
+  const streamed = (index: number, text: string): JsonObject[] => [
+    added(index, { type: "message", id: "msg_1", content: [] }),
+    delta("output_text", index, text, { content_index: 0 }),
+    done(index, message(text)),
+  ];
+  const call = functionCall("{}");
+  const { id: _, ...nameless } = call;
+  const text = [{ kind: "text", text: "Paris" }];
+  const thought = [...text, { kind: "reasoning", text: "hm" }];
+  const rows: readonly (readonly [
+    string,
+    readonly JsonObject[],
+    readonly JsonObject[],
+    unknown,
+  ])[] = [
+    ["another id", streamed(0, "Paris"), [told("Paris", "other")], text],
+    ["an item before", streamed(0, "Paris"), [
+      reasoning,
+      told("Paris", "other"),
+    ], thought],
+    ["another place", streamed(3, "Paris"), [told("Paris", "other")], text],
+    [
+      "an item less",
+      [
+        done(0, reasoning),
+        ...streamed(1, "Paris"),
+      ],
+      [message("Paris")],
+      [...thought].reverse(),
+    ],
+    ["one item as two", streamed(0, "Paris"), [
+      told("Par", "a"),
+      told("is", "b"),
+    ], text],
+    ["two items as one", [...streamed(0, "Par"), ...streamed(1, "is")], [
+      told("Paris", "a"),
+    ], [{ kind: "text", text: "Par" }, { kind: "text", text: "is" }]],
+    ["other text", streamed(0, "Paris"), [told("Paris.", "other")], text],
+    ["another part", [
+      added(0, { type: "message", id: "msg_1", content: [] }),
+      delta("output_text", 0, "Paris", { content_index: 0 }),
+    ], [{
+      ...message(""),
+      content: [
+        { type: "reasoning_text", text: "hm" },
+        { type: "output_text", text: "Paris" },
+      ],
+    }], text],
+    ["a call before", [...streamed(0, "Paris"), done(1, call)], [
+      nameless,
+      told("Paris", "other"),
+    ], [...text, { kind: "tool", id: "call_1", name: "f", text: "{}" }]],
+    ["a further message", streamed(0, "Paris"), [
+      told("Paris", "other"),
+      told("Rome", "new"),
+    ], [...text, { kind: "text", text: "Rome" }]],
+  ];
+  for (const [name, frames, output, expected] of rows) {
+    await t.step(name, () => {
+      assert.deepEqual(
+        blocks([CREATED, ...frames, ended("completed", output)]),
+        expected,
+      );
+    });
+  }
+});
+
 Deno.test("streamDecoder() emits a call with its call_id, and its arguments once", () => {
   const call = [{ kind: "tool", id: "call_1", name: "f", text: '{"a":1}' }];
   const start = added(0, functionCall(""));

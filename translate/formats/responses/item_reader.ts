@@ -27,13 +27,14 @@ import {
   DELTAS,
   DONES,
   isCall,
-  ITEM_KINDS,
   type ItemKind,
   type ItemState,
   keyOf,
+  kindOf,
   newItemState,
   partKey,
 } from "./item_state.ts";
+import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
 
 /** Receives the decoded events. */
@@ -188,6 +189,7 @@ export function itemReader(
     whole: string,
   ): void => {
     const known = item.parts.get(key);
+    if (known === undefined && isRead(item, part, whole)) return;
     const length = known?.length ?? 0;
     if (whole.length > length && whole.startsWith(String(known ?? ""))) {
       add(item, part, key, whole.slice(length));
@@ -309,7 +311,7 @@ export function itemReader(
     const raw = objectOr(data["item"]);
     const index = countIn(data["output_index"]) ?? --unplaced;
     if (items.has(index)) return;
-    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
+    const kind = kindOf(raw);
     const item = newItem(index, kind);
     describe(item, raw);
     if (kind === "reasoning") {
@@ -321,23 +323,22 @@ export function itemReader(
   };
   const itemDone = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
-    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
-    const item = itemAt(data, kind);
-    if (item === undefined || item.closed) return;
+    const item = itemAt(data, kindOf(raw));
+    if (item !== undefined) finishItem(item, raw);
+  };
+  const finishItem = (item: ItemState, raw: JsonObject): void => {
+    if (item.closed) return;
     item.done = true;
     completeItem(item, raw);
     closeItem(item);
   };
   /** Emits the items of the whole reply that no frame contained. */
   const reconcile = (output: readonly unknown[]): void => {
-    output.forEach((raw, index) => {
-      // If `output_index` does not match positions in the list, an unknown item may be a known
-      // one under another index. It is skipped, so that nothing is emitted twice.
-      const isKnown = items.has(index) || items.size < output.length;
-      if (isObject(raw) && isKnown) {
-        itemDone({ output_index: index, item: raw });
-      }
-    });
+    for (
+      const [raw, item] of pairItems(items.values(), output.filter(isObject))
+    ) {
+      finishItem(item ?? newItem(--unplaced, kindOf(raw)), raw);
+    }
   };
   const readPart = (type: string, data: JsonObject): boolean => {
     const delta = DELTAS.get(type);
@@ -404,6 +405,14 @@ export function itemReader(
     isEmpty: () => items.size === 0,
     stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
   };
+}
+
+/** Whether the text was read as another part of the item: some hosts number the parts anew. */
+function isRead(item: ItemState, part: string, text: string): boolean {
+  for (const [key, known] of item.parts) {
+    if (key.startsWith(`${part}:`) && String(known) === text) return true;
+  }
+  return false;
 }
 
 function openEvent(

@@ -39,7 +39,6 @@ export function modelCapabilities(
   return {
     batch: supported(false),
     citations: supported(isOwn),
-    compaction: { ...supported(isVendor), summarize: supported(isVendor) },
     code_execution: supported(isVendor),
     // Declared by the library's beta types.
     compaction: { ...supported(isVendor), summarize: supported(isVendor) },

@@ -54,8 +54,6 @@ Deno.test("a model of the messages format has what it takes as it is", () => {
     }),
     [
       "citations",
-      "compaction",
-      "compaction.summarize",
       "code_execution",
       "compaction",
       "compaction.summarize",
@@ -160,7 +158,6 @@ Deno.test("every capability of the shape has a value", () => {
   assert.deepEqual(Object.keys(shape), [
     "batch",
     "citations",
-    "compaction",
     "code_execution",
     "compaction",
     "context_management",

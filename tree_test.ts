@@ -172,6 +172,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   generate_content: ["function_names", "openapi_schema", "partial_args"],
   responses: [
+    "client_calls",
     "free_text",
     "item_reader",
     "item_state",

@@ -33,6 +33,7 @@ import {
   newItemState,
   partKey,
 } from "./item_state.ts";
+import { clientCalls } from "./client_calls.ts";
 import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
 
@@ -88,6 +89,7 @@ export function itemReader(
   let last: ItemState | undefined;
   /** Generated index for items without one. Negative, so that it never equals a real index. */
   let unplaced = 0;
+  const foreignCalls = clientCalls();
   let sawCall = false;
   let sawRefusal = false;
 
@@ -288,6 +290,7 @@ export function itemReader(
   };
   const itemAdded = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
+    foreignCalls.note(raw);
     const index = countIn(data["output_index"]) ?? --unplaced;
     if (items.has(index)) return;
     const kind = kindOf(raw);
@@ -302,6 +305,7 @@ export function itemReader(
   };
   const itemDone = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
+    foreignCalls.note(raw);
     const item = itemAt(data, kindOf(raw));
     if (item !== undefined) finishItem(item, raw);
   };
@@ -316,6 +320,7 @@ export function itemReader(
     for (
       const [raw, item] of pairItems(items.values(), output.filter(isObject))
     ) {
+      foreignCalls.note(raw);
       finishItem(item ?? newItem(--unplaced, kindOf(raw)), raw);
     }
   };
@@ -376,7 +381,11 @@ export function itemReader(
       for (const item of items.values()) closeItem(item);
     },
     isEmpty: () => items.size === 0,
-    stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
+    stopReason() {
+      if (sawCall) return "tool_use";
+      if (foreignCalls.areOpen()) return "other";
+      return sawRefusal ? "refusal" : "end";
+    },
   };
 }
 

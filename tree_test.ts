@@ -177,6 +177,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "partial_args",
   ],
   responses: [
+    "client_calls",
     "free_text",
     "item_reader",
     "item_state",

@@ -34,6 +34,7 @@ import {
   newItemState,
   partKey,
 } from "./item_state.ts";
+import { clientCalls } from "./client_calls.ts";
 import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
 
@@ -89,6 +90,7 @@ export function itemReader(
   let last: ItemState | undefined;
   /** Generated index for items without one. Negative, so that it never equals a real index. */
   let unplaced = 0;
+  const foreignCalls = clientCalls();
   let sawCall = false;
   let sawRefusal = false;
 
@@ -309,6 +311,7 @@ export function itemReader(
   };
   const itemAdded = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
+    foreignCalls.note(raw);
     const index = countIn(data["output_index"]) ?? --unplaced;
     if (items.has(index)) return;
     const kind = kindOf(raw);
@@ -323,6 +326,7 @@ export function itemReader(
   };
   const itemDone = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
+    foreignCalls.note(raw);
     const item = itemAt(data, kindOf(raw));
     if (item !== undefined) finishItem(item, raw);
   };
@@ -337,6 +341,7 @@ export function itemReader(
     for (
       const [raw, item] of pairItems(items.values(), output.filter(isObject))
     ) {
+      foreignCalls.note(raw);
       finishItem(item ?? newItem(--unplaced, kindOf(raw)), raw);
     }
   };
@@ -403,7 +408,11 @@ export function itemReader(
       for (const item of items.values()) closeItem(item);
     },
     isEmpty: () => items.size === 0,
-    stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
+    stopReason() {
+      if (sawCall) return "tool_use";
+      if (foreignCalls.areOpen()) return "other";
+      return sawRefusal ? "refusal" : "end";
+    },
   };
 }
 

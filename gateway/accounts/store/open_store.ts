@@ -35,7 +35,8 @@ export async function openStore(
   try {
     await migrate(store, options.migrations);
     await store.readClock();
-    await sealWebhooks(store);
+    // A test may want a store of an older version.
+    if (options.migrations === undefined) await sealWebhooks(store);
   } catch (error) {
     await store.close();
     throw error;

@@ -78,6 +78,11 @@ const KEPT: readonly Kept[] = [
       "declared for a stream's start, but other formats report the lives of cache writes at its end",
   },
   {
+    types: /^chunk$/,
+    difference: /\.delta\.annotations is not declared$/,
+    reason: "declared for whole replies; vendors that search stream it so",
+  },
+  {
     types: /^(?:completion|chunk)$/,
     difference: /\.reasoning_(?:content|details) is not declared$/,
     reason: "the format has no reasoning; these are the vendors' common names",

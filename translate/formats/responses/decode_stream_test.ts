@@ -542,6 +542,63 @@ Deno.test("streamDecoder() skips the items of vendors' own tools", () => {
   );
 });
 
+Deno.test("a reply ends with the calls that its client must answer, whole and streamed", async (t) => {
+  const program = { type: "program", id: "p", call_id: "call_p", code: "f()" };
+  const byProgram = { caller: { type: "program", caller_id: "call_p" } };
+  const shell = {
+    type: "shell_call",
+    id: "s",
+    call_id: "call_s",
+    ...byProgram,
+  };
+  const text = message("so far");
+  const rows: readonly (readonly [string, readonly JsonObject[], string])[] = [
+    ["a program's call", [program, functionCall("{}", byProgram)], "tool_use"],
+    ["a program's free-text call", [program, {
+      type: "custom_tool_call",
+      call_id: "call_c",
+      name: "g",
+      input: "x",
+      ...byProgram,
+    }], "tool_use"],
+    ["a program without its output", [text, program], "other"],
+    ["a program with its output", [
+      program,
+      { type: "program_output", call_id: "call_p", result: "1" },
+      text,
+    ], "end"],
+    ["a call that no other format has", [text, program, shell], "other"],
+    ["one that the vendor answered", [
+      shell,
+      { type: "shell_call_output", call_id: "call_s", output: [] },
+      text,
+    ], "end"],
+    ["an approval", [text, { type: "mcp_approval_request", id: "a" }], "other"],
+    ["beside a call of the client's", [shell, functionCall("{}")], "tool_use"],
+    ["a tool that the vendor ran", [
+      { type: "web_search_call", id: "w", status: "completed" },
+      text,
+    ], "end"],
+  ];
+  for (const [name, items, reason] of rows) {
+    await t.step(name, () => {
+      const frames = [
+        CREATED,
+        ...items.flatMap((item, n) => [added(n, item), done(n, item)]),
+        ended("completed", items),
+      ];
+      const whole = { id: "r", status: "completed", output: items };
+      for (
+        const events of [
+          decoded(frames),
+          decoded([CREATED, ended("completed", items)]),
+          decodeReply(whole, PLAIN_CONTEXT),
+        ]
+      ) assert.equal(foldReply(events).stop?.reason, reason);
+    });
+  }
+});
+
 Deno.test("decodeReply() decodes items in order", () => {
   const events = decodeReply({
     id: "resp_1",

@@ -9,6 +9,7 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
+import { exposedFiles } from "./accounts/store/file_modes.ts";
 import type { ModelPrice } from "./accounts/ledger/money.ts";
 import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
@@ -107,6 +108,11 @@ async function openWith(
   price: PriceOf,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
+  const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
+  const files = path === undefined ? [] : exposedFiles(
+    ["", "-wal", "-shm", "-key"].map((end) => path + end),
+  );
+  if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
   const opened = await open({
     store,
     price,

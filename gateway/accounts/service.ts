@@ -68,7 +68,7 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; the clock of this process is wrong, or right again; a webhook was not accepted at any attempt; an audit found differences,
+ * charges are corrected; the clock of this process is wrong, or right again; other users can reach the store's files; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
@@ -94,7 +94,12 @@ export type AccountsEvent =
   | { readonly type: "audit_failed"; readonly error: unknown }
   /** The clock of this process differs from the store's, which is the one that counts. */
   | { readonly type: "clock_differs"; readonly ahead_ms: number }
-  | { readonly type: "clock_agrees" };
+  | { readonly type: "clock_agrees" }
+  | {
+    /** Other users of the machine can reach files of the store. */
+    readonly type: "store_readable_by_others";
+    readonly files: readonly string[];
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {

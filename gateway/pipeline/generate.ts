@@ -66,7 +66,10 @@ async function run(
   if (isLarge(call)) await nextTurn();
   call.facts.model = request.model;
   call.facts.stream = request.stream;
-  call.facts.user = request.user;
+  const user = request.user === undefined
+    ? undefined
+    : gateway.withoutCredentials(request.user);
+  call.facts.user = user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
   const strict = isStrict(call.headers);
@@ -89,7 +92,7 @@ async function run(
     model: model.id,
     inputTokens: inputTokens(request),
     maxOutputTokens: maxOutputTokens(request, failover.candidates),
-    ...(request.user === undefined ? {} : { user: request.user }),
+    ...(user === undefined ? {} : { user }),
   });
   return await new ActiveCall(
     gateway,

@@ -11,10 +11,15 @@ import type { ProcessReports } from "./accounts/repositories/process_reports.ts"
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
+import { ReportSlots } from "./admin/report_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
-import type { RequestLog } from "./observability/log.ts";
+import type { LogEntry, RequestLog } from "./observability/log.ts";
+import {
+  type WithoutCredentials,
+  withoutCredentials,
+} from "./observability/without_credentials.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { callRecorder } from "./observability/call_recorder.ts";
 import type { CallBook } from "./accounts/calls/call_book.ts";
@@ -65,6 +70,8 @@ export interface GatewayParts {
   readonly droppedLines?: () => number;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  readonly clockAheadMs: () => number;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -91,6 +98,10 @@ export interface Gateway extends GatewayParts {
   readonly activeCalls: Set<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
   readonly concurrency: ConcurrencyLimiter;
+  /** Removes credentials from a text that a client chose and that is kept. */
+  readonly withoutCredentials: WithoutCredentials;
+  /** Slots of reports, apart from those of calls. */
+  readonly reportSlots: ReportSlots;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
   /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
@@ -124,10 +135,13 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
+    clockAheadMs: parts.clockAheadMs,
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });
+  const { gatewayKey, adminToken } = parts.config;
+  const clean = withoutCredentials([gatewayKey, adminToken]);
   const rates = new CandidateRates(parts.now);
   const startedAtMs = parts.now();
   let accepting = true;
@@ -147,6 +161,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     activeCalls,
     concurrency: slots,
+    withoutCredentials: clean,
+    reportSlots: new ReportSlots(),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
       ...(parts.reports === undefined ? {} : { reports: parts.reports }),
@@ -167,7 +183,9 @@ export function createGateway(parts: GatewayParts): Gateway {
       timer: parts.reportTimer ?? startTimer,
     }),
     metrics,
-    log(entry, facts) {
+    log(given, facts) {
+      const entry = cleanEntry(given, clean);
+      if (facts?.model !== undefined) facts.model = clean(facts.model);
       metrics.record(entry);
       rates.record(entry);
       if (facts !== undefined) recorder.record(entry, facts);
@@ -194,4 +212,15 @@ export function createGateway(parts: GatewayParts): Gateway {
     parts.calls?.add(record);
   });
   return gateway;
+}
+
+/** The entry without credentials in what the client chose. */
+function cleanEntry(entry: LogEntry, clean: WithoutCredentials): LogEntry {
+  const { path, endpoint, dropped } = entry;
+  if (path === endpoint && dropped === undefined) return entry;
+  return {
+    ...entry,
+    path: clean(path),
+    ...(dropped === undefined ? {} : { dropped: dropped.map(clean) }),
+  };
 }

@@ -10,6 +10,7 @@ import {
   openStore,
 } from "./accounts/mod.ts";
 import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
+import { exposedFiles } from "./accounts/store/file_modes.ts";
 import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
@@ -30,20 +31,17 @@ export type ConfiguredAccounts = OpenedAccounts & {
 
 /** The models by what their calls cost. */
 export interface Prices {
-  /** The card that counts now; undefined for a model without one. */
-  readonly price: (model: string) => RateCard | undefined;
+  /** The card that counts at a time; undefined for a model without one. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without. */
   readonly knowsModel: (model: string) => boolean;
 }
 
 /** The prices of a catalogue. */
-export function pricesOf(
-  { models }: Catalogue,
-  now: () => number = Date.now,
-): Prices {
+export function pricesOf({ models }: Catalogue): Prices {
   const cards = new Map(models.map((model) => [model.id, model.cards]));
   return {
-    price: (model) => cardAt(cards.get(model) ?? [], now()),
+    price: (model, nowMs) => cardAt(cards.get(model) ?? [], nowMs),
     knowsModel: (model) => cards.has(model),
   };
 }
@@ -51,7 +49,7 @@ export function pricesOf(
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies; `prices` are asked
+ * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `prices` are asked
  * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -60,8 +58,8 @@ export async function openConfiguredAccounts(
   config: Config,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
-  now: () => number = Date.now,
-  prices: Prices = pricesOf(config.catalogue, now),
+  now: (() => number) | undefined = undefined,
+  prices: Prices = pricesOf(config.catalogue),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
@@ -114,10 +112,15 @@ async function openWith(
   databaseUrl: string,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
-  now: () => number,
+  now: (() => number) | undefined,
   prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
+  const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
+  const files = path === undefined ? [] : exposedFiles(
+    ["", "-wal", "-shm", "-key"].map((end) => path + end),
+  );
+  if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
   const opened = await open({
     store,
     ...prices,
@@ -133,7 +136,11 @@ async function openWith(
       ? {}
       : { configuredKey: config.gatewayKey }),
   });
-  const { replies, close } = openReplies(config, store, now);
+  const { replies, close } = openReplies(
+    config,
+    store,
+    now ?? (() => store.clock.now()),
+  );
   return {
     ...opened,
     accounts: {

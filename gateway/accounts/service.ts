@@ -42,13 +42,13 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** The card of a model that counts now; undefined for an unknown model. */
-  readonly price: (model: string) => RateCard | undefined;
+  /** The card of a model that counts at a time, Unix milliseconds; undefined for an unknown model. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without; absent: those with a price. */
   readonly knowsModel?: (model: string) => boolean;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
-  /** Current Unix time in milliseconds; absent: `Date.now`. */
+  /** Current Unix time in milliseconds; absent: the store's. */
   readonly now?: () => number;
   /** Absent: the platform's timer. */
   readonly timer?: Timer;
@@ -70,7 +70,7 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; a webhook was not accepted at any attempt; an audit found differences,
+ * charges are corrected; the clock of this process is wrong, or right again; other users can reach the store's files; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
@@ -93,7 +93,15 @@ export type AccountsEvent =
     /** The first of them. */
     readonly findings: readonly string[];
   }
-  | { readonly type: "audit_failed"; readonly error: unknown };
+  | { readonly type: "audit_failed"; readonly error: unknown }
+  /** The clock of this process differs from the store's, which is the one that counts. */
+  | { readonly type: "clock_differs"; readonly ahead_ms: number }
+  | { readonly type: "clock_agrees" }
+  | {
+    /** Other users of the machine can reach files of the store. */
+    readonly type: "store_readable_by_others";
+    readonly files: readonly string[];
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -118,10 +126,14 @@ export interface OpenedAccounts {
   readonly calls?: CallBook;
   /** What the processes on the store report of themselves. */
   readonly reports: ProcessReports;
+  /** The store's time, and how far the clock of this process is ahead of it. */
+  readonly storeClock: Store["clock"];
 }
 
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
+/** Difference of clocks that operators are warned of. */
+const MAX_CLOCK_DIFFERENCE_MS = 5000;
 const MAX_USER_CHARS = 512;
 /** Differences in one line of the log. */
 const MAX_FINDINGS = 10;
@@ -155,7 +167,7 @@ export async function openAccountService(
   options: AccountsOptions,
 ): Promise<OpenedAccounts> {
   const { store, price, onEvent } = options;
-  const now = options.now ?? Date.now;
+  const now = options.now ?? (() => store.clock.now());
   const timer = options.timer ?? startTimer;
   const leaseId = newId("owner", now());
 
@@ -196,6 +208,7 @@ export async function openAccountService(
     now,
     timer,
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    onRenewed: watchClock(store, onEvent),
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
@@ -246,7 +259,7 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const card = price(intended.model);
+      const card = price(intended.model, now());
       if (card === undefined) {
         throw new ApiError(
           "not_found",
@@ -316,15 +329,34 @@ export async function openAccountService(
       now,
       onChange: authenticator.revisionChanged,
       knowsModel: options.knowsModel ??
-        ((model) => price(model) !== undefined),
+        ((model) => price(model, now()) !== undefined),
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),
+    storeClock: store.clock,
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
     runAudit: dailyAudit.run,
     lastAudit: dailyAudit.last,
     ...(freshKey === undefined ? {} : { freshKey }),
+  };
+}
+
+/** Reports when the clock of this process begins to differ from the store's, and when it agrees again. */
+function watchClock(
+  { clock }: Store,
+  onEvent: AccountsOptions["onEvent"],
+): () => void {
+  let differs = false;
+  return () => {
+    const aheadMs = clock.aheadMs();
+    if (differs === Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS) return;
+    differs = !differs;
+    onEvent?.(
+      differs
+        ? { type: "clock_differs", ahead_ms: Math.round(aheadMs) }
+        : { type: "clock_agrees" },
+    );
   };
 }
 

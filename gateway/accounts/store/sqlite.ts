@@ -7,13 +7,15 @@
  * the event loop; on it they would stop every stream. A process's lease is a lock: each
  * process locks its own file beside the database, and the operating system releases it
  * however the process ends. No clock is involved, so a suspended process never counts as
- * dead.
+ * dead. The store's time is that of the file system: the time at which it notes a change of a
+ * small file beside the database.
  *
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createOwnFile } from "./file_modes.ts";
+import { fileSeal, passingSeal } from "./secret_seal.ts";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
   type Leases,
@@ -25,6 +27,7 @@ import {
   textOf,
   writeDurably,
 } from "./store.ts";
+import { type ProcessClocks, StoreClock } from "./store_clock.ts";
 
 const DIALECT: SqlDialect = {
   name: "sqlite",
@@ -61,9 +64,10 @@ interface Prepared {
 export function openSqliteStore(
   path: string,
   sync: (file: number) => Promise<void> = syncFile,
+  clocks: ProcessClocks = {},
 ): Store {
   const inMemory = path === ":memory:";
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  if (!inMemory) createOwnFile(path);
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
   useWriteAheadLog(database);
@@ -124,10 +128,14 @@ export function openSqliteStore(
   const log = inMemory ? undefined : openWalSync(`${path}-wal`, sync);
   // If the log file cannot be opened, SQLite syncs it itself, on the event loop.
   if (log === undefined) database.exec("PRAGMA synchronous = FULL");
+  const clock = new StoreClock(clocks);
+  const readClock = (): Promise<void> =>
+    inMemory ? Promise.resolve() : readFileTime(clock, `${path}-clock`);
   const locks = inMemory ? inMemoryLeases(all) : fileLocks(
     path,
     (text, values) =>
       retryWhileLocked(() => serialized(() => read(text, values))),
+    readClock,
   );
 
   const transaction = <T>(
@@ -173,6 +181,9 @@ export function openSqliteStore(
     dialect: DIALECT,
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
+    clock,
+    secrets: inMemory ? passingSeal() : fileSeal(`${path}-key`),
+    readClock,
     read: readCommitted,
     report: readCommitted,
     note: readCommitted,
@@ -255,10 +266,32 @@ interface Locks {
   release(): void;
 }
 
-function fileLocks(path: string, all: Sql["all"]): Locks {
+/**
+ * Some file systems note whole seconds, or every other one. A process whose disk is full goes on with
+ * the time that it knows.
+ */
+const FILE_TIME_PRECISION_MS = 2000;
+
+async function readFileTime(clock: StoreClock, path: string): Promise<void> {
+  try {
+    await clock.read(() => {
+      writeFileSync(path, "\n", { mode: 0o600 });
+      return Promise.resolve(statSync(path).mtimeMs);
+    }, FILE_TIME_PRECISION_MS);
+  } catch {
+    // See above.
+  }
+}
+
+function fileLocks(
+  path: string,
+  all: Sql["all"],
+  renew: () => Promise<void>,
+): Locks {
   const heldLocks: DatabaseSync[] = [];
   const lockPath = (leaseId: string): string => `${path}-${leaseId}`;
   const tryLock = (leaseId: string): DatabaseSync | undefined => {
+    createOwnFile(lockPath(leaseId));
     const lock = new DatabaseSync(lockPath(leaseId));
     try {
       // Nothing is written to it, so no journal file is created.
@@ -291,7 +324,7 @@ function fileLocks(path: string, all: Sql["all"]): Locks {
         heldLocks.push(lock);
         await all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [leaseId]);
       },
-      renew: () => Promise.resolve(),
+      renew,
       async expired(leaseId) {
         const rows = await all("SELECT id FROM owners WHERE id <> $1", [
           leaseId,

@@ -21,12 +21,17 @@ import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
 export type ItemKind = "message" | "reasoning" | "call" | "free call" | "other";
 
 /** The kind for each wire type; any other type is `other`. */
-export const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
+const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
   ["message", "message"],
   ["reasoning", "reasoning"],
   ["function_call", "call"],
   ["custom_tool_call", "free call"],
 ]);
+
+/** The kind of an item. */
+export function kindOf(item: JsonObject): ItemKind {
+  return ITEM_KINDS.get(stringIn(item["type"]) ?? "") ?? "other";
+}
 
 /** The state of an item that is being read. */
 export interface ItemState {
@@ -45,6 +50,8 @@ export interface ItemState {
   part: string;
   /** The text read so far for each part, by part key. */
   readonly parts: Map<string, TextBuffer>;
+  /** How many sources were read of each part, by part key. */
+  readonly cited: Map<string, number>;
   /** The text of the part that was read last. */
   lastPart: TextBuffer | undefined;
   /**
@@ -107,6 +114,7 @@ export function newItemState(kind: ItemKind): ItemState {
     open: false,
     part: "",
     parts: new Map(),
+    cited: new Map(),
     lastPart: undefined,
     source: undefined,
     name: undefined,

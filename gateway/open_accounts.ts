@@ -109,9 +109,9 @@ async function openWith(
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
-  const files = path === undefined
-    ? []
-    : exposedFiles([path, `${path}-wal`, `${path}-shm`]);
+  const files = path === undefined ? [] : exposedFiles(
+    ["", "-wal", "-shm", "-key"].map((end) => path + end),
+  );
   if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
   const opened = await open({
     store,

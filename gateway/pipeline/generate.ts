@@ -79,9 +79,12 @@ async function run(
     body: call.body,
     top: call.top,
     request,
-    headers: call.dialect.name === "messages"
-      ? forwardedHeaders(call.headers)
-      : {},
+    // Read for an upstream of the same dialect only: the first walk through headers is slow.
+    get headers() {
+      return call.dialect.name === "messages"
+        ? forwardedHeaders(call.headers)
+        : {};
+    },
   };
   const failover = new Failover(gateway, model, client, strict);
   const reservation = await gateway.accounts.reserve(call.caller, {

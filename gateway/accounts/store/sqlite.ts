@@ -15,6 +15,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createOwnFile } from "./file_modes.ts";
+import { fileSeal, passingSeal } from "./secret_seal.ts";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
   type Leases,
@@ -181,6 +182,7 @@ export function openSqliteStore(
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
     clock,
+    secrets: inMemory ? passingSeal() : fileSeal(`${path}-key`),
     readClock,
     read: readCommitted,
     report: readCommitted,

@@ -34,6 +34,7 @@ import {
 import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
+import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
 import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
@@ -132,8 +133,6 @@ export interface OpenedAccounts {
 
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
-/** Difference of clocks that operators are warned of. */
-const MAX_CLOCK_DIFFERENCE_MS = 5000;
 const MAX_USER_CHARS = 512;
 /** Differences in one line of the log. */
 const MAX_FINDINGS = 10;

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import type { RateCard } from "./accounts/ledger/rate_card.ts";
+import { cardJson } from "./upstream/price_shape.ts";
 import type { JsonObject } from "../translate/bytes/json.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { Config } from "./config.ts";
@@ -43,14 +45,26 @@ function stateOf(config: Config): JsonObject {
   const settings = config.settings.filter(({ name, source, isSet }) =>
     isSet && source !== "default" && !OF_A_PROCESS.has(name)
   ).map(({ name, value = "set" }) => [name, value] as const);
-  const models = config.catalogue.models.map(({ id, price }) =>
+  const models = config.catalogue.models.map(({ id, cards, price }) =>
     [
       `model ${id}`,
-      `input ${price.input}, cache read ${price.cacheRead}, cache write ${price.cacheWrite}, output ${price.output}`,
+      cards.length > 1 ? cardTexts(cards) : cardTexts([price]),
     ] as const
   );
   return {
     file: config.configHash ?? null,
     ...Object.fromEntries([...settings, ...models]),
   };
+}
+
+/** The cards of a model: their four base rates, then everything else that they have. */
+function cardTexts(cards: readonly RateCard[]): string {
+  return cards.map((card) => {
+    const { input, cache_read, cache_write, output, ...more } = cardJson(card);
+    const rates =
+      `input ${input}, cache read ${cache_read}, cache write ${cache_write}, output ${output}`;
+    return Object.keys(more).length === 0
+      ? rates
+      : `${rates}, ${JSON.stringify(more)}`;
+  }).join("; ");
 }

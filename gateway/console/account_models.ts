@@ -10,6 +10,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
+import { cardJson, cardShape } from "../upstream/price_shape.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import {
   MODEL_HEALTH,
@@ -92,12 +93,9 @@ export const accountModelsReply: z.ZodType = z.object({
     health: z.enum(MODEL_HEALTH).describe(
       "well: every upstream takes calls; degraded: some do, or one is being probed; away: none does",
     ),
-    price_micro_usd: z.object({
-      input: z.int(),
-      cache_read: z.int(),
-      cache_write: z.int(),
-      output: z.int(),
-    }).nullable().describe(`${MICRO_USD}; null: it has no price`),
+    price_micro_usd: cardShape.nullable().describe(
+      `${MICRO_USD}, of a tool's use or of a call; what the model has no rate for is absent; null: it has no price`,
+    ),
     context_tokens: z.int().describe("tokens of prompt and reply together"),
     max_output_tokens: z.int().nullable().describe("null: not known"),
     capabilities: z.object({
@@ -135,12 +133,7 @@ function modelJson(
     callable: refusal === undefined,
     refusal: refusal ?? null,
     health,
-    price_micro_usd: model.unpriced === true ? null : {
-      input: price.input,
-      cache_read: price.cacheRead,
-      cache_write: price.cacheWrite,
-      output: price.output,
-    },
+    price_micro_usd: model.unpriced === true ? null : cardJson(price),
     context_tokens: model.contextTokens,
     max_output_tokens: maxOutputTokens ?? null,
     capabilities: capabilities === undefined ? null : {

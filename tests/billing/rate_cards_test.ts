@@ -554,49 +554,39 @@ Deno.test("words for the base rate are never refused, and at_base_rate lets the 
     },
   }));
 
-Deno.test("the card that counts is that of the reservation, and its version is kept", async () => {
-  const clock = { ms: Date.UTC(2026, 9, 1) - 1 };
-  const upstream = await startRawUpstream();
-  const price = { input: 1_000_000, output: 1_000_000 };
-  const gateway = await startTestGateway({
-    access: upstream.vendors,
-    now: () => clock.ms,
-    env: { GATEWAY_CONFIG: "models.json" },
-    configFile: JSON.stringify({
-      models: {
-        dated: {
-          vendor: "vendora",
-          price: [
-            { ...price, from: "2026-09-01", version: "september" },
-            {
-              ...price,
-              input: 3_000_000,
-              from: "2026-10-01",
-              version: "october",
-            },
-          ],
-        },
-      },
-    }),
-  });
-  try {
+Deno.test("the card that has begun last counts, and its version is kept; before the first, no call is made", () =>
+  withUpstream(async (gateway, upstream) => {
     answerWith(upstream, message({ input_tokens: 100, output_tokens: 0 }));
-    const body = { model: "dated", max_tokens: 9, messages: HELLO };
-    const versions = [];
-    for (const ms of [clock.ms, clock.ms + 1]) {
-      clock.ms = ms;
-      const response = await gateway.post("/v1/messages", body);
-      await response.text();
-      const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-      versions.push([explainCharge(entry)?.version, entry.microUsd]);
-    }
-    assert.deepEqual(versions, [["september", -100], ["october", -300]]);
-    clock.ms = Date.UTC(2026, 7, 1);
-    const early = await gateway.post("/v1/messages", body);
+    const body = { max_tokens: 9, messages: HELLO };
+    const response = await gateway.post("/v1/messages", {
+      model: "dated",
+      ...body,
+    });
+    await response.text();
+    const entry = await ledgerEntryOf(gateway, requestIdOf(response));
+    assert.equal(entry.microUsd, -300);
+    assert.equal(explainCharge(entry)?.version, "october");
+    const early = await gateway.post("/v1/messages", {
+      model: "early",
+      ...body,
+    });
     assert.equal(early.status, 403);
     assert.match(await early.text(), /has no price on this gateway yet/);
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
-});
+  }, {
+    dated: { vendor: "vendora", price: [SEPTEMBER, OCTOBER, LATER] },
+    early: { vendor: "vendora", price: [LATER] },
+  }));
+
+const SEPTEMBER = {
+  input: 1_000_000,
+  output: 1_000_000,
+  from: "2026-09-01",
+  version: "september",
+};
+const OCTOBER = {
+  ...SEPTEMBER,
+  input: 3_000_000,
+  from: "2026-10-01",
+  version: "october",
+};
+const LATER = { ...SEPTEMBER, from: "2999-01-01", version: "later" };

@@ -291,7 +291,7 @@ async function check(
         c: vendor("vendorc", others),
         r: vendor("vendorb", `${responses}/v1`),
       },
-      models: { [task.model]: { candidates: [candidate] } },
+      models: { [task.model]: { candidates: [candidate], free: true } },
     }),
   });
   try {

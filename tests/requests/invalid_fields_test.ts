@@ -97,7 +97,7 @@ const MESSAGES_UNKNOWN: readonly SentRow[] = [
   fault("output_config.format.schema", {
     output_config: { format: { type: "json_schema" } },
   }),
-  fault("service_tier", { service_tier: "flex" }),
+  fault("service_tier", { service_tier: 5 }),
 ];
 
 const CHAT_ROWS: readonly SentRow[] = [
@@ -215,6 +215,18 @@ function passing(rows: readonly SentRow[]): readonly SentRow[] {
   }));
 }
 
+/** Without a price for sound, a request with sound is refused before its fields are. */
+const SOUND_AT_BASE_RATE = {
+  env: { GATEWAY_CONFIG: "prices.json" },
+  configFile: JSON.stringify({
+    models: {
+      "vendorb-5.5": {
+        price: { input: 1, output: 1, at_base_rate: ["audio_input"] },
+      },
+    },
+  }),
+};
+
 for (
   const { model, format } of [
     { model: "vendora-haiku-4-5", format: "messages" },
@@ -239,6 +251,6 @@ for (
     }, [
       ...CHAT_ROWS,
       ...format === "chat" ? passing(CHAT_UNKNOWN) : CHAT_UNKNOWN,
-    ]);
+    ], SOUND_AT_BASE_RATE);
   });
 }

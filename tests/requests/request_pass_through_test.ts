@@ -49,7 +49,17 @@ const CHAT_BODY = `{
 const VENDORD = CHAT_BODY.replace("vendorb-5.5", "vendord-m3");
 
 Deno.test("requests pass through byte for byte, except for the model", async (t) => {
-  const gateway = await startTestGateway();
+  const price = {
+    input: 1,
+    output: 1,
+    at_base_rate: ["cache_write_1h", "audio_output", "uses.web_search"],
+  };
+  const gateway = await startTestGateway({
+    env: { GATEWAY_CONFIG: "prices.json" },
+    configFile: JSON.stringify({
+      models: { "vendorb-5.5": { price }, "vendord-m3": { price } },
+    }),
+  });
   const rows: readonly (readonly [string, string, string, string, string])[] = [
     [
       "messages",

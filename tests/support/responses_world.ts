@@ -53,6 +53,7 @@ export async function withResponsesUpstream(
       },
       models: {
         [RESPONSES_MODEL]: {
+          free: true,
           candidates: [{
             vendor: "b",
             upstream_model: "model-b",

@@ -135,13 +135,15 @@ export function readMessageStream(stream: string, model: string): ReadReply {
         assert.equal(data["index"], index);
         const delta = fields(data["delta"]);
         const allowed: Record<string, readonly string[]> = {
-          text: ["text_delta"],
+          text: ["text_delta", "citations_delta"],
           thinking: ["thinking_delta", "signature_delta"],
           tool_use: ["input_json_delta"],
         };
         assert.ok(allowed[open]?.includes(text(delta["type"])), frame);
         if (open === "tool_use") call += text(delta["partial_json"]);
-        else if (delta["type"] === "signature_delta") {
+        else if (delta["type"] === "citations_delta") {
+          assert.match(text(fields(delta["citation"])["url"]), /./);
+        } else if (delta["type"] === "signature_delta") {
           parts.push(`signature:${text(delta["signature"])}`);
         } else {
           const piece = text(delta["text"] ?? delta["thinking"]);
@@ -277,6 +279,10 @@ export function readChatStream(
         calls[index] += text(called["arguments"]);
         parts[parts.length - 1] += text(called["arguments"]);
       }
+    } else if (field === "annotations") {
+      assert.ok(Array.isArray(delta[field]) && delta[field].length === 1);
+      const cited = fields(fields(delta[field][0])["url_citation"]);
+      assert.notEqual(text(cited["url"]), "");
     } else if (field === "reasoning_details") {
       parts.push(`signature:${JSON.stringify(delta[field])}`);
     } else {

@@ -10,7 +10,9 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
+import type { RateCard } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue.ts";
+import { cardJson } from "../upstream/price_shape.ts";
 import {
   MODEL_HEALTH,
   type ModelHealth,
@@ -98,6 +100,9 @@ export const accountModelsReply: z.ZodType = z.object({
       cache_write: z.int(),
       output: z.int(),
     }).nullable().describe(`${MICRO_USD}; null: it has no price`),
+    rates: z.record(z.string(), z.unknown()).nullable().describe(
+      "every rate and condition, as in the configuration file, in whole micro-dollars; null: it has no price",
+    ),
     context_tokens: z.int().describe("tokens of prompt and reply together"),
     max_output_tokens: z.int().nullable().describe("null: not known"),
     capabilities: z.object({
@@ -114,6 +119,12 @@ export const accountModelsReply: z.ZodType = z.object({
     ),
   })),
 });
+
+/** A card for the holder of a credential: where the operator read it is left out. */
+export function ratesJson(card: RateCard): JsonObject {
+  const { source: _, ...shown } = cardJson(card);
+  return card.isFree === true ? { free: true } : shown;
+}
 
 /** The models in their JSON form. */
 export function accountModelsJson(
@@ -141,6 +152,7 @@ function modelJson(
       cache_write: price.cacheWrite,
       output: price.output,
     },
+    rates: model.unpriced === true ? null : ratesJson(price),
     context_tokens: model.contextTokens,
     max_output_tokens: maxOutputTokens ?? null,
     capabilities: capabilities === undefined ? null : {

@@ -79,13 +79,16 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
   const now = options.now ?? Date.now;
-  let prices = pricesOf(config.catalogue);
+  let prices = pricesOf(config.catalogue, now);
   const accounts = await openConfiguredAccounts(
     config,
     options.onEvent ?? (() => {}),
     options.showKey,
     now,
-    (model) => prices(model),
+    {
+      price: (model) => prices.price(model),
+      knowsModel: (model) => prices.knowsModel(model),
+    },
   );
   const systemTimers = gatewayTimers();
   const vendorsOf = ({ vendors, catalogue }: Config): Config["vendors"] =>
@@ -122,7 +125,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   });
   const apply = (next: Config): void => {
     const models = modelsOf(next, gateway.models);
-    prices = pricesOf(next.catalogue);
+    prices = pricesOf(next.catalogue, now);
     gateway.configure(next, models);
   };
   const lists = new HostLists({

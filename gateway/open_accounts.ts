@@ -9,7 +9,7 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
-import type { ModelPrice } from "./accounts/ledger/money.ts";
+import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
 import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
@@ -28,19 +28,30 @@ export type ConfiguredAccounts = OpenedAccounts & {
   readonly isInMemory: boolean;
 };
 
-/** The price of a model; undefined for an unknown one. */
-export type PriceOf = (model: string) => ModelPrice | undefined;
+/** The models by what their calls cost. */
+export interface Prices {
+  /** The card that counts now; undefined for a model without one. */
+  readonly price: (model: string) => RateCard | undefined;
+  /** Whether there is such a model, with a price or without. */
+  readonly knowsModel: (model: string) => boolean;
+}
 
 /** The prices of a catalogue. */
-export function pricesOf({ models }: Catalogue): PriceOf {
-  const prices = new Map(models.map(({ id, price }) => [id, price]));
-  return (model) => prices.get(model);
+export function pricesOf(
+  { models }: Catalogue,
+  now: () => number = Date.now,
+): Prices {
+  const cards = new Map(models.map((model) => [model.id, model.cards]));
+  return {
+    price: (model) => cardAt(cards.get(model) ?? [], now()),
+    knowsModel: (model) => cards.has(model),
+  };
 }
 
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies; `price` is asked
+ * receives a first key before it is stored; `now` is the clock of the stored replies; `prices` are asked
  * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -50,7 +61,7 @@ export async function openConfiguredAccounts(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
   now: () => number = Date.now,
-  price: PriceOf = pricesOf(config.catalogue),
+  prices: Prices = pricesOf(config.catalogue, now),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
@@ -60,7 +71,7 @@ export async function openConfiguredAccounts(
         onEvent,
         showKey,
         now,
-        price,
+        prices,
       ),
       isInMemory: false,
     };
@@ -78,7 +89,7 @@ export async function openConfiguredAccounts(
           onEvent,
           showKey,
           now,
-          price,
+          prices,
         ),
         isInMemory: true,
       };
@@ -104,12 +115,12 @@ async function openWith(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
   now: () => number,
-  price: PriceOf,
+  prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
   const opened = await open({
     store,
-    price,
+    ...prices,
     onEvent,
     showKey,
     ...(config.callsAgeMs === undefined ? {} : {

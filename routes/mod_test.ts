@@ -99,6 +99,42 @@ Deno.test("the model list has the fields of both formats, and each entry can be 
     }
   }));
 
+Deno.test("the model list states what each model can do, and lists the stages of life that are asked for", () =>
+  withGateway(async ({ url }) => {
+    const get = async (path: string) => {
+      const response = await fetch(`${url}/v1/models${path}`, {
+        headers: bearer,
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    const { body: opus } = await get("/vendora-opus-4-8");
+    assert.equal(opus.lifecycle, "active");
+    assert.equal(opus.deprecated_at, null);
+    assert.equal(opus.retires_at, null);
+    assert.equal(opus.max_tokens, 128_000);
+    assert.equal(opus.max_input_tokens, 1_000_000);
+    assert.equal(opus.capabilities.thinking.types.adaptive.supported, true);
+    assert.equal(opus.capabilities.thinking.types.enabled.supported, false);
+    assert.equal(opus.capabilities.context_management.supported, true);
+    const { body: chat } = await get("/vendorb-5.5");
+    assert.equal(chat.capabilities.effort.supported, true);
+    assert.equal(chat.capabilities.server_tools.supported, false);
+    for (
+      const [query, count] of [
+        ["lifecycle=active", 10],
+        ["lifecycle[]=active&lifecycle[]=retired", 10],
+        ["lifecycle=deprecated", 0],
+        ["lifecycle[]=retired", 0],
+      ] as const
+    ) {
+      const { body } = await get(`?${query}`);
+      assert.equal(body.data.length, count, query);
+    }
+    const wrong = await get("?lifecycle=asleep");
+    assert.equal(wrong.status, 400);
+    assert.equal(errorReply.parse(wrong.body).error.param, "lifecycle");
+  }));
+
 Deno.test("the model list supports the pagination of the message format", () =>
   withGateway(async ({ url }) => {
     const get = async (query: string) => {

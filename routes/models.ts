@@ -6,8 +6,10 @@
  */
 import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import type { Model } from "../gateway/upstream/catalogue.ts";
+import type { ModelRegistry } from "../gateway/upstream/model_registry.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { type JsonObject } from "../translate/bytes/json.ts";
+import { modelCapabilities } from "./model_capabilities.ts";
 import { jsonReply, type KeyRoute } from "./route.ts";
 
 const MAX_LIMIT = 1000;
@@ -20,11 +22,12 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     path: "/v1/models",
     operation: "listModels",
     handle({ gateway, query }, caller) {
+      const isListed = stagesOf(query).includes(STAGE);
       const models = gateway.models.models.filter((model) =>
-        caller.isActive && caller.allows(model.id) &&
-        model.unpriced !== "refused"
+        isListed && caller.isActive && caller.allows(model.id) &&
+        model.unpriced !== true
       );
-      return jsonReply(page(models, query));
+      return jsonReply(page(models, query, gateway.models));
     },
   },
   {
@@ -34,13 +37,22 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     operation: "getModel",
     handle({ gateway, parameters }, caller) {
       return jsonReply(
-        modelEntry(accessibleModel(gateway, caller, parameters["id"] ?? "")),
+        modelEntry(
+          accessibleModel(gateway, caller, parameters["id"] ?? ""),
+          gateway.models,
+        ),
       );
     },
   },
 ];
 
-function modelEntry(model: Model): JsonObject {
+/** The stages of a model's life that a client can ask for. */
+const STAGES: readonly string[] = ["active", "deprecated", "retired"];
+/** The stage of every model of the catalogue: others are not offered, or not known to be. */
+const STAGE = "active";
+
+function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
+  const [first] = registry.candidates(model, "messages");
   return {
     id: model.id,
     object: "model",
@@ -54,8 +66,10 @@ function modelEntry(model: Model): JsonObject {
     ),
     max_input_tokens: model.contextTokens,
     max_tokens: model.capabilities.maxOutputTokens ?? null,
-    capabilities: null,
-    lifecycle: "active",
+    capabilities: first === undefined
+      ? null
+      : modelCapabilities(first.dialect.name, first.capabilities),
+    lifecycle: STAGE,
     deprecated_at: null,
     retires_at: null,
     line: null,
@@ -67,7 +81,11 @@ function modelEntry(model: Model): JsonObject {
  * The whole list, or the page that a client of the message format requests (`limit`, `after_id`,
  * `before_id`).
  */
-function page(models: readonly Model[], query: URLSearchParams): JsonObject {
+function page(
+  models: readonly Model[],
+  query: URLSearchParams,
+  registry: ModelRegistry,
+): JsonObject {
   const limit = limitOf(query.get("limit"));
   const after = position(models, query.get("after_id"), "after_id");
   const before = position(models, query.get("before_id"), "before_id");
@@ -80,11 +98,25 @@ function page(models: readonly Model[], query: URLSearchParams): JsonObject {
     : within.slice(-limit);
   return {
     object: "list",
-    data: shown.map(modelEntry),
+    data: shown.map((model) => modelEntry(model, registry)),
     has_more: shown.length < within.length,
     first_id: shown[0]?.id ?? null,
     last_id: shown.at(-1)?.id ?? null,
   };
+}
+
+/** The stages to list, from `lifecycle`, which may be repeated; the format's default without it. */
+function stagesOf(query: URLSearchParams): readonly string[] {
+  const asked = [...query.getAll("lifecycle"), ...query.getAll("lifecycle[]")];
+  const unknown = asked.find((stage) => !STAGES.includes(stage));
+  if (unknown === undefined) {
+    return asked.length === 0 ? ["active", "deprecated"] : asked;
+  }
+  throw new ApiError(
+    "invalid_request",
+    `lifecycle: expected ${STAGES.join(", ")}`,
+    { param: "lifecycle" },
+  );
 }
 
 function limitOf(text: string | null): number {

@@ -162,6 +162,15 @@ export const modelReply: z.ZodType<ModelReply> = z.looseObject({
   type: z.literal("model"),
   display_name: z.string(),
   created_at: z.iso.datetime(),
+  max_input_tokens: z.int().describe("tokens of prompt and reply together"),
+  max_tokens: z.int().nullable().describe("most tokens of a reply"),
+  capabilities: z.looseObject({}).nullable().describe(
+    "what works through this gateway, in the shape of the message format's library",
+  ),
+  lifecycle: z.enum(["active", "deprecated", "retired"]),
+  deprecated_at: z.iso.datetime().nullable(),
+  retires_at: z.iso.datetime().nullable(),
+  line: z.string().nullable(),
 });
 
 /** The model list, in one shape for the client libraries of both formats. */

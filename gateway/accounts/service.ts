@@ -44,6 +44,8 @@ export interface AccountsOptions {
   readonly store: Store;
   /** The card of a model that counts now; undefined for an unknown model. */
   readonly price: (model: string) => RateCard | undefined;
+  /** Whether there is such a model, with a price or without; absent: those with a price. */
+  readonly knowsModel?: (model: string) => boolean;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
   /** Current Unix time in milliseconds; absent: `Date.now`. */
@@ -267,9 +269,7 @@ export async function openAccountService(
         maxOutputTokens,
         price: askedPrice(card, inputTokens, intended.asked),
         card,
-        ...(intended.asked?.otherCards === undefined
-          ? {}
-          : { otherCards: intended.asked.otherCards }),
+        ...(intended.asked === undefined ? {} : { asked: intended.asked }),
         reservedMicroUsd: worstCostMicroUsd(
           card,
           inputTokens,
@@ -315,7 +315,8 @@ export async function openAccountService(
       store,
       now,
       onChange: authenticator.revisionChanged,
-      knowsModel: (model) => price(model) !== undefined,
+      knowsModel: options.knowsModel ??
+        ((model) => price(model) !== undefined),
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),

@@ -10,6 +10,7 @@ import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import { versionHeaders } from "../http/version_headers.ts";
+import { askedPrices } from "./asked_prices.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
@@ -84,12 +85,20 @@ async function run(
       : {},
   };
   const failover = new Failover(gateway, model, client, strict);
+  const asked = askedPrices(gateway, {
+    caller: call.caller,
+    dialect: call.dialect,
+    body: call.body,
+    model,
+    candidates: failover.candidates,
+  });
   const reservation = await gateway.accounts.reserve(call.caller, {
     requestId: call.requestId,
     model: model.id,
     inputTokens: inputTokens(request),
     maxOutputTokens: maxOutputTokens(request, failover.candidates),
     ...(request.user === undefined ? {} : { user: request.user }),
+    ...(asked === undefined ? {} : { asked }),
   });
   return await new ActiveCall(
     gateway,

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import { cardJson } from "../upstream/price_shape.ts";
 import {
@@ -70,7 +70,8 @@ export async function accountModels(
       ? "model_not_in_key"
       : undefined;
     return {
-      model,
+      // A card may have begun since the configuration was read.
+      model: { ...model, price: cardAt(model.cards, nowMs) ?? model.price },
       ...(refusal === undefined ? {} : { refusal }),
       health: modelHealth(candidates, nowMs),
       capabilities: candidates[0]?.capabilities,

@@ -78,18 +78,21 @@ export interface Composed {
  */
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
-  const now = options.now ?? Date.now;
-  let prices = pricesOf(config.catalogue, now);
+  const localNow = options.now ?? Date.now;
+  let prices = pricesOf(config.catalogue, localNow);
   const accounts = await openConfiguredAccounts(
     config,
     options.onEvent ?? (() => {}),
     options.showKey,
-    now,
+    options.now,
     {
       price: (model) => prices.price(model),
       knowsModel: (model) => prices.knowsModel(model),
     },
   );
+  // What processes share is dated by the clock that they share.
+  const now = options.now ?? (() => accounts.storeClock.now());
+  prices = pricesOf(config.catalogue, now);
   const systemTimers = gatewayTimers();
   const vendorsOf = ({ vendors, catalogue }: Config): Config["vendors"] =>
     options.vendors ??
@@ -99,7 +102,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const credentials = new CredentialSet({
     files: SYSTEM_FILES,
     fetch,
-    now,
+    now: localNow,
     timers: options.timers ?? systemTimers,
   }, options.onEvent);
   const modelsOf = (from: Config, previous?: ModelRegistry): ModelRegistry => {
@@ -177,6 +180,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     accounts: accounts.accounts,
     admin: accounts.admin,
     lastAudit: accounts.lastAudit,
+    clockAheadMs: () => accounts.storeClock.aheadMs(),
     reports: accounts.reports,
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined

@@ -172,10 +172,12 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   generate_content: ["function_names", "openapi_schema", "partial_args"],
   responses: [
+    "client_calls",
     "free_text",
     "item_reader",
     "item_state",
     "open_item",
+    "pair_items",
     "reply_config",
     "reply_end",
     "reply_writer",

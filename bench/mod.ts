@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { blocks } from "./blocks.ts";
 import { books } from "./books.ts";
 import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
@@ -72,6 +73,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["report", report],
   ["ledger", ledger],
   ["books", books],
+  ["blocks", blocks],
   ["live", live],
   ["soak", soak],
 ]);

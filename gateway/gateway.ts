@@ -11,6 +11,7 @@ import type { ProcessReports } from "./accounts/repositories/process_reports.ts"
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
+import { ReportSlots } from "./admin/report_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
@@ -65,6 +66,8 @@ export interface GatewayParts {
   readonly droppedLines?: () => number;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  readonly clockAheadMs: () => number;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -91,6 +94,8 @@ export interface Gateway extends GatewayParts {
   readonly activeCalls: Set<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
   readonly concurrency: ConcurrencyLimiter;
+  /** Slots of reports, apart from those of calls. */
+  readonly reportSlots: ReportSlots;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
   /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
@@ -124,6 +129,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     streams,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
+    clockAheadMs: parts.clockAheadMs,
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
@@ -147,6 +153,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     activeCalls,
     concurrency: slots,
+    reportSlots: new ReportSlots(),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
       ...(parts.reports === undefined ? {} : { reports: parts.reports }),

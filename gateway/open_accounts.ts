@@ -51,7 +51,7 @@ export function pricesOf(
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies; `prices` are asked
+ * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `prices` are asked
  * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -60,8 +60,8 @@ export async function openConfiguredAccounts(
   config: Config,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
-  now: () => number = Date.now,
-  prices: Prices = pricesOf(config.catalogue, now),
+  now: (() => number) | undefined = undefined,
+  prices: Prices = pricesOf(config.catalogue, now ?? Date.now),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
@@ -114,7 +114,7 @@ async function openWith(
   databaseUrl: string,
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
-  now: () => number,
+  now: (() => number) | undefined,
   prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
@@ -133,7 +133,11 @@ async function openWith(
       ? {}
       : { configuredKey: config.gatewayKey }),
   });
-  const { replies, close } = openReplies(config, store, now);
+  const { replies, close } = openReplies(
+    config,
+    store,
+    now ?? (() => store.clock.now()),
+  );
   return {
     ...opened,
     accounts: {

@@ -13,6 +13,7 @@ import { type AccountRoute, jsonReply } from "./route.ts";
 export const ACCOUNT_LEDGER_ROUTES: readonly AccountRoute[] = [{
   access: "account",
   permission: "see_account",
+  isReport: true,
   method: "GET",
   path: "/v1/account/ledger",
   operation: "listOwnLedger",
@@ -22,6 +23,7 @@ export const ACCOUNT_LEDGER_ROUTES: readonly AccountRoute[] = [{
 }, {
   access: "account",
   permission: "see_account",
+  isReport: true,
   method: "GET",
   path: "/v1/account/ledger/export",
   operation: "exportOwnLedger",

@@ -30,6 +30,7 @@ export const CALLS_ROUTES: readonly AccountRoute[] = [
   {
     access: "account",
     permission: "look",
+    isReport: true,
     method: "GET",
     path: "/v1/calls",
     operation: "listOwnCalls",

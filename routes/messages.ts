@@ -6,7 +6,7 @@
 import { clientClosedReply } from "../gateway/observability/log_entry.ts";
 import { countTokens } from "../gateway/pipeline/count_tokens.ts";
 import { traceOf } from "../gateway/http/trace.ts";
-import { versionHeaders } from "../gateway/http/version_headers.ts";
+import { forwardedHeaders } from "../gateway/http/forwarded_headers.ts";
 import {
   checkCountable,
   decodeCountTokens,
@@ -43,7 +43,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
           body,
           top,
           request: readRequest(body, decodeCountTokens, checkCountable),
-          headers: versionHeaders(context.request.headers),
+          headers: forwardedHeaders(context.request.headers),
           trace: traceOf(context.request.headers),
           signal: context.request.signal,
         });

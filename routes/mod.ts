@@ -163,7 +163,12 @@ async function authenticateAndHandle(
     case "account": {
       const holder = await presentedHolder(context);
       requirePermission(holder.kind, route.permission);
-      return await route.handle(context, holder);
+      return route.isReport === true
+        ? await context.gateway.reportSlots.run(
+          holder.id,
+          () => route.handle(context, holder),
+        )
+        : await route.handle(context, holder);
     }
     case "key":
       break;

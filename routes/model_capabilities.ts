@@ -40,6 +40,8 @@ export function modelCapabilities(
     batch: supported(false),
     citations: supported(isOwn),
     code_execution: supported(isVendor),
+    // Declared by the library's beta types.
+    compaction: { ...supported(isVendor), summarize: supported(isVendor) },
     context_management: {
       ...supported(isVendor),
       clear_thinking_20251015: supported(isVendor),

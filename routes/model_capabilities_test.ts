@@ -55,6 +55,8 @@ Deno.test("a model of the messages format has what it takes as it is", () => {
     [
       "citations",
       "code_execution",
+      "compaction",
+      "compaction.summarize",
       "context_management",
       "context_management.clear_thinking_20251015",
       "context_management.clear_tool_uses_20250919",
@@ -157,6 +159,7 @@ Deno.test("every capability of the shape has a value", () => {
     "batch",
     "citations",
     "code_execution",
+    "compaction",
     "context_management",
     "effort",
     "image_input",

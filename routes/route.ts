@@ -83,6 +83,8 @@ export interface AccountRoute {
   readonly access: "account";
   /** What the credential must permit. */
   readonly permission: Permission;
+  /** True: reads very much of the store, so few run at a time. */
+  readonly isReport?: true;
   /** HEAD is served like GET, without a body. */
   readonly method: "GET" | "POST";
   /** See {@linkcode OpenRoute.path}. */

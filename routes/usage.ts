@@ -14,6 +14,7 @@ import { type AccountRoute, jsonReply } from "./route.ts";
 export const USAGE_ROUTES: readonly AccountRoute[] = [{
   access: "account",
   permission: "look",
+  isReport: true,
   method: "GET",
   path: "/v1/usage",
   operation: "getUsage",
@@ -25,6 +26,7 @@ export const USAGE_ROUTES: readonly AccountRoute[] = [{
 }, {
   access: "account",
   permission: "look",
+  isReport: true,
   method: "GET",
   path: "/v1/usage/comparison",
   operation: "compareUsage",

@@ -59,7 +59,7 @@ export interface BodyEdits {
 
 /** What the edits of one request depend on, beside the body. */
 export interface EditContext {
-  /** The client's version, beta and user-profile headers; empty for a translated request. */
+  /** The client's headers for its vendor: version, betas, user profile and others; empty for a translated request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Betas that the request's encoder needs. */
   readonly needed?: string;
@@ -73,7 +73,7 @@ export interface PlannedEdits {
   readonly set: JsonObject;
   /** Top-level fields to leave out. */
   readonly remove: readonly string[];
-  /** Version and beta headers to send. */
+  /** Headers to send: version, betas and others. */
   readonly headers: Readonly<Record<string, string>>;
   /** Paths of what the host does not take. */
   readonly dropped: readonly string[];
@@ -82,6 +82,12 @@ export interface PlannedEdits {
 const VERSION_HEADER = "anthropic-version";
 const BETA_HEADER = "anthropic-beta";
 const PROFILE_HEADER = "anthropic-user-profile-id";
+/** Headers that the edits read; others of the client are sent as they are. */
+const READ_HEADERS: ReadonlySet<string> = new Set([
+  VERSION_HEADER,
+  BETA_HEADER,
+  PROFILE_HEADER,
+]);
 
 /** Plans the changes at the top level of a body. */
 export function planEdits(
@@ -92,6 +98,9 @@ export function planEdits(
   const { version, betas } = edits;
   const set: JsonDraft = {};
   const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(context.headers)) {
+    if (!READ_HEADERS.has(name)) headers[name] = value;
+  }
   if (version !== undefined) {
     const asked = context.headers[VERSION_HEADER];
     const sent = asked !== undefined &&

@@ -45,6 +45,14 @@ const BODY: JsonObject = {
         name: "run",
       }],
     },
+    // The same words for other tools, and a tool that is declared twice.
+    { type: "custom", name: "add" },
+    { type: "function", name: "mcp__one__add" },
+    {
+      type: "namespace",
+      name: "mcp__one",
+      tools: [{ type: "function", name: "add", description: "newer" }],
+    },
     { type: "web_search" },
   ],
 };
@@ -57,6 +65,8 @@ const CALLS: readonly JsonObject[] = [
   { type: "function_call", name: LONG, namespace: "mcp__one" },
   { type: "function_call", name: "add", namespace: "mcp__two" },
   { type: "custom_tool_call", name: "run", namespace: "mcp__two" },
+  { type: "custom_tool_call", name: "add" },
+  { type: "function_call", name: "mcp__one__add" },
   { type: "function_call", name: "late" },
 ];
 
@@ -159,7 +169,9 @@ Deno.test("a call has the names that its client declared, from models of every f
     );
     const encoded = dialect.encodeRequest({ ...request, tools }, can);
     const wire = names(encoded.body).map(String);
+    assert.equal(wire.length, CALLS.length, dialect.name);
     assert.equal(new Set(wire).size, CALLS.length, dialect.name);
+    assert.match(JSON.stringify(encoded.body), /"newer"/);
     for (const name of wire) {
       assert.match(name, /^[A-Za-z_][A-Za-z0-9_-]*$/);
       assert.ok(name.length <= can.maxToolName, name);

@@ -55,7 +55,7 @@ export interface ClientRequest {
   readonly top: TopLevel;
   /** Encoded and sent where the upstream has another dialect. */
   readonly request: GenerationRequest;
-  /** The client's version and beta headers, for an upstream of the same dialect; absent: none. */
+  /** The client's headers for an upstream of the same dialect; absent: none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

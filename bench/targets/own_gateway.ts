@@ -125,14 +125,14 @@ async function startProcess(
   run: Run,
   key: string,
   port: number,
-  probed: boolean,
+  probed: boolean | "cpu",
 ): Promise<Target> {
   const startedMs = performance.now();
   const probePort = freePort();
   const process = startProgram(run.program, {
     args: await denoArgs(run, [["start", "main.ts"]], [
       ...run.denoFlags ?? [],
-      ...probed ? [probeFlag(probePort)] : [],
+      ...probed ? [probeFlag(probePort, probed === "cpu")] : [],
     ]),
     cwd: run.cwd,
     env: { ...run.env, PORT: String(port) },
@@ -171,6 +171,9 @@ async function startProcess(
   };
 }
 
+/** Replaces the permissions of a task: Deno refuses both together. */
+const ALLOW_ALL = "--allow-all";
+
 /**
  * The flags of a task in deno.json, with the program's full path because the working directory is
  * another folder. Uses the first of `names` that the checkout
@@ -195,7 +198,9 @@ async function denoArgs(
       "run",
       `--config=${file}`,
       "--no-check",
-      ...rest.slice(0, -1),
+      ...rest.slice(0, -1).filter((flag) =>
+        !(flags.includes(ALLOW_ALL) && flag.startsWith("--allow-"))
+      ),
       ...flags,
       run.folder + program,
     ];

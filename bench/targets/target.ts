@@ -67,8 +67,8 @@ export interface Site extends AsyncDisposable {
 
 /** How to start a target. */
 export interface StartOptions {
-  /** Whether to measure how long its event loop is blocked, if the target supports that. */
-  readonly probed?: boolean;
+  /** Whether to measure how long its event loop is blocked (`cpu`: also by processor time), if the target supports that. */
+  readonly probed?: boolean | "cpu";
 }
 
 /** The site of a target whose starts share nothing. */

@@ -48,7 +48,7 @@ export interface AccountsOptions {
   readonly knowsModel?: (model: string) => boolean;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
-  /** Current Unix time in milliseconds; absent: `Date.now`. */
+  /** Current Unix time in milliseconds; absent: the store's. */
   readonly now?: () => number;
   /** Absent: the platform's timer. */
   readonly timer?: Timer;
@@ -70,7 +70,7 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; a webhook was not accepted at any attempt; an audit found differences,
+ * charges are corrected; the clock of this process is wrong, or right again; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
@@ -93,7 +93,10 @@ export type AccountsEvent =
     /** The first of them. */
     readonly findings: readonly string[];
   }
-  | { readonly type: "audit_failed"; readonly error: unknown };
+  | { readonly type: "audit_failed"; readonly error: unknown }
+  /** The clock of this process differs from the store's, which is the one that counts. */
+  | { readonly type: "clock_differs"; readonly ahead_ms: number }
+  | { readonly type: "clock_agrees" };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -118,10 +121,14 @@ export interface OpenedAccounts {
   readonly calls?: CallBook;
   /** What the processes on the store report of themselves. */
   readonly reports: ProcessReports;
+  /** The store's time, and how far the clock of this process is ahead of it. */
+  readonly storeClock: Store["clock"];
 }
 
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
+/** Difference of clocks that operators are warned of. */
+const MAX_CLOCK_DIFFERENCE_MS = 5000;
 const MAX_USER_CHARS = 512;
 /** Differences in one line of the log. */
 const MAX_FINDINGS = 10;
@@ -155,7 +162,7 @@ export async function openAccountService(
   options: AccountsOptions,
 ): Promise<OpenedAccounts> {
   const { store, price, onEvent } = options;
-  const now = options.now ?? Date.now;
+  const now = options.now ?? (() => store.clock.now());
   const timer = options.timer ?? startTimer;
   const leaseId = newId("owner", now());
 
@@ -196,6 +203,7 @@ export async function openAccountService(
     now,
     timer,
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    onRenewed: watchClock(store, onEvent),
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
@@ -320,11 +328,30 @@ export async function openAccountService(
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),
+    storeClock: store.clock,
     flush: batcher.flush,
     deliverWebhooks: deliveries.deliver,
     runAudit: dailyAudit.run,
     lastAudit: dailyAudit.last,
     ...(freshKey === undefined ? {} : { freshKey }),
+  };
+}
+
+/** Reports when the clock of this process begins to differ from the store's, and when it agrees again. */
+function watchClock(
+  { clock }: Store,
+  onEvent: AccountsOptions["onEvent"],
+): () => void {
+  let differs = false;
+  return () => {
+    const aheadMs = clock.aheadMs();
+    if (differs === Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS) return;
+    differs = !differs;
+    onEvent?.(
+      differs
+        ? { type: "clock_differs", ahead_ms: Math.round(aheadMs) }
+        : { type: "clock_agrees" },
+    );
   };
 }
 

@@ -14,6 +14,16 @@ export interface Connection {
   readonly smallModel: string;
   /** Size of the model's context, in tokens. */
   readonly contextTokens: number;
+  /** Ids of models that may be called and that {@linkcode isInPicker} accepts. */
+  readonly pickerIds: readonly string[];
+}
+
+/**
+ * Whether the picker of Claude Code shows a model of `GET /v1/models`
+ * (code.claude.com/docs/en/llm-gateway-protocol).
+ */
+export function isInPicker(id: string): boolean {
+  return /^(?:claude|anthropic)/.test(id);
 }
 
 /** How one program is connected. */
@@ -24,6 +34,8 @@ export interface Program {
   readonly name: string;
   /** Where the lines belong. */
   readonly place: string;
+  /** True where it offers only ids that {@linkcode isInPicker} accepts. */
+  readonly hasPicker?: true;
   /** The lines; the key is in the environment variable GATEWAY_KEY, or the text sk-…. */
   lines(connection: Connection): string;
 }
@@ -47,13 +59,18 @@ curl ${url}/v1/chat/completions -H "authorization: Bearer $GATEWAY_KEY" -H 'cont
     id: "claude-code",
     name: "Claude Code",
     place: "In a terminal",
-    lines: ({ url, model, smallModel, contextTokens }) =>
+    hasPicker: true,
+    lines: ({ url, model, smallModel, contextTokens, pickerIds }) =>
       `export ANTHROPIC_BASE_URL=${url}
 export ANTHROPIC_AUTH_TOKEN="$GATEWAY_KEY"
 export ANTHROPIC_MODEL=${model}
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=${smallModel}
 export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextTokens}
-claude`,
+${
+        pickerIds.length === 0
+          ? ""
+          : "export CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1\n"
+      }claude`,
   },
   {
     id: "codex",

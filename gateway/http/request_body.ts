@@ -16,11 +16,13 @@ import {
   otherSpelling,
 } from "../../translate/bytes/key_spelling.ts";
 import {
+  type Look,
   repeatedKey,
   type TopLevel,
   topLevelOf,
 } from "../../translate/bytes/json_splice.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import type { TimerId, Timers } from "../timers.ts";
 
 const LENIENT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -71,13 +73,38 @@ export async function readJsonBody(
     );
   }
   const bytes = await readBytes(request, limits, timers);
-  return { bytes, ...parseObject(bytes) };
+  return { bytes, ...await parseObject(bytes) };
 }
 
-function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
+const LARGE_BYTES = 1024 * 1024;
+const MANY_PARTS = 10_000;
+
+/** Whether a body is read and written in several turns of the event loop: others run in between. */
+export function isLarge(
+  { bytes, top }: Pick<JsonBody, "bytes"> & Partial<Pick<JsonBody, "top">>,
+): boolean {
+  return bytes.length > LARGE_BYTES ||
+    (top !== undefined && top.parts > MANY_PARTS);
+}
+
+/**
+ * What a body may consist of at most, so that reading and translating it stops no other call for
+ * long. The longest conversations of agents have a tenth of it.
+ */
+const LOOK: Look = {
+  isOther: isOtherSpelling,
+  maxFields: 1_000,
+  maxParts: 100_000,
+};
+
+async function parseObject(
+  bytes: Uint8Array,
+): Promise<Omit<JsonBody, "bytes">> {
   if (bytes.length === 0) {
     throw malformed("the body is empty; it must be a JSON object");
   }
+  // Its pieces have just been joined.
+  if (isLarge({ bytes })) await nextTurn();
   let text: string;
   try {
     // The strict decoder takes seven times as long, so it runs only if the lenient one replaced
@@ -87,6 +114,17 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
   } catch {
     throw malformed("the body is not valid UTF-8");
   }
+  if (isLarge({ bytes })) await nextTurn();
+  const top = topLevelOf(bytes, text, LOOK);
+  if (top.exceeds === "maxFields") {
+    throw malformed(`the body has more than ${LOOK.maxFields} fields`);
+  }
+  if (top.exceeds === "maxParts") {
+    throw malformed(
+      `the body consists of more than ${LOOK.maxParts} objects, arrays and values`,
+    );
+  }
+  if (isLarge({ bytes, top })) await nextTurn();
   let json: unknown;
   try {
     // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
@@ -100,12 +138,11 @@ function parseObject(bytes: Uint8Array): Omit<JsonBody, "bytes"> {
     );
   }
   if (!isObject(json)) throw malformed("the body must be a JSON object");
-  // Parsers differ in which of two equal keys they take: the upstream could use a value that was
-  // not validated here.
-  const top = topLevelOf(bytes, text, isOtherSpelling);
   if (top.depth > MAX_LEVELS) {
     throw malformed(`the body nests deeper than ${MAX_LEVELS} levels`);
   }
+  // Parsers differ in which of two equal keys they take: the upstream could use a value that was
+  // not validated here.
   const repeated = repeatedKey(top);
   if (repeated !== undefined) {
     throw invalidField(

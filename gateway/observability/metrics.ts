@@ -28,6 +28,8 @@ export interface GatewayState {
   streams(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
+  /** Milliseconds by which the clock of this process is ahead of the store's. */
+  clockAheadMs(): number;
   /** The newest daily audit of the books; undefined before the first. */
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
@@ -219,6 +221,11 @@ export function createMetrics(state: GatewayState): Metrics {
           ? []
           : [[{}, Math.floor(audit.endedAtMs / 1000)]];
       },
+    ),
+    gauge(
+      "gateway_clock_ahead_seconds",
+      "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
+      () => Math.round(state.clockAheadMs() / 100) / 10,
     ),
     gauge(
       "gateway_calls_under_way",

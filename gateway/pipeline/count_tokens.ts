@@ -32,7 +32,7 @@ export interface CountTokensCall {
   readonly top: TopLevel;
   /** The decoded body; the estimate is computed from it. */
   readonly request: GenerationRequest;
-  /** Version and beta headers, for a vendor that counts. */
+  /** The client's headers for a vendor of its dialect. */
   readonly headers: Readonly<Record<string, string>>;
   /** The client's trace, forwarded to the vendor. */
   readonly trace: Trace | undefined;

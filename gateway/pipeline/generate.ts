@@ -8,8 +8,9 @@
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
+import { isLarge } from "../http/request_body.ts";
 import type { HttpReply } from "../http/http_reply.ts";
-import { versionHeaders } from "../http/version_headers.ts";
+import { forwardedHeaders } from "../http/forwarded_headers.ts";
 import { askedPrices } from "./asked_prices.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
@@ -23,9 +24,6 @@ import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Candidate } from "../upstream/model_registry.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { GenerationCall } from "./generation_call.ts";
-
-/** A larger request is read and written in several turns of the event loop. */
-const LARGE_BYTES = 1024 * 1024;
 
 /**
  * Makes a generation call.
@@ -60,14 +58,13 @@ async function run(
   conversation?: Conversation,
 ): Promise<HttpReply> {
   // The body has just been parsed.
-  if (call.bytes.length > LARGE_BYTES) await nextTurn();
+  if (isLarge(call)) await nextTurn();
   const request = readRequest(
     call.body,
     call.dialect.decodeRequest,
     call.dialect.checkPassable,
   );
-  // Reading and writing a large request take long: others run in between.
-  if (call.bytes.length > LARGE_BYTES) await nextTurn();
+  if (isLarge(call)) await nextTurn();
   call.facts.model = request.model;
   call.facts.stream = request.stream;
   call.facts.user = request.user;
@@ -81,7 +78,7 @@ async function run(
     top: call.top,
     request,
     headers: call.dialect.name === "messages"
-      ? versionHeaders(call.headers)
+      ? forwardedHeaders(call.headers)
       : {},
   };
   const failover = new Failover(gateway, model, client, strict);

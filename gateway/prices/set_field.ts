@@ -75,7 +75,7 @@ function spansOf(text: string): TopLevel {
   const position = (at: number): number =>
     decoder.decode(bytes.subarray(0, at)).length;
   return {
-    depth: top.depth,
+    ...top,
     closing: position(top.closing),
     fields: top.fields.map(({ key, keyStart, valueStart, valueEnd }) => ({
       key,

@@ -20,11 +20,22 @@ export interface CallHeaders {
   readonly trace: Trace | undefined;
 }
 
+/** A list that the operator and the client both add to. */
+const BETA_HEADER = "anthropic-beta";
+
+/** The values of two lists, each once. */
+function joined(first: string, second: string): string {
+  const values = `${first},${second}`.split(",").map((value) => value.trim());
+  return [...new Set(values)].join(",");
+}
+
 /** The headers, in lower case. */
 export function callHeaders(
   { candidate, upstream, stream, trace }: CallHeaders,
 ): Readonly<Record<string, string>> {
-  const { framing, headers } = candidate.hostDialect;
+  const { framing, headers: own = {} } = candidate.hostDialect;
+  const asked = upstream.headers[BETA_HEADER];
+  const betas = own[BETA_HEADER];
   return {
     "content-type": "application/json",
     accept: !stream
@@ -33,8 +44,12 @@ export function callHeaders(
       ? "application/vnd.amazon.eventstream"
       : "text/event-stream",
     "accept-encoding": "identity",
-    ...headers,
     ...upstream.headers,
+    // The operator's, which no client replaces.
+    ...own,
+    ...(asked === undefined || betas === undefined
+      ? {}
+      : { [BETA_HEADER]: joined(betas, asked) }),
     ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
   };
 }

@@ -6,13 +6,19 @@
  * @module
  */
 import { isPermitted } from "../../gateway/accounts/credential_kind.ts";
-import { type Connection, PROGRAMS } from "../../gateway/console/programs.ts";
+import { accountModels } from "../../gateway/console/account_models.ts";
+import {
+  type Connection,
+  isInPicker,
+  PROGRAMS,
+} from "../../gateway/console/programs.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import { arrivalSection } from "./arrival.tsx";
 import { baseUrl } from "./base_url.ts";
+import type { JSX } from "./jsx.d.ts";
 import { page } from "./layout.tsx";
 import { Snippet } from "./snippet.tsx";
 
@@ -48,6 +54,7 @@ async function connectPage(
       retryable: false,
     });
   }
+  const connection = await connectionOf(context, visit);
   // The calls of one key are watched for every program.
   const search = context.query.size === 0 ? "" : `?${context.query}`;
   return page(
@@ -77,9 +84,10 @@ async function connectPage(
         <Snippet
           id="lines"
           title={program.name}
-          text={program.lines(connectionOf(context))}
+          text={program.lines(connection)}
         />
         <p class="soft">{program.place}.</p>
+        {program.hasPicker && pickerNote(connection)}
         <p class="soft">
           {isPermitted(visit.holder.kind, "manage")
             ? (
@@ -95,9 +103,44 @@ async function connectPage(
   );
 }
 
-/** The first offered model, and the cheapest one for background requests. */
-function connectionOf(context: RouteContext): Connection {
-  const { models } = context.gateway.models;
+/** The models that the program's picker shows. */
+function pickerNote({ pickerIds }: Connection): JSX.Element {
+  const prefixes = (
+    <>
+      ids that begin with <code>claude</code> or <code>anthropic</code>
+    </>
+  );
+  return pickerIds.length === 0
+    ? (
+      <p class="soft">
+        Its picker shows{" "}
+        {prefixes}: none of this gateway. The operator can give a model such an
+        id as an alias; until then, the lines above select the model.
+      </p>
+    )
+    : (
+      <p class="soft">
+        Its picker shows {prefixes}: {pickerIds.map((id, index) => (
+          <>
+            {index === 0 ? "" : ", "}
+            <code>{id}</code>
+          </>
+        ))}.
+      </p>
+    );
+}
+
+/**
+ * The first offered model, the cheapest one for background requests, and those of the account that
+ * a picker shows.
+ */
+async function connectionOf(
+  context: RouteContext,
+  { holder }: AccountVisit,
+): Promise<Connection> {
+  const { admin, models: registry, now } = context.gateway;
+  const { models } = registry;
+  const own = await accountModels(admin, registry, holder, now());
   const cheapest =
     models.toSorted((a, b) => a.price.output - b.price.output)[0];
   const [model] = models;
@@ -106,5 +149,8 @@ function connectionOf(context: RouteContext): Connection {
     model: model?.id ?? "MODEL",
     smallModel: cheapest?.id ?? "MODEL",
     contextTokens: model?.contextTokens ?? 128_000,
+    pickerIds: own.filter(({ model, refusal }) =>
+      refusal === undefined && isInPicker(model.id)
+    ).map(({ model }) => model.id),
   };
 }

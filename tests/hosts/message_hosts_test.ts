@@ -125,6 +125,84 @@ Deno.test("a user profile reaches Bedrock in the body and other hosts as a heade
   }
 });
 
+/** Newer than this gateway, of the operator's account, and a credential. */
+const FURTHER = {
+  "anthropic-foo": "bar",
+  "anthropic-workspace-id": "wrkspc_of_client",
+  "anthropic-session-token": "secret-1",
+  "anthropic-api-key": "secret-2",
+};
+
+Deno.test("further headers of the vendor reach hosts of its format, except credentials", async () => {
+  for (const kind of ["foundry_messages", "claude_aws"] as const) {
+    await withHost(kind, async (gateway, host) => {
+      host.answer(() => Response.json({ ...MESSAGE, input_tokens: 3 }));
+      for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+        const response = await gateway.post(path, BODY, {
+          ...NEWEST,
+          ...FURTHER,
+          "x-claude-code-session-id": "s-1",
+          "x-anthropic-foo": "x",
+        });
+        await response.text();
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get("x-gateway-dropped"), null);
+      }
+      for (const { headers } of host.requests) {
+        assert.equal(headers.get("anthropic-foo"), "bar");
+        assert.equal(
+          headers.get("anthropic-workspace-id"),
+          kind === "claude_aws" ? "wrkspc_01" : "wrkspc_of_client",
+        );
+        assert.equal(headers.get("anthropic-session-token"), null);
+        assert.equal(headers.get("anthropic-api-key"), null);
+        assert.equal(headers.get("x-claude-code-session-id"), null);
+        assert.equal(headers.get("x-anthropic-foo"), null);
+      }
+    });
+  }
+});
+
+Deno.test("headers of the configuration are the operator's: a client does not replace them, and betas add up", async () => {
+  const host = startHostUpstream();
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
+    configFile: JSON.stringify({
+      vendors: {
+        host: {
+          kind: "vendora",
+          base_url: host.url,
+          api_key_env: "HOST_KEY",
+          headers: {
+            "anthropic-foo": "operator",
+            "anthropic-version": "2023-06-01",
+            "anthropic-beta": "own-1,both-1",
+          },
+        },
+      },
+      models: {
+        [MODEL]: { candidates: [{ vendor: "host", upstream_model: "m" }] },
+      },
+    }),
+  });
+  try {
+    const response = await gateway.post("/v1/messages", BODY, {
+      ...NEWEST,
+      ...FURTHER,
+      "anthropic-beta": "both-1, client-1",
+    });
+    assert.equal(response.status, 200, await response.text());
+    const headers = host.requests[0]?.headers;
+    assert.equal(headers?.get("anthropic-foo"), "operator");
+    assert.equal(headers?.get("anthropic-version"), "2023-06-01");
+    assert.equal(headers?.get("anthropic-beta"), "own-1,both-1,client-1");
+  } finally {
+    await gateway.close();
+    await host.close();
+  }
+});
+
 Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", async () => {
   await withHost("bedrock_messages", async (gateway, host) => {
     host.answer(() =>

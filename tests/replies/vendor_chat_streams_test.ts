@@ -206,7 +206,7 @@ const ROWS: readonly Row[] = [
       DONE,
     ],
     parts: ["text:😀"],
-    stop: "end_turn",
+    stop: "max_tokens",
   },
   {
     name: "no content type at all",

@@ -6,6 +6,7 @@
  * @module
  */
 import { encodeText, joinPieces } from "./buffers.ts";
+import { parseJson } from "./json.ts";
 
 /** Byte positions of a top-level field. */
 interface FieldSpan {
@@ -24,8 +25,22 @@ export interface TopLevel {
   readonly closing: number;
   /** Levels of nested objects and arrays; the object itself is the first. */
   readonly depth: number;
-  /** Whether a key, of any level, is another spelling of a known one. Known only where it was asked for. */
+  /** Objects, arrays and commas: how much there is to read. */
+  readonly parts: number;
+  /** Whether a key, of any level, is another spelling of a known one. Known only with a {@linkcode Look}. */
   readonly otherSpelling?: boolean;
+  /** The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent: none. */
+  readonly exceeds?: "maxFields" | "maxParts";
+}
+
+/** What to look for on the way through an object that a client wrote. */
+export interface Look {
+  /** Whether a key is another spelling of a known one. */
+  isOther(key: string): boolean;
+  /** Most fields of the top level. */
+  readonly maxFields: number;
+  /** Most objects, arrays and commas. */
+  readonly maxParts: number;
 }
 
 const QUOTE = 0x22;
@@ -156,15 +171,15 @@ export function repeatedKey(top: TopLevel): string | undefined {
 }
 
 /**
- * Finds the top-level fields of an object.
+ * Finds the top-level fields of an object. Bytes that are not JSON give a result without a meaning.
  *
  * @param text the decoded bytes, if known: saves a second decoding where all of it is ASCII
- * @param isOther whether a key is another spelling of a known one; absent: not looked for
+ * @param look absent: nothing is bounded or looked for
  */
 export function topLevelOf(
   json: Uint8Array,
   text?: string,
-  isOther?: (key: string) => boolean,
+  look?: Look,
 ): TopLevel {
   const isAscii = text?.length === json.length;
   const chars = isAscii ? text : BYTE_BY_BYTE.decode(json);
@@ -176,10 +191,19 @@ export function topLevelOf(
   let valueStart = 0;
   let stringStart = 0;
   let otherSpelling = false;
+  const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
+  let parts = 0;
   const keyAt = (start: number, end: number): string =>
     isAscii
       ? unescaped(chars.slice(start, end))
       : keyText(json, chars, start, end);
+  const bounded = (exceeds: "maxFields" | "maxParts"): TopLevel => ({
+    fields,
+    closing: chars.length,
+    depth: deepest,
+    parts,
+    exceeds,
+  });
   const endValue = (at: number): void => {
     if (key === undefined) return;
     fields.push({
@@ -196,9 +220,11 @@ export function topLevelOf(
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
           key = keyAt(i + 1, end - 1);
-          otherSpelling ||= isOther?.(key) === true;
+          otherSpelling ||= look?.isOther(key) === true;
+          if (fields.length >= maxFields) return bounded("maxFields");
           keyStart = i;
           i = chars.indexOf(":", end);
+          if (i < 0) i = chars.length;
           valueStart = i + 1;
         } else {
           stringStart = i;
@@ -207,16 +233,17 @@ export function topLevelOf(
         break;
       }
       case COLON:
-        if (isOther === undefined || otherSpelling) break;
+        if (look === undefined || otherSpelling) break;
         {
           const end = chars.lastIndexOf('"', i);
           otherSpelling = hasUnusual(chars, stringStart + 1, end) &&
-            isOther(keyAt(stringStart + 1, end));
+            look.isOther(keyAt(stringStart + 1, end));
         }
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
+        if (++parts > maxParts) return bounded("maxParts");
         if (depth > deepest) deepest = depth;
         break;
       case CLOSE_BRACE:
@@ -224,13 +251,20 @@ export function topLevelOf(
         depth--;
         if (depth > 0) break;
         endValue(i);
-        return { fields, closing: i, depth: deepest, otherSpelling };
+        return { fields, closing: i, depth: deepest, parts, otherSpelling };
       case COMMA:
+        if (++parts > maxParts) return bounded("maxParts");
         if (depth === 1) endValue(i);
         break;
     }
   }
-  return { fields, closing: chars.length, depth: deepest, otherSpelling };
+  return {
+    fields,
+    closing: chars.length,
+    depth: deepest,
+    parts,
+    otherSpelling,
+  };
 }
 
 /** The position after the closing quote of the string that opens at `start`. */
@@ -274,7 +308,7 @@ function keyText(
 }
 
 function unescaped(raw: string): string {
-  return raw.includes("\\") ? String(JSON.parse(`"${raw}"`)) : raw;
+  return raw.includes("\\") ? String(parseJson(`"${raw}"`) ?? raw) : raw;
 }
 
 function isBlank(code: number): boolean {

@@ -4,6 +4,7 @@ import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
 import { messages } from "../formats/messages/mod.ts";
 import { passThroughRelay } from "./pass_through.ts";
+import { streamRelay } from "./relay.ts";
 
 const ENCODE: EncodeContext = {
   model: "asked/for",
@@ -358,6 +359,73 @@ Deno.test("passThroughRelay() drops a second finishing chunk, but not the usage 
   assert.equal(finishes(asked).length, 1);
   assert.deepEqual(Object(parsed(asked)[2]).choices, []);
   assert.equal(Object(parsed(asked)[2]).usage.total_tokens, 12);
+});
+
+/** Chunks of one answer, and what they look like in short. */
+const delta = (text: string, more = ""): string =>
+  chunk(`[{"index":0,"delta":${text},"finish_reason":null}]`, more);
+const COUNTS =
+  `,"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}`;
+const brief = (out: string): readonly string[] =>
+  parsed(out).map((one) => {
+    const { choices, usage } = Object(one);
+    const [first] = choices;
+    const told = first === undefined
+      ? "none"
+      : first.finish_reason ?? JSON.stringify(first.delta);
+    return usage?.total_tokens === undefined ? told : `${told} with usage`;
+  });
+
+Deno.test("passThroughRelay() ends with the finishing chunk, then the usage, whatever their order was", async (t) => {
+  const hi = `{"role":"assistant","content":"Hi"}`;
+  const rows: readonly (readonly [string, string, readonly string[]])[] = [
+    ["usage first", USAGE + FINISH, []],
+    ["usage in a chunk with an empty choice", delta("{}", COUNTS) + FINISH, []],
+    [
+      "usage beside the finish reason",
+      FINISH.replace("}\n\n", `${COUNTS}}\n\n`),
+      [],
+    ],
+    [
+      "usage behind it, beside a choice",
+      FINISH + delta(`{"content":""}`, COUNTS),
+      [],
+    ],
+    ["usage twice", FINISH.replace("}\n\n", `${COUNTS}}\n\n`) + USAGE, []],
+    ["an empty choice behind it", FINISH + delta(`{"content":""}`) + USAGE, [
+      `{"content":""}`,
+    ]],
+    ["content behind it", FINISH + delta(`{"content":" you"}`) + USAGE, [
+      `{"content":" you"}`,
+    ]],
+    ["no finish reason", delta(`{"content":""}`, COUNTS), []],
+  ];
+  for (const [name, ending, between] of rows) {
+    await t.step(name, () => {
+      const stream = TEXT + ending + DONE;
+      for (const size of [1, 1_000_000]) {
+        const asked = relayed(chatCompletions, stream, size, ASKED);
+        assert.deepEqual(brief(asked), [
+          hi,
+          ...between,
+          "stop",
+          "none with usage",
+        ]);
+        assert.ok(asked.endsWith(DONE));
+        const out = relayed(chatCompletions, stream, size);
+        assert.deepEqual(brief(out), [hi, ...between, "stop"]);
+      }
+      const relay = streamRelay(
+        messages,
+        chatCompletions,
+        PLAIN_CONTEXT,
+        ENCODE,
+      );
+      const out = text(relay.push(bytes(stream))) + text(relay.end());
+      assert.match(out, /"stop_reason":"end_turn".*"output_tokens":9/);
+      assert.equal(out.includes(" you"), stream.includes(" you"));
+    });
+  }
 });
 
 Deno.test("passThroughRelay() does not change the ends of several answers", () => {

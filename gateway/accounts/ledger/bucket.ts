@@ -21,17 +21,20 @@ export interface Bucket {
 const MINUTE_MS = 60_000;
 
 /**
- * The bucket at `nowMs`. An earlier `nowMs` changes nothing. Without a limit the bucket is
- * empty, so that a limit set later starts afresh.
+ * The bucket at `nowMs`. An earlier `nowMs` changes nothing, unless the bucket's time must come
+ * from a wrong clock: then the level leaks from now on. Without a limit the bucket is empty, so that
+ * a limit set later starts afresh.
  */
 export function leak(
   bucket: Bucket,
   limit: number | undefined,
   nowMs: number,
 ): Bucket {
+  const isFuture = bucket.atMs - nowMs > MINUTE_MS;
   if (limit === undefined) {
-    return { level: 0, atMs: Math.max(nowMs, bucket.atMs) };
+    return { level: 0, atMs: isFuture ? nowMs : Math.max(nowMs, bucket.atMs) };
   }
+  if (isFuture) return { ...bucket, atMs: nowMs };
   if (nowMs <= bucket.atMs) return bucket;
   const level = bucket.level - limit * (nowMs - bucket.atMs);
   return { level: Math.max(0, level), atMs: nowMs };

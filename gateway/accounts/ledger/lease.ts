@@ -20,6 +20,8 @@ export interface LeaseOptions {
   readonly timer: Timer;
   /** Interval between heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
+  /** Called when the lease was renewed. */
+  readonly onRenewed: () => void;
   /** Called with the number of calls settled for dead processes. */
   readonly onRecovered: (calls: number) => void;
   /** Called when a heartbeat failed. The next one runs all the same. */
@@ -50,6 +52,7 @@ export async function startHeartbeat(options: LeaseOptions): Promise<Lease> {
   let ended = false;
   const heartbeat = async (): Promise<void> => {
     await store.leases.renew(leaseId);
+    options.onRenewed();
     const calls = await recover(store, leaseId, now());
     if (calls > 0) options.onRecovered(calls);
   };

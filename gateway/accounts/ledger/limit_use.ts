@@ -49,7 +49,10 @@ export const UNUSED: LimitUse = {
   warned: 0,
 };
 
-/** The use at a later time: the buckets leak, and a new window has nothing used. */
+/**
+ * The use at a later time: the buckets leak, and a new window has nothing used. A day after tomorrow
+ * comes from a wrong clock: what was used in its windows counts in those of today.
+ */
 export function useAt(
   use: LimitUse,
   limits: LimitSettings,
@@ -58,7 +61,10 @@ export function useAt(
   const requests = leak(use.requests, limits.requestsPerMinute, nowMs);
   const tokens = leak(use.tokens, limits.tokensPerMinute, nowMs);
   const day = dayOf(nowMs);
-  if (day <= use.day) return { ...use, requests, tokens };
+  if (day <= use.day) {
+    const isFuture = use.day > day + 1;
+    return { ...use, requests, tokens, day: isFuture ? day : use.day };
+  }
   let warned = use.warned & ~WINDOW_BITS.day;
   const usedStill = (window: "week" | "month"): Amount => {
     if (firstDayOf(window, day) === firstDayOf(window, use.day)) {

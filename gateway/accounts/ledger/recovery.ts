@@ -19,6 +19,11 @@ import { intOf, type Sql, type Store } from "../store/store.ts";
  * occupy the account's limits for ever.
  */
 const MAX_OPEN_MS = 2 * 60 * 60 * 1000;
+/**
+ * A process that had been found dead and is back has no lease until its next heartbeat; one that
+ * dies within that moment leaves calls of no lease.
+ */
+const MAX_UNOWNED_MS = 60_000;
 const BATCH_SIZE = 200;
 /**
  * Number of a model's recent replies with reported usage from which the average output is
@@ -31,7 +36,7 @@ const RECENT_ENTRIES = 10_000;
 const DEFAULT_OUTPUT_TOKENS = 256;
 
 /**
- * Settles the calls of expired leases, and calls that are too old. Returns the number of
+ * Settles the calls of expired leases and of none, and calls that are too old. Returns the number of
  * settled calls.
  */
 export async function recover(
@@ -40,6 +45,12 @@ export async function recover(
   nowMs: number,
 ): Promise<number> {
   let count = await settleAll(store, nowMs, "at_ms < $1", nowMs - MAX_OPEN_MS);
+  count += await settleAll(
+    store,
+    nowMs,
+    "at_ms < $1 AND owner_id NOT IN (SELECT id FROM owners)",
+    nowMs - MAX_UNOWNED_MS,
+  );
   for (const expiredId of await store.leases.expired(leaseId)) {
     count += await settleAll(store, nowMs, "owner_id = $1", expiredId);
     await store.leases.remove(expiredId);

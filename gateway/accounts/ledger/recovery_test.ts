@@ -102,3 +102,22 @@ Deno.test("a call that was never settled is settled after two hours", async () =
   for (const opened of [first, second, third]) await opened.accounts.close();
   await under.close();
 });
+
+Deno.test("a call of a process without a lease is settled after a minute", async () => {
+  const under = await openStore("sqlite::memory:");
+  const view = faultyStores(under);
+  const clock = testClock();
+  const first = await openTestAccounts(view(), clock);
+  const { caller, accountId } = await createTestCaller(first);
+  // Found dead, back, and dead again before its next heartbeat.
+  await under.write((sql) => sql.all("DELETE FROM owners"));
+  await reserve(first.accounts, caller, testCall());
+  clock.ms += 60_000;
+  const second = await openTestAccounts(view(), clock);
+  assert.equal((await second.admin.accounts.get(accountId)).openRequests, 1);
+  clock.ms += 1;
+  const third = await openTestAccounts(view(), clock);
+  assert.equal((await third.admin.accounts.get(accountId)).openRequests, 0);
+  for (const opened of [first, second, third]) await opened.accounts.close();
+  await under.close();
+});

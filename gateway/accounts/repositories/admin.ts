@@ -149,7 +149,7 @@ export function createAdmin(
 export async function openAdmin(
   store: Store,
   knowsModel: (model: string) => boolean,
-  now: () => number = Date.now,
+  now: () => number = () => store.clock.now(),
 ): Promise<Admin> {
   await seedDefaults(store, now(), true);
   return createAdmin({ store, now, onChange: () => {}, knowsModel });

@@ -6,11 +6,12 @@
  */
 import { nextTurn } from "../next_turn.ts";
 import type { SqlDialect } from "../store/store.ts";
+import { SliceTurns } from "./slice_turns.ts";
 
 /** The first and the shortest slice of SQLite: each row may be on another page of the disk. */
 const LEAST_ROWS = 25;
 /** A slice that took longer is followed by a smaller one, a shorter one by a larger. */
-const TARGET_MS = 5;
+const TARGET_MS = 2;
 /** The same of the rows of a result, which one turn of the event loop reads. */
 const TARGET_RESULTS = 1000;
 
@@ -34,6 +35,9 @@ export interface Pace {
   run<T>(slice: () => Promise<T>, results?: (value: T) => number): Promise<T>;
 }
 
+/** Of all walks: the process has one event loop. */
+const TURNS = new SliceTurns();
+
 /** The pace of a new walk. `now` is a clock in milliseconds. */
 export function paceOf(
   { name }: SqlDialect,
@@ -49,10 +53,18 @@ export function paceOf(
     get rows() {
       return rows;
     },
-    async run(slice, results = () => 0) {
-      const startedMs = now();
-      const value = await slice();
-      const tookMs = name === "sqlite" ? now() - startedMs : 0;
+    async run<T>(
+      slice: () => Promise<T>,
+      results: (value: T) => number = () => 0,
+    ) {
+      let tookMs = 0;
+      const timed = async (): Promise<T> => {
+        const startedMs = now();
+        const value = await slice();
+        tookMs = now() - startedMs;
+        return value;
+      };
+      const value = await (name === "sqlite" ? TURNS.run(timed) : slice());
       const share = Math.max(
         tookMs / TARGET_MS,
         results(value) / TARGET_RESULTS,

@@ -22,13 +22,13 @@ Deno.test("SQLite's first slice is short; slices double up to the limit, and hal
   };
   assert.equal(pace.rows, 25);
   assert.deepEqual(
-    [await after(1), await after(1), await after(1), await after(1)],
+    [await after(0.4), await after(0.4), await after(0.4), await after(0.4)],
     [50, 100, 200, 200],
   );
-  assert.equal(await after(4), 200);
+  assert.equal(await after(1.6), 200);
   assert.deepEqual([await after(6), await after(60)], [100, 50]);
   assert.deepEqual(
-    [await after(60), await after(60), await after(1)],
+    [await after(60), await after(60), await after(0.4)],
     [25, 25, 50],
   );
 });

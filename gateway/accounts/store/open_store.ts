@@ -7,11 +7,10 @@ import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
+import type { ProcessClocks } from "./store_clock.ts";
 
 /** Options of {@linkcode openStore}. */
-export interface OpenStoreOptions {
-  /** Current Unix time in milliseconds; absent: `Date.now`. */
-  readonly now?: () => number;
+export interface OpenStoreOptions extends ProcessClocks {
   /**
    * A process that has not renewed its lease for this long counts as dead, in milliseconds.
    * Postgres only.
@@ -34,6 +33,7 @@ export async function openStore(
   const store = await connect(databaseUrl, options);
   try {
     await migrate(store, options.migrations);
+    await store.readClock();
   } catch (error) {
     await store.close();
     throw error;
@@ -57,5 +57,5 @@ async function connect(
       "could not read DATABASE_URL: it must be sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE",
     );
   }
-  return openSqliteStore(path);
+  return openSqliteStore(path, undefined, options);
 }

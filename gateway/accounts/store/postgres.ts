@@ -21,6 +21,7 @@ import {
   textOf,
   writeDurably,
 } from "./store.ts";
+import { type ProcessClocks, StoreClock } from "./store_clock.ts";
 
 const DIALECT: SqlDialect = {
   name: "postgres",
@@ -36,17 +37,18 @@ const DIALECT: SqlDialect = {
 const MAX_STALENESS_MS = 2000;
 /** An arbitrary constant; must never change. */
 const WRITE_LOCK = 7_190_317_442;
+/** The server's clock, Unix milliseconds. */
+const SERVER_MS =
+  "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 /** Time limit of a report's statement. */
 const REPORT_MS = 2000;
 
 /** Options of {@linkcode openPostgresStore}. */
-export interface PostgresOptions {
+export interface PostgresOptions extends ProcessClocks {
   /** A process that has not renewed its lease for this long counts as dead, in milliseconds. */
   readonly leaseMs?: number;
   /** Time limit of a statement, in milliseconds. */
   readonly deadlineMs?: number;
-  /** Current Unix time in milliseconds; absent: `Date.now`. */
-  readonly now?: () => number;
 }
 
 /**
@@ -75,6 +77,7 @@ export function openPostgresStore(
       return rows;
     });
   const read = reader(begin);
+  const clock = new StoreClock(options);
   const commit: Store["commit"] = async (work) => {
     const value = await pool.lend(async (query) => {
       // Awaited: without the transaction each statement of `work` would commit on its own.
@@ -101,8 +104,15 @@ export function openPostgresStore(
     leases: counterLeases(
       read,
       options.leaseMs ?? 10_000,
-      options.now ?? Date.now,
+      options.elapsed ?? (() => performance.now()),
+      clock,
     ),
+    clock,
+    readClock: () =>
+      clock.read(async () => {
+        const [row] = await read(`SELECT ${SERVER_MS} AS now_ms`);
+        return row === undefined ? clock.now() : intOf(row, "now_ms");
+      }),
     read,
     report: reader(beginWithin(Math.min(REPORT_MS, deadlineMs))),
     note: read,
@@ -116,16 +126,17 @@ export function openPostgresStore(
 /**
  * Leases by counting: each process increments a counter in its row. A process whose counter
  * did not change for a whole lease *while it was observed* counts as dead. No two clocks
- * are compared, and an observer that was itself suspended or disconnected starts over: the
+ * of processes are compared, and an observer that was itself suspended or disconnected starts over: the
  * same outage may have kept other processes from renewing.
  */
 function counterLeases(
   all: Sql["all"],
   leaseMs: number,
-  now: () => number,
+  elapsed: () => number,
+  clock: StoreClock,
 ): Leases {
   const observed = new Map<string, { beat: number; sinceMs: number }>();
-  let observedAtMs = now();
+  let observedAtMs = elapsed();
   const run: Sql["all"] = async (text, values) => {
     try {
       return await all(text, values);
@@ -134,12 +145,15 @@ function counterLeases(
       throw error;
     }
   };
-  const increment = async (leaseId: string): Promise<void> => {
-    await run(
-      "INSERT INTO owners (id, beat) VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1",
-      [leaseId],
-    );
-  };
+  const increment = (leaseId: string): Promise<void> =>
+    clock.read(async () => {
+      const [row] = await run(
+        "INSERT INTO owners (id, beat) VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET beat = owners.beat + 1 " +
+          `RETURNING ${SERVER_MS} AS now_ms`,
+        [leaseId],
+      );
+      return row === undefined ? clock.now() : intOf(row, "now_ms");
+    });
   return {
     register: increment,
     renew: increment,
@@ -147,7 +161,7 @@ function counterLeases(
       const rows = await run("SELECT id, beat FROM owners WHERE id <> $1", [
         leaseId,
       ]);
-      const nowMs = now();
+      const nowMs = elapsed();
       if (nowMs - observedAtMs > leaseMs) observed.clear();
       observedAtMs = nowMs;
       const expiredIds: string[] = [];

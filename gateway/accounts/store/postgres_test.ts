@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { accountsSpec } from "../testing/accounts_spec.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
-import { cutsSpec } from "../testing/cuts_spec.ts";
+import { clockSpec } from "../testing/clock_spec.ts";
+import { cutProcesses } from "../testing/cut_processes.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
@@ -36,8 +37,7 @@ if (serverUrl === undefined) {
   processesSpec(POSTGRES);
   backfillSpec(POSTGRES);
   callBookSpec(POSTGRES);
-  // Raised for a longer run by hand.
-  cutsSpec(POSTGRES, Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3));
+  clockSpec(POSTGRES);
   lateSettlementSpec(POSTGRES);
 
   Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {
@@ -110,12 +110,20 @@ if (POSTGRES_PROGRAMS === undefined) {
     () => {},
   );
 } else {
+  /** Raise it for a longer run by hand. */
+  const cuts = Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3);
+
+  Deno.test(`postgres: a process that alone loses the store, or is suspended, ${cuts} times: every reply is charged exactly`, async () => {
+    await using server = await startPostgresServer();
+    await cutProcesses(postgresAt(server.url), cuts);
+  });
+
   Deno.test("an outage of the server does not expire another process's lease", async () => {
     await using server = await startPostgresServer();
     const clock = { ms: 0 };
     const store = openPostgresStore(server.url, {
       leaseMs: 1000,
-      now: () => clock.ms,
+      elapsed: () => clock.ms,
     });
     try {
       await store.write((sql) =>

@@ -7,12 +7,19 @@
  * the event loop; on it they would stop every stream. A process's lease is a lock: each
  * process locks its own file beside the database, and the operating system releases it
  * however the process ends. No clock is involved, so a suspended process never counts as
- * dead.
+ * dead. The store's time is that of the file system: the time at which it notes a change of a
+ * small file beside the database.
  *
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
@@ -25,6 +32,7 @@ import {
   textOf,
   writeDurably,
 } from "./store.ts";
+import { type ProcessClocks, StoreClock } from "./store_clock.ts";
 
 const DIALECT: SqlDialect = {
   name: "sqlite",
@@ -61,6 +69,7 @@ interface Prepared {
 export function openSqliteStore(
   path: string,
   sync: (file: number) => Promise<void> = syncFile,
+  clocks: ProcessClocks = {},
 ): Store {
   const inMemory = path === ":memory:";
   if (!inMemory) mkdirSync(dirname(path), { recursive: true });
@@ -124,10 +133,14 @@ export function openSqliteStore(
   const log = inMemory ? undefined : openWalSync(`${path}-wal`, sync);
   // If the log file cannot be opened, SQLite syncs it itself, on the event loop.
   if (log === undefined) database.exec("PRAGMA synchronous = FULL");
+  const clock = new StoreClock(clocks);
+  const readClock = (): Promise<void> =>
+    inMemory ? Promise.resolve() : readFileTime(clock, `${path}-clock`);
   const locks = inMemory ? inMemoryLeases(all) : fileLocks(
     path,
     (text, values) =>
       retryWhileLocked(() => serialized(() => read(text, values))),
+    readClock,
   );
 
   const transaction = <T>(
@@ -173,6 +186,8 @@ export function openSqliteStore(
     dialect: DIALECT,
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
+    clock,
+    readClock,
     read: readCommitted,
     report: readCommitted,
     note: readCommitted,
@@ -255,7 +270,28 @@ interface Locks {
   release(): void;
 }
 
-function fileLocks(path: string, all: Sql["all"]): Locks {
+/**
+ * Some file systems note whole seconds, or every other one. A process whose disk is full goes on with
+ * the time that it knows.
+ */
+const FILE_TIME_PRECISION_MS = 2000;
+
+async function readFileTime(clock: StoreClock, path: string): Promise<void> {
+  try {
+    await clock.read(() => {
+      writeFileSync(path, "\n");
+      return Promise.resolve(statSync(path).mtimeMs);
+    }, FILE_TIME_PRECISION_MS);
+  } catch {
+    // See above.
+  }
+}
+
+function fileLocks(
+  path: string,
+  all: Sql["all"],
+  renew: () => Promise<void>,
+): Locks {
   const heldLocks: DatabaseSync[] = [];
   const lockPath = (leaseId: string): string => `${path}-${leaseId}`;
   const tryLock = (leaseId: string): DatabaseSync | undefined => {
@@ -291,7 +327,7 @@ function fileLocks(path: string, all: Sql["all"]): Locks {
         heldLocks.push(lock);
         await all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [leaseId]);
       },
-      renew: () => Promise.resolve(),
+      renew,
       async expired(leaseId) {
         const rows = await all("SELECT id FROM owners WHERE id <> $1", [
           leaseId,

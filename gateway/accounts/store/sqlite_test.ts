@@ -5,7 +5,8 @@ import type { WriteLock } from "../testing/write_lock_worker.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { backfillSpec } from "../testing/backfill_spec.ts";
 import { callBookSpec } from "../testing/call_book_spec.ts";
-import { cutsSpec } from "../testing/cuts_spec.ts";
+import { clockSpec } from "../testing/clock_spec.ts";
+import { cutProcesses } from "../testing/cut_processes.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
@@ -16,9 +17,14 @@ accountsSpec(SQLITE);
 processesSpec(SQLITE);
 backfillSpec(SQLITE);
 callBookSpec(SQLITE);
-// Raised for a longer run by hand.
-cutsSpec(SQLITE, Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3));
+clockSpec(SQLITE);
 lateSettlementSpec(SQLITE);
+
+/** Raise it for a longer run by hand. */
+const CUTS = Number(Deno.env.get("ONE_SIDED_CUTS") ?? 3);
+
+Deno.test(`sqlite: a process that is suspended, ${CUTS} times: every reply is charged exactly`, () =>
+  cutProcesses(SQLITE, CUTS));
 
 Deno.test("openSqliteStore() uses the write-ahead log", async () => {
   await using database = await SQLITE.createDatabase();

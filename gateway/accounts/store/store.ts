@@ -6,6 +6,8 @@
  * @module
  */
 
+import type { StoreClock } from "./store_clock.ts";
+
 /**
  * A value of a parameter. Lists and records are passed as JSON text, see
  * {@linkcode SqlDialect}.
@@ -78,6 +80,10 @@ export interface Store {
   readonly maxStalenessMs: number;
   /** The leases of all processes. */
   readonly leases: Leases;
+  /** The store's time; read anew when a lease is registered or renewed. */
+  readonly clock: Pick<StoreClock, "now" | "aheadMs">;
+  /** Reads the store's time for the first time. */
+  readClock(): Promise<void>;
   /** Reads committed data. */
   readonly read: Sql["all"];
   /**

@@ -12,7 +12,11 @@ const DETAIL = {
   text: "a",
   signature: "S",
   format: "anthropic-claude-v1",
+  index: 0,
+  position: { content: 0, tool_calls: 0 },
 };
+/** An entry of a host that uses the same format for models of its own. */
+const { position: _, ...HOSTS } = DETAIL;
 const FOREIGN = { type: "reasoning.encrypted", data: "x", format: "openai" };
 
 function call(extra?: unknown) {
@@ -31,6 +35,13 @@ Deno.test("cleanRequest() does not change a request without foreign signatures",
     ["plain", { messages: [{ role: "user", content: "x" }, null, 5] }],
     ["other vendors' details", {
       messages: [{ role: "assistant", reasoning_details: [FOREIGN] }],
+    }],
+    ["a host's own details in the same format", {
+      messages: [{
+        role: "assistant",
+        reasoning: "a",
+        reasoning_details: [HOSTS, { ...HOSTS, position: 1 }],
+      }],
     }],
     ["a user's field", {
       messages: [{ role: "user", reasoning_details: [DETAIL] }],
@@ -60,7 +71,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
         role: "assistant",
         content: "y",
         reasoning_content: "a",
-        reasoning_details: [DETAIL, FOREIGN],
+        reasoning_details: [DETAIL, FOREIGN, HOSTS],
         tool_calls: [
           call({ google: { thought_signature: "G" } }),
           call({ google: { thought_signature: "G", other: 1 }, vendor: 2 }),
@@ -76,7 +87,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
   const marked = {
     role: "assistant",
     content: "y",
-    reasoning_details: [FOREIGN],
+    reasoning_details: [FOREIGN, HOSTS],
     tool_calls: [
       call(),
       call({ vendor: 2, google: { other: 1 } }),

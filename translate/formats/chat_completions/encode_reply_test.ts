@@ -271,18 +271,21 @@ Deno.test("encodeReply() sends reasoning, with its signatures in reasoning_detai
         signature: "S",
         format: "anthropic-claude-v1",
         index: 0,
+        position: { content: 0, tool_calls: 0 },
       },
       {
         type: "reasoning.encrypted",
         data: "E",
         format: "anthropic-claude-v1",
         index: 1,
+        position: { content: 0, tool_calls: 0 },
       },
       {
         type: "reasoning.text",
         text: "b",
         format: "anthropic-claude-v1",
         index: 2,
+        position: { content: 0, tool_calls: 0 },
       },
     ],
     tool_calls: [{

@@ -842,6 +842,17 @@ Deno.test("encodeRequest() replaces the schema by a forced tool if the model has
   }, can);
   assert.equal(beside.context.formatTool, "response_2");
   assert.equal(beside.body["tool_choice"], "required");
+  const allowed = encode({
+    format: { type: "schema", schema },
+    tools: ["f", "g"].map((name) => ({ type: "function", name })),
+    toolChoice: { type: "allowed", required: false, names: ["g"] },
+  }, can);
+  assert.deepEqual(
+    (allowed.body["tools"] as { function: { name: string } }[]).map((tool) =>
+      tool.function.name
+    ),
+    ["g", "response"],
+  );
 });
 
 Deno.test("encodeRequest() hashes user ids that some vendor would refuse", async (t) => {

@@ -270,6 +270,7 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
           signature: "S",
           format: "anthropic-claude-v1",
           index: 0,
+          position: { content: 0, tool_calls: 0 },
         }],
       },
       {
@@ -278,6 +279,7 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
           data: "E",
           format: "anthropic-claude-v1",
           index: 1,
+          position: { content: 0, tool_calls: 0 },
         }],
       },
       {},

@@ -63,9 +63,11 @@ export function encodeTools(
   if (!can.strictTools && kept.some(isStrict)) {
     losses.path(`${request.fieldNames.tools}[].strict`);
   }
-  const tools = kept.map((tool) =>
-    tool.type === "opaque" ? tool.value : encodeTool(tool, can)
-  );
+  const encoded = (list: readonly Tool[]): JsonObject[] =>
+    list.map((tool) =>
+      tool.type === "opaque" ? tool.value : encodeTool(tool, can)
+    );
+  const tools = encoded(kept);
   const freeText = freeTextNames({ tools: can.customTools ? kept : [] });
   const choiceOf = (choice: ToolChoice): unknown =>
     encodeChoice(choice, freeText, can);
@@ -78,7 +80,7 @@ export function encodeTools(
         request,
         format,
         formatTool,
-        tools,
+        encoded(allowedTools(kept, request.toolChoice)),
         can,
         choiceOf,
       ),
@@ -101,6 +103,18 @@ export function encodeTools(
     }),
     context: { toolNames },
   };
+}
+
+/** The allowed tools where the choice lists some: no choice allows them and the tool of the format. */
+function allowedTools<T extends Tool>(
+  tools: readonly T[],
+  choice: ToolChoice | undefined,
+): readonly T[] {
+  if (choice?.type !== "allowed") return tools;
+  const allowed = tools.filter(({ name }) =>
+    name !== undefined && choice.names.includes(name)
+  );
+  return allowed.length === 0 ? tools : allowed;
 }
 
 function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {

@@ -34,7 +34,7 @@ export interface ReasoningDetail {
   readonly signature?: Signature;
   /** Entries with the same index belong to the same block. */
   readonly index?: number;
-  /** What precedes the block in the message. Absent if the entry has no such field. */
+  /** What precedes the block in the message. Absent in an entry that the gateway did not write. */
   readonly position?: Position;
 }
 
@@ -98,10 +98,14 @@ function readPosition(value: unknown): Position | undefined {
     : { content, calls };
 }
 
-/** Whether the gateway wrote this entry of `reasoning_details`. */
+/**
+ * Whether the gateway wrote this entry of `reasoning_details`. Hosts use the same format for models
+ * of their own, but only the gateway writes a position.
+ */
 export function isOwnDetail(entry: unknown): boolean {
   return isObject(entry) &&
-    (entry["format"] === MESSAGES_FORMAT || isTaggedDetail(entry));
+    (isTaggedDetail(entry) || entry["format"] === MESSAGES_FORMAT &&
+        readPosition(entry["position"]) !== undefined);
 }
 
 function isTaggedDetail(
@@ -124,13 +128,11 @@ function writeDetail(
   text: string,
   signature: Signature | undefined,
   index: number,
-  position: Position | undefined,
+  position: Position,
 ): JsonObject {
   const place = {
     index,
-    ...(position === undefined ? {} : {
-      position: { content: position.content, tool_calls: position.calls },
-    }),
+    position: { content: position.content, tool_calls: position.calls },
   };
   if (signature?.from === "responses") {
     const { redacted: _, ...proof } = signature;
@@ -167,7 +169,6 @@ export function detailWriter(): {
   detail(text: string, signature: Signature | undefined): JsonObject;
 } {
   let blocks = 0;
-  let written = 0;
   let content = 0;
   let calls = 0;
   return {
@@ -176,16 +177,13 @@ export function detailWriter(): {
       if (kind === "tool") calls++;
     },
     text: (text) => void (content += text.length),
-    detail(text, signature) {
-      const first = blocks === written;
-      written++;
-      return writeDetail(
+    detail: (text, signature) =>
+      writeDetail(
         text,
         isDetailSignature(signature) ? signature : undefined,
         blocks++,
-        first ? undefined : { content, calls },
-      );
-    },
+        { content, calls },
+      ),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Normalizes the ending of a stream that passes through: a chunk with an empty delta and the
  * finish reason, then the usage chunk, then `[DONE]`. Some upstreams send the finish reason with
- * the last content, twice, or not at all; those chunks are rewritten. All other frames keep their
- * bytes.
+ * the last content, before it, twice, or not at all, and the usage before the finish reason or
+ * beside it; those chunks are rewritten. All other frames keep their bytes.
  *
  * @module
  */
@@ -33,6 +33,7 @@ const HAS_CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 /** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
+  /** Whether the finishing chunk of the first answer was sent. */
   let finished = false;
   const kinds = new Set<BlockKind>();
   /**
@@ -40,15 +41,28 @@ export function streamEnding(context: EncodeContext): StreamEnding {
    * not send.
    */
   let sample: string | undefined;
-  /** The finishing chunk, split off from a chunk that also had content. */
-  let owed: Uint8Array | undefined;
-  /** Chunks that arrived before the finishing chunk and belong after it. */
-  let held: Uint8Array[] = [];
+  /** The finishing chunk, held back because content may follow it. */
+  let finish: Uint8Array | undefined;
+  /** Chunks without choices, which belong after the finishing chunk. */
+  let behind: Uint8Array[] = [];
+  /** The usage among them. */
+  let usage: Uint8Array | undefined;
 
   const written = (chunk: JsonObject): Uint8Array =>
     ENCODER.encode(
       dataFrame(upstreamJson({ ...chunk, model: context.model })),
     );
+  const holdUsage = (bytes: Uint8Array): void => {
+    // The last report counts.
+    behind = [...behind.filter((chunk) => chunk !== usage), bytes];
+    usage = bytes;
+  };
+  /** The chunk with its usage taken out, to be sent in a chunk of its own. */
+  const withoutUsage = (chunk: JsonObject): JsonObject => {
+    const { usage: reported, ...rest } = chunk;
+    if (!isObject(reported)) return chunk;
+    return context.wantUsage ? { ...rest, usage: null } : rest;
+  };
   const made = (events: readonly ReplyEvent[]): Uint8Array[] => {
     const chunk = exactJson(sample ?? "");
     if (!isObject(chunk)) return [];
@@ -74,70 +88,77 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   const rest = (events: readonly ReplyEvent[]): Uint8Array[] => {
     const finishing = finished
       ? []
-      : owed === undefined
+      : finish === undefined
       ? made(events)
-      : [owed];
-    const behind = held;
+      : [finish];
+    const held = [...finishing, ...behind];
     finished = true;
-    owed = undefined;
-    held = [];
-    return [...finishing, ...behind];
+    behind = [];
+    return held;
   };
-  /** Handles a chunk with a finish reason. */
-  const finishing = (bytes: Uint8Array, data: string): Uint8Array[] => {
+  /** Handles a chunk with a finish reason, or with usage but no content. */
+  const ending = (bytes: Uint8Array, data: string): Uint8Array[] => {
     const chunk = objectOr(exactJson(data));
     const choices = arrayOr(chunk["choices"]);
     const choice = objectOr(choices[0]);
-    const isFirst = (choice["index"] ?? 0) === 0;
-    if (choices.length !== 1 || !isFirst) {
-      // Several choices, each with its own finish reason.
+    if (choices.length !== 1 || (choice["index"] ?? 0) !== 0) {
+      // Several answers, each with its own finish reason.
+      const before = finish === undefined ? [] : rest([]);
       finished ||= choices.some((one) =>
         isObject(one) && (one["index"] ?? 0) === 0 &&
         textIn(one["finish_reason"]) !== undefined
       );
-      return [bytes];
+      return [...before, bytes];
     }
-    const hasUsage = isObject(chunk["usage"]);
+    if (finished) return [bytes];
     const delta = objectOr(choice["delta"]);
     // The first chunk carries the role, even if it also has a finish reason.
-    if (sample === undefined || hasContent(delta)) {
-      sample ??= data;
-      if (!finished) {
-        owed = written({ ...chunk, choices: [{ ...choice, delta: {} }] });
-      }
-      return [
+    const isFirst = sample === undefined;
+    sample ??= data;
+    const hasUsage = isObject(chunk["usage"]);
+    if (hasUsage && context.wantUsage) {
+      holdUsage(written({ ...chunk, choices: [] }));
+    }
+    const isFinishing = textIn(choice["finish_reason"]) !== undefined;
+    if (isFinishing) {
+      finish ??= !hasUsage && Object.keys(delta).length === 0
+        ? bytes
+        : written({
+          ...withoutUsage(chunk),
+          choices: [{ ...choice, delta: {} }],
+        });
+    }
+    return isFirst || hasContent(delta)
+      ? [
         written({
-          ...chunk,
+          ...withoutUsage(chunk),
           choices: [{ ...choice, finish_reason: null }],
-          ...(hasUsage ? { usage: null } : {}),
         }),
-      ];
-    }
-    if (finished) {
-      return hasUsage && context.wantUsage
-        ? [written({ ...chunk, choices: [] })]
-        : [];
-    }
-    finished = true;
-    owed = undefined;
-    return Object.keys(delta).length === 0
-      ? [bytes]
-      : [written({ ...chunk, choices: [{ ...choice, delta: {} }] })];
+      ]
+      : [];
   };
   return {
     keep(bytes, frames, events) {
+      let isContent = false;
+      let hasUsage = false;
       for (const event of events) {
         if (event.type === "open") kinds.add(event.kind);
+        isContent ||= event.type === "open" || event.type === "delta";
+        hasUsage ||= event.type === "usage";
       }
       if (events.at(-1)?.type === "end") return [...rest(events), bytes];
       const data = frames.find((frame) => frame.data !== "")?.data ?? "";
-      if (HAS_FINISH_REASON.test(data)) return finishing(bytes, data);
+      if (HAS_FINISH_REASON.test(data)) return ending(bytes, data);
       if (!finished && NO_CHOICES.test(data) && sample !== undefined) {
-        // The usage chunk belongs after the finishing chunk, which has not arrived yet.
-        held.push(bytes);
-        return [];
+        if (hasUsage) holdUsage(bytes);
+        else behind.push(bytes);
+        // In the format's own order nothing else follows the usage.
+        return hasUsage && finish !== undefined ? rest(events) : [];
       }
-      if (sample === undefined && HAS_CHOICES.test(data)) sample = data;
+      if (HAS_CHOICES.test(data)) {
+        if (hasUsage && !isContent) return ending(bytes, data);
+        sample ??= data;
+      }
       return [bytes];
     },
     finish: (events) => [...rest(events), DONE],

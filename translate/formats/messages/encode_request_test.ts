@@ -905,6 +905,28 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
   }
 });
 
+Deno.test("encodeRequest() defines the tools of earlier calls beside the tool that binds the reply", () => {
+  const { body, context } = encodeRequest(
+    sampleRequest({
+      turns: [
+        turn("user", text("a")),
+        turn("assistant", call("a")),
+        turn("user", result("a")),
+      ],
+      format: { type: "schema", schema: { type: "object" } },
+    }),
+    { ...BUDGET, structuredOutput: false },
+  );
+  const tools = body["tools"] as { name: string }[];
+  assert.deepEqual(tools.map(({ name }) => name), ["f", "structured_output"]);
+  assert.equal(context.formatTool, "structured_output");
+  assert.deepEqual(body["tool_choice"], {
+    type: "tool",
+    name: "structured_output",
+    disable_parallel_tool_use: true,
+  });
+});
+
 Deno.test("encodeRequest() passes a tool's schema by reference", () => {
   const parameters = { type: "object", properties: { default: {} } };
   const { body } = encoded({

@@ -92,7 +92,10 @@ export function encodeTools(
   const formatTool = unusedName(offered, used);
   const free = choice !== undefined && choice.type !== "none";
   return {
-    tools: [...written, formatToolOf(formatTool, form, request)],
+    tools: [
+      ...(written.length > 0 ? written : used.map((own) => stub(name(own)))),
+      formatToolOf(formatTool, form, request),
+    ],
     toolChoice: free
       ? { type: "any", ...parallelSwitch(request, can, drop) }
       : {
@@ -204,13 +207,14 @@ function withStubs(
   }
   if (used.length === 0) return { forced: false };
   return {
-    tools: used.map((own) => ({
-      name: name(own),
-      input_schema: EMPTY_SCHEMA,
-    })),
+    tools: used.map((own) => stub(name(own))),
     toolChoice: { type: "none" },
     forced: false,
   };
+}
+
+function stub(name: string): JsonObject {
+  return { name, input_schema: EMPTY_SCHEMA };
 }
 
 function writtenChoice(

@@ -26,7 +26,7 @@ import {
 } from "../../model/unmapped_fields.ts";
 import { freeTextArguments } from "../../model/free_text.ts";
 import { readSignature } from "./signatures.ts";
-import type { ToolNames } from "./tool_names.ts";
+import { calledTool, type ToolNames } from "./tool_names.ts";
 import { COMPACTION_REMEDY } from "./error.ts";
 import {
   isKnownItem,
@@ -185,7 +185,9 @@ export function decodeMessages(
     turn.parts.push({
       type: "tool_call",
       id: item.call_id,
-      name: names.nameOf(item.name, textIn(item.namespace)),
+      name: names.nameOf(
+        calledTool(item.name, textIn(item.namespace), item.type),
+      ),
       ...(item.type === "function_call" ? { arguments: item.arguments } : {
         arguments: freeTextArguments(item.input),
         freeText: true,

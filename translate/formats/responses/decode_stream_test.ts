@@ -127,6 +127,83 @@ Deno.test("streamDecoder() emits content that only a later frame contains, once"
   }
 });
 
+Deno.test("streamDecoder() emits content once where the whole reply has other items than the frames", async (t) => {
+  const reasoning: JsonObject = {
+    type: "reasoning",
+    id: "rs_other",
+    summary: [{ type: "summary_text", text: "hm" }],
+  };
+  const told = (text: string, id: string): JsonObject => ({
+    ...message(text),
+    id,
+  });
+  const streamed = (index: number, text: string): JsonObject[] => [
+    added(index, { type: "message", id: "msg_1", content: [] }),
+    delta("output_text", index, text, { content_index: 0 }),
+    done(index, message(text)),
+  ];
+  const call = functionCall("{}");
+  const { id: _, ...nameless } = call;
+  const text = [{ kind: "text", text: "Paris" }];
+  const thought = [...text, { kind: "reasoning", text: "hm" }];
+  const rows: readonly (readonly [
+    string,
+    readonly JsonObject[],
+    readonly JsonObject[],
+    unknown,
+  ])[] = [
+    ["another id", streamed(0, "Paris"), [told("Paris", "other")], text],
+    ["an item before", streamed(0, "Paris"), [
+      reasoning,
+      told("Paris", "other"),
+    ], thought],
+    ["another place", streamed(3, "Paris"), [told("Paris", "other")], text],
+    [
+      "an item less",
+      [
+        done(0, reasoning),
+        ...streamed(1, "Paris"),
+      ],
+      [message("Paris")],
+      [...thought].reverse(),
+    ],
+    ["one item as two", streamed(0, "Paris"), [
+      told("Par", "a"),
+      told("is", "b"),
+    ], text],
+    ["two items as one", [...streamed(0, "Par"), ...streamed(1, "is")], [
+      told("Paris", "a"),
+    ], [{ kind: "text", text: "Par" }, { kind: "text", text: "is" }]],
+    ["other text", streamed(0, "Paris"), [told("Paris.", "other")], text],
+    ["another part", [
+      added(0, { type: "message", id: "msg_1", content: [] }),
+      delta("output_text", 0, "Paris", { content_index: 0 }),
+    ], [{
+      ...message(""),
+      content: [
+        { type: "reasoning_text", text: "hm" },
+        { type: "output_text", text: "Paris" },
+      ],
+    }], text],
+    ["a call before", [...streamed(0, "Paris"), done(1, call)], [
+      nameless,
+      told("Paris", "other"),
+    ], [...text, { kind: "tool", id: "call_1", name: "f", text: "{}" }]],
+    ["a further message", streamed(0, "Paris"), [
+      told("Paris", "other"),
+      told("Rome", "new"),
+    ], [...text, { kind: "text", text: "Rome" }]],
+  ];
+  for (const [name, frames, output, expected] of rows) {
+    await t.step(name, () => {
+      assert.deepEqual(
+        blocks([CREATED, ...frames, ended("completed", output)]),
+        expected,
+      );
+    });
+  }
+});
+
 Deno.test("streamDecoder() emits a call with its call_id, and its arguments once", () => {
   const call = [{ kind: "tool", id: "call_1", name: "f", text: '{"a":1}' }];
   const start = added(0, functionCall(""));
@@ -463,6 +540,63 @@ Deno.test("streamDecoder() skips the items of vendors' own tools", () => {
     ]),
     [{ kind: "text", text: "found" }],
   );
+});
+
+Deno.test("a reply ends with the calls that its client must answer, whole and streamed", async (t) => {
+  const program = { type: "program", id: "p", call_id: "call_p", code: "f()" };
+  const byProgram = { caller: { type: "program", caller_id: "call_p" } };
+  const shell = {
+    type: "shell_call",
+    id: "s",
+    call_id: "call_s",
+    ...byProgram,
+  };
+  const text = message("so far");
+  const rows: readonly (readonly [string, readonly JsonObject[], string])[] = [
+    ["a program's call", [program, functionCall("{}", byProgram)], "tool_use"],
+    ["a program's free-text call", [program, {
+      type: "custom_tool_call",
+      call_id: "call_c",
+      name: "g",
+      input: "x",
+      ...byProgram,
+    }], "tool_use"],
+    ["a program without its output", [text, program], "other"],
+    ["a program with its output", [
+      program,
+      { type: "program_output", call_id: "call_p", result: "1" },
+      text,
+    ], "end"],
+    ["a call that no other format has", [text, program, shell], "other"],
+    ["one that the vendor answered", [
+      shell,
+      { type: "shell_call_output", call_id: "call_s", output: [] },
+      text,
+    ], "end"],
+    ["an approval", [text, { type: "mcp_approval_request", id: "a" }], "other"],
+    ["beside a call of the client's", [shell, functionCall("{}")], "tool_use"],
+    ["a tool that the vendor ran", [
+      { type: "web_search_call", id: "w", status: "completed" },
+      text,
+    ], "end"],
+  ];
+  for (const [name, items, reason] of rows) {
+    await t.step(name, () => {
+      const frames = [
+        CREATED,
+        ...items.flatMap((item, n) => [added(n, item), done(n, item)]),
+        ended("completed", items),
+      ];
+      const whole = { id: "r", status: "completed", output: items };
+      for (
+        const events of [
+          decoded(frames),
+          decoded([CREATED, ended("completed", items)]),
+          decodeReply(whole, PLAIN_CONTEXT),
+        ]
+      ) assert.equal(foldReply(events).stop?.reason, reason);
+    });
+  }
 });
 
 Deno.test("decodeReply() decodes items in order", () => {

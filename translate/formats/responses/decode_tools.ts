@@ -21,7 +21,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import type { ToolNames } from "./tool_names.ts";
+import { calledTool, type ToolNames } from "./tool_names.ts";
 import {
   type CustomTool,
   isKnownChoice,
@@ -98,9 +98,18 @@ export function decodeTools(
     unread,
   );
   return {
-    ...(request.tools || brought ? { tools } : {}),
+    ...(request.tools || brought ? { tools: lastOfEach(tools) } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),
   };
+}
+
+/** A function that is declared again replaces the earlier one: a name must be unique. */
+function lastOfEach(tools: readonly Tool[]): readonly Tool[] {
+  const byName = new Map<string | Tool, Tool>();
+  for (const tool of tools) {
+    byName.set(tool.type === "function" ? tool.name : tool, tool);
+  }
+  return [...byName.values()];
 }
 
 /**
@@ -178,7 +187,7 @@ function decodeFunction(
   names: ToolNames,
   unread: UnmappedFields,
 ): FunctionTool {
-  const name = names.nameOf(tool.name, namespace);
+  const name = names.nameOf(calledTool(tool.name, namespace, tool.type));
   const description = textIn(tool.description);
   if (tool.type === "custom") {
     noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unread);
@@ -224,7 +233,9 @@ function decodeChoice(
   if (choice.type !== "allowed_tools") {
     return {
       type: "tool",
-      name: names.nameOf(choice.name, textIn(choice.namespace)),
+      name: names.nameOf(
+        calledTool(choice.name, textIn(choice.namespace), choice.type),
+      ),
     };
   }
   return {
@@ -243,12 +254,16 @@ function allowedNames(
   const name = textIn(tool["name"]);
   if (name === undefined) return [];
   if (tool["type"] !== "namespace") {
-    return [names.nameOf(name, textIn(tool["namespace"]))];
+    return [
+      names.nameOf(calledTool(name, textIn(tool["namespace"]), tool["type"])),
+    ];
   }
   return declared.flatMap((group) =>
     isKnownTool(group) && group.type === "namespace" && group.name === name
       ? group.tools.flatMap((inner) =>
-        isNamed(inner) ? [names.nameOf(inner.name, name)] : []
+        isNamed(inner)
+          ? [names.nameOf(calledTool(inner.name, name, inner.type))]
+          : []
       )
       : []
   );

@@ -26,13 +26,15 @@ import {
   DELTAS,
   DONES,
   isCall,
-  ITEM_KINDS,
   type ItemKind,
   type ItemState,
   keyOf,
+  kindOf,
   newItemState,
   partKey,
 } from "./item_state.ts";
+import { clientCalls } from "./client_calls.ts";
+import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
 
 /** Receives the decoded events. */
@@ -87,6 +89,7 @@ export function itemReader(
   let last: ItemState | undefined;
   /** Generated index for items without one. Negative, so that it never equals a real index. */
   let unplaced = 0;
+  const foreignCalls = clientCalls();
   let sawCall = false;
   let sawRefusal = false;
 
@@ -187,6 +190,7 @@ export function itemReader(
     whole: string,
   ): void => {
     const known = item.parts.get(key);
+    if (known === undefined && isRead(item, part, whole)) return;
     const length = known?.length ?? 0;
     if (whole.length > length && whole.startsWith(String(known ?? ""))) {
       add(item, part, key, whole.slice(length));
@@ -286,9 +290,10 @@ export function itemReader(
   };
   const itemAdded = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
+    foreignCalls.note(raw);
     const index = countIn(data["output_index"]) ?? --unplaced;
     if (items.has(index)) return;
-    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
+    const kind = kindOf(raw);
     const item = newItem(index, kind);
     describe(item, raw);
     if (kind === "reasoning") {
@@ -300,23 +305,24 @@ export function itemReader(
   };
   const itemDone = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
-    const kind = ITEM_KINDS.get(stringIn(raw["type"]) ?? "") ?? "other";
-    const item = itemAt(data, kind);
-    if (item === undefined || item.closed) return;
+    foreignCalls.note(raw);
+    const item = itemAt(data, kindOf(raw));
+    if (item !== undefined) finishItem(item, raw);
+  };
+  const finishItem = (item: ItemState, raw: JsonObject): void => {
+    if (item.closed) return;
     item.done = true;
     completeItem(item, raw);
     closeItem(item);
   };
   /** Emits the items of the whole reply that no frame contained. */
   const reconcile = (output: readonly unknown[]): void => {
-    output.forEach((raw, index) => {
-      // If `output_index` does not match positions in the list, an unknown item may be a known
-      // one under another index. It is skipped, so that nothing is emitted twice.
-      const isKnown = items.has(index) || items.size < output.length;
-      if (isObject(raw) && isKnown) {
-        itemDone({ output_index: index, item: raw });
-      }
-    });
+    for (
+      const [raw, item] of pairItems(items.values(), output.filter(isObject))
+    ) {
+      foreignCalls.note(raw);
+      finishItem(item ?? newItem(--unplaced, kindOf(raw)), raw);
+    }
   };
   const readPart = (type: string, data: JsonObject): boolean => {
     const delta = DELTAS.get(type);
@@ -375,8 +381,20 @@ export function itemReader(
       for (const item of items.values()) closeItem(item);
     },
     isEmpty: () => items.size === 0,
-    stopReason: () => sawCall ? "tool_use" : sawRefusal ? "refusal" : "end",
+    stopReason() {
+      if (sawCall) return "tool_use";
+      if (foreignCalls.areOpen()) return "other";
+      return sawRefusal ? "refusal" : "end";
+    },
   };
+}
+
+/** Whether the text was read as another part of the item: some hosts number the parts anew. */
+function isRead(item: ItemState, part: string, text: string): boolean {
+  for (const [key, known] of item.parts) {
+    if (key.startsWith(`${part}:`) && String(known) === text) return true;
+  }
+  return false;
 }
 
 function openEvent(

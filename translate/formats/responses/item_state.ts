@@ -21,12 +21,17 @@ import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
 export type ItemKind = "message" | "reasoning" | "call" | "free call" | "other";
 
 /** The kind for each wire type; any other type is `other`. */
-export const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
+const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
   ["message", "message"],
   ["reasoning", "reasoning"],
   ["function_call", "call"],
   ["custom_tool_call", "free call"],
 ]);
+
+/** The kind of an item. */
+export function kindOf(item: JsonObject): ItemKind {
+  return ITEM_KINDS.get(stringIn(item["type"]) ?? "") ?? "other";
+}
 
 /** The state of an item that is being read. */
 export interface ItemState {

@@ -1,7 +1,8 @@
 /**
  * Gives each tool a single name. Other formats have neither groups of tools nor free-text tools,
- * so a grouped tool is offered as `group__name` and a free-text tool as a function. Replies use
- * the caller's own names.
+ * so a grouped tool is offered as `group__name` and a free-text tool as a function. Of two tools
+ * that get the same name so, the later one's is extended by a hash. Replies use the caller's own
+ * names.
  *
  * @module
  */
@@ -31,7 +32,7 @@ export interface ToolNames {
    * The single name of a tool. Also works for tools that the request does not offer, since the
    * conversation may contain calls of them.
    */
-  nameOf(name: string, namespace: string | undefined): string;
+  nameOf(tool: CalledTool): string;
   /** The tool with this single name; undefined if the request does not offer it. */
   tool(name: string): CalledTool | undefined;
 }
@@ -41,7 +42,7 @@ export function toolNames(body: JsonObject): ToolNames {
   const byName = new Map<string, CalledTool>();
   const byTool = new Map<string, string>();
   const add = (tool: CalledTool): void => {
-    const key = keyOf(tool.name, tool.namespace);
+    const key = keyOf(tool);
     if (byTool.has(key)) return;
     const plain = plainName(tool.name, tool.namespace);
     const name = byName.has(plain)
@@ -65,8 +66,11 @@ export function toolNames(body: JsonObject): ToolNames {
     }
   }
   return {
-    nameOf: (name, namespace) =>
-      byTool.get(keyOf(name, namespace)) ?? plainName(name, namespace),
+    nameOf: (tool) =>
+      byTool.get(keyOf(tool)) ??
+        // A call that was made before the tool changed its kind.
+        byTool.get(keyOf({ ...tool, freeText: !tool.freeText })) ??
+        plainName(tool.name, tool.namespace),
     tool: (name) => byName.get(name),
   };
 }
@@ -98,9 +102,20 @@ function addNamed(
   add: (tool: CalledTool) => void,
 ): void {
   const name = stringIn(tool["name"]);
-  const freeText = tool["type"] === "custom";
-  if (name === undefined || (!freeText && tool["type"] !== "function")) return;
-  add({ name, freeText, ...(namespace === undefined ? {} : { namespace }) });
+  const isTool = tool["type"] === "custom" || tool["type"] === "function";
+  if (name !== undefined && isTool) {
+    add(calledTool(name, namespace, tool["type"]));
+  }
+}
+
+/** The tool that a definition, a call or a choice of this `type` means. */
+export function calledTool(
+  name: string,
+  namespace: string | undefined,
+  type: unknown,
+): CalledTool {
+  const freeText = type === "custom" || type === "custom_tool_call";
+  return { name, freeText, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** The name of a tool before collisions are resolved. */
@@ -110,6 +125,6 @@ export function plainName(name: string, namespace: string | undefined): string {
     : `${namespace}__${name}`;
 }
 
-function keyOf(name: string, namespace: string | undefined): string {
-  return `${namespace ?? ""}\n${name}`;
+function keyOf({ name, namespace, freeText }: CalledTool): string {
+  return `${namespace ?? ""}\n${name}${freeText ? "\n" : ""}`;
 }

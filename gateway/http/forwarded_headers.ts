@@ -1,0 +1,29 @@
+/**
+ * Request headers of the messages dialect that an upstream of the same dialect receives.
+ *
+ * @module
+ */
+
+const PREFIX = "anthropic-";
+/** Names of headers that contain a credential, which stays with the gateway. */
+const CREDENTIAL =
+  /(?:key|token|secret|auth|authorization|credentials?|cookie)$/;
+
+/**
+ * The client's headers that begin with the vendor's name, except credentials: version, betas, user
+ * profile and whatever is newer than this gateway. They are forwarded only with the client's own
+ * bytes.
+ */
+export function forwardedHeaders(
+  headers: Headers,
+): Readonly<Record<string, string>> {
+  const forwarded: Record<string, string> = {};
+  const neutral = headers.get("vendora-version");
+  if (neutral !== null) forwarded["anthropic-version"] = neutral;
+  for (const [name, value] of headers) {
+    if (name.startsWith(PREFIX) && !CREDENTIAL.test(name)) {
+      forwarded[name] = value;
+    }
+  }
+  return forwarded;
+}

@@ -1,0 +1,207 @@
+/**
+ * Declared names that the product's code need not use, with the reasons. A name that is neither
+ * used nor accepted is new: read about it, then translate it or add it here.
+ *
+ * @module
+ */
+
+/** Names that one reason accepts. Patterns match whole texts. */
+export interface Accepted {
+  readonly reason: string;
+  /** Everything that these files declare. */
+  readonly files?: RegExp;
+  /** Everything that these declarations contain; a leading `Beta` is left out. */
+  readonly declarations?: RegExp;
+  /** These names, wherever they are declared: separated by spaces, or by a pattern. */
+  readonly names?: string | RegExp;
+}
+
+const MODEL_IDS =
+  "models come from the vendors' lists, the catalogue and the configuration file";
+const OTHER_ENDPOINTS = "endpoints that the gateway does not have";
+const VENDOR_TOOLS =
+  "tools that vendors run or define: passed in the same format; elsewhere refused by kind, and passed over in replies";
+const VENDOR_SETTINGS =
+  "settings of one vendor: passed in the same format, dropped and named elsewhere";
+const VENDOR_REPORTS =
+  "what a vendor reports beside its reply: passed in the same format, without a place elsewhere";
+const LIBRARY = "the library's own, not on the wire";
+
+/** What is accepted of `@anthropic-ai/sdk`. */
+export const ANTHROPIC: readonly Accepted[] = [
+  {
+    reason: OTHER_ENDPOINTS,
+    files:
+      /resources\/(?:beta\/)?(?:organization|sessions|agents|environments|memory-stores|vaults|tunnels|skills|files|user-profiles|webhooks|deployments|deployment-runs|dreams)(?:\/.*|\.d\.ts)|resources\/(?:beta\/)?messages\/batches\.d\.ts/,
+  },
+  { reason: MODEL_IDS, declarations: /Model|ModelLine/ },
+  {
+    reason: VENDOR_TOOLS,
+    declarations:
+      /(?:Browser|Computer|ToolComputerUse|ToolBash|ToolTextEditor|MemoryTool|Advisor|CodeExecution|BashCodeExecution|TextEditorCodeExecution|EncryptedCodeExecution|WebSearch|WebFetch|ToolSearch|MCP|RequestMCP|ServerTool|UserLocation|ToolChangeMCP|ResponseToolChangeMCP|ContainerSkill|SkillParams|AgentMemory).*/,
+  },
+  {
+    reason:
+      "codes of errors reach clients as they are; the code has only those that the gateway acts on",
+    declarations:
+      /.*(?:Error|ErrorDetails|ErrorObject|ErrorType)|ThreadUnsupported.*/,
+  },
+  {
+    reason:
+      "`anthropic-beta` passes as it is; the code has only what the gateway sends",
+    declarations: /AnthropicBeta/,
+  },
+  {
+    reason: "places inside documents, which no other format's citations have",
+    declarations: /Citation.*/,
+  },
+  {
+    reason: VENDOR_REPORTS,
+    declarations:
+      /CacheMiss.*|Diagnostics|Fallback.*|RefusalStopDetails|Thinking(?:Dropped|MismatchAllowed).*|ContextManagementResponse|CountTokensContextManagementResponse|.*EditResponse/,
+    names: "input_transformations",
+  },
+  {
+    reason: VENDOR_SETTINGS,
+    declarations:
+      /Clear(?:Thinking|ToolUses)\d+Edit|Compact\d+Edit|Compaction.*|SummarizeCompaction|ContextManagement.*|ThinkingBlockBinding|ThinkingPrefixMismatchBehavior|ThinkingTurns|ToolUses(?:Keep|Trigger)|ImageTransformationsParam|DiagnosticsParam|ThreadContinueParams/,
+    names:
+      "transformations block_binding updates workspace_id input_examples fallback_credit_token",
+  },
+  {
+    reason: VENDOR_TOOLS,
+    names: /code_execution(?:_\d+)?|toolset_name/,
+  },
+  {
+    reason: "who pays at the vendor, which only its own clients may choose",
+    names: "billing_policy bill_to user_profile",
+  },
+  {
+    reason: "what the list of models leaves open",
+    declarations: /ModelCapabilities/,
+    names: "retired",
+  },
+];
+
+/** What is accepted of `openai`. */
+export const OPENAI: readonly Accepted[] = [
+  {
+    reason: OTHER_ENDPOINTS,
+    files:
+      /resources\/(?:admin|audio|beta|chat\/completions\/messages|completions|containers|conversations|evals|fine-tuning|graders|live|realtime|safety|skills|uploads|vector-stores|webhooks|images|videos|batches|moderations|files|content-provenance-checks|decisions|embeddings)(?:\/.*)?(?:\.d\.ts)?/,
+    declarations:
+      /ChatCompletion(?:Deleted|StoreMessage)|Compacted.*|ResponseCompactParams.*|InputTokenCount.*|ResponseRetrieveParams.*|OAuthErrorCode|DecisionInput.*/,
+  },
+  {
+    reason: "Responses over WebSocket, which is refused with 426",
+    files: /resources\/responses\/(?:ws|ws-base|internal-base)\.d\.ts/,
+    declarations: /ResponseSteer.*|Responses(?:Client|Server)Event.*/,
+  },
+  {
+    reason: MODEL_IDS,
+    declarations: /AllModels|ChatModel|ResponsesModel|Model/,
+  },
+  {
+    reason: VENDOR_TOOLS,
+    declarations:
+      /(?:ApplyPatch|Computer|Container|FileSearch|InlineSkill|LocalSkill|SkillReference|McpToolCall|ToolSearch|WebSearch|ResponseApplyPatch|ResponseCodeInterpreter|ResponseComputer|ResponseContainer|ResponseFileSearch|ResponseFunctionShell|ResponseFunctionWebSearch|ResponseImageGen|ResponseMcp|ResponseShellCall|ResponseToolSearch|ResponseWebSearch|ResponseLocal|ComparisonFilter|ToolChoiceTypes|ToolChoiceApplyPatch).*|Tool\..*|Response(?:Input|Output)?Item\..*|ChatCompletionCreateParams\.WebSearchOptions.*/,
+    names:
+      "async output_schema programmatic programmatic_tool_calling caller_id user_location mcp",
+  },
+  {
+    reason: "texts' places in documents, which no other format's replies have",
+    declarations:
+      /ChatCompletionMessage\.Annotation.*|ResponseOutputText(?:AnnotationAddedEvent)?(?:\..*)?/,
+  },
+  {
+    reason:
+      "sound: a modality is passed in the same format and refused elsewhere, whatever its settings",
+    declarations:
+      /ChatCompletionAudio.*|ChatCompletionChunk\.Choice\.Delta\.Audio|ResponseAudio.*|ResponseOutputAudio/,
+  },
+  {
+    reason: VENDOR_REPORTS,
+    declarations:
+      /ChatCompletion(?:Chunk)?\.Moderation.*|Response\.(?:AccessPrograms|Cache|ComparisonResponse|InputTransformation|ToolUsage|Image|Moderation).*|ResponseError\.Misalignment|ErrorObject\.Misalignment|ChatCompletionTokenLogprob.*|ResponseCompactionCompactingEvent/,
+    names:
+      "input_transformations prompt_cache_diagnostics created_by logprob commentary",
+  },
+  {
+    reason: "read and written by the part of the name that streams share",
+    names: /response\.reasoning_text\.(?:delta|done)/,
+  },
+  {
+    reason: VENDOR_SETTINGS,
+    declarations:
+      /ChatCompletionCreateParams\.Moderation.*|ResponseCreateParams\.(?:AccessPrograms|ContextManagement|Image|Moderation).*|ResponseIncludable|CustomToolInputFormat.*|ChatCompletionCustomTool.*|Reasoning/,
+    names: "in_memory ultrafast",
+  },
+  { reason: LIBRARY, declarations: /Parsed.*/ },
+];
+
+/** What is accepted of `@google/genai`. */
+export const GENAI: readonly Accepted[] = [
+  {
+    reason:
+      "everything but generation: clients do not speak this format, and hosts are called for replies and counts alone",
+    declarations:
+      /(?!(?:GenerateContent(?!Batch)|Candidate|Content$|Part$|PartialArg|UsageMetadata|FinishReason|BlockedReason|Function(?:Call|Declaration|Response)|ThinkingConfig|ThinkingLevel|ToolConfig|Tool$|Blob$|FileData$|CodeExecutionResult$|ExecutableCode$|Language$|Outcome$|TrafficType|ServiceTier|Grounding|Citation|Url|Safety|Harm|Logprobs|Model(?:Stage|Status)|ModalityTokenCount|MediaModality|CountTokens|Behavior|Schema$|Type$|PartMediaResolution|VideoMetadata|Segment$|RetrievalMetadata|SearchEntryPoint|ToolCall|ToolResponse|ToolType)).*/,
+  },
+  {
+    reason: LIBRARY,
+    names:
+      "httpOptions abortSignal sdkHttpResponse automaticFunctionCalling automaticFunctionCallingHistory automaticContinuation",
+  },
+  {
+    reason: "the value that stands for none",
+    names: /\w*UNSPECIFIED/,
+  },
+  {
+    reason: VENDOR_TOOLS,
+    declarations:
+      /Tool|ToolCall|ToolResponse|ToolType|CodeExecutionResult|ExecutableCode|Language|Outcome/,
+    names:
+      "retrievalConfig includeServerSideToolInvocations toolResponse codeExecutionResult executableCode",
+  },
+  {
+    reason:
+      "sources and ratings of a reply, without a place in clients' formats",
+    declarations:
+      /Grounding.*|Citation.*|Url.*|Safety.*|Harm.*|Logprobs.*|Model(?:Stage|Status)|Segment|RetrievalMetadata|SearchEntryPoint|GenerateContentResponsePromptFeedback/,
+    names:
+      "safetyRatings citationMetadata groundingMetadata avgLogprobs logprobsResult urlContextMetadata modelStatus createTime",
+  },
+  {
+    reason: "media other than those that clients' formats have",
+    declarations: /PartMediaResolution.*|VideoMetadata|MediaModality/,
+    names:
+      "mediaProcessing mediaResolution videoMetadata audioTranscription speechMetadata partMetadata",
+  },
+  {
+    reason:
+      "settings that no client's format has, and how functions run at the vendor",
+    declarations: /Behavior|FunctionResponseScheduling/,
+    names:
+      "VALIDATED behavior scheduling streamFunctionCallArguments candidateCount routingConfig modelSelectionConfig safetySettings cachedContent responseModalities speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig continuationToken initialPromptTokenCount",
+  },
+  {
+    reason: "written and compared without regard to case",
+    declarations: /Type|ThinkingLevel|TrafficType/,
+  },
+  {
+    reason: "every reason to block is a refusal",
+    declarations: /BlockedReason/,
+  },
+  {
+    reason: "sums that other counts contain",
+    names: "totalTokens responseTokenCount responseTokensDetails",
+  },
+  {
+    reason: "no client's schema has an order of properties",
+    names: "propertyOrdering",
+  },
+  {
+    reason: "a null among partial arguments is known by its field",
+    names: "NULL_VALUE",
+  },
+];

@@ -1,0 +1,38 @@
+/**
+ * `deno task names`: the names that the official client libraries declare, that the code does not
+ * use and that `accepted_names.ts` does not explain. `--newest` reads the newest versions of the
+ * registry in place of the pinned ones. Exits with 1 where there are any.
+ *
+ * @module
+ */
+import { pathToFileURL } from "node:url";
+import { declaredNames } from "./declared_names.ts";
+import { libraries } from "./libraries.ts";
+import { usedWords } from "./used_words.ts";
+import { unusedNames } from "./unused_names.ts";
+
+const folder = await Deno.makeTempDir();
+let isExplained = true;
+try {
+  const into = pathToFileURL(`${folder}/`);
+  const isUsed = await usedWords();
+  const version = Deno.args.includes("--newest") ? "newest" : "pinned";
+  for (const library of libraries(version)) {
+    const { declared, unused, unexplained, outdated } = unusedNames(
+      await declaredNames(await library.folder(into), library.files),
+      isUsed,
+      library.accepted,
+    );
+    const lines = [
+      `${library.name}: ${declared} names, ${unused} not used, ${unexplained.length} of them unexplained`,
+      ...unexplained.map((name) => `  new: ${name}`),
+      ...outdated.map((name) => `  accepted, but no longer declared: ${name}`),
+    ];
+    // deno-lint-ignore no-console
+    console.info(lines.join("\n"));
+    isExplained &&= unexplained.length + outdated.length === 0;
+  }
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
+Deno.exit(isExplained ? 0 : 1);

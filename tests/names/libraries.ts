@@ -1,0 +1,82 @@
+/**
+ * The client libraries whose declared names are compared with the code: the pinned versions, or
+ * the newest ones of the registry.
+ *
+ * @module
+ */
+import { libraryFolder } from "../support/declared_types.ts";
+import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";
+
+/** A client library, and what is accepted of it. */
+export interface Library {
+  readonly name: string;
+  /** The files whose declarations are on the wire. */
+  readonly files: RegExp;
+  readonly accepted: readonly Accepted[];
+  /**
+   * Its folder, below `into` where it must be unpacked first.
+   *
+   * @throws {Error} the message of npm or tar where it cannot be had
+   */
+  folder(into: URL): Promise<URL>;
+}
+
+const RESOURCES = /^resources\/.*\.d\.ts$/;
+const GENAI_NAME = "@google/genai";
+const LIBRARIES: readonly Omit<Library, "folder">[] = [
+  { name: "@anthropic-ai/sdk", files: RESOURCES, accepted: ANTHROPIC },
+  { name: "openai", files: RESOURCES, accepted: OPENAI },
+  { name: GENAI_NAME, files: /^dist\/genai\.d\.ts$/, accepted: GENAI },
+];
+
+/**
+ * No test imports this library, and among the packages that it needs are types of Node that would
+ * replace Deno's, so it is packed at this version instead of being a dependency.
+ */
+const GENAI_VERSION = "3.1.0";
+
+/** The libraries at their pinned versions, or at the newest ones. */
+export function libraries(
+  version: "pinned" | "newest",
+): readonly Library[] {
+  return LIBRARIES.map((library) => ({
+    ...library,
+    folder: async (into) => {
+      if (version === "newest") {
+        return await packed(`${library.name}@latest`, into);
+      }
+      return library.name === GENAI_NAME
+        ? await packed(`${library.name}@${GENAI_VERSION}`, into)
+        : libraryFolder(library.name);
+    },
+  }));
+}
+
+/** The folder of a package that npm packs and tar unpacks. */
+async function packed(specifier: string, into: URL): Promise<URL> {
+  const folder = new URL(`${encodeURIComponent(specifier)}/`, into);
+  await Deno.mkdir(folder, { recursive: true });
+  const tarball = await output("npm", [
+    "pack",
+    "--silent",
+    "--prefer-offline",
+    specifier,
+  ], folder);
+  await output("tar", ["-xzf", tarball.trim()], folder);
+  return new URL("package/", folder);
+}
+
+async function output(
+  command: string,
+  args: readonly string[],
+  cwd: URL,
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+  }).output();
+  if (!success) {
+    throw new Error(`${command}: ${new TextDecoder().decode(stderr)}`);
+  }
+  return new TextDecoder().decode(stdout);
+}

@@ -1,0 +1,119 @@
+/**
+ * The code uses every name that the pinned client libraries declare, or it is accepted with a
+ * reason. `deno task names` lists them.
+ */
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import { declaredNames } from "./declared_names.ts";
+import { libraries } from "./libraries.ts";
+import { usedWords } from "./used_words.ts";
+import { unusedNames } from "./unused_names.ts";
+
+async function withFolder(run: (folder: URL) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await run(pathToFileURL(`${folder}/`));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("every declared name is used or accepted, and every accepted one is declared", async (t) => {
+  await withFolder(async (into) => {
+    const isUsed = await usedWords();
+    for (const library of libraries("pinned")) {
+      let folder: URL;
+      try {
+        folder = await library.folder(into);
+      } catch (error) {
+        const name = `${library.name}: SKIPPED, ${error}`;
+        await t.step({ name, ignore: true, fn: () => {} });
+        continue;
+      }
+      await t.step(library.name, async () => {
+        const names = await declaredNames(folder, library.files);
+        const found = unusedNames(names, isUsed, library.accepted);
+        assert.ok(found.declared > 1_000, "hardly any name was found");
+        assert.ok(found.unused < found.declared, "no name is used");
+        assert.deepEqual(found.unexplained, []);
+        assert.deepEqual(found.outdated, []);
+      });
+    }
+  });
+});
+
+const DECLARATIONS = `
+export interface Message { id: string; 'content-type': 'a' | 'b'; more?: { deep: Array<'c'> } }
+/** A comment with old_name: 'none'. */
+export declare namespace Message { interface Inner { kind: 'd' } }
+export declare enum Reason { STOP = "STOP" }
+export declare class Reply { text: string; get helper(): string; method(one: 'x'): 'y' }
+export declare class Messages extends APIResource { batches: string }
+export type Beta = 'e' | (string & {});
+`;
+
+Deno.test("fields and literals are read, with the declarations that contain them", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(new URL("sub/", folder));
+    await Deno.writeTextFile(new URL("sub/a.d.ts", folder), DECLARATIONS);
+    await Deno.writeTextFile(new URL("a.js", folder), "const z = { z: 1 };");
+    const names = await declaredNames(folder, /^sub\/.*\.d\.ts$/);
+    const places = Object.fromEntries(
+      names.map(({ name, places }) => [name, [...places].join()]),
+    );
+    assert.deepEqual(places, {
+      id: "sub/a.d.ts#Message",
+      "content-type": "sub/a.d.ts#Message",
+      a: "sub/a.d.ts#Message",
+      b: "sub/a.d.ts#Message",
+      more: "sub/a.d.ts#Message",
+      deep: "sub/a.d.ts#Message",
+      c: "sub/a.d.ts#Message",
+      kind: "sub/a.d.ts#Message.Inner",
+      d: "sub/a.d.ts#Message.Inner",
+      STOP: "sub/a.d.ts#Reason",
+      text: "sub/a.d.ts#Reply",
+      e: "sub/a.d.ts#Beta",
+    });
+  });
+});
+
+Deno.test("a new name and an outdated acceptance are found", () => {
+  const declared = (name: string, ...places: string[]) => ({
+    name,
+    places: new Set(places),
+  });
+  const names = [
+    declared("used", "a.d.ts#Message"),
+    declared("fresh", "a.d.ts#Message", "b.d.ts#Tool"),
+    declared("tool_only", "b.d.ts#BetaTool.Part"),
+    declared("old_file", "c.d.ts#X"),
+    declared("named", "a.d.ts#Message"),
+  ];
+  const isUsed = (name: string): boolean => name === "used";
+  const reason = "why";
+  assert.deepEqual(
+    unusedNames(names, isUsed, [
+      { reason, declarations: /Tool.*/, names: "named gone" },
+      { reason, files: /c\.d\.ts/, declarations: /Gone/, names: /g.*/ },
+    ]),
+    {
+      declared: 5,
+      unused: 4,
+      unexplained: ["fresh (a.d.ts#Message)"],
+      outdated: ["gone", "/^(?:Gone)$/", "/^(?:g.*)$/"],
+    },
+  );
+});
+
+Deno.test("the code's words are read whole word by whole word, comments and tests are not", async () => {
+  const isUsed = await usedWords();
+  for (const name of ["cache_control", "stop_reason", "response.created"]) {
+    assert.ok(isUsed(name), name);
+  }
+  for (
+    const name of ["cache_contro", "stop_", "esponse.created", "xyzzy_plugh"]
+  ) {
+    assert.ok(!isUsed(name), name);
+  }
+});

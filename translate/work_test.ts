@@ -1,0 +1,214 @@
+/**
+ * The work of reading a request and writing it for each upstream format grows with its size and
+ * not faster: the reads of its values are counted, so the result does not depend on the machine.
+ */
+import assert from "node:assert/strict";
+import { encodeText } from "./bytes/buffers.ts";
+import { topLevelOf } from "./bytes/json_splice.ts";
+import type { JsonObject } from "./bytes/json.ts";
+import type { Dialect } from "./dialect.ts";
+import { upstreamDialect } from "./dialects.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { responses } from "./formats/responses/mod.ts";
+import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import type { DialectName } from "./model/request.ts";
+import { readRequest } from "./stream/read_request.ts";
+import { upstreamRequest } from "./upstream_request.ts";
+
+/** A body of a shape, by its size. */
+type Shape = (size: number) => JsonObject;
+
+function many<T>(size: number, one: (i: number) => T): readonly T[] {
+  return Array.from({ length: size }, (_, i) => one(i));
+}
+function named(size: number, value: unknown): JsonObject {
+  return Object.fromEntries(many(size, (i) => [`k${i}`, value]));
+}
+const HI = { role: "user", content: "Hi" };
+const turn = (i: number): object =>
+  i % 2 === 0 ? HI : { role: "assistant", content: "a" };
+const nested = (levels: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = { a: [value] };
+  return value;
+};
+
+const CHAT: Readonly<Record<string, Shape>> = {
+  keys: (n) => ({ messages: [HI], ...named(n, 1) }),
+  properties: (n) => ({
+    messages: [HI],
+    tools: [{
+      type: "function",
+      function: {
+        name: "f",
+        parameters: { type: "object", properties: named(n, {}) },
+      },
+    }],
+  }),
+  depth: (n) => ({ messages: [HI], metadata: nested(n) }),
+  parts: (n) => ({
+    messages: [{
+      role: "user",
+      content: many(n, () => ({ type: "text", text: "a" })),
+    }],
+  }),
+  turns: (n) => ({ messages: [...many(n, turn), HI] }),
+  tools: (n) => ({
+    messages: [HI],
+    tools: many(n, (i) => ({
+      type: "function",
+      function: { name: `f${i}`, parameters: { type: "object" } },
+    })),
+  }),
+  calls: (n) => ({
+    messages: [
+      HI,
+      {
+        role: "assistant",
+        tool_calls: many(n, (i) => ({
+          id: `c${i}`,
+          type: "function",
+          function: { name: "f", arguments: "{}" },
+        })),
+      },
+      ...many(n, (i) => ({ role: "tool", tool_call_id: `c${i}`, content: "" })),
+    ],
+  }),
+};
+const MESSAGES: Readonly<Record<string, Shape>> = {
+  keys: (n) => ({ messages: [HI], ...named(n, 1) }),
+  properties: (n) => ({
+    messages: [HI],
+    tools: [{
+      name: "f",
+      input_schema: { type: "object", properties: named(n, {}) },
+    }],
+  }),
+  parts: (n) => ({
+    messages: [{
+      role: "user",
+      content: many(n, () => ({ type: "text", text: "a" })),
+    }],
+  }),
+  turns: (n) => ({ messages: [...many(n, turn), HI] }),
+  calls: (n) => ({
+    messages: [
+      HI,
+      {
+        role: "assistant",
+        content: many(n, (i) => ({
+          type: "tool_use",
+          id: `c${i}`,
+          name: "f",
+          input: {},
+        })),
+      },
+      {
+        role: "user",
+        content: many(n, (i) => ({
+          type: "tool_result",
+          tool_use_id: `c${i}`,
+          content: "r",
+        })),
+      },
+    ],
+  }),
+};
+const RESPONSES: Readonly<Record<string, Shape>> = {
+  keys: (n) => ({ input: "Hi", ...named(n, 1) }),
+  items: (n) => ({ input: [...many(n, turn), HI] }),
+  parts: (n) => ({
+    input: [{
+      role: "user",
+      content: many(n, () => ({ type: "input_text", text: "a" })),
+    }],
+  }),
+  calls: (n) => ({
+    input: many(n, (i) => [
+      {
+        type: "function_call",
+        call_id: `c${i % 3}`,
+        name: "f",
+        arguments: "{}",
+      },
+      {
+        type: "function_call_output",
+        call_id: `c${i % 3}`,
+        output: "r",
+      },
+    ]).flat(),
+  }),
+};
+
+const FORMATS: readonly (readonly [Dialect, typeof CHAT])[] = [
+  [chatCompletions, CHAT],
+  [messages, MESSAGES],
+  [responses, RESPONSES],
+];
+const UPSTREAMS: readonly DialectName[] = [
+  "messages",
+  "chat_completions",
+  "responses",
+  "generate_content",
+  "converse",
+];
+
+/** The value, whose every read adds to a counter. */
+function counted<T extends object>(value: T, count: () => void): T {
+  const copies = new WeakMap<object, object>();
+  const wrap = (inner: unknown): unknown => {
+    if (typeof inner !== "object" || inner === null) return inner;
+    const known = copies.get(inner);
+    if (known !== undefined) return known;
+    const proxy: object = new Proxy(inner, {
+      get(target, key) {
+        count();
+        return wrap(Reflect.get(target, key));
+      },
+      ownKeys(target) {
+        const keys = Reflect.ownKeys(target);
+        for (let n = 0; n < keys.length; n++) count();
+        return keys;
+      },
+    });
+    copies.set(inner, proxy);
+    return proxy;
+  };
+  // Arrays and objects alone are wrapped.
+  return wrap(value) as T;
+}
+
+/** Reads of the body's values that one translation takes. */
+function work(body: JsonObject, dialect: Dialect, to: DialectName): number {
+  let reads = 0;
+  const bytes = encodeText(JSON.stringify(body));
+  const wrapped = counted(body, () => void reads++);
+  const request = readRequest(
+    wrapped,
+    dialect.decodeRequest,
+    dialect.checkPassable,
+  );
+  upstreamRequest(
+    { dialect, bytes, body: wrapped, top: topLevelOf(bytes), request },
+    upstreamDialect(to),
+    "m",
+    DEFAULT_CAPABILITIES[to],
+  );
+  return reads;
+}
+
+for (const [dialect, shapes] of FORMATS) {
+  Deno.test(`the work of a ${dialect.name} request grows with its size`, async (t) => {
+    for (const [name, shape] of Object.entries(shapes)) {
+      for (const to of UPSTREAMS) {
+        await t.step(`${name} to ${to}`, () => {
+          const of = (size: number): number =>
+            work({ model: "m", max_tokens: 9, ...shape(size) }, dialect, to);
+          const [small, large] = [of(100), of(200)];
+          assert.ok(large <= 2.2 * small, `${small} reads, then ${large}`);
+        });
+      }
+    }
+  });
+}

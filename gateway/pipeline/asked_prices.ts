@@ -24,6 +24,7 @@ import {
   type RateCard,
 } from "../accounts/ledger/rate_card.ts";
 import type { Asked } from "../accounts/ledger/asked.ts";
+import type { DialectName } from "../../translate/model/request.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
@@ -119,6 +120,16 @@ export function askedPrices(
   };
 }
 
+/** What formats call the long life of a cache. */
+const LONG_LIFE: Readonly<Record<DialectName, string>> = {
+  messages: "cacheWrite1h",
+  converse: "cacheWrite1h",
+  chat_completions: "cacheWrite12h",
+  responses: "cacheWrite12h",
+  // It has no marks.
+  generate_content: "",
+};
+
 /** The meter of a figure. The long life of a cache has another length in other formats. */
 function metersOf(
   figure: (BilledAsk & { readonly type: "tokens" })["figure"],
@@ -128,13 +139,12 @@ function metersOf(
   const isLife = figure === "cacheWrite1h" || figure === "cacheWrite12h";
   const figures = new Set<string>();
   for (const { dialect: { name }, capabilities } of reached) {
-    if (!isLife) figures.add(figure);
-    else if (capabilities.cacheMarks !== "none") {
-      if (name === dialect.name) figures.add(figure);
-      else if (name === "messages" || name === "converse") {
-        figures.add("cacheWrite1h");
-      } else if (name !== "generate_content") figures.add("cacheWrite12h");
-    }
+    const isSame = name === dialect.name;
+    // Only the messages format leaves out marks that the model does not take when bytes pass through.
+    const takesMarks = capabilities.cacheMarks !== "none" ||
+      (isSame && name !== "messages");
+    if (!isLife || (isSame && takesMarks)) figures.add(figure);
+    else if (takesMarks) figures.add(LONG_LIFE[name]);
   }
   return PART_METERS.filter((meter) => figures.has(METERS[meter].counts));
 }

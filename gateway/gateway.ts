@@ -135,6 +135,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       candidateReports(current.models.allCandidates, parts.now()),
   });
   const rates = new CandidateRates(parts.now);
+  const unpriced = new Map<string, number>();
   const startedAtMs = parts.now();
   let accepting = true;
   const gateway: Gateway = {
@@ -168,6 +169,7 @@ export function createGateway(parts: GatewayParts): Gateway {
           connections: parts.client.connections(),
           calls: { underWay: slots.inUse(), streams: streams() },
           backlog: parts.accounts.backlog(),
+          unpriced,
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,
@@ -177,6 +179,10 @@ export function createGateway(parts: GatewayParts): Gateway {
     log(entry, facts) {
       metrics.record(entry);
       rates.record(entry);
+      const { model } = entry;
+      if (entry.unpriced === true && model !== undefined) {
+        unpriced.set(model, (unpriced.get(model) ?? 0) + 1);
+      }
       if (facts !== undefined) recorder.record(entry, facts);
       parts.log(entry);
     },

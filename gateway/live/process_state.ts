@@ -55,6 +55,9 @@ const STATE = {
     busy: z.int(),
   }),
   ledger_backlog: z.int().describe("writes that wait for the store"),
+  unpriced_calls: z.record(z.string(), z.int()).exactOptional().describe(
+    "by model, since the start: calls with a part that the model's price has no rate for; absent: none",
+  ),
   upstreams: z.array(CANDIDATE),
   upstreams_left_out: z.int().describe(
     "candidates without calls whose breaker is closed",
@@ -101,6 +104,8 @@ export interface StateSource {
   readonly calls: { readonly underWay: number; readonly streams: number };
   /** Writes that wait for the store. */
   readonly backlog: number;
+  /** Calls with a part that the model's price has no rate for, by model. */
+  readonly unpriced: ReadonlyMap<string, number>;
 }
 
 /** The state at a Unix time in milliseconds, with all candidates. */
@@ -137,6 +142,9 @@ export function processState(
     },
     connections: source.connections,
     ledger_backlog: source.backlog,
+    ...(source.unpriced.size === 0
+      ? {}
+      : { unpriced_calls: Object.fromEntries(source.unpriced) }),
     upstreams: candidates,
     upstreams_left_out: 0,
   };

@@ -16,6 +16,7 @@ import {
   visit,
 } from "../support/console_visitor.ts";
 import { csvRows } from "../support/csv_rows.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
 
 const MODEL = "vendora-opus-4-8";
 
@@ -71,10 +72,14 @@ const LINES: readonly (readonly [
 ];
 const SUM = 325_350;
 
-Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the micro-dollar", async () => {
+/** A gateway whose vendor answers every call with `reply`, and whose model has the card. */
+async function withReply(
+  reply: JsonObject,
+  body: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
   const upstream = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => Response.json(REPLY),
+    () => Response.json(reply),
   );
   const gateway = await startConsole({
     env: { GATEWAY_CONFIG: "gateway.json" },
@@ -87,11 +92,51 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
     },
   });
   try {
+    await body(gateway);
+  } finally {
+    await gateway.close();
+    await upstream.shutdown();
+  }
+}
+
+/** The text of a page, without its markup. */
+async function textOf(answer: Promise<Response>): Promise<string> {
+  return (await read(answer)).replaceAll(/<[^>]+>/g, " ")
+    .replaceAll(/\s+/g, " ");
+}
+
+async function read(answer: Promise<Response>): Promise<string> {
+  const response = await answer;
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
+}
+
+/** Makes a call, and waits until it is in the books. Returns its id. */
+async function called(
+  gateway: TestGateway,
+  body: JsonObject,
+): Promise<string> {
+  const { admin } = gateway.accounts;
+  const { text: key = "" } = await admin.keys.issue({ accountId: "default" });
+  const reply = await gateway.post(
+    "/v1/messages",
+    { model: MODEL, max_tokens: 600, ...body },
+    { "x-api-key": key, "anthropic-beta": "fast-mode-2026-02-01" },
+  );
+  const id = reply.headers.get("request-id") ?? "";
+  assert.equal(reply.status, 200, await reply.text());
+  await gateway.logEntry(({ request_id }) => request_id === id);
+  await gateway.accounts.flush();
+  // A call that is not found has the records in memory written first.
+  await assert.rejects(admin.calls.get("req_none", {}));
+  return id;
+}
+
+Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the micro-dollar", () =>
+  withReply(REPLY, async (gateway) => {
     const { admin } = gateway.accounts;
-    const { text: key = "" } = await admin.keys.issue({ accountId: "default" });
-    const reply = await gateway.post("/v1/messages", {
-      model: MODEL,
-      max_tokens: 600,
+    const id = await called(gateway, {
       speed: "fast",
       inference_geo: "us",
       tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 3 }],
@@ -103,21 +148,9 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
           cache_control: { type: "ephemeral", ttl: "1h" },
         }],
       }],
-    }, { "x-api-key": key, "anthropic-beta": "fast-mode-2026-02-01" });
-    const id = reply.headers.get("request-id") ?? "";
-    assert.equal(reply.status, 200, await reply.text());
-    await gateway.logEntry(({ request_id }) => request_id === id);
-    await gateway.accounts.flush();
-    // A call that is not found has the records in memory written first.
-    await assert.rejects(admin.calls.get("req_none", {}));
+    });
     const token = await credentialOf(gateway, "manage");
     const holder = await visit(gateway.url, "manage", token.text);
-    const read = async (answer: Promise<Response>): Promise<string> => {
-      const response = await answer;
-      const text = await response.text();
-      assert.equal(response.status, 200, text);
-      return text;
-    };
     const api = (path: string, credential: string): Promise<string> =>
       read(fetch(gateway.url + path, {
         headers: { authorization: `Bearer ${credential}` },
@@ -136,8 +169,8 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
       meters,
     );
 
-    const called = object(await api(`/admin/v1/calls/${id}`, ADMIN_TOKEN));
-    const charge = objectOr(called["charge"]);
+    const call = object(await api(`/admin/v1/calls/${id}`, ADMIN_TOKEN));
+    const charge = objectOr(call["charge"]);
     assert.equal(charge["micro_usd"], SUM);
     assert.equal(charge["price_version"], CARD.version);
     assert.deepEqual(
@@ -205,8 +238,7 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
     );
     assert.equal(focus[0]?.["x_PriceVersion"], CARD.version);
 
-    const page = await read(holder.get(`/console/calls/${id}`));
-    const shown = page.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+    const shown = await textOf(holder.get(`/console/calls/${id}`));
     for (
       const text of [
         "Cache write, 1 hour 2,000",
@@ -217,8 +249,7 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
       ]
     ) assert.ok(shown.includes(text), `${text} in ${shown}`);
 
-    const models = (await read(holder.get("/console/models")))
-      .replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+    const models = await textOf(holder.get("/console/models"));
     for (
       const text of [
         `2026-11-01 ${CARD.version}`,
@@ -236,8 +267,23 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
     const { from, ...others } = objectOr(model?.["rates"]);
     assert.equal(from, "2026-11-01T00:00:00.000Z");
     assert.deepEqual(others, rates);
-  } finally {
-    await gateway.close();
-    await upstream.shutdown();
-  }
-});
+  }));
+
+Deno.test("what a card has no rate for is marked on the call's page and counted on the operator's", () =>
+  withReply(
+    { ...REPLY, usage: { ...REPLY.usage, inference_geo: "mars" } },
+    async (gateway) => {
+      const id = await called(gateway, {
+        messages: [{ role: "user", content: "Hello" }],
+      });
+      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      assert.match(
+        await textOf(operator.get(`/console/operator/calls/${id}`)),
+        /Input unpriced 1,000 .*Unpriced: the price of the model has no rate/,
+      );
+      assert.match(
+        await textOf(operator.get("/console/operator/")),
+        /1 call had a part that the price of the model has no rate for.* vendora-opus-4-8 1 ?\./,
+      );
+    },
+  ));

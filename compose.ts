@@ -79,20 +79,19 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
   const localNow = options.now ?? Date.now;
-  let prices = pricesOf(config.catalogue, localNow);
+  let prices = pricesOf(config.catalogue);
   const accounts = await openConfiguredAccounts(
     config,
     options.onEvent ?? (() => {}),
     options.showKey,
     options.now,
     {
-      price: (model) => prices.price(model),
+      price: (model, nowMs) => prices.price(model, nowMs),
       knowsModel: (model) => prices.knowsModel(model),
     },
   );
   // What processes share is dated by the clock that they share.
   const now = options.now ?? (() => accounts.storeClock.now());
-  prices = pricesOf(config.catalogue, now);
   const systemTimers = gatewayTimers();
   const vendorsOf = ({ vendors, catalogue }: Config): Config["vendors"] =>
     options.vendors ??
@@ -128,7 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   });
   const apply = (next: Config): void => {
     const models = modelsOf(next, gateway.models);
-    prices = pricesOf(next.catalogue, now);
+    prices = pricesOf(next.catalogue);
     gateway.configure(next, models);
   };
   const lists = new HostLists({

@@ -163,14 +163,19 @@ const FORMAT_FILES: readonly string[] = [
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   converse: [],
-  messages: ["strict_schema", "reply_config"],
+  messages: ["citations", "strict_schema", "reply_config"],
   chat_completions: [
     "block_writer",
     "host_forms",
     "include_usage",
     "json_scan",
   ],
-  generate_content: ["function_names", "openapi_schema", "partial_args"],
+  generate_content: [
+    "function_names",
+    "grounding",
+    "openapi_schema",
+    "partial_args",
+  ],
   responses: [
     "client_calls",
     "free_text",

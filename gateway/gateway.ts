@@ -15,7 +15,11 @@ import { ReportSlots } from "./admin/report_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
-import type { RequestLog } from "./observability/log.ts";
+import type { LogEntry, RequestLog } from "./observability/log.ts";
+import {
+  type WithoutCredentials,
+  withoutCredentials,
+} from "./observability/without_credentials.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { callRecorder } from "./observability/call_recorder.ts";
 import type { CallBook } from "./accounts/calls/call_book.ts";
@@ -94,6 +98,8 @@ export interface Gateway extends GatewayParts {
   readonly activeCalls: Set<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
   readonly concurrency: ConcurrencyLimiter;
+  /** Removes credentials from a text that a client chose and that is kept. */
+  readonly withoutCredentials: WithoutCredentials;
   /** Slots of reports, apart from those of calls. */
   readonly reportSlots: ReportSlots;
   /** Handles responses that are sent before the request body was read. */
@@ -134,6 +140,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });
+  const { gatewayKey, adminToken } = parts.config;
+  const clean = withoutCredentials([gatewayKey, adminToken]);
   const rates = new CandidateRates(parts.now);
   const unpriced = new Map<string, number>();
   const startedAtMs = parts.now();
@@ -154,6 +162,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     activeCalls,
     concurrency: slots,
+    withoutCredentials: clean,
     reportSlots: new ReportSlots(),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
@@ -170,13 +179,16 @@ export function createGateway(parts: GatewayParts): Gateway {
           calls: { underWay: slots.inUse(), streams: streams() },
           backlog: parts.accounts.backlog(),
           unpriced,
+          clockAheadMs: parts.clockAheadMs(),
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,
       timer: parts.reportTimer ?? startTimer,
     }),
     metrics,
-    log(entry, facts) {
+    log(given, facts) {
+      const entry = cleanEntry(given, clean);
+      if (facts?.model !== undefined) facts.model = clean(facts.model);
       metrics.record(entry);
       rates.record(entry);
       const { model } = entry;
@@ -207,4 +219,15 @@ export function createGateway(parts: GatewayParts): Gateway {
     parts.calls?.add(record);
   });
   return gateway;
+}
+
+/** The entry without credentials in what the client chose. */
+function cleanEntry(entry: LogEntry, clean: WithoutCredentials): LogEntry {
+  const { path, endpoint, dropped } = entry;
+  if (path === endpoint && dropped === undefined) return entry;
+  return {
+    ...entry,
+    path: clean(path),
+    ...(dropped === undefined ? {} : { dropped: dropped.map(clean) }),
+  };
 }

@@ -10,6 +10,7 @@ import {
   openStore,
 } from "./accounts/mod.ts";
 import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
+import { exposedFiles } from "./accounts/store/file_modes.ts";
 import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
@@ -30,20 +31,17 @@ export type ConfiguredAccounts = OpenedAccounts & {
 
 /** The models by what their calls cost. */
 export interface Prices {
-  /** The card that counts now; undefined for a model without one. */
-  readonly price: (model: string) => RateCard | undefined;
+  /** The card that counts at a time; undefined for a model without one. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without. */
   readonly knowsModel: (model: string) => boolean;
 }
 
 /** The prices of a catalogue. */
-export function pricesOf(
-  { models }: Catalogue,
-  now: () => number = Date.now,
-): Prices {
+export function pricesOf({ models }: Catalogue): Prices {
   const cards = new Map(models.map((model) => [model.id, model.cards]));
   return {
-    price: (model) => cardAt(cards.get(model) ?? [], now()),
+    price: (model, nowMs) => cardAt(cards.get(model) ?? [], nowMs),
     knowsModel: (model) => cards.has(model),
   };
 }
@@ -61,7 +59,7 @@ export async function openConfiguredAccounts(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
   now: (() => number) | undefined = undefined,
-  prices: Prices = pricesOf(config.catalogue, now ?? Date.now),
+  prices: Prices = pricesOf(config.catalogue),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
@@ -118,6 +116,11 @@ async function openWith(
   prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
+  const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
+  const files = path === undefined ? [] : exposedFiles(
+    ["", "-wal", "-shm", "-key"].map((end) => path + end),
+  );
+  if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
   const opened = await open({
     store,
     ...prices,

@@ -104,6 +104,7 @@ const STOPS: Readonly<Record<string, StopCause>> = {
   tool_calls: "tool_use",
   STOP: "end",
   MAX_TOKENS: "max_tokens",
+  CONTINUATION: "max_tokens",
   SAFETY: "refusal",
   completed: "end",
   max_output_tokens: "max_tokens",

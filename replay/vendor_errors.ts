@@ -20,6 +20,22 @@ export interface VendorError {
   };
 }
 
+/**
+ * What a typed error has beside its message, by the name of the field: `details` in the messages
+ * dialect, `misalignment` in the two others of one vendor.
+ */
+export const TYPED_ERRORS = {
+  details: {
+    error_code: "image_dimensions_too_large",
+    max_side_length_pixels: 8000,
+  },
+  misalignment: {
+    detailed_explanation: "It would send data to an unknown place.",
+    error_type: "potentially_unintended_data_transfer",
+    review_target: null,
+  },
+} as const;
+
 /** Errors by status. A vendor that never sends a status has the entry of its nearest error. */
 export const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
   400: {

@@ -98,7 +98,9 @@ export function toolChoiceIn(
   const config = at(body, "toolConfig") ?? at(body, "tool_config");
   const calling = at(config, "functionCallingConfig") ??
     at(config, "function_calling_config");
-  const mode = textAt(calling, "mode").toLowerCase() || "unset";
+  const word = textAt(calling, "mode").toLowerCase() || "unset";
+  // A free choice among functions whose schemas bind the calls.
+  const mode = word === "validated" ? "auto" : word;
   const names = listAt(calling, "allowedFunctionNames").concat(
     listAt(calling, "allowed_function_names"),
   );

@@ -30,7 +30,7 @@ export async function callUpstream(
   hooks: Hooks,
   x: Context,
 ): Promise<AsyncGenerator<Part>> {
-  const plain = withBetas(callOf(request, via, upstreamUrl), via, x);
+  const plain = withVendorHeaders(callOf(request, via, upstreamUrl), via, x);
   const call = hooks.upstream?.(plain, x) ?? plain;
   const stop = new AbortController();
   let late = false;
@@ -64,7 +64,12 @@ export async function callUpstream(
   if (response.status !== 200) {
     const body = await response.text().catch(() => "");
     const retryAfter = response.headers.get("retry-after");
-    throw fromUpstream(response.status, body, retryAfter);
+    throw fromUpstream(
+      response.status,
+      body,
+      retryAfter,
+      SAME_FORMAT[x.endpoint] === via,
+    );
   }
   const type = response.headers.get("content-type") ?? "text/event-stream";
   if (!type.startsWith("text/event-stream") || response.body === null) {
@@ -76,12 +81,22 @@ export async function callUpstream(
   return readParts(bytes, via, signal);
 }
 
-/** The call with the betas that a client of the same format names. */
-function withBetas(call: OutCall, via: DialectName, x: Context): OutCall {
-  const betas = x.request.headers["anthropic-beta"];
-  return betas === undefined || via !== "messages" || x.endpoint !== "messages"
-    ? call
-    : { ...call, headers: { ...call.headers, "anthropic-beta": betas } };
+/** The format of each endpoint whose upstream may have the same. */
+const SAME_FORMAT: Readonly<
+  Partial<Record<Context["endpoint"], DialectName>>
+> = { messages: "messages", chat: "chat_completions" };
+
+/** The call with the headers for the vendor that a client of the same format sends, such as betas. */
+function withVendorHeaders(
+  call: OutCall,
+  via: DialectName,
+  x: Context,
+): OutCall {
+  if (via !== "messages" || x.endpoint !== "messages") return call;
+  const sent = Object.entries(x.request.headers).filter(([name]) =>
+    name.startsWith("anthropic-")
+  );
+  return { ...call, headers: { ...Object.fromEntries(sent), ...call.headers } };
 }
 
 async function* readParts(

@@ -128,6 +128,8 @@ export interface Problem {
   readonly param?: string;
   /** Value of `retry-after`. */
   readonly retryAfter?: string;
+  /** Fields of the upstream's error beside its message, for clients of the upstream's format. */
+  readonly own?: JsonObject;
 }
 
 /** Thrown when a request is refused. */

@@ -1,6 +1,11 @@
 /** The reference gateway's problems, and how it translates those of the upstream. */
-import { textAt } from "../evidence/json_path.ts";
-import { parseJson } from "@model-gateway/replay/json";
+import { at, textAt } from "../evidence/json_path.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import type { JsonReply } from "./hooks.ts";
 import { type Problem, Refused } from "./part.ts";
 
@@ -45,6 +50,7 @@ export function fromUpstream(
   status: number,
   body: string,
   retryAfter: string | null,
+  sameFormat: boolean,
 ): Refused {
   // One vendor refuses a key with status 400 and this reason.
   if (!PASSED_ON.has(status) || body.includes("API_KEY_INVALID")) {
@@ -58,8 +64,18 @@ export function fromUpstream(
     textAt(found, "detail") || `The upstream answered ${status}`;
   return new Refused(problemOf(status === 422 ? 400 : status, message, {
     ...(retryAfter === null ? {} : { retryAfter }),
+    ...(sameFormat ? { own: ownFields(found) } : {}),
     ...(OVERFLOW.test(message) ? { code: "context_length_exceeded" } : {}),
   }));
+}
+
+function ownFields(body: Json | undefined): JsonObject {
+  return Object.fromEntries(
+    ["details", "misalignment"].flatMap((name) => {
+      const value = at(body, `error.${name}`);
+      return isObject(value) ? [[name, value]] : [];
+    }),
+  );
 }
 
 /** The error body of a problem, which both formats' libraries understand. */
@@ -71,6 +87,7 @@ export function problemBody(problem: Problem): JsonReply["body"] {
       message: problem.message,
       param: problem.param ?? null,
       code: problem.code ?? CODES[problem.status] ?? null,
+      ...problem.own,
     },
   };
 }

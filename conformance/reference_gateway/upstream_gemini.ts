@@ -7,6 +7,7 @@ import type { ModelRequest, Part, TurnPart } from "./part.ts";
 const STOPS: Readonly<Record<string, StopCause>> = {
   STOP: "end",
   MAX_TOKENS: "max_tokens",
+  CONTINUATION: "max_tokens",
   SAFETY: "refusal",
   RECITATION: "refusal",
   BLOCKLIST: "refusal",

@@ -34,6 +34,7 @@ import {
 import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
+import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
 import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
@@ -42,8 +43,8 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** The card of a model that counts now; undefined for an unknown model. */
-  readonly price: (model: string) => RateCard | undefined;
+  /** The card of a model that counts at a time, Unix milliseconds; undefined for an unknown model. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without; absent: those with a price. */
   readonly knowsModel?: (model: string) => boolean;
   /** A key that always works for the default account. */
@@ -70,7 +71,7 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; the clock of this process is wrong, or right again; a webhook was not accepted at any attempt; an audit found differences,
+ * charges are corrected; the clock of this process is wrong, or right again; other users can reach the store's files; a webhook was not accepted at any attempt; an audit found differences,
  * or could not be made.
  */
 export type AccountsEvent =
@@ -96,7 +97,12 @@ export type AccountsEvent =
   | { readonly type: "audit_failed"; readonly error: unknown }
   /** The clock of this process differs from the store's, which is the one that counts. */
   | { readonly type: "clock_differs"; readonly ahead_ms: number }
-  | { readonly type: "clock_agrees" };
+  | { readonly type: "clock_agrees" }
+  | {
+    /** Other users of the machine can reach files of the store. */
+    readonly type: "store_readable_by_others";
+    readonly files: readonly string[];
+  };
 
 /** The opened account service. */
 export interface OpenedAccounts {
@@ -127,8 +133,6 @@ export interface OpenedAccounts {
 
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
-/** Difference of clocks that operators are warned of. */
-const MAX_CLOCK_DIFFERENCE_MS = 5000;
 const MAX_USER_CHARS = 512;
 /** Differences in one line of the log. */
 const MAX_FINDINGS = 10;
@@ -254,7 +258,7 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const card = price(intended.model);
+      const card = price(intended.model, now());
       if (card === undefined) {
         throw new ApiError(
           "not_found",
@@ -324,7 +328,7 @@ export async function openAccountService(
       now,
       onChange: authenticator.revisionChanged,
       knowsModel: options.knowsModel ??
-        ((model) => price(model) !== undefined),
+        ((model) => price(model, now()) !== undefined),
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),

@@ -131,6 +131,25 @@ async function ownKey(
   return key;
 }
 
+/** Refuses models that the account's plan does not have: calls with them would be refused. */
+async function checkInPlan(
+  admin: Admin,
+  { accountId }: Holder,
+  models: readonly string[] = [],
+): Promise<void> {
+  if (models.length === 0) return;
+  const { planId } = await admin.accounts.get(accountId);
+  const plan = await admin.plans.get(planId);
+  const outside = models.findIndex((model) =>
+    plan.models?.includes(model) === false
+  );
+  if (outside < 0) return;
+  throw invalidField(
+    `models[${outside}]`,
+    "is not in the account's plan; GET /v1/account/models lists the models that it has",
+  );
+}
+
 /** All operations; a fixed path precedes one with a variable part. */
 export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
   operation({
@@ -194,10 +213,13 @@ export const ACCOUNT_OPERATIONS: readonly AccountOperation[] = [
     path: "/v1/account/keys",
     input: settingsSchema(KEY_SETTINGS),
     reply: issuedKeyReply,
-    run: async (admin, { accountId }, body, { idempotencyKey }) =>
-      issuedJson(
+    async run(admin, holder, body, { idempotencyKey }) {
+      const { accountId } = holder;
+      await checkInPlan(admin, holder, body.models);
+      return issuedJson(
         await admin.keys.issue({ ...body, accountId }, idempotencyKey),
-      ),
+      );
+    },
   }),
   operation({
     operationId: "rotateAccountKey",

@@ -58,6 +58,9 @@ const STATE = {
   unpriced_calls: z.record(z.string(), z.int()).exactOptional().describe(
     "by model, since the start: calls with a part that the model's price has no rate for; absent: none",
   ),
+  clock_ahead_ms: z.int().exactOptional().describe(
+    "by how much the process's clock is ahead of the store's, which dates calls; negative: behind",
+  ),
   upstreams: z.array(CANDIDATE),
   upstreams_left_out: z.int().describe(
     "candidates without calls whose breaker is closed",
@@ -106,6 +109,8 @@ export interface StateSource {
   readonly backlog: number;
   /** Calls with a part that the model's price has no rate for, by model. */
   readonly unpriced: ReadonlyMap<string, number>;
+  /** Milliseconds by which the process's clock is ahead of the store's. */
+  readonly clockAheadMs: number;
 }
 
 /** The state at a Unix time in milliseconds, with all candidates. */
@@ -145,6 +150,7 @@ export function processState(
     ...(source.unpriced.size === 0
       ? {}
       : { unpriced_calls: Object.fromEntries(source.unpriced) }),
+    clock_ahead_ms: Math.round(source.clockAheadMs),
     upstreams: candidates,
     upstreams_left_out: 0,
   };

@@ -67,7 +67,10 @@ async function run(
   if (isLarge(call)) await nextTurn();
   call.facts.model = request.model;
   call.facts.stream = request.stream;
-  call.facts.user = request.user;
+  const user = request.user === undefined
+    ? undefined
+    : gateway.withoutCredentials(request.user);
+  call.facts.user = user;
   assertActive(call.caller);
   const model = accessibleModel(gateway, call.caller, request.model);
   const strict = isStrict(call.headers);
@@ -77,9 +80,12 @@ async function run(
     body: call.body,
     top: call.top,
     request,
-    headers: call.dialect.name === "messages"
-      ? forwardedHeaders(call.headers)
-      : {},
+    // Read for an upstream of the same dialect only: the first walk through headers is slow.
+    get headers() {
+      return call.dialect.name === "messages"
+        ? forwardedHeaders(call.headers)
+        : {};
+    },
   };
   const failover = new Failover(gateway, model, client, strict);
   const asked = askedPrices(gateway, {
@@ -94,7 +100,7 @@ async function run(
     model: model.id,
     inputTokens: inputTokens(request),
     maxOutputTokens: maxOutputTokens(request, failover.candidates),
-    ...(request.user === undefined ? {} : { user: request.user }),
+    ...(user === undefined ? {} : { user }),
     ...(asked === undefined ? {} : { asked }),
   });
   return await new ActiveCall(

@@ -320,10 +320,10 @@ class PumpedStream implements ByteSink {
         this.#stalled = { sinceMs: nowMs, desiredSize };
         // So that an empty queue resets `#stalled`.
         this.#requestPull();
-      } else if (nowMs - this.#stalled.sinceMs >= slowReaderMs) {
-        this.#dropSlowReader();
       }
-      return Math.min(pingMs, slowReaderMs);
+      const leftMs = this.#stalled.sinceMs + slowReaderMs - nowMs;
+      if (leftMs <= 0) this.#dropSlowReader();
+      return Math.min(pingMs, leftMs);
     }
     this.#stalled = undefined;
     const quietMs = nowMs - this.#lastSentMs;

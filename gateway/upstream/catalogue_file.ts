@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { duplicateKey } from "../../translate/bytes/duplicate_key.ts";
 import { type CatalogueOverrides, catalogueShape } from "./catalogue_shape.ts";
 import { MODELS } from "./models.ts";
 import type { Vendor } from "./vendors.ts";
@@ -31,6 +32,10 @@ export function parseCatalogueFile(text: string): CatalogueFile {
         }`,
       ],
     };
+  }
+  const twice = duplicateKey(text);
+  if (twice !== undefined) {
+    return { ok: false, problems: [`${twice}: appears more than once`] };
   }
   const parsed = catalogueShape.safeParse(json);
   if (parsed.success) {
@@ -101,6 +106,9 @@ function inconsistencies(file: CatalogueOverrides): readonly string[] {
           }`,
         );
       }
+    }
+    if (model?.free === true && model.price !== undefined) {
+      problems.push(`models.${id}.free: cannot be used together with price`);
     }
     if (model?.vendor !== undefined && !exists(model.vendor)) {
       problems.push(`models.${id}.vendor: no such vendor`);

@@ -86,7 +86,7 @@ const modelOverride = z.strictObject({
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
-  price: z.union([z.literal("free"), priceShape]).nullable(),
+  price: priceShape.nullable(),
   free: z.literal(true),
   alias: z.string().min(1),
   capabilities: capabilityOverrides,

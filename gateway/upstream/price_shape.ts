@@ -69,7 +69,12 @@ const condition = z.strictObject({
   }
 });
 
-const AT_BASE_RATE = [...DIMENSION_NAMES, "fallbacks", ...PART_METERS] as const;
+const AT_BASE_RATE = [
+  ...DIMENSION_NAMES,
+  "fallbacks",
+  "billing_policy",
+  ...PART_METERS,
+] as const;
 
 const card = rates.extend({
   input: rate,
@@ -92,14 +97,28 @@ const card = rates.extend({
   ).optional(),
 });
 
-/** Schema of `price`: one card, or several with a beginning each. */
-export const priceShape: z.ZodType<PriceSetting> = z.union([
-  card.transform((one) => [one]),
-  z.array(card).min(1).max(100).refine(
-    (cards) => new Set(cards.map(({ from }) => from)).size === cards.length,
-    "has two cards with the same from",
-  ),
-]);
+const cards = z.array(card).min(1).max(100).refine(
+  (list) => new Set(list.map(({ from }) => from)).size === list.length,
+  "has two cards with the same from",
+);
+
+/** Schema of `price`: `free`, one card, or several with a beginning each. A union would report no path inside it. */
+export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
+  .transform((value, context) => {
+    if (value === "free") return value;
+    const parsed = Array.isArray(value)
+      ? cards.safeParse(value)
+      : z.tuple([card]).safeParse([value]);
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues) {
+      context.addIssue({
+        code: "custom",
+        path: Array.isArray(value) ? path : path.slice(1),
+        message,
+      });
+    }
+    return z.NEVER;
+  });
 
 /** Cards as the configuration file has them. */
 export type PriceSetting = readonly z.infer<typeof card>[];

@@ -205,6 +205,29 @@ Deno.test("an account token on a generation endpoint is a 401 that names what it
     }
   }));
 
+Deno.test("a manage token gives a key no models beyond the plan", () =>
+  withConsole(async (gateway) => {
+    const { admin } = gateway.accounts;
+    await admin.plans.create({ id: "small", models: ["vendorb-5"] });
+    await admin.accounts.update("default", { planId: "small" });
+    const { text } = await credentialOf(gateway, "manage");
+    const issue = (models: readonly string[]): Promise<Response> =>
+      fetch(`${gateway.url}/v1/account/keys`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${text}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ models }),
+      });
+    const refused = await issue(["vendorb-5", "vendora-opus-4-8"]);
+    assert.equal(refused.status, 400);
+    assert.match(await refused.text(), /models\[1\]/);
+    const issued = await issue(["vendorb-5"]);
+    assert.equal(issued.status, 200);
+    assert.deepEqual((await issued.json()).models, ["vendorb-5"]);
+  }));
+
 Deno.test("no field of a body widens what a credential may do", () =>
   withConsole(async (gateway) => {
     const manage = await credentialOf(gateway, "manage");

@@ -19,6 +19,7 @@ import {
   ERROR_STATUS,
   kindOfStatus,
 } from "../../translate/model/error.ts";
+import type { ReplyEvent, StopReason } from "../../translate/model/reply.ts";
 import {
   streamOfWhole,
   streamRelay,
@@ -188,6 +189,101 @@ Deno.test({
     }
     assertFits();
   },
+});
+
+/** Every kind of event, with every field. */
+const EVENTS: readonly ReplyEvent[] = [
+  { type: "start", id: "msg_1", model: "m", usage: { input: 1, cacheRead: 2 } },
+  { type: "open", kind: "reasoning" },
+  { type: "delta", text: "Hm." },
+  { type: "sign", signature: { from: "messages", value: "S" } },
+  { type: "close" },
+  { type: "open", kind: "reasoning" },
+  {
+    type: "sign",
+    signature: { from: "messages", value: "R", redacted: true },
+  },
+  { type: "close" },
+  { type: "open", kind: "text", phase: "commentary" },
+  { type: "delta", text: "I look " },
+  { type: "delta", text: "it up." },
+  {
+    type: "cite",
+    citation: {
+      url: "https://127.0.0.1/a",
+      title: "A",
+      quote: "up",
+      span: { start: 7, end: 9 },
+    },
+  },
+  { type: "cite", citation: { url: "https://127.0.0.1/b" } },
+  { type: "close" },
+  { type: "open", kind: "refusal" },
+  { type: "delta", text: "No." },
+  { type: "close" },
+  { type: "open", kind: "tool", id: "call_1", name: "get_weather" },
+  { type: "delta", text: '{"city":' },
+  { type: "delta", text: '"Ulm"}' },
+  { type: "sign", signature: { from: "generate_content", value: "G" } },
+  { type: "close" },
+  {
+    type: "usage",
+    usage: {
+      input: 10,
+      cacheRead: 2,
+      cacheWrite: 12,
+      output: 5,
+      reasoning: 2,
+      cacheWrite5m: 1,
+      cacheWrite30m: 2,
+      cacheWrite1h: 3,
+      cacheWrite12h: 6,
+      audioInput: 1,
+      imageInput: 1,
+      audioOutput: 1,
+      imageOutput: 1,
+      unknownInput: 1,
+      unknownOutput: 1,
+      uses: { web_search: 1, code_interpreter: 2 },
+      tier: "priority",
+      speed: "fast",
+      region: "us",
+      served: [{ model: "other", input: 1, output: 1 }],
+    },
+  },
+];
+
+const STOPS: readonly StopReason[] = [
+  "end",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "refusal",
+  "pause",
+  "context_window",
+  "other",
+];
+
+Deno.test("every event of a reply fits, whatever ends it", () => {
+  for (const reason of STOPS) {
+    const events: readonly ReplyEvent[] = [
+      ...EVENTS,
+      { type: "stop", reason, raw: reason, sequence: "x" },
+      { type: "end" },
+    ];
+    for (const client of CLIENTS) {
+      const { dialect, whole, variants } = client;
+      for (const variant of variants) {
+        const context = { ...ENCODE, ...variant };
+        const from = `${reason} to ${dialect.name}`;
+        judged.judge(whole, dialect.encodeReply(events, context), from);
+        const encoder = dialect.streamEncoder(context);
+        const stream = events.map((event) => encoder.push(event)).join("");
+        judgeStream(client, stream, from);
+      }
+    }
+  }
+  assertFits();
 });
 
 Deno.test("a Responses reply fits whatever request it repeats", () => {

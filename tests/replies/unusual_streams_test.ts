@@ -231,7 +231,7 @@ const ROWS: readonly Row[] = [
         {
           index: 0,
           content: {
-            parts: [null, { executableCode: { code: "x" } }, { text: "a" }],
+            parts: [null, { toolCall: { toolType: "X" } }, { text: "a" }],
           },
           finishReason: "STOP",
         },

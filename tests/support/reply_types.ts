@@ -78,6 +78,22 @@ const KEPT: readonly Kept[] = [
       "declared for a stream's start, but other formats report the lives of cache writes at its end",
   },
   {
+    types: /^chunk$/,
+    difference: /\.delta\.annotations is not declared$/,
+    reason: "declared for whole replies; vendors that search stream it so",
+  },
+  {
+    types: /essage(?:Event)?$/,
+    difference:
+      /\busage\.server_tool_use\.(?!web_(?:search|fetch)_)\w+_requests is not declared$/,
+    reason: "uses of other vendors' tools, which are billed",
+  },
+  {
+    types: /^(?:completion|chunk)$/,
+    difference: /\.cache_write_tokens_details is not declared$/,
+    reason: "the lives of cache writes, as the Responses format declares them",
+  },
+  {
     types: /^(?:completion|chunk)$/,
     difference: /\.reasoning_(?:content|details) is not declared$/,
     reason: "the format has no reasoning; these are the vendors' common names",

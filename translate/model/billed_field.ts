@@ -42,7 +42,7 @@ export interface BilledField {
 /** Fields of every format that choose who pays. */
 export function payerFields(body: JsonObject): readonly BilledField[] {
   const policy = body["billing_policy"];
-  // Bodies in which nobody else pays, as most are, allocate nothing.
+  // Almost no request has them.
   if (policy === undefined && body["bill_to"] === undefined) return NONE;
   const found: string[] = [];
   const to = objectOr(policy)["bill_to"];

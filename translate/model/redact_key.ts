@@ -8,6 +8,7 @@ import type { UpstreamDialect } from "../dialect.ts";
 import { exactJson } from "../bytes/exact_json.ts";
 import { type JsonObject, objectOr } from "../bytes/json.ts";
 import { ApiError, type ErrorDetails } from "./error.ts";
+import { secretPattern } from "./secret_pattern.ts";
 import type { ReplyEvent } from "./reply.ts";
 
 const REMOVED = "[removed]";
@@ -40,8 +41,7 @@ export function redactKey(
     secrets().reduce(withoutSecret, text);
   const cleanObject = (object: JsonObject): JsonObject => {
     const text = JSON.stringify(object);
-    const cleaned = secrets().map(inJson).filter((secret) => secret !== "")
-      .reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
+    const cleaned = secrets().reduce(withoutSpellings, text);
     return cleaned === text ? object : objectOr(exactJson(cleaned));
   };
   const cleanError = (error: ApiError): ApiError => {
@@ -80,15 +80,15 @@ export function redactKey(
   };
 }
 
-/** A text as it is written inside a JSON string. */
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+/** Without the secret, however its characters are escaped. */
+function withoutSpellings(text: string, secret: string): string {
+  return secret === "" ? text : text.replace(secretPattern(secret), REMOVED);
 }
 
 /** Messages are cut to a length, so one may end in the middle of the secret. */
 function withoutSecret(text: string, secret: string): string {
   if (secret === "") return text;
-  const whole = text.replaceAll(secret, REMOVED);
+  const whole = withoutSpellings(text, secret);
   for (let length = secret.length - 1; length >= MIN_CUT_CHARS; length--) {
     if (whole.endsWith(secret.slice(0, length))) {
       return whole.slice(0, -length) + REMOVED;

@@ -1,10 +1,11 @@
 /**
- * The neutral reply: nine events. Streams, whole replies and metering all use them, because a whole
+ * The neutral reply: ten events. Streams, whole replies and metering all use them, because a whole
  * reply is a short stream. At most one block is open; `stop` and `usage` may come early; `end`
  * comes only after the upstream's answer is complete.
  *
  * @module
  */
+import type { Citation } from "./citation.ts";
 import type { ApiError } from "./error.ts";
 import type { Signature } from "./request.ts";
 
@@ -102,6 +103,8 @@ export type ReplyEvent =
   | { readonly type: "delta"; readonly text: string }
   /** The whole signature of the open block. */
   | { readonly type: "sign"; readonly signature: Signature }
+  /** A source of the open text block, after all of its text. */
+  | { readonly type: "cite"; readonly citation: Citation }
   | { readonly type: "close" }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
   | { readonly type: "usage"; readonly usage: Usage }
@@ -124,6 +127,8 @@ export type Block =
     readonly kind: "text" | "reasoning" | "refusal";
     readonly text: string;
     readonly signature?: Signature;
+    /** Absent where the upstream gives no sources. */
+    readonly citations?: readonly Citation[];
   }
   | {
     readonly kind: "tool";
@@ -171,6 +176,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
     head: ReplyEvent & { type: "open" };
     text: string[];
     signature?: Signature;
+    citations?: Citation[];
   } | undefined;
   const close = (): void => {
     if (open === undefined) return;
@@ -187,7 +193,13 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
           name: head.name,
           ...body,
         }
-        : { kind: head.kind, ...body },
+        : {
+          kind: head.kind,
+          ...body,
+          ...(open.citations === undefined
+            ? {}
+            : { citations: open.citations }),
+        },
     );
     open = undefined;
   };
@@ -207,6 +219,9 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
         break;
       case "sign":
         if (open !== undefined) open.signature = event.signature;
+        break;
+      case "cite":
+        if (open !== undefined) (open.citations ??= []).push(event.citation);
         break;
       case "close":
         close();

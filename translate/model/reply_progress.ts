@@ -76,6 +76,7 @@ export function progressTracker(): ProgressTracker {
           error = event.error;
           return;
         case "sign":
+        case "cite":
         case "close":
           return;
       }

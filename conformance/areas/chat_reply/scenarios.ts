@@ -54,6 +54,7 @@ const ODDITIES: readonly Form[] = [
   "refusal",
   "blocked",
   "context-window",
+  "continuation",
   "pause-turn",
   "unknown-stop",
   "unknown-event",

@@ -55,6 +55,7 @@ export const PAIRED = {
     "blocked",
     "refusal",
     "context-window",
+    "continuation",
     "pause-turn",
     "unknown-stop",
     "unknown-event",

@@ -63,6 +63,7 @@ const ODDITIES: readonly Form[] = [
   "content-filter",
   "blocked",
   "context-window",
+  "continuation",
   "pause-turn",
   "unknown-stop",
   "unknown-event",

@@ -170,7 +170,6 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.web-socket",
-    source: "https://www.rfc-editor.org/rfc/rfc9110#name-426-upgrade-required",
     rule:
       "A web socket that the target does not have is refused with 426, so that clients use HTTP at once; `upgrade` names the protocol.",
     level: "convention",

@@ -24,6 +24,9 @@ const forwarded = (name: string): Hooks =>
 /** Headers that belong to the client alone. */
 const OWN = ["cookie", "openai-organization"] as const;
 
+/** A vendor's header that no gateway can know. */
+const UNKNOWN = "anthropic-never-heard-of";
+
 /** Part of `TRANSPORT_CHECKS`. */
 export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
@@ -85,6 +88,37 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       "betas-lost": calledWith(({ "anthropic-beta": _, ...headers }) =>
+        headers
+      ),
+    },
+  },
+  {
+    id: "transport.vendor-headers-passed-on",
+    source: "code.claude.com/docs/en/llm-gateway-protocol",
+    rule:
+      "A header of a client of the message format that begins with `anthropic-` reaches an upstream of the same format, even if nobody has heard of it.",
+    level: "contract",
+    judge: (e) =>
+      some(
+        e.matching("messages/*/extra-headers").filter(({ via }) =>
+          via === "messages"
+        ).map((x) => {
+          const [, wanted = ""] = x.request.headers.find(([name]) =>
+            name === UNKNOWN
+          ) ?? [];
+          const found = x.upstream[0]?.headers[UNKNOWN];
+          return fact(
+            found === wanted,
+            `${UNKNOWN} upstream`,
+            wanted,
+            found,
+            x,
+          );
+        }),
+        "to an upstream of the message format",
+      ),
+    faults: {
+      "vendor-headers-lost": calledWith(({ [UNKNOWN]: _, ...headers }) =>
         headers
       ),
     },

@@ -116,6 +116,7 @@ const METHODS: Scenario = {
 /** Headers that clients send and that have no meaning to a gateway. */
 const EXTRA_HEADERS: readonly Header[] = [
   ["anthropic-beta", "context-1m-2025-08-07,never-heard-of-2031-01-01"],
+  ["anthropic-never-heard-of", "a=1, b"],
   ["x-stainless-lang", "js"],
   ["x-stainless-retry-count", "0"],
   ["x-stainless-timeout", "600"],

@@ -2,12 +2,15 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
-import { observed, statusIs } from "../../suite/finding.ts";
+import { observed, some, statusIs } from "../../suite/finding.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
-import { textAt } from "../../evidence/json_path.ts";
-import { VENDOR_ERRORS } from "@model-gateway/replay/vendor_errors";
+import { at, brief, textAt } from "../../evidence/json_path.ts";
+import {
+  TYPED_ERRORS,
+  VENDOR_ERRORS,
+} from "@model-gateway/replay/vendor_errors";
 import {
   ODD_FAULTS,
   STATUSES,
@@ -82,6 +85,14 @@ function vendorWords(x: Exchange, status: number): string {
   const via = x.via === "responses" ? "chat_completions" : x.via ?? "messages";
   return flat(VENDOR_ERRORS[status]?.[via].message ?? "");
 }
+
+/** What a typed error has beside its message, where client and upstream have one format. */
+const OWN_FIELD: Readonly<
+  Record<string, keyof typeof TYPED_ERRORS | undefined>
+> = {
+  "messages from messages": "details",
+  "chat from chat_completions": "misalignment",
+};
 
 export const REFUSAL_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
@@ -269,6 +280,42 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       })),
       ...shared("upstream-words-lost"),
       ...pick(REFUSAL_FAULTS, "status-400-misread"),
+    },
+  },
+  {
+    id: "upstream.typed-errors",
+    source:
+      "The official libraries make typed errors of `error.details`, and agents read it: code.claude.com/docs/en/llm-gateway-protocol",
+    rule:
+      "What an upstream's error has beside its message reaches clients of the upstream's own format whole: `details` (messages), `misalignment` (chat completions).",
+    level: "contract",
+    judge: (e) =>
+      some(
+        both(e, "typed").flatMap((x) => {
+          const name = OWN_FIELD[`${x.endpoint} from ${x.via}`];
+          if (name === undefined) return [];
+          const wanted = brief(TYPED_ERRORS[name]);
+          const found = brief(at(x.json, `error.${name}`));
+          return [
+            statusIs(x, 400),
+            observed(`error.${name}`, found, x).mustBe(
+              wanted,
+              found === wanted,
+            ),
+          ];
+        }),
+        "in the upstream's own format",
+      ),
+    faults: {
+      "typed-errors-lost": changed(({ own: _, ...problem }) => problem),
+      "typed-errors-cut": changed((problem) =>
+        problem.own === undefined ? problem : {
+          ...problem,
+          own: Object.fromEntries(
+            Object.keys(problem.own).map((name) => [name, {}]),
+          ),
+        }
+      ),
     },
   },
   {

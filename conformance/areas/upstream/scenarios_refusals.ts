@@ -50,6 +50,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "overflow": "context-overflow",
   "detail-422": "error-detail",
   "quota": "quota",
+  "typed": "typed-error",
 };
 
 /** Requests that the upstream refuses, one for each status. */
@@ -73,7 +74,7 @@ export const ODD_REFUSALS: Scenario = {
   name: "odd-refusals",
   about: "Refusals of the upstream with undocumented bodies",
   mode: "replay",
-  cost: perRoute(30, 64),
+  cost: perRoute(32, 64),
   async play(session) {
     await requestFixtures(session, () => [
       ...Object.entries({ ...ODD_FAULTS, ...OTHERS }).flatMap((

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { Action, Change } from "../changes/change.ts";
 import type { IdempotencyKey } from "./repository.ts";
 import { randomText } from "../key.ts";
-import { insertMessages } from "../store/webhook_rows.ts";
+import { insertMessages, sealedSecret } from "../store/webhook_rows.ts";
 import { intOf, type Sql, textOrUndefined } from "../store/store.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
 
@@ -101,7 +101,12 @@ export function webhookRepository(
           await sql.all(
             "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ($1, $2, $3, $4) " +
               "ON CONFLICT (account_id) DO UPDATE SET url = excluded.url, secret = excluded.secret, created_at_ms = excluded.created_at_ms",
-            [accountId, url, secret, context.now()],
+            [
+              accountId,
+              url,
+              sealedSecret(context.store, accountId, secret),
+              context.now(),
+            ],
           );
           await sql.all("UPDATE accounts SET warned = 0 WHERE id = $1", [
             accountId,

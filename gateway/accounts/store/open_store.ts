@@ -7,6 +7,7 @@ import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
+import { sealWebhooks } from "./webhook_rows.ts";
 import type { ProcessClocks } from "./store_clock.ts";
 
 /** Options of {@linkcode openStore}. */
@@ -34,6 +35,8 @@ export async function openStore(
   try {
     await migrate(store, options.migrations);
     await store.readClock();
+    // A test may want a store of an older version.
+    if (options.migrations === undefined) await sealWebhooks(store);
   } catch (error) {
     await store.close();
     throw error;

@@ -13,14 +13,9 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import {
-  existsSync,
-  mkdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createOwnFile } from "./file_modes.ts";
+import { fileSeal, passingSeal } from "./secret_seal.ts";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
   type Leases,
@@ -72,7 +67,7 @@ export function openSqliteStore(
   clocks: ProcessClocks = {},
 ): Store {
   const inMemory = path === ":memory:";
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  if (!inMemory) createOwnFile(path);
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
   useWriteAheadLog(database);
@@ -187,6 +182,7 @@ export function openSqliteStore(
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
     clock,
+    secrets: inMemory ? passingSeal() : fileSeal(`${path}-key`),
     readClock,
     read: readCommitted,
     report: readCommitted,
@@ -279,7 +275,7 @@ const FILE_TIME_PRECISION_MS = 2000;
 async function readFileTime(clock: StoreClock, path: string): Promise<void> {
   try {
     await clock.read(() => {
-      writeFileSync(path, "\n");
+      writeFileSync(path, "\n", { mode: 0o600 });
       return Promise.resolve(statSync(path).mtimeMs);
     }, FILE_TIME_PRECISION_MS);
   } catch {
@@ -295,6 +291,7 @@ function fileLocks(
   const heldLocks: DatabaseSync[] = [];
   const lockPath = (leaseId: string): string => `${path}-${leaseId}`;
   const tryLock = (leaseId: string): DatabaseSync | undefined => {
+    createOwnFile(lockPath(leaseId));
     const lock = new DatabaseSync(lockPath(leaseId));
     try {
       // Nothing is written to it, so no journal file is created.

@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { SecretSeal } from "./secret_seal.ts";
 import type { StoreClock } from "./store_clock.ts";
 
 /**
@@ -82,6 +83,8 @@ export interface Store {
   readonly leases: Leases;
   /** The store's time; read anew when a lease is registered or renewed. */
   readonly clock: Pick<StoreClock, "now" | "aheadMs">;
+  /** Seals secrets in its rows; absent: they are stored in clear text. */
+  readonly secrets?: SecretSeal;
   /** Reads the store's time for the first time. */
   readClock(): Promise<void>;
   /** Reads committed data. */

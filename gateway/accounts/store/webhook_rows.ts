@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isSealed } from "./secret_seal.ts";
 import { intOf, type Sql, type Store, textOf } from "./store.ts";
 
 /** A message to send. */
@@ -26,10 +27,52 @@ export interface DueMessage {
   /** Number of attempts, this one included. */
   readonly attempts: number;
   readonly url: string;
-  readonly secret: string;
+  /** Undefined: it was sealed with another key, and cannot be read. */
+  readonly secret: string | undefined;
 }
 
 const MAX_CLAIMED = 20;
+
+/** A webhook's secret as it is stored. */
+export function sealedSecret(
+  { secrets }: Pick<Store, "secrets">,
+  accountId: string,
+  secret: string,
+): string {
+  return secrets?.close(recordOf(accountId), secret) ?? secret;
+}
+
+function openSecret(
+  { secrets }: Pick<Store, "secrets">,
+  accountId: string,
+  stored: string,
+): string | undefined {
+  return isSealed(stored) ? secrets?.open(recordOf(accountId), stored) : stored;
+}
+
+function recordOf(accountId: string): string {
+  return `webhook ${accountId}`;
+}
+
+/** Seals the secrets that older versions stored in clear text. */
+export async function sealWebhooks(store: Store): Promise<void> {
+  if (store.secrets === undefined) return;
+  const rows = (await store.read("SELECT account_id, secret FROM webhooks"))
+    .filter((row) => !isSealed(textOf(row, "secret")));
+  if (rows.length === 0) return;
+  await store.write(async (sql) => {
+    for (const row of rows) {
+      const [accountId, secret] = [
+        textOf(row, "account_id"),
+        textOf(row, "secret"),
+      ];
+      await sql.all(
+        "UPDATE webhooks SET secret = $3 WHERE account_id = $1 AND secret = $2",
+        [accountId, secret, sealedSecret(store, accountId, secret)],
+      );
+    }
+  });
+}
 
 /** Adds messages for the accounts that have a webhook; the others get none. */
 export async function insertMessages(
@@ -72,7 +115,11 @@ export async function claimMessages(
       body: textOf(row, "body"),
       attempts: intOf(row, "attempts") + 1,
       url: textOf(row, "url"),
-      secret: textOf(row, "secret"),
+      secret: openSecret(
+        store,
+        textOf(row, "account_id"),
+        textOf(row, "secret"),
+      ),
     }));
     for (const { id, attempts } of messages) {
       const pauseMs = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 0;

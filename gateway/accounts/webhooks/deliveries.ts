@@ -59,12 +59,14 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
   let running: Promise<void> = Promise.resolve();
 
   const send = async (message: DueMessage): Promise<void> => {
-    const { id, body } = message;
-    const reason = await post(
-      { id, body, atMs: now() },
-      message,
-      stopping.signal,
-    );
+    const { id, body, secret, url } = message;
+    const reason = secret === undefined
+      ? "its secret was sealed with another key: set the webhook again"
+      : await post(
+        { id, body, atMs: now() },
+        { url, secret },
+        stopping.signal,
+      );
     if (stopping.signal.aborted && reason !== undefined) return;
     const isLast = message.attempts > RETRY_PAUSES_MS.length;
     if (reason !== undefined && !isLast) return;

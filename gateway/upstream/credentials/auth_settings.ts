@@ -6,10 +6,27 @@
 import { z } from "zod";
 import type { AuthScheme } from "./credential.ts";
 
-const variableName = z.string().regex(
-  /^[A-Za-z_][A-Za-z0-9_]*$/,
-  "must be the name of an environment variable",
-);
+/** Variables that the system gives every program: their values are no credentials of a vendor. */
+const SYSTEM_VARIABLE =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|HOSTNAME|LANG|TERM|TMPDIR|TMP|TEMP|MAIL|EDITOR|DISPLAY|(?:LC|SSH|XDG|DENO|LD)_.*)$/;
+
+/** A key in capitals, such as the id of an AWS key: names of variables have underscores. */
+const KEY_IN_CAPITALS = /^(?=.*[0-9])[A-Z0-9]{16,}$/;
+
+/** The text may be a key by mistake, so no message repeats it. */
+const variableName = z.string()
+  .regex(
+    /^[A-Z_][A-Z0-9_]*$/,
+    "must be the name of an environment variable: capital letters, digits and _, never a key itself",
+  )
+  .refine(
+    (name) => !KEY_IN_CAPITALS.test(name),
+    "must be the name of an environment variable, and looks like a key itself",
+  )
+  .refine(
+    (name) => !SYSTEM_VARIABLE.test(name),
+    "must be a variable that holds a credential, not one of the system",
+  );
 
 const oneOrMore = <T extends z.ZodType>(one: T) =>
   z.union([one, z.array(one).min(1)], {

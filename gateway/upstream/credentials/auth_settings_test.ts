@@ -48,10 +48,20 @@ const BAD: readonly (readonly [unknown, string])[] = [
     { api_key: "sk-secret" },
     "vendors.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file",
   ],
-  [
-    { api_key_env: "sk-secret" },
-    "vendors.api_key_env: must be the name of an environment variable",
-  ],
+  ...["sk-secret", "gsk_1234567890abcdefghij", "AKIAIOSFODNN7EXAMPLE"].map((
+    key,
+  ) =>
+    [
+      { api_key_env: key },
+      "vendors.api_key_env: must be the name of an environment variable",
+    ] as const
+  ),
+  ...["PATH", "HOME", "SSH_AUTH_SOCK"].map((name) =>
+    [
+      { api_key_env: name },
+      "vendors.api_key_env: must be a variable that holds a credential",
+    ] as const
+  ),
   [{ api_key_env: [] }, "vendors.api_key_env"],
   [
     { auth: "chain" },
@@ -79,7 +89,7 @@ for (const [vendor, problem] of BAD) {
     const [first = "", ...others] = problems(vendor);
     assert.ok(first.startsWith(problem), first);
     assert.deepEqual(others, []);
-    assert.doesNotMatch(first, /sk-secret/);
+    assert.doesNotMatch(first, /sk-secret|gsk_|AKIA/);
   });
 }
 

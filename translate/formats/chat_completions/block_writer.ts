@@ -9,6 +9,7 @@
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
+import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { type JsonScan, jsonScan } from "./json_scan.ts";
@@ -48,6 +49,8 @@ export interface BlockWriter {
    * signature gets a block of its own.
    */
   sign(signature: Signature): void;
+  /** Adds a source to the text block that is open, or to the next one. */
+  cite(citation: Citation): void;
   /** Appends a piece to the call that it continues, or begins a new call. */
   addCall(piece: CallPiece): void;
   /** Appends text to the open block, whatever its kind. */
@@ -93,6 +96,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   const queue: (Prose | OpenCall)[] = [];
   let started = false;
   let sawRefusal = false;
+  let citations: Citation[] = [];
   const calls: OpenCall[] = [];
   const byIndex = new Map<number, OpenCall>();
 
@@ -106,6 +110,10 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     if (open === undefined) return;
     if (open.kind === "call" && open.freeText !== undefined) {
       emit(open.freeText.end());
+    }
+    if (open.kind === "text") {
+      for (const citation of citations) events.push({ type: "cite", citation });
+      citations = [];
     }
     events.push({ type: "close" });
     open = undefined;
@@ -206,6 +214,9 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       }
       last.signature = signature;
       if (last === open) sealed(signature);
+    },
+    cite(citation) {
+      if (citations.length < MAX_CITATIONS) citations.push(citation);
     },
     addCall(piece) {
       started = true;

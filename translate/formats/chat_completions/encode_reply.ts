@@ -11,6 +11,7 @@ import {
   type JsonObject,
   objectOr,
 } from "../../bytes/json.ts";
+import { type Citation, urlCitation } from "../../model/citation.ts";
 import { freeTextInput } from "../../model/free_text.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
@@ -94,6 +95,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
   const refusal = textOf(reply.blocks, "refusal");
   const thought = textOf(reply.blocks, "reasoning");
   const details = detailsOf(reply.blocks);
+  const annotations = annotationsOf(reply.blocks);
   const calls = reply.blocks.filter((block) => block.kind === "tool");
   const first = calls[0];
   return compact({
@@ -102,6 +104,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
       ? null
       : text,
     refusal: refusal === "" ? null : refusal,
+    annotations: annotations.length === 0 ? undefined : annotations,
     reasoning_content: thought === "" ? undefined : thought,
     reasoning_details: details.length === 0 ? undefined : details,
     ...(first === undefined ? {} : context.legacyFunctions
@@ -145,6 +148,29 @@ function detailsOf(blocks: readonly Block[]): readonly JsonObject[] {
     writer.began(block.kind);
     if (block.kind === "text") writer.text(block.text);
     return [];
+  });
+}
+
+/** A source of the text, with its place in the message's whole text. */
+export function annotation(
+  citation: Citation,
+  from: number,
+  length: number,
+): JsonObject {
+  return {
+    type: "url_citation",
+    url_citation: urlCitation(citation, from, length),
+  };
+}
+
+function annotationsOf(blocks: readonly Block[]): readonly JsonObject[] {
+  let from = 0;
+  return blocks.flatMap((block) => {
+    if (block.kind !== "text") return [];
+    const { citations = [], text } = block;
+    const start = from;
+    from += text.length;
+    return citations.map((one) => annotation(one, start, text.length));
   });
 }
 

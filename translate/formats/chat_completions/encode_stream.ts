@@ -24,7 +24,8 @@ import {
   writeCallSignature,
 } from "./signatures.ts";
 import { errorObject } from "./error.ts";
-import { replyId } from "./encode_reply.ts";
+import type { Citation } from "../../model/citation.ts";
+import { annotation, replyId } from "./encode_reply.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -67,6 +68,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let tools = 0;
   const kinds = new Set<BlockKind>();
   const details = detailWriter();
+  /** The length of the text so far, and of that before the open block. */
+  let contentLength = 0;
+  let lengthBefore = 0;
   let usage: Usage = {};
   let reason: StopReason = "end";
   let ended = false;
@@ -140,7 +144,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     if (open === undefined || text === "") return "";
     if (open.kind !== "tool") {
       if (open.kind === "reasoning") open.texts.push(text);
-      else if (open.kind === "text") details.text(text);
+      else if (open.kind === "text") {
+        details.text(text);
+        contentLength += text.length;
+      }
       return chunk(`{"${PROSE_FIELDS[open.kind]}":${JSON.stringify(text)}}`);
     }
     open.fed ||= text.trim() !== "";
@@ -153,6 +160,15 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     const detail = details.detail(open.texts.join(""), signature);
     return chunk(JSON.stringify({ reasoning_details: [detail] }));
   };
+  const cite = (citation: Citation): string => {
+    if (open?.kind !== "text") return "";
+    const length = contentLength - lengthBefore;
+    return chunk(
+      JSON.stringify({
+        annotations: [annotation(citation, lengthBefore, length)],
+      }),
+    );
+  };
   const close = (): string => {
     const block = open;
     open = undefined;
@@ -164,6 +180,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const begun = (event: ReplyEvent & { readonly type: "open" }): OpenBlock => {
     kinds.add(event.kind);
     if (event.kind !== "reasoning") details.began(event.kind);
+    lengthBefore = contentLength;
     switch (event.kind) {
       case "text":
       case "refusal":
@@ -213,6 +230,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return delta(event.text);
         case "sign":
           return sign(event.signature);
+        case "cite":
+          return cite(event.citation);
         case "close":
           return close();
         case "usage":

@@ -381,10 +381,14 @@ function comparable(reply: Reply): unknown {
   return {
     stop: reply.stop?.reason,
     usage: { input, cacheRead, cacheWrite, output, reasoning },
-    blocks: reply.blocks.map((block) =>
-      block.kind === "tool" && block.id === undefined
+    blocks: reply.blocks.map((block) => {
+      if (block.kind !== "tool") {
+        const { citations = [], ...rest } = block;
+        return { ...rest, sources: citations.map(({ url }) => url) };
+      }
+      return block.id === undefined
         ? { ...block, id: `call_${CONTEXT.idSeed}` }
-        : block
-    ),
+        : block;
+    }),
   };
 }

@@ -17,6 +17,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
+import { readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
 import { readCallSignature, readDetails } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
@@ -195,6 +196,12 @@ export function replyReader(
       sawDelta ||= !whole && hasContent(given);
       thoughts(delta);
       content(delta["content"]);
+      for (const annotation of arrayOr(delta["annotations"])) {
+        const cited = readUrlCitation(
+          objectOr(objectOr(annotation)["url_citation"]),
+        );
+        if (cited !== undefined) blocks.cite(cited);
+      }
       blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
       calls(delta, whole);
       const usageEvents: ReplyEvent[] = [];

@@ -177,8 +177,6 @@ Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
         null,
         7,
         {},
-        { executableCode: { language: "PYTHON", code: "1" } },
-        { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
         { toolCall: { toolType: "X" }, thoughtSignature: "S" },
         { toolResponse: { toolType: "X" }, thoughtSignature: "S" },
         { inlineData: { mimeType: "image/png", data: "AA" } },

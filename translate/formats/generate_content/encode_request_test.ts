@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
-import type { JsonObject } from "../../bytes/json.ts";
+import { type JsonObject, objectOr } from "../../bytes/json.ts";
 import type {
   FunctionTool,
   GenerationRequest,
@@ -138,9 +138,41 @@ Deno.test("encodeRequest() drops and names a seed beyond 32 bits", () => {
   assert.deepEqual(losses, ["SEED"]);
 });
 
-Deno.test("encodeRequest() drops a function's strict flag", () => {
+Deno.test("encodeRequest() binds calls to the schemas where all functions are strict", () => {
   const strict = { type: "function", name: "f", strict: true } as const;
-  assert.deepEqual(encoded({ tools: [strict] }).dropped, ["TOOLS[].strict"]);
+  const loose = { type: "function", name: "g" } as const;
+  const rows: readonly (readonly [
+    Partial<GenerationRequest>,
+    mode: string | undefined,
+    dropped: readonly string[],
+    can?: Partial<Capabilities>,
+  ])[] = [
+    [{ tools: [strict] }, "VALIDATED", []],
+    [{ tools: [strict], toolChoice: { type: "auto" } }, "VALIDATED", []],
+    // A forced call always fits its schema.
+    [{ tools: [strict], toolChoice: { type: "required" } }, "ANY", []],
+    [{ tools: [strict], toolChoice: { type: "none" } }, "NONE", []],
+    // The mode is for all functions, and constrains those that are not strict.
+    [{ tools: [strict, loose] }, undefined, ["TOOLS[].strict"]],
+    [
+      { tools: [strict, loose], toolChoice: { type: "auto" } },
+      "AUTO",
+      ["TOOLS[].strict"],
+    ],
+    [{ tools: [strict] }, undefined, ["TOOLS[].strict"], {
+      strictTools: false,
+    }],
+    [{ tools: [strict] }, undefined, ["TOOLS[].strict"], { schema: "openapi" }],
+  ];
+  for (const [request, mode, dropped, can] of rows) {
+    const { body, dropped: named } = encoded(request, {
+      ...NEWER,
+      ...can,
+    });
+    const { functionCallingConfig: config } = objectOr(body["toolConfig"]);
+    assert.equal(objectOr(config)["mode"], mode);
+    assert.deepEqual(named, dropped);
+  }
   assert.deepEqual(
     encoded({ tools: [{ ...strict, strict: false }] }).dropped,
     [],

@@ -67,10 +67,6 @@ export function encodeTools(
   }
 
   const offered = allowedFunctions(functions, toolChoice);
-  // The format has no strict mode for a single function's arguments.
-  if (offered.some((tool) => tool.strict === true)) {
-    drop(`${words.tools}[].strict`);
-  }
   const declarations = offered.map((tool) => declaration(tool, can));
   if (formatTool !== undefined) {
     declarations.push(formatDeclaration(formatTool, can));
@@ -81,13 +77,34 @@ export function encodeTools(
       : []),
     ...own.flatMap((tool) => tool.type === "opaque" ? [tool.value] : []),
   ];
-  const config = callingConfig(request, functions, formatTool, can);
+  const plain = callingConfig(request, functions, formatTool, can);
+  const config = isValidated(offered, plain, can)
+    ? { ...plain, mode: "VALIDATED" }
+    : plain;
+  const isFree = config === undefined || config["mode"] === "AUTO";
+  if (isFree && offered.some((tool) => tool.strict === true)) {
+    drop(`${words.tools}[].strict`);
+  }
   return {
     ...(tools.length > 0 ? { tools } : {}),
     ...(config === undefined
       ? {}
       : { toolConfig: { functionCallingConfig: config } }),
   };
+}
+
+/**
+ * Whether calls that the model may make are bound to the schemas. The format can bind all functions
+ * or none, and a call that must be made is always bound.
+ */
+function isValidated(
+  offered: readonly FunctionTool[],
+  config: JsonObject | undefined,
+  can: Capabilities,
+): boolean {
+  return (config === undefined || config["mode"] === "AUTO") &&
+    can.strictTools && can.schema !== "openapi" && offered.length > 0 &&
+    offered.every((tool) => tool.strict === true);
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
+import { citationsOf, groundingOf } from "./grounding.ts";
 import { inBandError } from "./error.ts";
 import { type PartialArgs, partialArgs } from "./partial_args.ts";
 import { decodeUsage, sameUsage } from "./usage.ts";
@@ -74,6 +75,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let usage: ReturnType<typeof decodeUsage>;
   /** The `usageMetadata` of the last object. */
   let counts: unknown;
+  /** The sources, whose positions are in the text of the open block. */
+  let grounding: JsonObject | undefined;
+  let texts: string[] = [];
 
   const take = (): readonly ReplyEvent[] => {
     const taken = events;
@@ -82,6 +86,13 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   const close = (): void => {
     if (open === undefined) return;
+    if (open === "text" && grounding !== undefined) {
+      for (const citation of citationsOf(grounding, texts.join(""))) {
+        events.push({ type: "cite", citation });
+      }
+      grounding = undefined;
+    }
+    texts = [];
     events.push({ type: "close" });
     open = undefined;
   };
@@ -103,7 +114,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
       open = kind;
     }
     events.push({ type: "delta", text });
-    if (kind === "text") sawText = true;
+    if (kind !== "text") return;
+    sawText = true;
+    texts.push(text);
   };
   const call = (
     name: string,
@@ -178,9 +191,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
       readCall(part["functionCall"], signature);
       return;
     }
-    // Other parts (code that the vendor ran, its server tools, images) have no neutral counterpart
-    // and are ignored.
-    const text = textIn(part["text"]);
+    // Other parts (the vendor's server tools, images) have no neutral counterpart and are ignored.
+    const text = textIn(part["text"]) ?? codeText(part);
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
       if (signature !== undefined && open === "reasoning") {
@@ -245,6 +257,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       textIn(candidate["finishReason"]) ?? "",
     );
     finishMessage = textIn(candidate["finishMessage"]) ?? finishMessage;
+    grounding = groundingOf(candidate, grounding);
   };
 
   return {
@@ -264,7 +277,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
         takeCounts(recounted);
       }
       const text = matched.text();
-      if (text !== "") events.push({ type: "delta", text });
+      if (text !== "") {
+        events.push({ type: "delta", text });
+        if (open === "text") texts.push(text);
+      }
       return take();
     },
     finish(whole) {
@@ -329,6 +345,23 @@ function reasonWord(
   }
   const word = textIn(value);
   return word === undefined || UNSPECIFIED_REASONS.has(word) ? undefined : word;
+}
+
+/** Code that the vendor ran, and its output, as the format's own users see them. */
+function codeText(part: JsonObject): string | undefined {
+  const { executableCode, codeExecutionResult } = part;
+  const code = textIn(objectOr(executableCode)["code"]);
+  if (code !== undefined) {
+    const { language } = objectOr(executableCode);
+    return fenced(code, (textIn(language) ?? "").toLowerCase());
+  }
+  const output = textIn(objectOr(codeExecutionResult)["output"]);
+  return output === undefined ? undefined : fenced(output, "");
+}
+
+function fenced(text: string, language: string): string {
+  const word = /^[a-z]+$/.test(language) ? language : "";
+  return `\n\`\`\`${word}\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 function argumentsText(args: unknown): string {

@@ -6,7 +6,13 @@
  * @module
  */
 import type { CleanRequest } from "../../dialect.ts";
-import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
+import { isOwnCitation } from "./citations.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../model/signature_tags.ts";
 
@@ -14,7 +20,7 @@ import { isTagged } from "../../model/signature_tags.ts";
 const THINKING = "messages[].content[].thinking";
 
 /**
- * The messages without other dialects' signatures and without unsigned reasoning; undefined where
+ * The messages without other dialects' signatures and citations and without unsigned reasoning; undefined where
  * there is nothing to remove. An empty signature is the gateway's own mark; removed reasoning
  * without any signature is reported, because it may be the client's.
  */
@@ -28,14 +34,17 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
     const content = isObject(message) ? message["content"] : undefined;
     if (
       !isObject(message) || !Array.isArray(content) ||
-      !content.some((block) => isUnsigned(block) || isCarrier(block))
+      !content.some((block) =>
+        isUnsigned(block) || isCarrier(block) || isCited(block)
+      )
     ) {
       cleaned.push(message);
       continue;
     }
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
-    const kept = content.filter((block) => !isUnsigned(block)).map(unladen);
+    const kept = content.filter((block) => !isUnsigned(block)).map(unladen)
+      .map(uncited);
     // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
     if (kept.length > 0) cleaned.push({ ...message, content: kept });
   }
@@ -76,6 +85,19 @@ function unladen(block: unknown): unknown {
     ? { ...others, google: more }
     : others;
   return Object.keys(left).length > 0 ? { ...rest, extra_content: left } : rest;
+}
+
+/** Whether a text has citations that the gateway wrote: upstreams would look for their proofs. */
+function isCited(block: unknown): block is JsonObject {
+  return isObject(block) && block["type"] === "text" &&
+    arrayOr(block["citations"]).some(isOwnCitation);
+}
+
+function uncited(block: unknown): unknown {
+  if (!isCited(block)) return block;
+  const { citations, ...rest } = block;
+  const left = arrayOr(citations).filter((one) => !isOwnCitation(one));
+  return left.length > 0 ? { ...rest, citations: left } : rest;
 }
 
 const TOOL_MARKS: readonly string[] = ["tools.cache_control"];

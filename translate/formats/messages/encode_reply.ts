@@ -21,6 +21,8 @@ import {
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { endFields, replyConfig } from "./reply_config.ts";
+import type { Citation } from "../../model/citation.ts";
+import { encodeCitation } from "./citations.ts";
 import { signatureField, thinkingSignature } from "./signatures.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
@@ -73,9 +75,10 @@ export function withStop(
 
 /** An empty text gives no block: upstreams would refuse it in the next request. */
 function proseBlock(block: Block): readonly JsonObject[] {
+  if (block.kind === "tool") return [];
   const { text, signature } = block;
   if (block.kind !== "reasoning") {
-    return text === "" ? [] : [textBlock(text)];
+    return text === "" ? [] : [textBlock(text, block.citations)];
   }
   const own = thinkingSignature(signature);
   if (own?.redacted === true && text === "") {
@@ -90,8 +93,11 @@ function proseBlock(block: Block): readonly JsonObject[] {
 }
 
 /** A text block. Its citations are none rather than null, which clients of the AI SDK refuse. */
-export function textBlock(text: string): JsonObject {
-  return { type: "text", text, citations: [] };
+export function textBlock(
+  text: string,
+  citations: readonly Citation[] = [],
+): JsonObject {
+  return { type: "text", text, citations: citations.map(encodeCitation) };
 }
 
 /** A tool call, made by the model itself. */

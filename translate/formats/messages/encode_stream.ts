@@ -16,6 +16,7 @@ import {
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { namedFrame } from "../../stream/sse.ts";
+import { encodeCitation } from "./citations.ts";
 import { errorBody } from "./error.ts";
 import { callBlock, textBlock } from "./encode_reply.ts";
 import { BETA_END, endFields, replyConfig } from "./reply_config.ts";
@@ -204,6 +205,16 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           if (open === undefined) return "";
           open.signature = event.signature;
           return open.kind === "tool" ? release() : "";
+        case "cite":
+          return open?.kind === "text"
+            ? frame("content_block_delta", {
+              index,
+              delta: {
+                type: "citations_delta",
+                citation: encodeCitation(event.citation),
+              },
+            })
+            : "";
         case "close":
           return close();
         case "usage":

@@ -205,7 +205,7 @@ Deno.test(
       } else if (event.type === "close") {
         assert.equal(open, true);
         open = false;
-      } else if (event.type === "delta" || event.type === "sign") {
+      } else if (["delta", "sign", "cite"].includes(event.type)) {
         assert.equal(open, true);
       } else assert.equal(open, false, event.type);
     }

@@ -16,6 +16,8 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
+import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
+import { readCitation } from "./citations.ts";
 import { inBandError, isErrorBody } from "./error.ts";
 import { readStopReason } from "./stop_reason.ts";
 import { readUsage } from "./usage.ts";
@@ -39,6 +41,8 @@ interface BlockRead {
   readonly input?: JsonObject;
   /** True after its first delta. */
   hasDelta: boolean;
+  /** Its sources so far. */
+  readonly citations: Citation[];
 }
 
 /** Makes a {@linkcode ReplyReader} for one reply. */
@@ -67,11 +71,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   const close = (): void => {
     if (open === undefined) return;
-    const { kind, input, hasDelta } = open;
+    const { kind, input, hasDelta, citations } = open;
     if (!hasDelta && input !== undefined && Object.keys(input).length > 0) {
       delta(upstreamJson(input));
     }
     open = undefined;
+    for (const citation of citations) events.push({ type: "cite", citation });
     if (kind !== "skipped") events.push({ type: "close" });
   };
   const openText = (
@@ -79,7 +84,13 @@ export function replyReader(context: DecodeContext): ReplyReader {
     index: number | undefined,
   ): void => {
     events.push({ type: "open", kind });
-    open = { kind, index, hasDelta: false };
+    open = { kind, index, hasDelta: false, citations: [] };
+  };
+  const cite = (value: unknown): void => {
+    const citation = readCitation(objectOr(value));
+    const isFull = (open?.citations.length ?? 0) >= MAX_CITATIONS;
+    if (open?.kind !== "text" || citation === undefined || isFull) return;
+    open.citations.push(citation);
   };
   const sign = (value: unknown, redacted: boolean): void => {
     const text = textIn(value);
@@ -100,6 +111,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       case "text":
         openText("text", index);
         delta(block["text"]);
+        for (const citation of arrayOr(block["citations"])) cite(citation);
         return;
       case "thinking":
         openText("reasoning", index);
@@ -126,7 +138,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         if (name === context.formatTool) {
           formatCalls++;
           events.push({ type: "open", kind: "text" });
-          open = { kind: "tool", index, input, hasDelta: false };
+          open = { kind: "tool", index, input, hasDelta: false, citations: [] };
           return;
         }
         calls++;
@@ -136,12 +148,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
           ...(id === undefined ? {} : { id }),
           name: context.toolNames.get(name) ?? name,
         });
-        open = { kind: "tool", index, input, hasDelta: false };
+        open = { kind: "tool", index, input, hasDelta: false, citations: [] };
         return;
       }
       default:
         // Server tools, their results, and types newer than this file.
-        open = { kind: "skipped", index, hasDelta: false };
+        open = { kind: "skipped", index, hasDelta: false, citations: [] };
     }
   };
 
@@ -184,8 +196,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
       case "input_json_delta":
         if (open?.kind === "tool") delta(change["partial_json"]);
         return;
+      case "citations_delta":
+        cite(change["citation"]);
+        return;
       default:
-        // Citations, and types newer than this file.
+        // Types newer than this file.
         return;
     }
   };

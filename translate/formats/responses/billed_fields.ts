@@ -18,7 +18,7 @@ import {
 } from "../../model/billed_field.ts";
 import { longLifeField } from "../../model/prompt_cache.ts";
 
-/** Tools that the vendor runs and bills, by the beginning of their types, some of which end with a date. */
+/** Tools that the vendor runs and bills: what their types begin with. Some end with a date. */
 const VENDOR_TOOLS: readonly string[] = [
   "web_search",
   "file_search",

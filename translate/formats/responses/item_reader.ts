@@ -20,6 +20,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { TextBuffer } from "../../bytes/text_buffer.ts";
+import { MAX_CITATIONS, readUrlCitation } from "../../model/citation.ts";
 import type { ReplyEvent, StopReason } from "../../model/reply.ts";
 import {
   argumentsOf,
@@ -196,6 +197,24 @@ export function itemReader(
       add(item, part, key, whole.slice(length));
     }
   };
+  /** Emits the sources of a part, if it is open. Those that came alone are repeated with the part. */
+  const cite = (
+    item: ItemState,
+    key: string,
+    annotations: readonly unknown[],
+    isMore = false,
+  ): void => {
+    if (!item.open || item.part !== key) return;
+    const known = isMore ? 0 : item.cited.get(key) ?? 0;
+    for (const annotation of annotations.slice(known, MAX_CITATIONS)) {
+      const citation = readUrlCitation(objectOr(annotation));
+      if (citation !== undefined) emit(item, { type: "cite", citation });
+    }
+    item.cited.set(
+      key,
+      isMore ? (item.cited.get(key) ?? 0) + 1 : annotations.length,
+    );
+  };
   const describe = (item: ItemState, raw: JsonObject): void => {
     if (item.kind === "message") item.phase ??= textIn(raw["phase"]);
     if (!isCall(item) || item.closed) return;
@@ -224,7 +243,9 @@ export function itemReader(
           const { type, text, refusal } = objectOr(part);
           const word = type === "refusal" ? "refusal" : "text";
           const whole = stringIn(word === "refusal" ? refusal : text) ?? "";
-          complete(item, word, partKey(word, index), whole);
+          const key = partKey(word, index);
+          complete(item, word, key, whole);
+          cite(item, key, arrayOr(objectOr(part)["annotations"]));
         });
         break;
       case "reasoning":
@@ -337,6 +358,12 @@ export function itemReader(
         keyOf(part, data),
         stringIn(data["delta"]) ?? "",
       );
+      return true;
+    }
+    if (type === "output_text.annotation.added") {
+      const item = itemAt(data, "message");
+      if (item === undefined) return true;
+      cite(item, keyOf("text", data), [data["annotation"]], true);
       return true;
     }
     const whole = DONES.get(type);

@@ -50,6 +50,8 @@ export interface ItemState {
   part: string;
   /** The text read so far for each part, by part key. */
   readonly parts: Map<string, TextBuffer>;
+  /** How many sources were read of each part, by part key. */
+  readonly cited: Map<string, number>;
   /** The text of the part that was read last. */
   lastPart: TextBuffer | undefined;
   /**
@@ -112,6 +114,7 @@ export function newItemState(kind: ItemKind): ItemState {
     open: false,
     part: "",
     parts: new Map(),
+    cited: new Map(),
     lastPart: undefined,
     source: undefined,
     name: undefined,

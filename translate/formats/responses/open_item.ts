@@ -42,6 +42,8 @@ export interface OpenItem {
   hasPart: boolean;
   /** The signature, written with the complete item. */
   signature?: Signature;
+  /** The sources of a message's text. */
+  readonly annotations: JsonObject[];
   /** The `phase` of a message. */
   readonly phase?: string;
   /** The id that pairs a call with its output. */
@@ -68,10 +70,14 @@ export function setDelta(
 }
 
 /** The single part of a message. */
-export function partOf(kind: BlockKind, text: string): JsonObject {
+export function partOf(
+  kind: BlockKind,
+  text: string,
+  annotations: readonly JsonObject[],
+): JsonObject {
   return kind === "refusal"
     ? { type: "refusal", refusal: text }
-    : { type: "output_text", text, annotations: [], logprobs: [] };
+    : { type: "output_text", text, annotations, logprobs: [] };
 }
 
 /** The item as JSON, for frames and for the whole reply. */
@@ -85,7 +91,9 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
         status,
         role: "assistant",
         ...(item.phase === undefined ? {} : { phase: item.phase }),
-        content: status === "in_progress" ? [] : [partOf(item.kind, text)],
+        content: status === "in_progress"
+          ? []
+          : [partOf(item.kind, text, item.annotations)],
       };
     case "reasoning": {
       const value = item.signature === undefined
@@ -128,7 +136,7 @@ export function contentDone(
           text: item.text,
           logprobs: [],
         });
-      const part = partOf(item.kind, item.text);
+      const part = partOf(item.kind, item.text, item.annotations);
       return done + frame("response.content_part.done", { ...where, part });
     }
     case "reasoning": {

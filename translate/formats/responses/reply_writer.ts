@@ -8,6 +8,7 @@
 import type { EncodeContext } from "../../dialect.ts";
 import type { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { type Citation, urlCitation } from "../../model/citation.ts";
 import { generatedCallId, wireCallId } from "../../model/names.ts";
 import {
   type BlockKind,
@@ -109,7 +110,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
         );
         return added + frame("response.content_part.added", {
           ...where,
-          part: partOf(item.kind, ""),
+          part: partOf(item.kind, "", []),
         });
       }
       case "reasoning":
@@ -162,6 +163,21 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     const { held } = item;
     item.held = "";
     return begin(item) + delta(item, held);
+  };
+  const cited = (item: OpenItem, citation: Citation): string => {
+    if (item.kind !== "text" || !item.begun) return "";
+    const annotation = {
+      type: "url_citation",
+      ...urlCitation(citation, 0, item.text.length),
+    };
+    item.annotations.push(annotation);
+    return frame("response.output_text.annotation.added", {
+      item_id: item.id,
+      output_index: item.index,
+      content_index: 0,
+      annotation_index: item.annotations.length - 1,
+      annotation,
+    });
   };
   const signed = (item: OpenItem, signature: Signature): string => {
     if (item.type === "reasoning") {
@@ -235,6 +251,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       suffix: "",
       held: "",
       hasPart: false,
+      annotations: [],
     };
     switch (event.kind) {
       case "text":
@@ -332,6 +349,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           return callDelta(open, open.freeText?.push(event.text) ?? event.text);
         case "sign":
           return open === undefined ? "" : signed(open, event.signature);
+        case "cite":
+          return open === undefined ? "" : cited(open, event.citation);
         case "close":
           isToClose = true;
           return "";

@@ -26,6 +26,7 @@ const BODY: Readonly<Record<string, readonly string[]>> = {
   message: [
     "content_part.added",
     "output_text.delta",
+    "output_text.annotation.added",
     "output_text.done",
     "refusal.delta",
     "refusal.done",
@@ -50,7 +51,7 @@ const BODY: Readonly<Record<string, readonly string[]>> = {
 /** The events of each item type, in order. */
 const ITEM_GRAMMAR: Readonly<Record<string, RegExp>> = {
   message:
-    /^content_part\.added (?:(?:output_text\.delta )*output_text\.done|(?:refusal\.delta )*refusal\.done) content_part\.done $/,
+    /^content_part\.added (?:(?:output_text\.delta )*(?:output_text\.annotation\.added )*output_text\.done|(?:refusal\.delta )*refusal\.done) content_part\.done $/,
   reasoning:
     /^(?:reasoning_summary_part\.added (?:reasoning_summary_text\.delta )+reasoning_summary_text\.done reasoning_summary_part\.done )?$/,
   function_call:

@@ -1,0 +1,65 @@
+/** The store's files belong to the gateway's own user alone, whatever the umask is. */
+import assert from "node:assert/strict";
+import { startProgram } from "../support/program.ts";
+import { withTimeout } from "../support/with_timeout.ts";
+import { TEST_KEY } from "../support/test_gateway.ts";
+
+const ENV = { GATEWAY_KEY: TEST_KEY, GATEWAY_UPSTREAM: "replay" };
+
+async function modes(folder: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const modeOf = async (path: string): Promise<string> =>
+    (((await Deno.stat(path)).mode ?? 0) & 0o777).toString(8);
+  found.set("data", await modeOf(`${folder}/data`));
+  for await (const { name } of Deno.readDir(`${folder}/data`)) {
+    found.set(name, await modeOf(`${folder}/data/${name}`));
+  }
+  return found;
+}
+
+Deno.test({
+  name:
+    "the store's folder and files are for their owner alone; a start warns of files that others can reach",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const starter = ["/bin/sh", "-c", 'umask 022; exec "$@"', "sh"];
+    try {
+      {
+        await using program = await startProgram({ folder, env: ENV, starter });
+        const response = await fetch(`${program.url}/v1/messages`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            "x-api-key": TEST_KEY,
+          },
+          body: JSON.stringify({
+            model: "vendora-opus-4-8",
+            max_tokens: 9,
+            messages: [{ role: "user", content: "hello" }],
+          }),
+        });
+        await response.text();
+        const found = await modes(folder);
+        assert.ok(found.has("gateway.sqlite3-wal"));
+        for (const [name, mode] of found) {
+          assert.equal(mode, name === "data" ? "700" : "600", name);
+        }
+        program.signal("SIGTERM");
+        await withTimeout(program.ended, "the end of the process");
+        assert.doesNotMatch(program.output(), /store_readable_by_others/);
+      }
+      await Deno.chmod(`${folder}/data`, 0o755);
+      await Deno.chmod(`${folder}/data/gateway.sqlite3`, 0o644);
+      await using program = await startProgram({ folder, env: ENV, starter });
+      await withTimeout(
+        program.printed(
+          /"type":"store_readable_by_others","files":\["[^"]*gateway\.sqlite3"/,
+        ),
+        "the warning",
+      );
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});

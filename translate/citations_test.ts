@@ -1,0 +1,412 @@
+/** The sources of a reply's text, from upstreams of every format to clients of every other. */
+import assert from "node:assert/strict";
+import { arrayOr, isObject, type JsonObject, objectOr } from "./bytes/json.ts";
+import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
+import { upstreamDialect } from "./dialects.ts";
+import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import { messages } from "./formats/messages/mod.ts";
+import { responses } from "./formats/responses/mod.ts";
+import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import type { DialectName } from "./model/request.ts";
+import { streamRelay, wholeReply } from "./stream/relay.ts";
+import { sseParser } from "./stream/sse.ts";
+
+const ENCODE: EncodeContext = {
+  model: "m",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: false,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+const DECODE = { ...PLAIN_CONTEXT, isTranslated: true };
+const URL_A = "https://a.test/ruby";
+const URL_B = "https://b.test/";
+/** Two units and four bytes, then ten units; the second half is what both sources are for. */
+const FIRST = "\u{1f48e} Über ";
+const SECOND = "Ruby 4 is out.";
+const TEXT = FIRST + SECOND;
+const START = FIRST.length;
+const END = TEXT.length;
+const BYTES = (text: string): number => new TextEncoder().encode(text).length;
+
+interface Source {
+  readonly whole: JsonObject;
+  readonly frames: readonly JsonObject[];
+}
+
+const urlCitation = (url: string, title: string): JsonObject => ({
+  start_index: START,
+  end_index: END,
+  url,
+  title,
+});
+const CHAT_ANNOTATIONS = [
+  { type: "url_citation", url_citation: urlCitation(URL_A, "A") },
+  { type: "url_citation", url_citation: urlCitation(URL_B, "B") },
+];
+const chatChoice = (fields: JsonObject): JsonObject => ({
+  id: "c",
+  object: "chat.completion.chunk",
+  choices: [{ index: 0, ...fields }],
+});
+const CHAT: Source = {
+  whole: chatChoice({
+    message: { content: TEXT, annotations: CHAT_ANNOTATIONS },
+    finish_reason: "stop",
+  }),
+  frames: [
+    // A vendor that searches before it answers sends its sources first.
+    chatChoice({ delta: { content: "", annotations: CHAT_ANNOTATIONS } }),
+    chatChoice({ delta: { content: FIRST } }),
+    chatChoice({ delta: { content: SECOND } }),
+    chatChoice({ delta: {}, finish_reason: "stop" }),
+  ],
+};
+
+const ANNOTATIONS = [
+  { type: "url_citation", ...urlCitation(URL_A, "A") },
+  { type: "url_citation", ...urlCitation(URL_B, "B") },
+];
+const ITEM = {
+  type: "message",
+  id: "msg_0",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: TEXT, annotations: ANNOTATIONS }],
+};
+const RESPONSE = { id: "r", object: "response", status: "completed" };
+const place = { item_id: "msg_0", output_index: 0, content_index: 0 };
+const RESPONSES: Source = {
+  whole: { ...RESPONSE, output: [ITEM] },
+  frames: [
+    {
+      type: "response.created",
+      response: { ...RESPONSE, status: "in_progress", output: [] },
+    },
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { ...ITEM, content: [] },
+    },
+    { type: "response.output_text.delta", ...place, delta: TEXT },
+    // The second one comes with the finished item alone.
+    {
+      type: "response.output_text.annotation.added",
+      ...place,
+      annotation_index: 0,
+      annotation: ANNOTATIONS[0],
+    },
+    { type: "response.output_item.done", output_index: 0, item: ITEM },
+    { type: "response.completed", response: { ...RESPONSE, output: [ITEM] } },
+  ],
+};
+
+const citation = (url: string, title: string): JsonObject => ({
+  type: "web_search_result_location",
+  url,
+  title,
+  cited_text: "Ruby 4!",
+  encrypted_index: "E==",
+});
+const NO_ADDRESS = {
+  type: "char_location",
+  cited_text: "x",
+  document_index: 0,
+  document_title: "facts.txt",
+};
+const MESSAGE = { id: "msg_1", type: "message", role: "assistant" };
+const CITATIONS = [citation(URL_A, "A"), NO_ADDRESS, citation(URL_B, "B")];
+const MESSAGES: Source = {
+  whole: {
+    ...MESSAGE,
+    content: [
+      { type: "text", text: FIRST },
+      { type: "text", text: SECOND, citations: CITATIONS },
+    ],
+    stop_reason: "end_turn",
+  },
+  frames: [
+    { type: "message_start", message: { ...MESSAGE, content: [] } },
+    ...[FIRST, SECOND].flatMap((text, index) => [
+      {
+        type: "content_block_start",
+        index,
+        content_block: { type: "text", text: "" },
+      },
+      // Before the text that they are for.
+      ...(index === 0 ? [] : CITATIONS.map((one) => ({
+        type: "content_block_delta",
+        index,
+        delta: { type: "citations_delta", citation: one },
+      }))),
+      {
+        type: "content_block_delta",
+        index,
+        delta: { type: "text_delta", text },
+      },
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason: "end_turn" } },
+    { type: "message_stop" },
+  ],
+};
+
+const GROUNDING = {
+  groundingMetadata: {
+    groundingChunks: [
+      { web: { uri: URL_A, title: "A" } },
+      { web: { uri: URL_B, title: "B" } },
+      { web: { title: "no address" } },
+    ],
+    groundingSupports: [{
+      segment: { startIndex: BYTES(FIRST), endIndex: BYTES(TEXT) },
+      groundingChunkIndices: [0, 1, 2, 77],
+    }],
+  },
+  urlContextMetadata: {
+    urlMetadata: [
+      {
+        retrievedUrl: URL_A,
+        urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS",
+      },
+      {
+        retrievedUrl: "https://c.test",
+        urlRetrievalStatus: "URL_RETRIEVAL_STATUS_ERROR",
+      },
+    ],
+  },
+};
+const part = (text: string): JsonObject => ({ content: { parts: [{ text }] } });
+const GEMINI: Source = {
+  whole: {
+    candidates: [{ ...part(TEXT), ...GROUNDING, finishReason: "STOP" }],
+  },
+  frames: [
+    { candidates: [{ ...part(FIRST), groundingMetadata: {} }] },
+    {
+      candidates: [{
+        ...part(SECOND),
+        groundingMetadata: {
+          groundingChunks: GROUNDING.groundingMetadata.groundingChunks,
+        },
+      }],
+    },
+    { candidates: [{ ...part(""), ...GROUNDING, finishReason: "STOP" }] },
+  ],
+};
+
+const UPSTREAMS: readonly (readonly [DialectName, Source])[] = [
+  ["chat_completions", CHAT],
+  ["responses", RESPONSES],
+  ["messages", MESSAGES],
+  ["generate_content", GEMINI],
+];
+
+function whole(from: DialectName, to: Dialect, body: JsonObject): JsonObject {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const reply = wholeReply(to, upstreamDialect(from), DECODE, ENCODE, bytes);
+  return objectOr(JSON.parse(new TextDecoder().decode(reply.body)));
+}
+
+function streamed(
+  from: DialectName,
+  to: Dialect,
+  frames: readonly JsonObject[],
+): readonly JsonObject[] {
+  const relay = streamRelay(to, upstreamDialect(from), DECODE, ENCODE);
+  const parser = sseParser();
+  return [
+    ...frames.map((frame) =>
+      relay.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`))
+    ),
+    relay.end(),
+  ].flatMap((bytes) => parser.push(bytes)).flatMap(({ data }) => {
+    const frame: unknown = data.startsWith("{") ? JSON.parse(data) : undefined;
+    return isObject(frame) ? [frame] : [];
+  });
+}
+
+Deno.test("chat clients receive sources as annotations, with their places in the text", async (t) => {
+  for (
+    const [from, source] of UPSTREAMS.filter(([name]) =>
+      name !== "chat_completions"
+    )
+  ) {
+    await t.step(from, () => {
+      const [choice] = arrayOr(
+        whole(from, chatCompletions, source.whole)["choices"],
+      ).map(objectOr);
+      const message = objectOr(choice?.["message"]);
+      assert.equal(message["content"], TEXT);
+      assert.deepEqual(message["annotations"], CHAT_ANNOTATIONS);
+      const deltas = streamed(from, chatCompletions, source.frames).flatMap(
+        ({ choices }) =>
+          arrayOr(choices).map((one) => objectOr(objectOr(one)["delta"])),
+      );
+      assert.deepEqual(
+        deltas.flatMap(({ annotations }) => arrayOr(annotations)),
+        CHAT_ANNOTATIONS,
+      );
+    });
+  }
+});
+
+Deno.test("clients of the Responses format receive sources as annotations", async (t) => {
+  for (
+    const [from, source] of UPSTREAMS.filter(([name]) => name !== "responses")
+  ) {
+    await t.step(from, () => {
+      // Each text of the messages format is a part of its own.
+      const from0 = from === "messages" ? START : 0;
+      const expected = ANNOTATIONS.map((one) => ({
+        ...one,
+        start_index: START - from0,
+        end_index: END - from0,
+      }));
+      const texts = (reply: JsonObject): readonly unknown[] =>
+        arrayOr(reply["output"]).flatMap((item) =>
+          arrayOr(objectOr(item)["content"])
+        ).flatMap((one) => arrayOr(objectOr(one)["annotations"]));
+      assert.deepEqual(texts(whole(from, responses, source.whole)), expected);
+      const events = streamed(from, responses, source.frames);
+      const added = events.filter(({ type }) =>
+        type === "response.output_text.annotation.added"
+      );
+      assert.deepEqual(
+        added.map((
+          { annotation, annotation_index },
+        ) => [annotation, annotation_index]),
+        expected.map((one, at) => [one, at]),
+      );
+      assert.deepEqual(
+        texts(objectOr(events.at(-1)?.["response"])),
+        expected,
+      );
+    });
+  }
+});
+
+Deno.test("messages clients receive sources as citations of the text block", async (t) => {
+  for (
+    const [from, source] of UPSTREAMS.filter(([name]) => name !== "messages")
+  ) {
+    await t.step(from, () => {
+      const expected = [["A", URL_A], ["B", URL_B]].map(([title, url]) => ({
+        type: "web_search_result_location",
+        cited_text: "",
+        url,
+        title,
+        encrypted_index: "",
+      }));
+      const [block] = arrayOr(
+        whole(from, messages, source.whole)["content"],
+      ).map(objectOr);
+      assert.deepEqual(block?.["citations"], expected);
+      const deltas = streamed(from, messages, source.frames).map(({ delta }) =>
+        objectOr(delta)
+      ).filter(({ type }) => type === "citations_delta");
+      assert.deepEqual(
+        deltas.map(({ citation: one }) => one),
+        expected,
+      );
+    });
+  }
+});
+
+Deno.test("citations that the gateway wrote do not return to a messages upstream", () => {
+  const own = { ...citation(URL_A, "A"), encrypted_index: "" };
+  const theirs = citation(URL_B, "B");
+  const body = {
+    messages: [
+      { role: "user", content: "hi" },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "1", citations: [own] },
+          { type: "text", text: "2", citations: [own, theirs] },
+          { type: "text", text: "3", citations: [theirs] },
+        ],
+      },
+    ],
+  };
+  const can = DEFAULT_CAPABILITIES.messages;
+  const cleaned = messages.cleanRequest(body, can);
+  assert.deepEqual(cleaned?.removed, []);
+  const [, turn] = arrayOr(cleaned?.fields["messages"]).map(objectOr);
+  assert.deepEqual(turn?.["content"], [
+    { type: "text", text: "1" },
+    { type: "text", text: "2", citations: [theirs] },
+    { type: "text", text: "3", citations: [theirs] },
+  ]);
+  assert.equal(messages.cleanRequest({ messages: [turn] }, can), undefined);
+});
+
+Deno.test("sources without supports, recitations and read pages are cited as a whole", () => {
+  const metadata = {
+    groundingMetadata: { groundingChunks: [{ maps: { uri: URL_A } }] },
+    citationMetadata: {
+      citationSources: [{ startIndex: 0, endIndex: 4, uri: URL_B }],
+    },
+    urlContextMetadata: { urlMetadata: [{ retrievedUrl: "https://c.test/" }] },
+  };
+  const reply = whole("generate_content", chatCompletions, {
+    candidates: [{ ...part(TEXT), ...metadata, finishReason: "STOP" }],
+  });
+  const [choice] = arrayOr(reply["choices"]).map(objectOr);
+  assert.deepEqual(
+    arrayOr(objectOr(choice?.["message"])["annotations"]).map((one) =>
+      objectOr(one)["url_citation"]
+    ),
+    [
+      { start_index: 0, end_index: END, title: URL_A, url: URL_A },
+      { start_index: 0, end_index: 2, title: URL_B, url: URL_B },
+      {
+        start_index: 0,
+        end_index: END,
+        title: "https://c.test/",
+        url: "https://c.test/",
+      },
+    ],
+  );
+});
+
+Deno.test("code that the vendor ran, and its output, are text", () => {
+  const reply = whole("generate_content", chatCompletions, {
+    candidates: [{
+      content: {
+        parts: [
+          { text: "I count." },
+          { executableCode: { language: "PYTHON", code: "print(1 + 1)\n" } },
+          { codeExecutionResult: { outcome: "OUTCOME_OK", output: "2\n" } },
+          { text: "Two." },
+        ],
+      },
+      finishReason: "STOP",
+    }],
+  });
+  const [choice] = arrayOr(reply["choices"]).map(objectOr);
+  assert.equal(
+    objectOr(choice?.["message"])["content"],
+    "I count.\n```python\nprint(1 + 1)\n```\n\n```\n2\n```\nTwo.",
+  );
+});
+
+Deno.test("hostile metadata gives no more than the most citations, quickly", () => {
+  const { choices } = whole("generate_content", chatCompletions, {
+    candidates: [{
+      ...part("é".repeat(50_000)),
+      groundingMetadata: {
+        groundingChunks: [{ web: { uri: URL_A } }, null, 7],
+        groundingSupports: Array.from({ length: 20_000 }, (_, at) => ({
+          segment: { startIndex: 100_000 - at, endIndex: at === 0 ? "x" : 1e9 },
+          groundingChunkIndices: [0, 1, 2, -1, "0", 1e9],
+        })),
+      },
+      finishReason: "STOP",
+    }],
+  });
+  const [choice] = arrayOr(choices).map(objectOr);
+  const { annotations } = objectOr(choice?.["message"]);
+  assert.equal(arrayOr(annotations).length, 1_000);
+});

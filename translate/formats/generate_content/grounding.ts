@@ -1,0 +1,134 @@
+/**
+ * The sources of a reply: `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a
+ * candidate. Positions are bytes of the text as UTF-8.
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  countIn,
+  isObject,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
+import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
+
+const FIELDS = [
+  "groundingMetadata",
+  "citationMetadata",
+  "urlContextMetadata",
+] as const;
+
+/** The metadata that a candidate has beside older ones: frames of a stream repeat and extend it. */
+export function groundingOf(
+  candidate: JsonObject,
+  older: JsonObject | undefined,
+): JsonObject | undefined {
+  let found = older;
+  for (const field of FIELDS) {
+    const value = candidate[field];
+    if (!isObject(value)) continue;
+    found = { ...found, [field]: { ...objectOr(found?.[field]), ...value } };
+  }
+  return found;
+}
+
+/** The sources of a text. */
+export function citationsOf(
+  grounding: JsonObject,
+  text: string,
+): readonly Citation[] {
+  const { groundingMetadata, citationMetadata, urlContextMetadata } = grounding;
+  const chunks = arrayOr(objectOr(groundingMetadata)["groundingChunks"]).map(
+    source,
+  );
+  const supports = arrayOr(objectOr(groundingMetadata)["groundingSupports"]);
+  const recited = objectOr(citationMetadata);
+  const found: Found[] = [];
+  const add = (one: Found | undefined): void => {
+    if (one !== undefined && found.length < MAX_CITATIONS) found.push(one);
+  };
+  for (const support of supports) {
+    const { segment, groundingChunkIndices } = objectOr(support);
+    for (const index of arrayOr(groundingChunkIndices)) {
+      const chunk = typeof index === "number" ? chunks[index] : undefined;
+      add(chunk && { ...chunk, ...bytesOf(objectOr(segment)) });
+    }
+  }
+  if (supports.length === 0) chunks.forEach(add);
+  for (
+    const one of [
+      ...arrayOr(recited["citationSources"]),
+      ...arrayOr(recited["citations"]),
+    ].map(objectOr)
+  ) {
+    const cited = named(one["uri"], one["title"]);
+    add(cited && { ...cited, ...bytesOf(one) });
+  }
+  for (const one of arrayOr(objectOr(urlContextMetadata)["urlMetadata"])) {
+    const { retrievedUrl, urlRetrievalStatus: status } = objectOr(one);
+    const isRead = status === undefined ||
+      status === "URL_RETRIEVAL_STATUS_SUCCESS";
+    const isNew = found.every(({ url }) => url !== retrievedUrl);
+    if (isRead && isNew) add(named(retrievedUrl, undefined));
+  }
+  const unitAt = utf16Positions(
+    text,
+    found.flatMap(({ bytes }) => bytes ?? []),
+  );
+  return found.map(({ bytes: [from, to] = [0, 0], ...cited }): Citation => {
+    const start = unitAt(from);
+    const end = unitAt(to);
+    return end > start ? { ...cited, span: { start, end } } : cited;
+  });
+}
+
+interface Found extends Omit<Citation, "span"> {
+  readonly bytes?: readonly [start: number, end: number];
+}
+
+/** A page, a place, or a document of a search that the caller set up. */
+function source(chunk: unknown): Found | undefined {
+  const { web, maps, retrievedContext } = objectOr(chunk);
+  const one = objectOr(web ?? maps ?? retrievedContext);
+  const cited = named(one["uri"], one["title"]);
+  const quote = textIn(one["text"]);
+  return cited && (quote === undefined ? cited : { ...cited, quote });
+}
+
+function named(uri: unknown, title: unknown): Found | undefined {
+  const url = textIn(uri);
+  const name = textIn(title);
+  return url === undefined
+    ? undefined
+    : { url, ...(name === undefined ? {} : { title: name }) };
+}
+
+/** Positions in bytes; the format leaves zero out. */
+function bytesOf(
+  { startIndex, endIndex }: JsonObject,
+): { readonly bytes?: readonly [number, number] } {
+  const end = countIn(endIndex);
+  return end === undefined ? {} : { bytes: [countIn(startIndex) ?? 0, end] };
+}
+
+/** The positions in UTF-16 units of positions in bytes, found in one pass. */
+function utf16Positions(
+  text: string,
+  bytes: readonly number[],
+): (byte: number) => number {
+  const wanted = [...new Set(bytes)].sort((a, b) => a - b);
+  const units = new Map<number, number>();
+  let unit = 0;
+  let byte = 0;
+  for (const position of wanted) {
+    while (byte < position && unit < text.length) {
+      const point = text.codePointAt(unit) ?? 0;
+      byte += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+      unit += point < 0x10000 ? 1 : 2;
+    }
+    units.set(position, unit);
+  }
+  return (position) => units.get(position) ?? 0;
+}

@@ -1,0 +1,93 @@
+/**
+ * Recognizes a secret in a text that an upstream wrote: as it is, with any of its characters escaped
+ * as in JSON, HTML or a URL, and in base64, also inside a longer text.
+ *
+ * @module
+ */
+
+/** Made once for each secret; there are few. */
+const PATTERNS = new Map<string, RegExp>();
+const MAX_PATTERNS = 1_000;
+
+const NAMED: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+  "+": "&plus;",
+  "=": "&equals;",
+  "/": "&sol;",
+};
+
+/** The pattern of a secret of at least one character; matches all occurrences. */
+export function secretPattern(secret: string): RegExp {
+  const known = PATTERNS.get(secret);
+  if (known !== undefined) return known;
+  const escaped = [...secret].map(characterPattern).join("");
+  const pattern = new RegExp(
+    [escaped, ...base64Patterns(secret)].join("|"),
+    "g",
+  );
+  if (PATTERNS.size >= MAX_PATTERNS) PATTERNS.clear();
+  PATTERNS.set(secret, pattern);
+  return pattern;
+}
+
+/** One character in any of its spellings. */
+function characterPattern(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = anyCase(code.toString(16).padStart(2, "0"));
+  const percent = [...new TextEncoder().encode(character)].map((byte) =>
+    `%${anyCase(byte.toString(16).padStart(2, "0"))}`
+  ).join("");
+  const json = JSON.stringify(character).slice(1, -1);
+  const spellings = [
+    percent,
+    `&#0*${code};?`,
+    `&#[xX]0*${hex};?`,
+    `\\\\u${anyCase(code.toString(16).padStart(4, "0"))}`,
+    ...NAMED[character] === undefined ? [] : [NAMED[character]],
+    ...json === character ? [] : [literal(json)],
+    literal(character),
+  ];
+  return `(?:${spellings.join("|")})`;
+}
+
+/**
+ * The secret in base64, for each of the three places where it may begin inside what was encoded.
+ * Characters that other bytes have a part in are left out.
+ */
+function base64Patterns(secret: string): readonly string[] {
+  const bytes = new TextEncoder().encode(secret);
+  return [0, 1, 2].flatMap((before) => {
+    const padded = new Uint8Array(before + bytes.length);
+    padded.set(bytes, before);
+    const text = padded.toBase64({ omitPadding: true });
+    const from = Math.ceil(before * 8 / 6);
+    const to = Math.floor(padded.length * 8 / 6);
+    const core = text.slice(from, to);
+    return core.length < MIN_BASE64_CHARS
+      ? []
+      : [`${[...core].map(urlSafe).join("")}[\\w+/-]?={0,2}`];
+  });
+}
+
+/** Shorter runs occur by chance. */
+const MIN_BASE64_CHARS = 8;
+
+function urlSafe(character: string): string {
+  return character === "+" ? "[+-]" : character === "/" ? "[/_]" : character;
+}
+
+/** Hexadecimal digits in upper or lower case. */
+function anyCase(hex: string): string {
+  return hex.replaceAll(
+    /[a-f]/g,
+    (digit) => `[${digit}${digit.toUpperCase()}]`,
+  );
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}

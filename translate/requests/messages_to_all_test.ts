@@ -37,6 +37,107 @@ const REFUSED: readonly RequestRow[] = [
   },
 ];
 
+/** A large vocabulary that only the vendor itself serves; what is lost of it is named. */
+const NAMED: readonly RequestRow[] = [
+  {
+    name: "settings of the vendor's account, checks and diagnosis are named",
+    body: {
+      safeguards: { classifier: "on" },
+      diagnostics: { previous_message_id: "msg_1" },
+      fallbacks: "default",
+      fallback_credit_token: { mode: "best_effort" },
+      billing_policy: { type: "bill_to", bill_to: "user_profile" },
+      user_profile_id: "u",
+      workspace_id: "wrkspc_1",
+      context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+    },
+    dropped: [
+      "safeguards",
+      "diagnostics",
+      "fallbacks",
+      "fallback_credit_token",
+      "billing_policy",
+      "user_profile_id",
+      "workspace_id",
+      "context_management",
+    ],
+  },
+  {
+    name: "a task's budget and the binding of reasoning are named",
+    body: {
+      output_config: { task_budget: { type: "tokens", total: 20_000 } },
+      thinking: {
+        type: "disabled",
+        block_binding: { prefix_mismatch_behavior: "drop_block" },
+      },
+    },
+    dropped: ["output_config.task_budget", "thinking.block_binding"],
+  },
+  {
+    name: "how a picture is made smaller is named",
+    body: {
+      messages: [{
+        role: "user",
+        content: [{
+          type: "image",
+          source: {
+            type: "base64",
+            media_type: "image/png",
+            data: "iVBORw0KGgo=",
+          },
+          transformations: { oversized_image: "downsize" },
+        }],
+      }],
+    },
+    dropped: ["messages[].content[].transformations"],
+  },
+  {
+    name: "the effort of a single turn is named",
+    body: {
+      messages: [HI, {
+        role: "system",
+        content: "Hurry.",
+        output_config: { effort: "low" },
+      }],
+    },
+    dropped: ["messages[].output_config"],
+  },
+  ...[
+    "computer_toolset_20260801",
+    "browser_toolset_20260801",
+    "mcp_toolset",
+    "advisor_20260301",
+    "web_search_20260318",
+    "web_fetch_20260309",
+    "code_execution_20260521",
+  ].map((type): RequestRow => ({
+    name: `${type} alone is refused`,
+    body: { tools: [{ type, name: "t" }] },
+    param: "tools[0]",
+  })),
+  {
+    name: "the state of a vendor's browser is refused",
+    body: {
+      messages: [
+        HI,
+        {
+          role: "assistant",
+          content: [{ type: "tool_use", id: "c", name: "f", input: {} }],
+        },
+        {
+          role: "user",
+          content: [{
+            type: "tool_result",
+            tool_use_id: "c",
+            content: [{ type: "browser_state", tabs: [] }],
+          }],
+        },
+      ],
+    },
+    param: "messages[2].content[0].content[0]",
+  },
+];
+
 const tool = (name: string, rest: object = {}) => ({
   name,
   input_schema: { type: "object", properties: {} },
@@ -245,9 +346,15 @@ Deno.test("fields of the messages format have one fate towards all other formats
     await t.step(to, (step) =>
       checkRows(
         step,
-        { from: "messages", to, base: BASE, models: { m: {} } },
+        {
+          from: "messages",
+          to,
+          base: BASE,
+          models: { m: { reasoningOff: true } },
+        },
         [
           ...REFUSED,
+          ...NAMED,
           ...EXPIRING,
           ...EXPIRED,
           ...CHANGES.map((row) => named(row, to)),

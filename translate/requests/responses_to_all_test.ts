@@ -57,6 +57,51 @@ const CALLS: readonly RequestRow[] = [
   },
 ];
 
+/** What only vendors of the format serve. */
+const OWN: readonly RequestRow[] = [
+  {
+    name: "settings of the vendor's checks and account are named",
+    body: {
+      access_programs: { cyber: "standard" },
+      moderation: { model: "m", mode: "score" },
+      context_management: [{ type: "compaction", compact_threshold: 9 }],
+      tunnel_id: "t",
+    },
+    dropped: [
+      "access_programs",
+      "moderation",
+      "context_management",
+      "tunnel_id",
+    ],
+  },
+  {
+    name: "who may call a function, and when, is named",
+    body: {
+      tools: [{
+        type: "function",
+        name: "f",
+        parameters: { type: "object", properties: {} },
+        async: true,
+        output_schema: { type: "object" },
+        allowed_callers: ["programmatic"],
+        defer_loading: true,
+      }],
+    },
+    dropped: [
+      "tools[].async",
+      "tools[].output_schema",
+      "tools[].allowed_callers",
+    ],
+  },
+  ...["program", "program_output", "compaction", "compaction_trigger"].map((
+    type,
+  ): RequestRow => ({
+    name: `an item of type ${type} is refused`,
+    body: input({ type, id: "i" }),
+    param: "input[1]",
+  })),
+];
+
 const UPDATES: readonly RequestRow[] = [
   {
     name: "an update's schema is the reply's",
@@ -126,6 +171,7 @@ Deno.test("fields of the Responses format have one fate towards all other format
           models: { m: {} },
         }, [
           ...CALLS,
+          ...OWN,
           ...UPDATES,
         ]),
     );

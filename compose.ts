@@ -85,7 +85,10 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     options.onEvent ?? (() => {}),
     options.showKey,
     options.now,
-    (model) => prices(model),
+    {
+      price: (model, nowMs) => prices.price(model, nowMs),
+      knowsModel: (model) => prices.knowsModel(model),
+    },
   );
   // What processes share is dated by the clock that they share.
   const now = options.now ?? (() => accounts.storeClock.now());

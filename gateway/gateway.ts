@@ -177,6 +177,7 @@ export function createGateway(parts: GatewayParts): Gateway {
           connections: parts.client.connections(),
           calls: { underWay: slots.inUse(), streams: streams() },
           backlog: parts.accounts.backlog(),
+          clockAheadMs: parts.clockAheadMs(),
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,

@@ -9,8 +9,8 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
+import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
 import { exposedFiles } from "./accounts/store/file_modes.ts";
-import type { ModelPrice } from "./accounts/ledger/money.ts";
 import type { Catalogue } from "./upstream/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
@@ -29,19 +29,27 @@ export type ConfiguredAccounts = OpenedAccounts & {
   readonly isInMemory: boolean;
 };
 
-/** The price of a model; undefined for an unknown one. */
-export type PriceOf = (model: string) => ModelPrice | undefined;
+/** The models by what their calls cost. */
+export interface Prices {
+  /** The card that counts at a time; undefined for a model without one. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
+  /** Whether there is such a model, with a price or without. */
+  readonly knowsModel: (model: string) => boolean;
+}
 
 /** The prices of a catalogue. */
-export function pricesOf({ models }: Catalogue): PriceOf {
-  const prices = new Map(models.map(({ id, price }) => [id, price]));
-  return (model) => prices.get(model);
+export function pricesOf({ models }: Catalogue): Prices {
+  const cards = new Map(models.map((model) => [model.id, model.cards]));
+  return {
+    price: (model, nowMs) => cardAt(cards.get(model) ?? [], nowMs),
+    knowsModel: (model) => cards.has(model),
+  };
 }
 
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
  * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `price` is asked
+ * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `prices` are asked
  * at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
@@ -51,7 +59,7 @@ export async function openConfiguredAccounts(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void = () => {},
   now: (() => number) | undefined = undefined,
-  price: PriceOf = pricesOf(config.catalogue),
+  prices: Prices = pricesOf(config.catalogue),
 ): Promise<ConfiguredAccounts> {
   try {
     return {
@@ -61,7 +69,7 @@ export async function openConfiguredAccounts(
         onEvent,
         showKey,
         now,
-        price,
+        prices,
       ),
       isInMemory: false,
     };
@@ -79,7 +87,7 @@ export async function openConfiguredAccounts(
           onEvent,
           showKey,
           now,
-          price,
+          prices,
         ),
         isInMemory: true,
       };
@@ -105,7 +113,7 @@ async function openWith(
   onEvent: (event: AccountsEvent) => void,
   showKey: (key: string) => void,
   now: (() => number) | undefined,
-  price: PriceOf,
+  prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
   const store = await openStore(databaseUrl);
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
@@ -115,7 +123,7 @@ async function openWith(
   if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
   const opened = await open({
     store,
-    price,
+    ...prices,
     onEvent,
     showKey,
     ...(config.callsAgeMs === undefined ? {} : {

@@ -5,7 +5,7 @@
  * @module
  */
 import { type Config, ConfigError } from "./config.ts";
-import { silentlyFree } from "./upstream/not_offered.ts";
+import { unpricedModels } from "./upstream/not_offered.ts";
 
 /** What happened to the configuration, for the log. */
 export type ConfigurationEvent =
@@ -82,7 +82,7 @@ export function reload(options: ReloadOptions): void {
 
 /** The event of a configuration that has taken effect. */
 export function loadedEvent(config: Config): ConfigurationEvent {
-  const unpriced = silentlyFree(config.catalogue);
+  const unpriced = unpricedModels(config.catalogue);
   return {
     type: "configuration_loaded",
     ...hashOf(config),

@@ -86,7 +86,7 @@ Deno.test("reload() of the same file changes nothing", () => {
   assert.equal(event?.type, "configuration_unchanged");
 });
 
-Deno.test("loadedEvent() names models without a price, except those on this machine or marked free", () => {
+Deno.test("loadedEvent() names models without a price, which cannot be called", () => {
   const event = loadedEvent(read({
     vendors: {
       local: { kind: "openai_compatible", preset: "ollama", auth: "none" },
@@ -94,10 +94,12 @@ Deno.test("loadedEvent() names models without a price, except those on this mach
     models: {
       unpriced: { vendor: "vendora" },
       marked: { vendor: "vendora", price: "free" },
+      spoken: { vendor: "vendora", free: true },
       local: { vendor: "local", upstream_model: "llama3" },
     },
   }));
   assert.deepEqual(event.type === "configuration_loaded" && event.unpriced, [
     "unpriced",
+    "local",
   ]);
 });

@@ -25,7 +25,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
       const isListed = stagesOf(query).includes(STAGE);
       const models = gateway.models.models.filter((model) =>
         isListed && caller.isActive && caller.allows(model.id) &&
-        model.unpriced !== "refused"
+        model.unpriced !== true
       );
       return jsonReply(page(models, query, gateway.models));
     },

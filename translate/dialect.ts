@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { BilledField } from "./model/billed_field.ts";
 import type { Capabilities } from "./model/capabilities.ts";
 import type { ApiError } from "./model/error.ts";
 import type { JsonObject } from "./bytes/json.ts";
@@ -223,6 +224,8 @@ export interface Dialect extends UpstreamDialect {
    * @throws {ApiError} `invalid_request` with the field's path
    */
   checkPassable(body: unknown): void;
+  /** The fields of a request that change what vendors bill, beside the number of tokens. */
+  billedFields(body: JsonObject): readonly BilledField[];
   /**
    * Whether the model takes the request as it is; otherwise it is translated although client and
    * upstream have one dialect. Absent: every model does.

@@ -11,11 +11,8 @@
  */
 import { z } from "zod";
 import type { CallOutcome } from "./call_outcome.ts";
-import {
-  CHARGE_LINES,
-  type ChargeLine,
-  type OtherCards,
-} from "./ledger/charge_lines.ts";
+import { CHARGE_LINES, type ChargeLine } from "./ledger/charge_lines.ts";
+import type { Asked } from "./ledger/asked.ts";
 import type { RateCard } from "./ledger/rate_card.ts";
 import {
   BOOLEAN,
@@ -319,8 +316,8 @@ export const RESERVED_CALL = fields({
 export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {
   /** The card by which the reply is charged; absent: `price` is all of it. Not stored: only the process that serves the call settles it by a reply. */
   readonly card?: RateCard;
-  /** Cards of the other models that may serve the call. Not stored. */
-  readonly otherCards?: OtherCards;
+  /** What the request asks for; absent: nothing beside tokens. Not stored. */
+  readonly asked?: Asked;
 }
 
 /** The charge for a call. */

@@ -34,6 +34,7 @@ import {
 import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { Store } from "./store/store.ts";
+import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
 import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
@@ -42,8 +43,10 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** The card of a model that counts now; undefined for an unknown model. */
-  readonly price: (model: string) => RateCard | undefined;
+  /** The card of a model that counts at a time, Unix milliseconds; undefined for an unknown model. */
+  readonly price: (model: string, nowMs: number) => RateCard | undefined;
+  /** Whether there is such a model, with a price or without; absent: those with a price. */
+  readonly knowsModel?: (model: string) => boolean;
   /** A key that always works for the default account. */
   readonly configuredKey?: string;
   /** Current Unix time in milliseconds; absent: the store's. */
@@ -130,8 +133,6 @@ export interface OpenedAccounts {
 
 const HEARTBEAT_MS = 2500;
 const CLOSE_MS = 5000;
-/** Difference of clocks that operators are warned of. */
-const MAX_CLOCK_DIFFERENCE_MS = 5000;
 const MAX_USER_CHARS = 512;
 /** Differences in one line of the log. */
 const MAX_FINDINGS = 10;
@@ -257,7 +258,7 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const card = price(intended.model);
+      const card = price(intended.model, now());
       if (card === undefined) {
         throw new ApiError(
           "not_found",
@@ -280,9 +281,7 @@ export async function openAccountService(
         maxOutputTokens,
         price: askedPrice(card, inputTokens, intended.asked),
         card,
-        ...(intended.asked?.otherCards === undefined
-          ? {}
-          : { otherCards: intended.asked.otherCards }),
+        ...(intended.asked === undefined ? {} : { asked: intended.asked }),
         reservedMicroUsd: worstCostMicroUsd(
           card,
           inputTokens,
@@ -328,7 +327,8 @@ export async function openAccountService(
       store,
       now,
       onChange: authenticator.revisionChanged,
-      knowsModel: (model) => price(model) !== undefined,
+      knowsModel: options.knowsModel ??
+        ((model) => price(model, now()) !== undefined),
     }, calls?.flush),
     ...(calls === undefined ? {} : { calls }),
     reports: processReports(store, now()),

@@ -60,7 +60,7 @@ export async function accountModels(
     const candidates = registry.candidates(model, "messages");
     const refusal: ModelRefusal | undefined = account.status === "disabled"
       ? "account_disabled"
-      : model.unpriced === "refused"
+      : model.unpriced === true
       ? "model_not_priced"
       : plan.models?.includes(model.id) === false
       ? "model_not_in_plan"
@@ -135,7 +135,7 @@ function modelJson(
     callable: refusal === undefined,
     refusal: refusal ?? null,
     health,
-    price_micro_usd: model.unpriced === "refused" ? null : {
+    price_micro_usd: model.unpriced === true ? null : {
       input: price.input,
       cache_read: price.cacheRead,
       cache_write: price.cacheWrite,

@@ -55,6 +55,9 @@ const STATE = {
     busy: z.int(),
   }),
   ledger_backlog: z.int().describe("writes that wait for the store"),
+  clock_ahead_ms: z.int().exactOptional().describe(
+    "by how much the process's clock is ahead of the store's, which dates calls; negative: behind",
+  ),
   upstreams: z.array(CANDIDATE),
   upstreams_left_out: z.int().describe(
     "candidates without calls whose breaker is closed",
@@ -101,6 +104,8 @@ export interface StateSource {
   readonly calls: { readonly underWay: number; readonly streams: number };
   /** Writes that wait for the store. */
   readonly backlog: number;
+  /** Milliseconds by which the process's clock is ahead of the store's. */
+  readonly clockAheadMs: number;
 }
 
 /** The state at a Unix time in milliseconds, with all candidates. */
@@ -137,6 +142,7 @@ export function processState(
     },
     connections: source.connections,
     ledger_backlog: source.backlog,
+    clock_ahead_ms: Math.round(source.clockAheadMs),
     upstreams: candidates,
     upstreams_left_out: 0,
   };

@@ -4,6 +4,7 @@
  * @module
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
+import { isUnpriced } from "../accounts/ledger/charge.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry } from "./log.ts";
 
@@ -75,6 +76,7 @@ export function callRecord(
     record.outputTokens = charge.tokens.output;
     record.reasoningTokens = charge.reasoningTokens;
     record.estimated = charge.estimated;
+    if (isUnpriced(charge)) record.unpriced = true;
   }
   if (entry.upstream !== undefined) record.upstream = entry.upstream;
   if (attempts !== undefined && attempts.length > 0) {

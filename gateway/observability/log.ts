@@ -131,6 +131,8 @@ export interface LogEntry {
   readonly stored?: boolean;
   /** Charge of the call in micro-dollars; absent if no call was reserved. */
   readonly cost_micro_usd?: number;
+  /** True where the model's price has no rate for a part of the charge. */
+  readonly unpriced?: true;
   /**
    * Paths, in the client's format, of request fields that the upstream does not support: at most
    * 50, the first 200 characters of each; absent if there are none.

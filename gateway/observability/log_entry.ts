@@ -7,6 +7,7 @@ import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
+import { isUnpriced } from "../accounts/ledger/charge.ts";
 import type { Charge } from "../accounts/records.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import {
@@ -117,6 +118,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(began ? { usage } : {}),
     ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
     cost_micro_usd: charge.costMicroUsd,
+    ...(isUnpriced(charge) ? { unpriced: true } : {}),
     ...(dropped.length === 0 ? {} : {
       dropped: dropped.slice(0, MAX_DROPPED).map((path) =>
         path.slice(0, MAX_DROPPED_CHARS).toWellFormed()

@@ -124,6 +124,10 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_cost_micro_usd_total",
     "Charges of calls, in millionths of a dollar",
   );
+  const unpriced = counter(
+    "gateway_unpriced_calls_total",
+    "Calls with a part that the model's price has no rate for, charged at the dearest rate",
+  );
   const firstByte = histogram(
     "gateway_time_to_first_byte_seconds",
     "From a reserved call's arrival to the first byte of its reply",
@@ -165,6 +169,7 @@ export function createMetrics(state: GatewayState): Metrics {
     requests,
     tokens,
     cost,
+    unpriced,
     firstByte,
     duration,
     upstreamErrors,
@@ -276,6 +281,7 @@ export function createMetrics(state: GatewayState): Metrics {
         if (count > 0) counted.add(count);
       }
       series.cost.add(entry.cost_micro_usd ?? 0);
+      if (entry.unpriced === true) unpriced.of({ model }).add(1);
       if (entry.stored !== undefined) {
         storedReplies.of({ stored: String(entry.stored) }).add(1);
       }

@@ -11,6 +11,7 @@ import type { GenerationRequest } from "../../translate/model/request.ts";
 import { isLarge } from "../http/request_body.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import { forwardedHeaders } from "../http/forwarded_headers.ts";
+import { askedPrices } from "./asked_prices.ts";
 import { inputTokens } from "./estimate.ts";
 import { ActiveCall } from "./active_call.ts";
 import { Failover } from "./failover.ts";
@@ -87,12 +88,20 @@ async function run(
     },
   };
   const failover = new Failover(gateway, model, client, strict);
+  const asked = askedPrices(gateway, {
+    caller: call.caller,
+    dialect: call.dialect,
+    body: call.body,
+    model,
+    candidates: failover.candidates,
+  });
   const reservation = await gateway.accounts.reserve(call.caller, {
     requestId: call.requestId,
     model: model.id,
     inputTokens: inputTokens(request),
     maxOutputTokens: maxOutputTokens(request, failover.candidates),
     ...(user === undefined ? {} : { user }),
+    ...(asked === undefined ? {} : { asked }),
   });
   return await new ActiveCall(
     gateway,

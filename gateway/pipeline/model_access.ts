@@ -8,6 +8,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import { nearestModel } from "./nearest_model.ts";
+import { cardAt } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import { missingKeys } from "../upstream/not_offered.ts";
 
@@ -37,7 +38,7 @@ export function accessibleModel(
 ): Model {
   const model = gateway.models.model(id);
   if (model === undefined) throw modelNotFound(gateway, caller, id);
-  if (model.unpriced === "refused") throw notPriced(model);
+  if (cardAt(model.cards, gateway.now()) === undefined) throw notPriced(model);
   if (!caller.allows(id)) {
     throw new ApiError(
       "permission",
@@ -60,7 +61,7 @@ function notPriced({ id }: Model): ApiError {
       code: "model_not_priced",
       param: "model",
       retryable: false,
-      note: `set models.${id}.price in the configuration file`,
+      note: `set models.${id}.price in the configuration file, or "free": true`,
     },
   );
 }

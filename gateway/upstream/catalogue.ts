@@ -8,13 +8,14 @@ import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
 } from "../../translate/model/capabilities.ts";
-import type { ModelPrice } from "../accounts/ledger/money.ts";
+import { cardAt, FREE, type RateCard } from "../accounts/ledger/rate_card.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type {
   CandidateOverride,
   CatalogueOverrides,
   ModelOverride,
 } from "./catalogue_shape.ts";
+import { cardsOf } from "./price_shape.ts";
 import type { CallLimits } from "./phase_timer.ts";
 import type { HostDialect } from "./hosts/host.ts";
 import { type ModelRow, MODELS, type ToolReasoningDialect } from "./models.ts";
@@ -53,6 +54,10 @@ export interface CandidateRow {
 
 /** A model of the catalogue. */
 export interface Model extends ModelRow {
+  /** The card that counted when the catalogue was made; the free one if there was none. A call is charged by that of its own moment. */
+  readonly price: RateCard;
+  /** No card counted when the catalogue was made: it cannot be called. Absent: one did. */
+  readonly unpriced?: true;
   /** At least one; candidates whose vendor has no key are not called. */
   readonly candidates: readonly CandidateRow[];
   /** Time limits of its calls that replace the settings; absent: none. */
@@ -72,10 +77,13 @@ export interface Catalogue {
 /**
  * The built-in rows with the overrides applied: rows are changed, added, or removed (null). `lists`
  * are the models that wildcard rows offer.
+ *
+ * @param nowMs Unix milliseconds: the prices of this time are shown
  */
 export function catalogue(
   file: CatalogueOverrides = {},
   lists: HostLists = {},
+  nowMs: number = Date.now(),
 ): Catalogue {
   const overrides = withListed(file, lists);
   const vendors = [...VENDORS, ...addedVendors(overrides)];
@@ -94,8 +102,11 @@ export function catalogue(
   const models = [...rows.values()].map((row): Model => {
     const override = overrides.models?.[row.id] ?? {};
     const total = override.timeouts?.total_seconds;
+    const price = cardAt(row.cards, nowMs);
     return {
       ...row,
+      price: price ?? FREE,
+      ...(price === undefined ? { unpriced: true } : {}),
       ...limitsOf(override.timeouts),
       ...(total === undefined ? {} : { totalTimeoutMs: total * 1000 }),
       candidates: override.candidates?.map((candidate) =>
@@ -153,11 +164,11 @@ function merged(
   override: ModelOverride,
   kindOf: (vendor: string) => string,
 ): ModelRow {
-  const price = override.price === undefined
-    ? row?.price
-    : override.price === null
-    ? undefined
-    : priceOf(override.price);
+  const cards = override.free === true || override.price === "free"
+    ? [FREE]
+    : override.price === undefined
+    ? row?.cards
+    : cardsOf(override.price ?? []);
   const first = override.candidates?.[0];
   return {
     id,
@@ -168,10 +179,7 @@ function merged(
     upstreamModel: override.upstream_model ?? row?.upstreamModel ??
       first?.upstream_model ?? id,
     betas: override.betas ?? row?.betas ?? [],
-    price: price ?? FREE,
-    ...(price !== undefined
-      ? {}
-      : { unpriced: override.price === null ? "refused" : "free" }),
+    cards: cards ?? [],
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,
@@ -180,17 +188,6 @@ function merged(
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),
-  };
-}
-
-const FREE: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-function priceOf(price: NonNullable<ModelOverride["price"]>): ModelPrice {
-  return {
-    input: price.input,
-    output: price.output,
-    cacheRead: price.cache_read,
-    cacheWrite: price.cache_write,
   };
 }
 

@@ -107,6 +107,9 @@ function inconsistencies(file: CatalogueOverrides): readonly string[] {
         );
       }
     }
+    if (model?.free === true && model.price !== undefined) {
+      problems.push(`models.${id}.free: cannot be used together with price`);
+    }
     if (model?.vendor !== undefined && !exists(model.vendor)) {
       problems.push(`models.${id}.vendor: no such vendor`);
     }

@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { priceShape } from "./price_shape.ts";
 import { vendorSettings } from "./vendor_settings.ts";
 
 const capabilityOverrides = z.strictObject({
@@ -78,8 +79,6 @@ const candidateOverride = z.strictObject({
   timeouts: callTimeouts.optional(),
 });
 
-const FREE = { input: 0, output: 0, cache_read: 0, cache_write: 0 };
-
 const modelOverride = z.strictObject({
   display_name: z.string().min(1),
   created: z.int().nonnegative(),
@@ -87,15 +86,8 @@ const modelOverride = z.strictObject({
   upstream_model: z.string().min(1),
   betas: z.array(z.string().min(1)),
   context_tokens: z.int().positive(),
-  price: z.preprocess(
-    (value) => value === "free" ? FREE : value,
-    z.strictObject({
-      input: z.int().nonnegative(),
-      output: z.int().nonnegative(),
-      cache_read: z.int().nonnegative(),
-      cache_write: z.int().nonnegative(),
-    }).nullable(),
-  ),
+  price: priceShape.nullable(),
+  free: z.literal(true),
   alias: z.string().min(1),
   capabilities: capabilityOverrides,
   candidates: z.array(candidateOverride).min(1),

@@ -5,7 +5,7 @@
  */
 import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { DialectName } from "../../translate/model/request.ts";
-import type { ModelPrice } from "../accounts/ledger/money.ts";
+import type { Condition, RateCard } from "../accounts/ledger/rate_card.ts";
 
 /** How tools and reasoning come together in a request: reasoning was asked for, or left to the model. */
 export type ToolReasoning = "asked" | "left to the model";
@@ -32,13 +32,8 @@ export interface ModelRow {
   readonly upstreamModel: string;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
-  /** Zero if the model has no price. */
-  readonly price: ModelPrice;
-  /**
-   * The configuration file gives no price. `free`: calls cost nothing, and operators are informed;
-   * `refused`: the model cannot be called. Absent: it has one.
-   */
-  readonly unpriced?: "free" | "refused";
+  /** What it costs, a card for each time; empty: it has no price and cannot be called. */
+  readonly cards: readonly RateCard[];
   /** Tokens of prompt and reply together. */
   readonly contextTokens: number;
   /** Differences from the dialect's defaults. */
@@ -47,17 +42,41 @@ export interface ModelRow {
   readonly toolReasoning?: ToolReasoningDialect;
 }
 
+/** Dollars as micro-dollars, rounded: decimals are not exact. */
+const micro = (usd: number): number => Math.round(usd * 1_000_000);
+
+/** A card of dollars per million tokens, with what it has beside the four totals. */
 const usd = (
   input: number,
   output: number,
   cacheRead: number,
   cacheWrite: number,
-): ModelPrice => ({
-  input: Math.round(input * 1_000_000),
-  output: Math.round(output * 1_000_000),
-  cacheRead: Math.round(cacheRead * 1_000_000),
-  cacheWrite: Math.round(cacheWrite * 1_000_000),
+  more: Partial<RateCard> = {},
+): readonly RateCard[] => [{
+  input: micro(input),
+  output: micro(output),
+  cacheRead: micro(cacheRead),
+  cacheWrite: micro(cacheWrite),
+  ...more,
+}];
+
+// https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-23: a cache write for an hour costs twice
+// the input; 1,000 searches cost 10 dollars, fetches nothing. The price of code execution is by the hour, which
+// replies do not report.
+const messagesMore = (
+  input: number,
+  more: Partial<RateCard> = {},
+): Partial<RateCard> => ({
+  meters: { cache_write_1h: micro(2 * input) },
+  uses: { web_search: 10_000, web_fetch: 0 },
+  ...more,
 });
+
+/** Inference in the US only, for models from Opus 4.6 on: the same page, "Data residency". */
+const US_ONLY: Condition = { region: "us", factor: 1.1 };
+
+// https://developers.openai.com/api/docs/pricing, 2026-11-23, "Built-in tools".
+const RESPONSES_USES = { web_search: 10_000, file_search: 2_500 };
 
 const day = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 1000;
 
@@ -93,7 +112,16 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendora",
     upstreamModel: "claude-opus-4-8",
     betas: [],
-    price: usd(5, 25, 0.5, 6.25),
+    cards: usd(
+      5,
+      25,
+      0.5,
+      6.25,
+      messagesMore(5, {
+        // https://platform.claude.com/docs/en/build-with-claude/fast-mode, 2026-11-23
+        when: [{ speed: "fast", factor: 2 }, US_ONLY],
+      }),
+    ),
     contextTokens: 1_000_000,
     capabilities: {
       ...NEWEST_MESSAGES,
@@ -108,7 +136,7 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendora",
     upstreamModel: "claude-fable-5",
     betas: [],
-    price: usd(10, 50, 1, 12.5),
+    cards: usd(10, 50, 1, 12.5, messagesMore(10, { when: [US_ONLY] })),
     contextTokens: 1_000_000,
     capabilities: {
       ...NEWEST_MESSAGES,
@@ -123,7 +151,7 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendora",
     upstreamModel: "claude-sonnet-4-6",
     betas: [],
-    price: usd(3, 15, 0.3, 3.75),
+    cards: usd(3, 15, 0.3, 3.75, messagesMore(3, { when: [US_ONLY] })),
     contextTokens: 200_000,
     capabilities: {
       reasoning: "adaptive",
@@ -140,7 +168,7 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendora",
     upstreamModel: "claude-haiku-4-5",
     betas: [],
-    price: usd(1, 5, 0.1, 1.25),
+    cards: usd(1, 5, 0.1, 1.25, messagesMore(1)),
     contextTokens: 200_000,
     capabilities: { maxOutputTokens: 64_000, defaultMaxTokens: 16_000 },
   },
@@ -151,7 +179,7 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendora",
     upstreamModel: "claude-sonnet-4-6",
     betas: ["context-1m-2025-08-07"],
-    price: usd(6, 22.5, 0.6, 7.5),
+    cards: usd(6, 22.5, 0.6, 7.5, messagesMore(6, { when: [US_ONLY] })),
     contextTokens: 1_000_000,
     capabilities: {
       reasoning: "adaptive",
@@ -168,7 +196,23 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendorb",
     upstreamModel: "gpt-5.5",
     betas: [],
-    price: usd(5, 30, 0.5, 5),
+    cards: usd(5, 30, 0.5, 5, {
+      uses: RESPONSES_USES,
+      // https://developers.openai.com/api/docs/pricing, 2026-11-23
+      when: [
+        {
+          promptAbove: 272_000,
+          rates: {
+            input: micro(10),
+            cache_read: micro(1),
+            cache_write: micro(10),
+            output: micro(45),
+          },
+        },
+        { tier: "flex", factor: 0.5 },
+        { tier: "priority", factor: 2.5 },
+      ],
+    }),
     contextTokens: 400_000,
     capabilities: {
       ...REASONING_CHAT,
@@ -184,7 +228,10 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendorb",
     upstreamModel: "gpt-5",
     betas: [],
-    price: usd(1.25, 10, 0.125, 1.25),
+    cards: usd(1.25, 10, 0.125, 1.25, {
+      uses: RESPONSES_USES,
+      when: [{ tier: "flex", factor: 0.5 }, { tier: "priority", factor: 2 }],
+    }),
     contextTokens: 400_000,
     capabilities: {
       ...REASONING_CHAT,
@@ -199,7 +246,19 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendorc",
     upstreamModel: "gemini-3-pro",
     betas: [],
-    price: usd(2, 12, 0.2, 2),
+    // https://ai.google.dev/gemini-api/docs/pricing, 2026-11-23: sound costs what text costs.
+    cards: usd(2, 12, 0.2, 2, {
+      atBaseRate: new Set(["audio_input"]),
+      when: [{
+        promptAbove: 200_000,
+        rates: {
+          input: micro(4),
+          cache_read: micro(0.4),
+          cache_write: micro(4),
+          output: micro(18),
+        },
+      }],
+    }),
     contextTokens: 1_048_576,
     capabilities: {
       reasoning: "level",
@@ -215,7 +274,8 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendorc",
     upstreamModel: "gemini-3-flash",
     betas: [],
-    price: usd(0.5, 3, 0.05, 0.5),
+    // The same page.
+    cards: usd(0.5, 3, 0.05, 0.5, { meters: { audio_input: micro(1) } }),
     contextTokens: 1_048_576,
     capabilities: {
       reasoning: "level",
@@ -231,7 +291,7 @@ export const MODELS: readonly ModelRow[] = [
     vendor: "vendord",
     upstreamModel: "MiniMax-M3",
     betas: [],
-    price: usd(0.6, 2.4, 0.06, 0.75),
+    cards: usd(0.6, 2.4, 0.06, 0.75),
     contextTokens: 512_000,
     capabilities: {
       replayReasoning: true,

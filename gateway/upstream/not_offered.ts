@@ -4,7 +4,6 @@
  * @module
  */
 import type { Config } from "../config.ts";
-import { isLoopback } from "../loopback.ts";
 import type { Catalogue, Model } from "./catalogue.ts";
 import { VENDORS } from "./vendors.ts";
 
@@ -35,18 +34,10 @@ export function notOffered(
   }));
 }
 
-/** Models of the configuration file without a price, whose calls cost nothing, and whose hosts are not this machine. */
-export function silentlyFree(
-  { models, vendors }: Catalogue,
-): readonly string[] {
-  const isLocal = (name: string): boolean => {
-    const address = vendors.find((vendor) => vendor.name === name)?.baseUrl;
-    return address !== undefined && isLoopback(new URL(address).hostname);
-  };
-  return models.filter((model) =>
-    model.unpriced === "free" &&
-    !model.candidates.every(({ vendor }) => isLocal(vendor))
-  ).map(({ id }) => id);
+/** Models of the configuration file without a price, which cannot be called. */
+export function unpricedModels({ models }: Catalogue): readonly string[] {
+  return models.filter(({ unpriced }) => unpriced === true)
+    .map(({ id }) => id);
 }
 
 /** The settings that can hold a key for a model; one of them is enough. */

@@ -23,6 +23,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "betas",
   "context_tokens",
   "price",
+  "free",
   "capabilities",
   "timeouts",
 ]);

@@ -29,7 +29,7 @@ function offered(
   return Object.fromEntries(
     models.filter(({ id }) => id.startsWith("groq/") || id === "fast").map((
       model,
-    ) => [model.id, model.unpriced ?? model.price.input]),
+    ) => [model.id, model.unpriced === true ? "refused" : model.price.input]),
   );
 }
 

@@ -141,7 +141,7 @@ function priceColumn(
     name,
     number: true,
     cell: ({ model }) =>
-      model.unpriced === "refused"
+      model.unpriced === true
         ? "–"
         : <Money microUsd={model.price[part]} decimals={decimals} />,
   };

@@ -79,7 +79,6 @@ export const ANTHROPIC: readonly Accepted[] = [
   {
     reason: "what the list of models leaves open",
     declarations: /ModelCapabilities/,
-    names: "retired",
   },
 ];
 
@@ -109,7 +108,8 @@ export const OPENAI: readonly Accepted[] = [
       "async output_schema programmatic programmatic_tool_calling caller_id user_location mcp",
   },
   {
-    reason: "texts' places in documents, which no other format's replies have",
+    reason:
+      "what sources have beside address, title and quotation, and other annotations",
     declarations:
       /ChatCompletionMessage\.Annotation.*|ResponseOutputText(?:AnnotationAddedEvent)?(?:\..*)?/,
   },
@@ -134,7 +134,7 @@ export const OPENAI: readonly Accepted[] = [
     reason: VENDOR_SETTINGS,
     declarations:
       /ChatCompletionCreateParams\.Moderation.*|ResponseCreateParams\.(?:AccessPrograms|ContextManagement|Image|Moderation).*|ResponseIncludable|CustomToolInputFormat.*|ChatCompletionCustomTool.*|Reasoning/,
-    names: "in_memory ultrafast",
+    names: "in_memory",
   },
   { reason: LIBRARY, declarations: /Parsed.*/ },
 ];
@@ -160,16 +160,14 @@ export const GENAI: readonly Accepted[] = [
     reason: VENDOR_TOOLS,
     declarations:
       /Tool|ToolCall|ToolResponse|ToolType|CodeExecutionResult|ExecutableCode|Language|Outcome/,
-    names:
-      "retrievalConfig includeServerSideToolInvocations toolResponse codeExecutionResult executableCode",
+    names: "retrievalConfig includeServerSideToolInvocations toolResponse",
   },
   {
     reason:
-      "sources and ratings of a reply, without a place in clients' formats",
+      "ratings of a reply, and what its sources have beside address, title and quotation",
     declarations:
       /Grounding.*|Citation.*|Url.*|Safety.*|Harm.*|Logprobs.*|Model(?:Stage|Status)|Segment|RetrievalMetadata|SearchEntryPoint|GenerateContentResponsePromptFeedback/,
-    names:
-      "safetyRatings citationMetadata groundingMetadata avgLogprobs logprobsResult urlContextMetadata modelStatus createTime",
+    names: "safetyRatings avgLogprobs logprobsResult modelStatus createTime",
   },
   {
     reason: "media other than those that clients' formats have",
@@ -182,7 +180,7 @@ export const GENAI: readonly Accepted[] = [
       "settings that no client's format has, and how functions run at the vendor",
     declarations: /Behavior|FunctionResponseScheduling/,
     names:
-      "VALIDATED behavior scheduling streamFunctionCallArguments candidateCount routingConfig modelSelectionConfig safetySettings cachedContent responseModalities speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig continuationToken initialPromptTokenCount",
+      "behavior scheduling streamFunctionCallArguments candidateCount routingConfig modelSelectionConfig safetySettings cachedContent responseModalities speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig continuationToken initialPromptTokenCount",
   },
   {
     reason: "written and compared without regard to case",

@@ -18,7 +18,7 @@ try {
   const isUsed = await usedWords();
   const version = Deno.args.includes("--newest") ? "newest" : "pinned";
   for (const library of libraries(version)) {
-    const { declared, unused, unexplained, outdated } = unusedNames(
+    const { declared, unused, unexplained, outdated, needless } = unusedNames(
       await declaredNames(await library.folder(into), library.files),
       isUsed,
       library.accepted,
@@ -27,6 +27,7 @@ try {
       `${library.name}: ${declared} names, ${unused} not used, ${unexplained.length} of them unexplained`,
       ...unexplained.map((name) => `  new: ${name}`),
       ...outdated.map((name) => `  accepted, but no longer declared: ${name}`),
+      ...needless.map((name) => `  accepted, but used: ${name}`),
     ];
     // deno-lint-ignore no-console
     console.info(lines.join("\n"));

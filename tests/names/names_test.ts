@@ -94,7 +94,7 @@ Deno.test("a new name and an outdated acceptance are found", () => {
   const reason = "why";
   assert.deepEqual(
     unusedNames(names, isUsed, [
-      { reason, declarations: /Tool.*/, names: "named gone" },
+      { reason, declarations: /Tool.*/, names: "named gone used" },
       { reason, files: /c\.d\.ts/, declarations: /Gone/, names: /g.*/ },
     ]),
     {
@@ -102,6 +102,7 @@ Deno.test("a new name and an outdated acceptance are found", () => {
       unused: 4,
       unexplained: ["fresh (a.d.ts#Message)"],
       outdated: ["gone", "/^(?:Gone)$/", "/^(?:g.*)$/"],
+      needless: ["used"],
     },
   );
 });

@@ -15,6 +15,8 @@ export interface UnusedNames {
   readonly unexplained: readonly string[];
   /** What is accepted but not declared any more. */
   readonly outdated: readonly string[];
+  /** Accepted by name although the code uses it. */
+  readonly needless: readonly string[];
 }
 
 /** Compares the names of one library. */
@@ -58,11 +60,17 @@ export function unusedNames(
     return found;
   };
   const unexplained: string[] = [];
+  const needless: string[] = [];
   let unused = 0;
   for (const { name, places } of names) {
     const isAccepted = isAcceptedName(name);
     const open = [...places].filter((place) => !isAcceptedAt(place));
-    if (isUsed(name)) continue;
+    if (isUsed(name)) {
+      if (rules.some(({ names }) => names instanceof Set && names.has(name))) {
+        needless.push(name);
+      }
+      continue;
+    }
     unused++;
     if (isAccepted || open.length === 0) continue;
     unexplained.push(`${name} (${open[0]})`);
@@ -72,7 +80,7 @@ export function unusedNames(
       rule,
     ) => rule !== undefined && !used.has(rule)).map(String)
   );
-  return { declared: names.length, unused, unexplained, outdated };
+  return { declared: names.length, unused, unexplained, outdated, needless };
 }
 
 function whole(pattern: RegExp | undefined): RegExp | undefined {

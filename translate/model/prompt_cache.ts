@@ -9,6 +9,7 @@
  * @module
  */
 import { isObject, type JsonObject, objectOr } from "../bytes/json.ts";
+import type { BilledField } from "./billed_field.ts";
 import type { CacheMark, GenerationRequest, Part } from "./request.ts";
 import { noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
 
@@ -84,4 +85,22 @@ export function promptCacheOptions(
   return promptCache === "off"
     ? { mode: "explicit" }
     : { mode: "implicit", ttl: LIVES[hasLong ? promptCache : "5m"] };
+}
+
+/** Asks for the long life where the field of an object has it, or a life that is not known; undefined where it has not. */
+export function longLifeField(
+  owner: JsonObject,
+  field: "prompt_cache_options" | "prompt_cache_breakpoint",
+  at: string = "",
+): BilledField | undefined {
+  const options = owner[field];
+  if (options === undefined) return undefined;
+  const { ttl } = objectOr(options);
+  return ttl === undefined || ttl === null || ttl === LIVES["5m"]
+    ? undefined
+    : {
+      path: `${at}${field}.ttl`,
+      ask: { type: "tokens", figure: "cacheWrite12h" },
+      isTranslated: true,
+    };
 }

@@ -49,6 +49,8 @@ export const CALL_DETAIL = z.object({
   outputTokens: COUNT,
   reasoningTokens: COUNT,
   estimated: z.boolean(),
+  // The price of the model had no rate for a part of it.
+  unpriced: z.boolean().exactOptional(),
   // Name of the upstream that replied, or whose error the client received.
   upstream: z.string().exactOptional(),
   // Attempts at upstreams.

@@ -25,7 +25,7 @@ const CHARS_PER_TOKEN = 4;
 /** The fields of a reserved call that the charge depends on. */
 export type Billable = Pick<
   ReservedCall,
-  "inputTokens" | "price" | "card" | "otherCards"
+  "inputTokens" | "price" | "card" | "asked"
 >;
 
 /** The charge for a call that ended with `outcome`. */
@@ -94,7 +94,7 @@ function charge(
 ): Charge {
   // A stored reservation has the rates of what it asked for, and no card.
   const card: RateCard = call.card ?? call.price;
-  const lines = chargeLines(card, tokens, usage, call.otherCards);
+  const lines = chargeLines(card, tokens, usage, call.asked);
   return {
     tokens,
     reasoningTokens: Math.min(tokenCount(usage.reasoning), tokens.output),

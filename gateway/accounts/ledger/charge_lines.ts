@@ -16,6 +16,7 @@ import {
   type PartMeter,
   USES,
 } from "./meters.ts";
+import { type Asked, NOTHING_ASKED, type OtherCards } from "./asked.ts";
 import { microUsdOf, type ModelPrice, type Tokens } from "./money.ts";
 import {
   conditionsOf,
@@ -67,9 +68,6 @@ export const CHARGE_LINES: z.ZodType<readonly ChargeLine[]> = z.array(z.object({
   ),
 }));
 
-/** Cards of other models that a call may be served by, by the vendor's own ids. */
-export type OtherCards = ReadonlyMap<string, RateCard>;
-
 /**
  * The price of a use where a card has none for any tool: the dearest that the vendors of the built-in models publish
  * (https://ai.google.dev/gemini-api/docs/pricing, grounding with search, 35 dollars for 1,000).
@@ -87,14 +85,17 @@ const TOTALS = [
  * The lines of a charge; undefined where the tokens at the four base rates are all of it.
  *
  * @param tokens the totals that are billed, those of other models included
+ * @param asked decides where a reply is silent: cache writes whose life it does not report have the longest that the
+ * request asks for
  */
 export function chargeLines(
   card: RateCard,
   tokens: Tokens,
-  usage: Usage,
-  others?: OtherCards,
+  reported: Usage,
+  asked: Asked = NOTHING_ASKED,
 ): readonly ChargeLine[] | undefined {
   if (card.isFree === true) return undefined;
+  const usage = withLives(reported, tokens.cacheWrite, asked);
   const situation = situationOf(usage, promptOf(tokens));
   if (isPlain(card, usage, situation)) return undefined;
   const lines: ChargeLine[] = [];
@@ -102,7 +103,7 @@ export function chargeLines(
   let parts: Usage = usage;
   for (const served of usage.served ?? []) {
     const own = within(served, left);
-    const other = cardFor(served.model, others);
+    const other = cardFor(served.model, asked.otherCards);
     const its = situationOf({ ...usage, ...served }, promptOf(own));
     const ofOther = other === undefined
       ? unpricedLines(card, own, its)
@@ -161,6 +162,24 @@ export function picoUsdOf(line: ChargeLine): bigint {
 /** What the lines add up to, in micro-dollars, rounded up once. */
 export function costOfLines(lines: readonly ChargeLine[]): number {
   return microUsdOf(lines.reduce((sum, line) => sum + picoUsdOf(line), 0n));
+}
+
+/** The lives that the request asks for, the longest first. */
+const LONG_LIVES = [
+  ["cache_write_12h", "cacheWrite12h"],
+  ["cache_write_1h", "cacheWrite1h"],
+] as const;
+
+function withLives(usage: Usage, written: number, { meters }: Asked): Usage {
+  if (written === 0 || meters === undefined) return usage;
+  const life = LONG_LIVES.find(([meter]) => meters.includes(meter));
+  if (life === undefined) return usage;
+  const known = (usage.cacheWrite5m ?? 0) + (usage.cacheWrite30m ?? 0) +
+    (usage.cacheWrite1h ?? 0) + (usage.cacheWrite12h ?? 0);
+  const [, figure] = life;
+  return known >= written
+    ? usage
+    : { ...usage, [figure]: (usage[figure] ?? 0) + written - known };
 }
 
 function isPlain(card: RateCard, usage: Usage, situation: Situation): boolean {

@@ -4,7 +4,8 @@ import type { Usage } from "../../../translate/model/reply.ts";
 import { chargeLines, costOfLines, picoUsdOf } from "./charge_lines.ts";
 import { costMicroUsd, type Tokens } from "./money.ts";
 import { type Condition, eachOf, type RateCard } from "./rate_card.ts";
-import { type Asked, askedPrice, worstCostMicroUsd } from "./worst_cost.ts";
+import type { Asked } from "./asked.ts";
+import { askedPrice, worstCostMicroUsd } from "./worst_cost.ts";
 
 /** Opus: 5 dollars in, 25 out; a cache write for an hour is twice the input. */
 const OPUS: RateCard = {
@@ -254,7 +255,7 @@ Deno.test("chargeLines() charges what another model served at that model's rates
     OPUS,
     tokensOf(usage),
     usage,
-    new Map([["claude-haiku-4-5", HAIKU]]),
+    { otherCards: new Map([["claude-haiku-4-5", HAIKU]]) },
   );
   assert.deepEqual(lines?.map(lineText), [
     "600 input at 5000000",
@@ -285,6 +286,17 @@ Deno.test("eachOf() rounds a rate with its factors up to a whole micro-dollar", 
   const reasons = [{ because: "region=us", factor: 1.1 }];
   assert.equal(eachOf({ rate: 300_001, reasons }), 330_002);
   assert.equal(eachOf({ rate: 300_000, reasons }), 330_000);
+});
+
+Deno.test("chargeLines() charges writes whose life the reply does not report at the longest life that is asked for", () => {
+  const usage: Usage = { cacheWrite: 1000, cacheWrite5m: 200 };
+  const lines = (asked: Asked) =>
+    chargeLines(OPUS, tokensOf(usage), usage, asked)?.map(lineText);
+  assert.deepEqual(lines({ meters: ["cache_write_1h"] }), [
+    "200 cache_write at 6250000",
+    "800 cache_write_1h at 10000000",
+  ]);
+  assert.equal(lines({}), undefined);
 });
 
 const rate = fc.nat(100_000_000);
@@ -393,8 +405,8 @@ Deno.test("worstCostMicroUsd() reserves what is asked for, and nothing else", ()
   };
   assert.equal(
     worstCostMicroUsd(OPUS, 1000, 100, asked),
-    // 1,000 × 66 + 100 × 165 + 5 × 10,000
-    66_000 + 16_500 + 50_000,
+    // (1,000 + 14 × 20,000) × 66 + 100 × 165 + 5 × 10,000: what a tool finds is part of the prompt.
+    18_546_000 + 16_500 + 50_000,
   );
   assert.equal(
     worstCostMicroUsd(OPUS, 1000, 100, {

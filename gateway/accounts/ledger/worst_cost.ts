@@ -3,13 +3,7 @@
  *
  * @module
  */
-import {
-  isPerUse,
-  type MeterName,
-  METERS,
-  PART_METERS,
-  type PartMeter,
-} from "./meters.ts";
+import { isPerUse, type MeterName, METERS, PART_METERS } from "./meters.ts";
 import { microUsdOf, type StoredPrice } from "./money.ts";
 import {
   conditionsOf,
@@ -19,20 +13,14 @@ import {
   rateIn,
   type Situation,
 } from "./rate_card.ts";
-import { type ChargeLine, type OtherCards, picoUsdOf } from "./charge_lines.ts";
+import { type Asked, NOTHING_ASKED } from "./asked.ts";
+import { type ChargeLine, picoUsdOf } from "./charge_lines.ts";
 
-/** What a request asks for, beside tokens at the base rates. */
-export interface Asked extends Omit<Situation, "promptTokens"> {
-  /** Kinds of tokens that only a request that asks for them can cause. */
-  readonly meters?: readonly PartMeter[];
-  /** The most uses of each of the vendor's tools. */
-  readonly uses?: Readonly<Record<string, number>>;
-  /** Cards of the other models that may serve the call, too. */
-  readonly otherCards?: OtherCards;
-}
-
-/** A request for tokens at the base rates. */
-export const NOTHING_ASKED: Asked = {};
+/**
+ * Prompt tokens that a use of a vendor's tool is reserved for: what it finds is added to the prompt, which the model then
+ * reads again.
+ */
+const TOKENS_PER_USE = 20_000;
 
 /**
  * The worst-case cost of a call whose prompt is as long as estimated: every prompt token at the highest of the rates
@@ -46,9 +34,11 @@ export function worstCostMicroUsd(
   asked: Asked = NOTHING_ASKED,
 ): number {
   let sum = 0n;
+  const promptTokens = inputTokens + TOKENS_PER_USE *
+      Object.values(asked.uses ?? {}).reduce((all, one) => all + one, 0);
   for (const one of [card, ...asked.otherCards?.values() ?? []]) {
-    const situations = situationsOf(one, asked, inputTokens);
-    sum += BigInt(inputTokens) *
+    const situations = situationsOf(one, asked, promptTokens);
+    sum += BigInt(promptTokens) *
         BigInt(dearestRate(one, "in", asked, situations)) +
       BigInt(maxOutputTokens) *
         BigInt(dearestRate(one, "out", asked, situations));

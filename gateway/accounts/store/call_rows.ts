@@ -96,6 +96,7 @@ function detailText(record: CallRecord): string {
     outputTokens: record.outputTokens,
     reasoningTokens: record.reasoningTokens,
     estimated: record.estimated,
+    unpriced: record.unpriced,
     upstream: record.upstream,
     attempts: record.attempts,
     dropped: record.dropped,

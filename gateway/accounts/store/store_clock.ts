@@ -17,6 +17,9 @@ export interface ProcessClocks {
   readonly elapsed?: () => number;
 }
 
+/** Difference between a process's clock and the store's that operators are warned of. */
+export const MAX_CLOCK_DIFFERENCE_MS = 5000;
+
 /** A reading that took longer is too inexact. */
 const MAX_READING_MS = 1000;
 

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import type { Reservation } from "../accounts.ts";
 import type { CallOutcome } from "../call_outcome.ts";
+import { reconcile } from "../../reconcile/reconcile.ts";
 import { exportLedger } from "../../admin/ledger.ts";
 import { audit } from "../ledger/audit.ts";
 import { chargeFor } from "../ledger/charge.ts";
@@ -408,6 +409,39 @@ export function lateSettlementSpec(kind: TestStore): void {
         ["-3", "-0.000003", true, "Input tokens of small (correction)"],
         ["-10", "-0.00002", true, "Output tokens of small (correction)"],
       ],
+    );
+  });
+
+  test("a corrected charge agrees with the vendor's line of the call", async (scene) => {
+    const { serving, who } = scene;
+    const other = await reserve(serving.accounts, who.caller, testCall(CALL));
+    const reservation = await lose(scene);
+    reservation.settle(REPORTED);
+    other.settle({ ...REPORTED, usage: { input: 9, output: 80 } });
+    await scene.heal();
+    const day = "2026-11-21";
+    const file = ["date,model,request_id,input_tokens,output_tokens,cost_usd"]
+      .concat([
+        `${day},small,a,7,90,0.000187`,
+        // The price of this call differs.
+        `${day},small,b,9,80,0.000269`,
+      ]);
+    const { groups: [group], findings } = await reconcile(
+      scene.other.admin,
+      [{ id: "small", price: PRICE, candidates: [] }],
+      (async function* () {
+        yield `${file.join("\n")}\n`;
+      })(),
+      {},
+    );
+    assert.equal(group?.ours.calls, 2);
+    assert.deepEqual(
+      findings.map(({ cause, picoUsd, tokens }) => [
+        cause,
+        picoUsd,
+        tokens?.output,
+      ]),
+      [["priceChanged", 100_000_000n, 80]],
     );
   });
 

@@ -107,8 +107,8 @@ export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
       call.requestId,
     ]);
     const stored = rows.get(call.requestId)?.call;
-    // (10 + 20 × 2) × 6 + 10,000
-    assert.equal(stored?.reservedMicroUsd, 10_300);
+    // (10 + 20,000 + 20 × 2) × 6 + 10,000: what a search finds is part of the prompt.
+    assert.equal(stored?.reservedMicroUsd, 130_300);
     assert.deepEqual(stored.price, {
       input: 6_000_000,
       cacheRead: 600_000,

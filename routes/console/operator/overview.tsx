@@ -5,11 +5,13 @@
  *
  * @module
  */
+import { MAX_CLOCK_DIFFERENCE_MS } from "../../../gateway/accounts/store/store_clock.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import type { JSX } from "../jsx.d.ts";
 import { AuditNote } from "../audit_note.tsx";
 import { DataTable } from "../data_table.tsx";
 import { page } from "../layout.tsx";
@@ -72,6 +74,7 @@ async function overviewPage(
     { title: "Overview", nav: "/console/operator/" },
     <>
       <AuditNote audit={audit} />
+      <ClockNote processes={processes} />
       {unwell.length === 0
         ? <p class="note">All breakers are closed.</p>
         : (
@@ -191,6 +194,28 @@ async function overviewPage(
         </section>
       )}
     </>,
+  );
+}
+
+/** Processes whose clock differs from the store's. */
+function ClockNote(
+  { processes }: { readonly processes: readonly KnownProcess[] },
+): JSX.Element | null {
+  const wrong = processes.filter(({ state }) =>
+    Math.abs(state.clock_ahead_ms ?? 0) > MAX_CLOCK_DIFFERENCE_MS
+  );
+  if (wrong.length === 0) return null;
+  const texts = wrong.map(({ processId, state: { clock_ahead_ms: ms = 0 } }) =>
+    `${processId} by ${countText(Math.round(Math.abs(ms) / 1000))} s ${
+      ms > 0 ? "ahead" : "behind"
+    }`
+  );
+  return (
+    <p class="note bad" role="alert">
+      The clock of a process is wrong; calls are dated by the store's clock:
+      {" "}
+      {texts.join(", ")}
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";
 import { checkPassable } from "./check_passable.ts";
 import { cleanRequest } from "./clean_request.ts";
@@ -24,6 +25,7 @@ export const chatCompletions: Dialect = {
   name: "chat_completions",
   decodeRequest,
   checkPassable,
+  billedFields,
   encodeRequest,
   cleanRequest,
   passThroughFields,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";
 import { checkPassable, isPassable } from "./check_passable.ts";
 import { cleanRequest, refusedKeys } from "./clean_request.ts";
@@ -24,6 +25,7 @@ export const messages: Dialect = {
   name: "messages",
   decodeRequest,
   checkPassable,
+  billedFields,
   isPassable,
   encodeRequest,
   cleanRequest,

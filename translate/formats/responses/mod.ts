@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";
 import { checkPassable, isPassable } from "./check_passable.ts";
 import { decodeReply } from "./decode_reply.ts";
@@ -30,6 +31,7 @@ export const responses: Dialect = {
   decodeRequest,
   encodeRequest,
   checkPassable,
+  billedFields,
   isPassable,
   cleanRequest,
   withoutSignatures: withoutProofs,

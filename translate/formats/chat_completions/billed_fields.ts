@@ -1,0 +1,80 @@
+/**
+ * Fields of a chat request that change what the vendor bills.
+ *
+ * Source: type declarations of openai 7.57.0, 2026-11-13; `models` and `plugins` are OpenRouter's
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
+import {
+  type BilledField,
+  modeField,
+  payerFields,
+} from "../../model/billed_field.ts";
+import { longLifeField } from "../../model/prompt_cache.ts";
+
+/** The billed fields, in the order of the request's. */
+export function billedFields(body: JsonObject): readonly BilledField[] {
+  return [
+    ...modeField("service_tier", "tier", body["service_tier"]),
+    ...payerFields(body),
+    ...arrayOr(body["modalities"]).flatMap((modality, at): BilledField[] =>
+      modality === "audio" || modality === "image"
+        ? [{
+          path: `modalities[${at}]`,
+          ask: {
+            type: "tokens",
+            figure: modality === "audio" ? "audioOutput" : "imageOutput",
+          },
+          isTranslated: false,
+        }]
+        : []
+    ),
+    ...((body["web_search_options"] ?? null) === null
+      ? []
+      : [search("web_search_options")]),
+    ...arrayOr(body["plugins"]).flatMap((plugin, at) =>
+      objectOr(plugin)["id"] === "web" ? [search(`plugins[${at}]`)] : []
+    ),
+    ...arrayOr(body["models"]).map((model, at): BilledField => ({
+      path: `models[${at}]`,
+      ask: { type: "model", model: textIn(model) ?? "" },
+      isTranslated: false,
+    })),
+    ...partFields(body),
+  ];
+}
+
+function search(path: string): BilledField {
+  return {
+    path,
+    ask: { type: "use", tool: "web_search" },
+    isTranslated: false,
+  };
+}
+
+/** The first part of sound, and the first mark of a long life. */
+function partFields(body: JsonObject): readonly BilledField[] {
+  let sound: BilledField | undefined;
+  let long = longLifeField(body, "prompt_cache_options");
+  for (const [at, turn] of arrayOr(body["messages"]).entries()) {
+    for (const [place, entry] of arrayOr(objectOr(turn)["content"]).entries()) {
+      const part = objectOr(entry);
+      const path = `messages[${at}].content[${place}]`;
+      if (part["type"] === "input_audio") {
+        sound ??= {
+          path,
+          ask: { type: "tokens", figure: "audioInput" },
+          isTranslated: true,
+        };
+      }
+      long ??= longLifeField(part, "prompt_cache_breakpoint", `${path}.`);
+    }
+  }
+  return [...(sound ? [sound] : []), ...(long ? [long] : [])];
+}

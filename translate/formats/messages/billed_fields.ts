@@ -1,0 +1,132 @@
+/**
+ * Fields of a messages request that change what the vendor bills.
+ *
+ * Source: type declarations of @anthropic-ai/sdk 1.12.0, 2026-11-20
+ *
+ * @module
+ */
+import {
+  arrayOr,
+  countIn,
+  type JsonObject,
+  objectOr,
+  textIn,
+} from "../../bytes/json.ts";
+import {
+  type BilledField,
+  modeField,
+  payerFields,
+} from "../../model/billed_field.ts";
+
+/** Beginnings of the types of tools that the vendor runs and may bill; their types end with a date. */
+const VENDOR_TOOLS: readonly (readonly [begins: string, tool: string])[] = [
+  ["web_search_", "web_search"],
+  ["web_fetch_", "web_fetch"],
+  ["code_execution_", "code_execution"],
+];
+
+/** The billed fields, in the order of the request's. */
+export function billedFields(body: JsonObject): readonly BilledField[] {
+  return [
+    ...modeField("service_tier", "tier", body["service_tier"]),
+    ...modeField("speed", "speed", body["speed"]),
+    ...modeField("inference_geo", "region", body["inference_geo"]),
+    ...payerFields(body),
+    ...toolFields(body["tools"]),
+    ...fallbackFields(body["fallbacks"]),
+    ...longMarks(body),
+  ];
+}
+
+function toolFields(tools: unknown): readonly BilledField[] {
+  const found: BilledField[] = [];
+  for (const [at, entry] of arrayOr(tools).entries()) {
+    const tool = objectOr(entry);
+    const type = tool["type"];
+    if (typeof type !== "string" || type === "custom") continue;
+    const path = `tools[${at}]`;
+    const known = VENDOR_TOOLS.find(([begins]) => type.startsWith(begins));
+    if (known !== undefined) {
+      const most = countIn(tool["max_uses"]);
+      found.push({
+        path,
+        ask: {
+          type: "use",
+          tool: known[1],
+          ...(most === undefined ? {} : { most }),
+        },
+        isTranslated: false,
+      });
+    }
+    if (type.startsWith("advisor_")) {
+      found.push({
+        path: `${path}.model`,
+        ask: { type: "model", model: textIn(tool["model"]) ?? "" },
+        isTranslated: false,
+      });
+    }
+  }
+  return found;
+}
+
+function fallbackFields(fallbacks: unknown): readonly BilledField[] {
+  if (typeof fallbacks === "string") {
+    return [{
+      path: "fallbacks",
+      ask: { type: "model", model: fallbacks },
+      isTranslated: false,
+    }];
+  }
+  return arrayOr(fallbacks).flatMap((entry, at) => {
+    const { model, speed } = objectOr(entry);
+    return [
+      {
+        path: `fallbacks[${at}].model`,
+        ask: { type: "model", model: textIn(model) ?? "" },
+        isTranslated: false,
+      },
+      ...modeField(`fallbacks[${at}].speed`, "speed", speed),
+    ];
+  });
+}
+
+/** The first mark with a life of an hour, and the first with an unknown one. */
+function longMarks(body: JsonObject): readonly BilledField[] {
+  const found = new Map<string, string>();
+  const look = (owner: unknown, path: string): void => {
+    const { cache_control } = objectOr(owner);
+    const ttl = objectOr(cache_control)["ttl"];
+    if (ttl === undefined || ttl === null || ttl === "5m") return;
+    const figure = ttl === "1h" ? "cacheWrite1h" : "cacheWrite12h";
+    if (!found.has(figure)) found.set(figure, `${path}cache_control.ttl`);
+  };
+  const blocks = (list: unknown, path: string): void => {
+    for (const [at, block] of arrayOr(list).entries()) {
+      const here = `${path}[${at}].`;
+      look(block, here);
+      const { content, source, tool } = objectOr(block);
+      blocks(content, `${here}content`);
+      if (source !== undefined) {
+        blocks(objectOr(source)["content"], `${here}source.content`);
+      }
+      if (tool !== undefined) look(tool, `${here}tool.`);
+    }
+  };
+  look(body, "");
+  blocks(body["system"], "system");
+  for (const [at, turn] of arrayOr(body["messages"]).entries()) {
+    look(turn, `messages[${at}].`);
+    blocks(objectOr(turn)["content"], `messages[${at}].content`);
+  }
+  for (const [at, tool] of arrayOr(body["tools"]).entries()) {
+    look(tool, `tools[${at}].`);
+  }
+  return [...found].map(([figure, path]) => ({
+    path,
+    ask: {
+      type: "tokens",
+      figure: figure === "cacheWrite1h" ? "cacheWrite1h" : "cacheWrite12h",
+    },
+    isTranslated: true,
+  }));
+}

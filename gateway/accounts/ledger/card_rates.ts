@@ -6,7 +6,7 @@
 import { CALL_METER, DIMENSION_NAMES, USES } from "./meters.ts";
 import type { Condition, RateCard } from "./rate_card.ts";
 
-/** One rate of a card. */
+/** An amount or a factor, and where it applies. */
 export interface CardRate {
   /** A name of `meters.ts`, `uses.NAME` or `call`; absent: all tokens. */
   readonly meter?: string;

@@ -5,6 +5,8 @@
  * @module
  */
 import type { JsonObject } from "../translate/bytes/json.ts";
+import { type CardRate, cardRates } from "./accounts/ledger/card_rates.ts";
+import type { RateCard } from "./accounts/ledger/rate_card.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { Config } from "./config.ts";
 import type { ConfigurationEvent } from "./reload.ts";
@@ -38,19 +40,37 @@ export async function recordConfiguration(
   }
 }
 
-/** The settings that are not defaults, and each model with its price in micro-dollars. */
+/** The settings that are not defaults, and each model with its prices in micro-dollars. */
 function stateOf(config: Config): JsonObject {
   const settings = config.settings.filter(({ name, source, isSet }) =>
     isSet && source !== "default" && !OF_A_PROCESS.has(name)
   ).map(({ name, value = "set" }) => [name, value] as const);
-  const models = config.catalogue.models.map(({ id, price }) =>
-    [
-      `model ${id}`,
-      `input ${price.input}, cache read ${price.cacheRead}, cache write ${price.cacheWrite}, output ${price.output}`,
-    ] as const
+  const models = config.catalogue.models.map(({ id, cards }) =>
+    [`model ${id}`, cards.map(cardText).join("; ") || "no price"] as const
   );
   return {
     file: config.configHash ?? null,
     ...Object.fromEntries([...settings, ...models]),
   };
+}
+
+/** `input 5000000, …, factor 2 (tier priority), version 2026-11-23, from 2026-11-23`. */
+function cardText(card: RateCard): string {
+  const { isFree, version, fromMs } = card;
+  return [
+    ...(isFree === true ? ["free"] : cardRates(card).map(rateText)),
+    ...(version === undefined ? [] : [`version ${version}`]),
+    ...(fromMs === undefined
+      ? []
+      : [`from ${new Date(fromMs).toISOString().slice(0, 10)}`]),
+  ].join(", ");
+}
+
+function rateText({ meter, condition, microUsd, factor }: CardRate): string {
+  const rate = microUsd !== undefined
+    ? `${(meter ?? "").replaceAll("_", " ")} ${microUsd}`
+    : factor === undefined
+    ? "base rate"
+    : `factor ${factor}`;
+  return condition === "" ? rate : `${rate} (${condition})`;
 }

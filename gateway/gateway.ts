@@ -143,6 +143,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const { gatewayKey, adminToken } = parts.config;
   const clean = withoutCredentials([gatewayKey, adminToken]);
   const rates = new CandidateRates(parts.now);
+  const unpriced = new Map<string, number>();
   const startedAtMs = parts.now();
   let accepting = true;
   const gateway: Gateway = {
@@ -177,6 +178,7 @@ export function createGateway(parts: GatewayParts): Gateway {
           connections: parts.client.connections(),
           calls: { underWay: slots.inUse(), streams: streams() },
           backlog: parts.accounts.backlog(),
+          unpriced,
           clockAheadMs: parts.clockAheadMs(),
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
@@ -189,6 +191,10 @@ export function createGateway(parts: GatewayParts): Gateway {
       if (facts?.model !== undefined) facts.model = clean(facts.model);
       metrics.record(entry);
       rates.record(entry);
+      const { model } = entry;
+      if (entry.unpriced === true && model !== undefined) {
+        unpriced.set(model, (unpriced.get(model) ?? 0) + 1);
+      }
       if (facts !== undefined) recorder.record(entry, facts);
       parts.log(entry);
     },

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { RateCard } from "./accounts/ledger/rate_card.ts";
-import { cardJson } from "./upstream/price_shape.ts";
 import type { JsonObject } from "../translate/bytes/json.ts";
+import { type CardRate, cardRates } from "./accounts/ledger/card_rates.ts";
+import type { RateCard } from "./accounts/ledger/rate_card.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { Config } from "./config.ts";
 import type { ConfigurationEvent } from "./reload.ts";
@@ -40,16 +40,13 @@ export async function recordConfiguration(
   }
 }
 
-/** The settings that are not defaults, and each model with its price in micro-dollars. */
+/** The settings that are not defaults, and each model with its prices in micro-dollars. */
 function stateOf(config: Config): JsonObject {
   const settings = config.settings.filter(({ name, source, isSet }) =>
     isSet && source !== "default" && !OF_A_PROCESS.has(name)
   ).map(({ name, value = "set" }) => [name, value] as const);
-  const models = config.catalogue.models.map(({ id, cards, price }) =>
-    [
-      `model ${id}`,
-      cards.length > 1 ? cardTexts(cards) : cardTexts([price]),
-    ] as const
+  const models = config.catalogue.models.map(({ id, cards }) =>
+    [`model ${id}`, cards.map(cardText).join("; ") || "no price"] as const
   );
   return {
     file: config.configHash ?? null,
@@ -57,14 +54,23 @@ function stateOf(config: Config): JsonObject {
   };
 }
 
-/** The cards of a model: their four base rates, then everything else that they have. */
-function cardTexts(cards: readonly RateCard[]): string {
-  return cards.map((card) => {
-    const { input, cache_read, cache_write, output, ...more } = cardJson(card);
-    const rates =
-      `input ${input}, cache read ${cache_read}, cache write ${cache_write}, output ${output}`;
-    return Object.keys(more).length === 0
-      ? rates
-      : `${rates}, ${JSON.stringify(more)}`;
-  }).join("; ");
+/** `input 5000000, …, factor 2 (tier priority), version 2026-11-23, from 2026-11-23`. */
+function cardText(card: RateCard): string {
+  const { isFree, version, fromMs } = card;
+  return [
+    ...(isFree === true ? ["free"] : cardRates(card).map(rateText)),
+    ...(version === undefined ? [] : [`version ${version}`]),
+    ...(fromMs === undefined
+      ? []
+      : [`from ${new Date(fromMs).toISOString().slice(0, 10)}`]),
+  ].join(", ");
+}
+
+function rateText({ meter, condition, microUsd, factor }: CardRate): string {
+  const rate = microUsd !== undefined
+    ? `${(meter ?? "").replaceAll("_", " ")} ${microUsd}`
+    : factor === undefined
+    ? "base rate"
+    : `factor ${factor}`;
+  return condition === "" ? rate : `${rate} (${condition})`;
 }

@@ -6,6 +6,7 @@
  */
 import { explainCharge } from "../accounts/ledger/explanation.ts";
 import { isPerUse, meterWords } from "../accounts/ledger/meters.ts";
+import { reasonText } from "../accounts/ledger/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/repositories/ledger_report.ts";
 
@@ -51,6 +52,10 @@ const COLUMNS = [
   "x_TokenType",
   "x_User",
   "x_Estimated",
+  "x_RateReasons",
+  "x_Unpriced",
+  "x_ServedBy",
+  "x_PriceVersion",
 ] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -80,7 +85,9 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
     new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + offset))
       .toISOString();
   const model = entry.model ?? "";
-  return parts.map(({ of, tokens, price, picoUsd }, at) => {
+  return parts.map((part, at) => {
+    const { of, tokens, price, picoUsd } = part;
+    const reasons = reasonText(part);
     const cost = dollars(
       picoUsd + (at === parts.length - 1 ? rounding : 0n),
     );
@@ -118,12 +125,16 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       ServiceSubcategory: "Generative AI",
       SkuId: model,
       SkuMeter: meterName(of),
-      SkuPriceId: `${model}/${of}`,
+      SkuPriceId: [model, of, ...(reasons === "" ? [] : [reasons])].join("/"),
       SubAccountId: entry.keyId ?? "",
       x_Model: model,
       x_TokenType: of,
       x_User: entry.user ?? "",
       x_Estimated: entry.estimated,
+      x_RateReasons: reasons,
+      x_Unpriced: part.unpriced === true,
+      x_ServedBy: part.model ?? "",
+      x_PriceVersion: explained.version ?? "",
     };
   });
 }

@@ -1,28 +1,40 @@
 /** The books in FOCUS columns. */
 import assert from "node:assert/strict";
+import type { RateCard } from "../accounts/ledger/rate_card.ts";
 import { createAdmin } from "../accounts/repositories/admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import { storeCharges } from "../accounts/testing/stored_charges.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import { reconciliationJson } from "../reconcile/reconciliation_json.ts";
+import { csvRows } from "../../tests/support/csv_rows.ts";
 import { exportLedger } from "./ledger.ts";
+
+const CARD: RateCard = {
+  input: 3_000_001,
+  cacheRead: 7,
+  cacheWrite: 11,
+  output: 13,
+  meters: { cache_write_1h: 17 },
+  uses: { web_search: 10_000 },
+  when: [{ tier: "priority", factor: 1.5 }],
+};
 
 Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, and agrees with the books", async () => {
   const store = await openStore("sqlite::memory:");
   try {
-    const price = {
-      input: 3_000_001,
-      cacheRead: 7,
-      cacheWrite: 11,
-      output: 13,
-    };
     await storeCharges(
       store,
       Array.from({ length: 20 }, (_, at) => ({
         requestId: `req_${at}`,
         model: at % 2 === 0 ? "a" : "=b",
         user: "@SUM(1)",
-        price,
+        price: CARD,
+        usage: {
+          cacheWrite1h: at % 2,
+          ...(at % 5 === 0 ? { tier: "priority" } : {}),
+          ...(at % 7 === 0 ? { uses: { web_search: 2 } } : {}),
+          ...(at % 11 === 0 ? { audioInput: 1 } : {}),
+        },
         tokens: {
           input: at,
           cacheRead: at % 3,
@@ -42,22 +54,36 @@ Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, a
     for await (const piece of exportLedger(admin, { format: "focus" }).text) {
       text += piece;
     }
-    const [head = "", ...lines] = text.trim().split("\r\n");
-    const names = head.split(",");
-    const cell = (line: string, name: string): string =>
-      line.split(",")[names.indexOf(name)] ?? "";
-    const pico = lines.reduce((sum, line) => {
-      const [whole = "", part = ""] = cell(line, "BilledCost").split(".");
+    const rows = csvRows(text);
+    const pico = rows.reduce((sum, row) => {
+      const [whole = "", part = ""] = (row["BilledCost"] ?? "").split(".");
       return sum + BigInt(whole + part.padEnd(12, "0"));
     }, 0n);
     const { totals } = await admin.usage({ by: [] });
     assert.equal(pico, BigInt(totals.microUsd) * 1_000_000n);
-    assert.ok(lines.every((line) => cell(line, "x_User") === "'@SUM(1)"));
+    assert.ok(rows.every((row) => row["x_User"] === "'@SUM(1)"));
     assert.equal(
-      cell(lines.at(-1) ?? "", "BillingPeriodStart"),
+      rows.at(-1)?.["BillingPeriodStart"],
       "2026-11-01T00:00:00.000Z",
     );
-    const own = [{ id: "a", price, candidates: [] }];
+    const search = rows.find((row) => row["x_TokenType"] === "uses.web_search");
+    assert.equal(search?.["SkuMeter"], "Uses of web search");
+    assert.equal(search?.["ConsumedUnit"], "Uses");
+    assert.equal(search?.["ListUnitPrice"], "0.01");
+    const tier = rows.find((row) => row["x_RateReasons"] !== "");
+    assert.equal(tier?.["x_RateReasons"], "tier priority × 1.5");
+    assert.match(tier?.["SkuPriceId"] ?? "", /\/tier priority × 1\.5$/);
+    assert.deepEqual(
+      [
+        ...new Set(
+          rows.filter((row) => row["x_Unpriced"] === "true").map((row) =>
+            row["x_TokenType"]
+          ),
+        ),
+      ],
+      ["audio_input"],
+    );
+    const own = [{ id: "a", price: CARD, candidates: [] }];
     const reply = reconciliationJson(
       await reconcile(
         admin,

@@ -130,6 +130,7 @@ function assumptionsOf(
   const requests = lines.reduce((sum, one) => sum + one.requests, 0);
   return [
     "The same tokens: another model counts a prompt differently and writes replies of another length.",
+    `The base rates of ${id}: lives of cache writes, long prompts, tiers, speeds, regions and tools are left out.`,
     `Today's prices of ${id}; what was charged is at the prices of each call's moment.`,
     ...(price.input === 0 && price.output === 0
       ? [`${id} has no price: its calls are free of charge.`]

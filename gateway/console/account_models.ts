@@ -10,8 +10,9 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import { cardJson, cardShape } from "../upstream/price_shape.ts";
+import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue.ts";
+import { cardJson } from "../upstream/price_shape.ts";
 import {
   MODEL_HEALTH,
   type ModelHealth,
@@ -69,7 +70,8 @@ export async function accountModels(
       ? "model_not_in_key"
       : undefined;
     return {
-      model,
+      // A card may have begun since the configuration was read.
+      model: { ...model, price: cardAt(model.cards, nowMs) ?? model.price },
       ...(refusal === undefined ? {} : { refusal }),
       health: modelHealth(candidates, nowMs),
       capabilities: candidates[0]?.capabilities,
@@ -93,8 +95,14 @@ export const accountModelsReply: z.ZodType = z.object({
     health: z.enum(MODEL_HEALTH).describe(
       "well: every upstream takes calls; degraded: some do, or one is being probed; away: none does",
     ),
-    price_micro_usd: cardShape.nullable().describe(
-      `${MICRO_USD}, of a tool's use or of a call; what the model has no rate for is absent; null: it has no price`,
+    price_micro_usd: z.object({
+      input: z.int(),
+      cache_read: z.int(),
+      cache_write: z.int(),
+      output: z.int(),
+    }).nullable().describe(`${MICRO_USD}; null: it has no price`),
+    rates: z.record(z.string(), z.unknown()).nullable().describe(
+      "every rate and condition, as in the configuration file, in whole micro-dollars; null: it has no price",
     ),
     context_tokens: z.int().describe("tokens of prompt and reply together"),
     max_output_tokens: z.int().nullable().describe("null: not known"),
@@ -112,6 +120,12 @@ export const accountModelsReply: z.ZodType = z.object({
     ),
   })),
 });
+
+/** A card for the holder of a credential: where the operator read it is left out. */
+export function ratesJson(card: RateCard): JsonObject {
+  const { source: _, ...shown } = cardJson(card);
+  return card.isFree === true ? { free: true } : shown;
+}
 
 /** The models in their JSON form. */
 export function accountModelsJson(
@@ -133,7 +147,13 @@ function modelJson(
     callable: refusal === undefined,
     refusal: refusal ?? null,
     health,
-    price_micro_usd: model.unpriced === true ? null : cardJson(price),
+    price_micro_usd: model.unpriced === true ? null : {
+      input: price.input,
+      cache_read: price.cacheRead,
+      cache_write: price.cacheWrite,
+      output: price.output,
+    },
+    rates: model.unpriced === true ? null : ratesJson(price),
     context_tokens: model.contextTokens,
     max_output_tokens: maxOutputTokens ?? null,
     capabilities: capabilities === undefined ? null : {

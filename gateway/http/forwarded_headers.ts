@@ -5,14 +5,17 @@
  */
 
 const PREFIX = "anthropic-";
-/** Names of headers that contain a credential, which stays with the gateway. */
-const CREDENTIAL =
-  /(?:key|token|secret|auth|authorization|credentials?|cookie)$/;
+/**
+ * Names of headers that contain a credential, which stays with the gateway, or an account, which
+ * would choose who is billed.
+ */
+const NOT_FORWARDED =
+  /(?:key|token|secret|auth|authorization|credentials?|cookie|organization(?:-id)?)$/;
 
 /**
- * The client's headers that begin with the vendor's name, except credentials: version, betas, user
- * profile and whatever is newer than this gateway. They are forwarded only with the client's own
- * bytes.
+ * The client's headers that begin with the vendor's name, except credentials and accounts: version,
+ * betas, user profile and whatever is newer than this gateway. They are forwarded only with the
+ * client's own bytes.
  */
 export function forwardedHeaders(
   headers: Headers,
@@ -21,7 +24,7 @@ export function forwardedHeaders(
   const neutral = headers.get("vendora-version");
   if (neutral !== null) forwarded["anthropic-version"] = neutral;
   for (const [name, value] of headers) {
-    if (name.startsWith(PREFIX) && !CREDENTIAL.test(name)) {
+    if (name.startsWith(PREFIX) && !NOT_FORWARDED.test(name)) {
       forwarded[name] = value;
     }
   }

@@ -55,6 +55,9 @@ const STATE = {
     busy: z.int(),
   }),
   ledger_backlog: z.int().describe("writes that wait for the store"),
+  unpriced_calls: z.record(z.string(), z.int()).exactOptional().describe(
+    "by model, since the start: calls with a part that the model's price has no rate for; absent: none",
+  ),
   clock_ahead_ms: z.int().exactOptional().describe(
     "by how much the process's clock is ahead of the store's, which dates calls; negative: behind",
   ),
@@ -104,6 +107,8 @@ export interface StateSource {
   readonly calls: { readonly underWay: number; readonly streams: number };
   /** Writes that wait for the store. */
   readonly backlog: number;
+  /** Calls with a part that the model's price has no rate for, by model. */
+  readonly unpriced: ReadonlyMap<string, number>;
   /** Milliseconds by which the process's clock is ahead of the store's. */
   readonly clockAheadMs: number;
 }
@@ -142,6 +147,9 @@ export function processState(
     },
     connections: source.connections,
     ledger_backlog: source.backlog,
+    ...(source.unpriced.size === 0
+      ? {}
+      : { unpriced_calls: Object.fromEntries(source.unpriced) }),
     clock_ahead_ms: Math.round(source.clockAheadMs),
     upstreams: candidates,
     upstreams_left_out: 0,

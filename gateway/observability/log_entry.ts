@@ -68,6 +68,9 @@ export interface SettledCall {
 /** The status of a reply to a client that has disconnected. */
 const CLIENT_CLOSED = 499;
 
+const HAD_KEY =
+  "the upstream repeated its own key in the reply, where it was removed: change that key, and tell the upstream's operator";
+
 /** Clients choose the names of fields: without bounds one call fills the log and its record. */
 const MAX_DROPPED = 50;
 const MAX_DROPPED_CHARS = 200;
@@ -115,6 +118,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     upstream_calls: failover.calls.map((one) => upstreamCall(one, settled)),
     stream: settled.stream,
     ...upstreamFacts,
+    ...(failover.calls.at(-1)?.hadKey === true ? { note: HAD_KEY } : {}),
     ...(began ? { usage } : {}),
     ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
     cost_micro_usd: charge.costMicroUsd,

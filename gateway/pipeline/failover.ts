@@ -148,7 +148,10 @@ export class Failover {
       if (result.type !== "failed") {
         this.#replied = true;
         const call = this.#calls.at(-1);
-        if (call !== undefined) call.firstByteMs = nowMs;
+        if (call !== undefined) {
+          call.firstByteMs = nowMs;
+          call.hadKey = result.type === "whole" && result.hadKey;
+        }
         this.#client = undefined;
         const upstream = { ...this.#current.upstream, bytes: NOTHING };
         this.#current = { candidate, upstream };
@@ -208,6 +211,7 @@ export class Failover {
       firstByteMs: undefined,
       endedMs: undefined,
       error: undefined,
+      hadKey: false,
     });
     try {
       return await attempt({

@@ -6,7 +6,7 @@
  */
 import type { Catalogue, Model } from "../upstream/catalogue.ts";
 import type { HostKind } from "../upstream/hosts/host.ts";
-import { isFree, type PresentCard, presentCard } from "./present_card.ts";
+import { type PresentCard, presentCard } from "./present_card.ts";
 
 /** Something to be done about one model. */
 export interface CardFinding {
@@ -61,7 +61,7 @@ export function checkCards(
     if (card === undefined) {
       return [{ id, finding: "no card", detail: "calls are refused" }];
     }
-    if (isFree(model)) return [];
+    if (card.isFree) return [];
     const kinds = new Set(
       model.candidates.map(({ vendor }) =>
         vendors.find(({ name }) => name === vendor)?.kind

@@ -13,6 +13,7 @@ import {
   objectOr,
   stringIn,
 } from "../../translate/bytes/json.ts";
+import { valueOf } from "../accounts/ledger/meters.ts";
 import { PER_DOLLAR } from "./exact_rate.ts";
 import { CardDraft, type Condition, type ListedModel } from "./listed_card.ts";
 
@@ -122,13 +123,16 @@ function readMode(draft: CardDraft, at: string, mode: JsonObject): void {
   const { cost, provider } = mode;
   if (!isObject(cost)) return;
   const { speed, service_tier } = objectOr(objectOr(provider)["body"]);
-  const asked = {
-    speed: stringIn(speed),
-    tier: stringIn(service_tier),
+  const asked: Condition = {
+    ...given("speed", speed),
+    ...given("tier", service_tier),
   };
-  if (asked.speed !== undefined) {
-    readCost(draft, `${at}.cost`, cost, { speed: asked.speed });
-  } else if (asked.tier !== undefined) {
-    readCost(draft, `${at}.cost`, cost, { tier: asked.tier });
+  if (Object.keys(asked).length > 0) {
+    readCost(draft, `${at}.cost`, cost, asked);
   } else draft.notes.push(`${at}: not part of the card`);
+}
+
+function given(dimension: "speed" | "tier", value: unknown): Condition {
+  const asked = valueOf(dimension, stringIn(value));
+  return asked === undefined ? {} : { [dimension]: asked };
 }

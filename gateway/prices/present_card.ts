@@ -1,38 +1,49 @@
 /**
- * The card that a model of the configuration has.
+ * The card that a model of the configuration has, in the form in which price tables are read.
  *
  * @module
  */
+import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue.ts";
 import type { ListedCard } from "./listed_card.ts";
 
-/** A card of the configuration, as price tables are read. */
+/** A card of the configuration. */
 export interface PresentCard extends ListedCard {
   /** Unix milliseconds from which it counts; absent: always. */
   readonly fromMs?: number;
   /** What may be asked for although it has no rate. */
   readonly atBaseRate: readonly string[];
+  /** Whether the model costs nothing. */
+  readonly isFree: boolean;
 }
 
 /** The card that counts at a time; undefined for a model without one. */
 export function presentCard(
-  { price, unpriced }: Model,
-  _atMs: number,
+  { cards }: Pick<Model, "cards">,
+  atMs: number,
 ): PresentCard | undefined {
-  return unpriced !== undefined ? undefined : {
-    rates: {
-      input: price.input,
-      output: price.output,
-      cache_read: price.cacheRead,
-      cache_write: price.cacheWrite,
-    },
-    uses: {},
-    when: [],
-    atBaseRate: [],
-  };
+  const card = cardAt(cards, atMs);
+  return card === undefined ? undefined : asListed(card);
 }
 
-/** Whether the model costs nothing by the configuration. */
-export function isFree({ price }: Model): boolean {
-  return price.input === 0 && price.output === 0;
+function asListed(card: RateCard): PresentCard {
+  const { meters, uses = {}, call, when = [], atBaseRate = [], fromMs } = card;
+  return {
+    rates: {
+      input: card.input,
+      output: card.output,
+      cache_read: card.cacheRead,
+      cache_write: card.cacheWrite,
+      ...meters,
+    },
+    uses,
+    ...(call === undefined ? {} : { call }),
+    when: when.map(({ promptAbove, ...one }) => ({
+      ...one,
+      ...(promptAbove === undefined ? {} : { prompt_above: promptAbove }),
+    })),
+    ...(fromMs === undefined ? {} : { fromMs }),
+    atBaseRate: [...atBaseRate],
+    isFree: card.isFree === true,
+  };
 }

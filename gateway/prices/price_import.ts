@@ -6,10 +6,11 @@
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { Model } from "../upstream/catalogue.ts";
+import { priceShape } from "../upstream/price_shape.ts";
 import { cardJson, type CardOrigin } from "./card_json.ts";
 import { mergeCard, type MergedCard } from "./card_changes.ts";
 import { type ConfiguredModels, matchModel } from "./match_models.ts";
-import { isFree, presentCard } from "./present_card.ts";
+import { presentCard } from "./present_card.ts";
 import type { PriceTable } from "./price_table.ts";
 import { setField } from "./set_field.ts";
 
@@ -61,14 +62,28 @@ export function planImport(
   for (const model of models) {
     const { id } = model;
     if (chosen.size > 0 && !chosen.has(id)) continue;
-    if (isFree(model) && !chosen.has(id)) continue;
+    const present = presentCard(model, fromMs);
+    if (present?.isFree === true) {
+      if (chosen.has(id)) {
+        unclear.push({ id, reason: "is free by the configuration", names: [] });
+      }
+      continue;
+    }
     const match = matchModel(configured, table, model, chosen.get(id));
     if (match.type === "unclear") {
       unclear.push({ id, reason: match.reason, names: match.names });
       continue;
     }
     const { maxInputTokens, name, notes } = match.row;
-    const merged = mergeCard(presentCard(model, fromMs), match.card);
+    const merged = mergeCard(present, match.card);
+    const { error } = priceShape.safeParse(cardJson(merged.card, {}));
+    if (error !== undefined) {
+      const [problem] = error.issues.map((issue) =>
+        `${issue.path.join(".")}: ${issue.message}`
+      );
+      unclear.push({ id, reason: `${name}: ${problem}`, names: [] });
+      continue;
+    }
     priced.push({
       ...merged,
       model,

@@ -37,6 +37,7 @@ import {
   wholeReplyFailure,
 } from "./failure.ts";
 import type { ByteSource } from "./byte_source.ts";
+import { withoutKeys } from "./without_keys.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
 import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
 
@@ -51,7 +52,12 @@ export type AttemptResult =
     readonly source: ByteSource;
     readonly first: Uint8Array;
   }
-  | { readonly type: "whole"; readonly reply: WholeReply };
+  | {
+    readonly type: "whole";
+    readonly reply: WholeReply;
+    /** The upstream repeated its own key, which was removed. */
+    readonly hadKey: boolean;
+  };
 
 /** Input of an attempt. */
 export interface AttemptOptions {
@@ -228,7 +234,8 @@ async function readReply(
     noteFrames = response.body.countOnlyFrames();
     return stream;
   }
-  const body = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+  const read = await readUpTo(response.body, MAX_WHOLE_BYTES, "fail");
+  const body = withoutKeys(read, options.candidate.credential.secrets());
   const toReply = isStream
     ? wholeOfStream
     : options.stream
@@ -237,6 +244,7 @@ async function readReply(
   return {
     type: "whole",
     reply: toReply(clientDialect, dialect, decode, encode, body),
+    hadKey: body !== read,
   };
 }
 

@@ -16,4 +16,6 @@ export interface CallTimes {
   endedMs: number | undefined;
   /** Undefined where the attempt did not fail. */
   error: ApiError | undefined;
+  /** Whether the upstream's own key was removed from its reply. */
+  hadKey: boolean;
 }

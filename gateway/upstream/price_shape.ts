@@ -97,9 +97,6 @@ const card = rates.extend({
   ).optional(),
 });
 
-/** JSON form of a card. */
-export const cardShape: z.ZodType = card;
-
 const cards = z.array(card).min(1).max(100).refine(
   (list) => new Set(list.map(({ from }) => from)).size === list.length,
   "has two cards with the same from",

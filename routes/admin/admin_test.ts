@@ -429,7 +429,7 @@ test("the ledger is exported as JSON Lines and as CSV", async ({ call }) => {
     "GET",
     "/admin/v1/ledger/export?format=csv&kind=charge",
   );
-  assert.match(await csv.text(), /^seq,time,.*micro_usd,corrects\r\n$/);
+  assert.match(await csv.text(), /^seq,time,.*micro_usd,corrects,lines\r\n$/);
 });
 
 test("a wrong token is refused, and after ten of them made to wait", async ({ call }) => {

@@ -8,10 +8,12 @@
  */
 import type { JSX } from "./jsx.d.ts";
 import {
+  type ChargePart,
   explainCharge,
   type Explanation,
 } from "../../gateway/accounts/ledger/explanation.ts";
-import { meterWords } from "../../gateway/accounts/ledger/meters.ts";
+import { isPerUse, meterWords } from "../../gateway/accounts/ledger/meters.ts";
+import { reasonText } from "../../gateway/accounts/ledger/reason_text.ts";
 import type { FoundCall } from "../../gateway/accounts/repositories/call_report.ts";
 import type { AccountScope } from "../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../gateway/console/visit.ts";
@@ -145,6 +147,12 @@ export async function callPage(
             {entry.estimated
               ? "≈ The upstream reported no complete usage: tokens are an estimate. "
               : ""}
+            {explained?.parts.some(({ unpriced }) => unpriced === true) === true
+              ? "Unpriced: the price of the model has no rate for it, so the dearest of its kind counts. "
+              : ""}
+            {explained?.version === undefined
+              ? ""
+              : `Version ${explained.version} of the price. `}
             {entry.corrects === undefined
               ? ""
               : "First charged by estimate, because the process that served the call seemed dead, and corrected since. "}
@@ -262,24 +270,69 @@ function picoText(pico: bigint): string {
   return `$${text.slice(0, -12)}.${text.slice(-12)}`;
 }
 
+/** A rate, for a million tokens or for one use. */
+function Rate(
+  { of, each }: { readonly of: string; readonly each: number },
+): JSX.Element {
+  return (
+    <>
+      <Money microUsd={each} decimals={6} />
+      {isPerUse(of) ? " each" : " / M"}
+    </>
+  );
+}
+
+function Meter({ part }: { readonly part: ChargePart }): JSX.Element {
+  const { of, model, unpriced } = part;
+  return (
+    <>
+      {meterWords(of)}
+      {model === undefined ? null : (
+        <>
+          {" by "}
+          <Foreign text={model} />
+        </>
+      )}
+      {unpriced === undefined ? null : (
+        <>
+          {" "}
+          <span class="tag warn">unpriced</span>
+        </>
+      )}
+    </>
+  );
+}
+
 function Arithmetic(
   { explained }: { readonly explained: Explanation },
 ): JSX.Element {
+  const parts = explained.parts.filter(({ tokens }) => tokens !== 0);
+  const hasReasons = parts.some(({ reasons }) => reasons !== undefined);
   return (
-    <DataTable
+    <DataTable<ChargePart>
       name="How the charge was computed"
-      rows={explained.parts.filter(({ tokens }) => tokens > 0)}
+      rows={parts}
       columns={[
-        { name: "Tokens", cell: ({ of }) => meterWords(of), sum: "Charged" },
+        { name: "What", cell: (part) => <Meter part={part} />, sum: "Charged" },
         {
           name: "Count",
           number: true,
           cell: ({ tokens }) => countText(tokens),
         },
+        ...(hasReasons
+          ? [
+            {
+              name: "Rate",
+              number: true,
+              cell: ({ rate, of }: ChargePart) => <Rate of={of} each={rate} />,
+            },
+            { name: "Because of", wraps: true, cell: reasonText },
+          ]
+          : []),
         {
-          name: "× dollars per million",
+          name: "× dollars",
           number: true,
-          cell: ({ price }) => <Money microUsd={price} decimals={6} />,
+          cell: ({ price, of }) => <Rate of={of} each={price} />,
         },
         {
           name: "= exactly",

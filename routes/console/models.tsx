@@ -10,10 +10,17 @@ import {
   type AccountModel,
   accountModels,
   type ModelRefusal,
+  ratesJson,
 } from "../../gateway/console/account_models.ts";
 import type { AccountVisit } from "../../gateway/console/visit.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import {
+  type CardRate,
+  cardRates,
+} from "../../gateway/accounts/ledger/card_rates.ts";
+import { meterWords } from "../../gateway/accounts/ledger/meters.ts";
 import type { ModelPrice } from "../../gateway/accounts/ledger/money.ts";
+import type { RateCard } from "../../gateway/accounts/ledger/rate_card.ts";
 import type { ModelHealth } from "../../gateway/upstream/model_health.ts";
 import type { AccountPageRoute, RouteContext } from "../route.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
@@ -49,6 +56,9 @@ const COLUMNS = [
   "cache_write_micro_usd",
   "output_micro_usd",
   "context_tokens",
+  "price_from",
+  "price_version",
+  "rates",
 ];
 
 async function modelsCsv(
@@ -66,6 +76,11 @@ async function modelsCsv(
     cache_write_micro_usd: model.price.cacheWrite,
     output_micro_usd: model.price.output,
     context_tokens: model.contextTokens,
+    price_from: fromOf(model.price),
+    price_version: model.price.version,
+    rates: model.unpriced === true
+      ? undefined
+      : JSON.stringify(ratesJson(model.price)),
   }));
   return await csvReply("models", csvOf(COLUMNS, [rows], (row) => row));
 }
@@ -106,6 +121,21 @@ async function modelsPage(
           { name: "Health", cell: ({ health }) => healthOf(health) },
           ...PRICES.map(([name, part]) => priceColumn(name, part, models)),
           {
+            name: "Price since",
+            wraps: true,
+            cell: ({ model: { price } }) => (
+              <>
+                {fromOf(price)?.slice(0, 10) ?? "–"}
+                {price.version === undefined ? null : (
+                  <>
+                    <br />
+                    <span class="soft">{price.version}</span>
+                  </>
+                )}
+              </>
+            ),
+          },
+          {
             name: "Context",
             number: true,
             cell: ({ model }) => countText(model.contextTokens),
@@ -124,8 +154,63 @@ async function modelsPage(
         Health as this gateway process sees it. Degraded: some upstreams of the
         model fail, and calls go to the others. Away: none takes calls now.
       </p>
+      <AllRates models={models} />
     </section>,
   );
+}
+
+/** What models cost beside the four rates of the list. */
+function AllRates(
+  { models }: { readonly models: readonly AccountModel[] },
+): JSX.Element | null {
+  const rows = models.flatMap(({ model: { id, price } }) =>
+    cardRates(price).filter(({ meter, condition }) =>
+      condition !== "" || !BASE_METERS.has(meter ?? "")
+    ).map((rate) => ({ id, rate }))
+  );
+  return rows.length === 0 ? null : (
+    <>
+      <h2>Other rates</h2>
+      <DataTable
+        name="Other rates"
+        rows={rows}
+        columns={[
+          { name: "Model", wraps: true, cell: ({ id }) => <code>{id}</code> },
+          {
+            name: "What",
+            cell: ({ rate: { meter } }) =>
+              meter === undefined ? "All tokens" : meterWords(meter),
+          },
+          {
+            name: "Only with",
+            cell: ({ rate: { condition } }) => condition,
+          },
+          { name: "Rate", number: true, cell: ({ rate }) => rateText(rate) },
+        ]}
+      />
+      <p class="soft">
+        Dollars per million tokens, per use or per call. A factor multiplies the
+        rates of all tokens. What a model has no rate for is refused.
+      </p>
+    </>
+  );
+}
+
+const BASE_METERS: ReadonlySet<string> = new Set([
+  "input",
+  "cache_read",
+  "cache_write",
+  "output",
+]);
+
+function rateText({ microUsd, factor }: CardRate): JSX.Element | string {
+  if (microUsd !== undefined) return <Money microUsd={microUsd} decimals={4} />;
+  return factor === undefined ? "base rate" : `× ${factor}`;
+}
+
+/** When a price began; undefined: it always counted. */
+function fromOf({ fromMs }: RateCard): string | undefined {
+  return fromMs === undefined ? undefined : new Date(fromMs).toISOString();
 }
 
 /** A price, with four decimals in the column where one of them has a part of a cent. */

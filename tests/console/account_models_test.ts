@@ -55,6 +55,7 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
       refusal: null,
       health: "well",
       price_micro_usd: PRICE,
+      rates: PRICE,
       context_tokens: 50_000,
       max_output_tokens: null,
       capabilities: {

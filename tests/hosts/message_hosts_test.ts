@@ -131,9 +131,10 @@ const FURTHER = {
   "anthropic-workspace-id": "wrkspc_of_client",
   "anthropic-session-token": "secret-1",
   "anthropic-api-key": "secret-2",
+  "anthropic-organization-id": "org_of_client",
 };
 
-Deno.test("further headers of the vendor reach hosts of its format, except credentials", async () => {
+Deno.test("further headers of the vendor reach hosts of its format, except credentials and the account", async () => {
   for (const kind of ["foundry_messages", "claude_aws"] as const) {
     await withHost(kind, async (gateway, host) => {
       host.answer(() => Response.json({ ...MESSAGE, input_tokens: 3 }));
@@ -156,6 +157,7 @@ Deno.test("further headers of the vendor reach hosts of its format, except crede
         );
         assert.equal(headers.get("anthropic-session-token"), null);
         assert.equal(headers.get("anthropic-api-key"), null);
+        assert.equal(headers.get("anthropic-organization-id"), null);
         assert.equal(headers.get("x-claude-code-session-id"), null);
         assert.equal(headers.get("x-anthropic-foo"), null);
       }

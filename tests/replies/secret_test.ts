@@ -89,3 +89,45 @@ Deno.test("a key that an upstream repeats in an error is removed, wherever the e
     await gateway.close();
   }
 });
+
+Deno.test("a key that an upstream repeats in a whole reply is removed, and the log states it", async (t) => {
+  const apiKey = "vendor-key-0123456789";
+  const reply = {
+    id: "1",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: `é ${apiKey} ${apiKey}.` },
+      finish_reason: "stop",
+    }],
+    usage: { prompt_tokens: 1, completion_tokens: 1 },
+  };
+  await using upstream = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => Response.json(reply),
+  );
+  const gateway = await startTestGateway({
+    access: {
+      vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },
+    },
+  });
+  try {
+    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+      for (const stream of [false, true]) {
+        await t.step(`${path}, stream: ${stream}`, async () => {
+          const response = await gateway.post(path, {
+            model: "vendorb-5",
+            max_tokens: 9,
+            stream,
+            messages: [{ role: "user", content: "Hi" }],
+          });
+          const text = await response.text();
+          assert.equal(response.status, 200, text);
+          assert.ok(text.includes("é [removed] [removed]."), text);
+          assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+        });
+      }
+    }
+  } finally {
+    await gateway.close();
+  }
+});

@@ -135,13 +135,15 @@ export function readMessageStream(stream: string, model: string): ReadReply {
         assert.equal(data["index"], index);
         const delta = fields(data["delta"]);
         const allowed: Record<string, readonly string[]> = {
-          text: ["text_delta"],
+          text: ["text_delta", "citations_delta"],
           thinking: ["thinking_delta", "signature_delta"],
           tool_use: ["input_json_delta"],
         };
         assert.ok(allowed[open]?.includes(text(delta["type"])), frame);
         if (open === "tool_use") call += text(delta["partial_json"]);
-        else if (delta["type"] === "signature_delta") {
+        else if (delta["type"] === "citations_delta") {
+          text(fields(delta["citation"])["url"]);
+        } else if (delta["type"] === "signature_delta") {
           parts.push(`signature:${text(delta["signature"])}`);
         } else {
           const piece = text(delta["text"] ?? delta["thinking"]);
@@ -279,6 +281,11 @@ export function readChatStream(
       }
     } else if (field === "reasoning_details") {
       parts.push(`signature:${JSON.stringify(delta[field])}`);
+    } else if (field === "annotations") {
+      assert.ok(Array.isArray(delta[field]));
+      for (const one of delta[field]) {
+        assert.equal(fields(one)["type"], "url_citation");
+      }
     } else {
       const kind = { content: "text", reasoning_content: "thinking" }[field] ??
         field;

@@ -1,6 +1,6 @@
 /**
  * Removes a vendor's key from errors that clients receive, because some upstreams repeat it when
- * they fail. Only errors are searched: an answer is the model's output and never mentions the call.
+ * they fail. Only errors are searched here: the gateway searches whole replies that succeed.
  *
  * @module
  */

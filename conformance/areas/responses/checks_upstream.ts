@@ -57,10 +57,13 @@ function difference(expected: string, actual: string): readonly string[] {
 const hasStrict = ({ via }: Exchange): boolean =>
   via === "chat_completions" || via === "responses";
 
-/** The strictness of the first function upstream. */
+/** The strictness of the first function upstream; a mode for all functions is its word at one vendor. */
 function strictSent(x: Exchange): unknown {
-  const [tool] = listAt(sentFor(x).json, "tools");
-  return at(tool, "strict") ?? at(tool, "function.strict");
+  const { json } = sentFor(x);
+  const [tool] = listAt(json, "tools");
+  const mode = at(json, "toolConfig.functionCallingConfig.mode");
+  return at(tool, "strict") ?? at(tool, "function.strict") ??
+    (mode === "VALIDATED" ? true : undefined);
 }
 
 const dropped = (x: Exchange): string =>

@@ -85,6 +85,7 @@ async function overviewPage(
             </a>
           </p>
         )}
+      <UnpricedNote processes={processes} days={days} />
       <div class="cards">
         <section class="card">
           <span class="label">Today (UTC)</span>
@@ -194,6 +195,39 @@ async function overviewPage(
         </section>
       )}
     </>,
+  );
+}
+
+/** Calls that the price of their model does not cover: the vendor bills by something new. */
+function UnpricedNote(
+  { processes, days }: {
+    readonly processes: readonly KnownProcess[];
+    readonly days: { readonly from: string; readonly to: string };
+  },
+): JSX.Element | null {
+  const counts = new Map<string, number>();
+  for (const { state: { unpriced_calls = {} } } of processes) {
+    for (const [model, count] of Object.entries(unpriced_calls)) {
+      counts.set(model, (counts.get(model) ?? 0) + count);
+    }
+  }
+  if (counts.size === 0) return null;
+  const all = [...counts.values()].reduce((sum, one) => sum + one, 0);
+  return (
+    <p class="note warn" role="status">
+      {countText(all)} {all === 1 ? "call" : "calls"}{" "}
+      had a part that the price of the model has no rate for, since the
+      processes started; it was charged at the dearest rate:{" "}
+      {[...counts].map(([model, count], at) => (
+        <>
+          {at === 0 ? "" : ", "}
+          <a href={callsLink(BASE, { ...days, model })}>
+            <code>{model}</code>
+          </a>{" "}
+          {countText(count)}
+        </>
+      ))}. <code>deno task admin prices check</code> names what is lacking.
+    </p>
   );
 }
 

@@ -1,0 +1,16 @@
+/**
+ * Why a line of a charge is not at the base rate, in words for pages and files.
+ *
+ * @module
+ */
+import type { ChargeLine } from "./charge_lines.ts";
+
+/** `speed fast × 6, prompt above 200000`; empty for the base rate. A reason without a factor has a rate of its own. */
+export function reasonText(
+  { reasons = [] }: Pick<ChargeLine, "reasons">,
+): string {
+  return reasons.map(({ because, factor }) => {
+    const words = because.replaceAll(/[=_]/g, " ");
+    return factor === undefined ? words : `${words} × ${factor}`;
+  }).join(", ");
+}

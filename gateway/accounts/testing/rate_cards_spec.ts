@@ -24,7 +24,9 @@ import type { TestStore } from "./stores.ts";
 export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
   test("a charge is stored with its lines, and explained by them whatever the price is later", async (bench) => {
     const { accounts, admin } = bench;
-    const { caller } = await createTestCaller(bench);
+    const { caller } = await createTestCaller(bench, {
+      balanceMicroUsd: 2_000_000,
+    });
     const call = testCall({
       model: "carded",
       asked: {
@@ -38,6 +40,7 @@ export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
       usage: {
         input: 10,
         cacheWrite: 300,
+        cacheWrite5m: 100,
         cacheWrite1h: 200,
         output: 20,
         speed: "fast",

@@ -74,7 +74,7 @@ export const ANTHROPIC: readonly Accepted[] = [
   },
   {
     reason: "who pays at the vendor, which only its own clients may choose",
-    names: "billing_policy bill_to user_profile",
+    names: "user_profile",
   },
   {
     reason: "what the list of models leaves open",

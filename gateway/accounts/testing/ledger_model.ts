@@ -97,6 +97,8 @@ interface GrantedCall {
   cost?: number;
   /** What it was charged as lost. */
   lostCost?: number;
+  /** Charged as lost, and its process died without correcting it: a settlement would still do so. */
+  isUncorrected?: true;
 }
 
 /** The simulation: processes, and the expected state of the ledger. */
@@ -329,6 +331,7 @@ class SimulatedLedger implements LedgerModel {
     call.reservation.settle(outcome);
     const { requestId } = call.open;
     if (!this.costs.has(requestId) || this.lost.has(requestId)) return;
+    if (call.isUncorrected === true) return;
     const results = await this.store.write((sql) =>
       applyEvents(sql, this.store.dialect, [{
         type: "settle",
@@ -348,7 +351,9 @@ class SimulatedLedger implements LedgerModel {
     await this.expectSettled(dead);
     // No process corrects these estimates any more.
     for (const [id, call] of this.lost) {
-      if (call.process === dead) this.lost.delete(id);
+      if (call.process !== dead) continue;
+      this.lost.delete(id);
+      call.isUncorrected = true;
     }
   }
 

@@ -10,6 +10,9 @@
  */
 import { isObject, type JsonObject, objectOr } from "../bytes/json.ts";
 import type { BilledField } from "./billed_field.ts";
+import { takesMarks } from "./cache_marks.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { DroppedFields } from "./dropped_fields.ts";
 import type { CacheMark, GenerationRequest, Part } from "./request.ts";
 import { noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
 
@@ -74,14 +77,22 @@ export function decodePromptCache(
 }
 
 /**
- * Encodes `prompt_cache_options`.
+ * Encodes `prompt_cache_options`; undefined where the request does not set it, or where the model
+ * takes no marks, which is noted as a loss.
  *
  * @param hasLong whether the format's requests take the long life
  */
 export function promptCacheOptions(
-  promptCache: "off" | CacheMark,
+  { promptCache }: GenerationRequest,
+  can: Capabilities,
+  losses: DroppedFields,
   hasLong: boolean,
-): JsonObject {
+): JsonObject | undefined {
+  if (promptCache === undefined) return undefined;
+  if (!takesMarks("turns", can)) {
+    losses.field("promptCache");
+    return undefined;
+  }
   return promptCache === "off"
     ? { mode: "explicit" }
     : { mode: "implicit", ttl: LIVES[hasLong ? promptCache : "5m"] };

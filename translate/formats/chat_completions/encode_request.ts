@@ -7,7 +7,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
-import { takesMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
+import { withoutTakenMarks } from "../../model/cache_marks.ts";
 import { promptCacheOptions } from "../../model/prompt_cache.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
@@ -55,24 +55,13 @@ export function encodeRequest(
     reasoning_effort: encodeReasoning(request.reasoning, can, losses),
     user: request.user === undefined ? undefined : userId(request.user),
     service_tier: request.serviceTier,
-    prompt_cache_options: promptCache(request, can, losses),
+    prompt_cache_options: promptCacheOptions(request, can, losses, false),
     stream: request.stream ? true : undefined,
     stream_options: request.stream && can.includeUsage
       ? { include_usage: true }
       : undefined,
   });
   return { body, headers: {}, dropped: losses.all(), context };
-}
-
-function promptCache(
-  { promptCache }: GenerationRequest,
-  can: Capabilities,
-  losses: DroppedFields,
-): JsonObject | undefined {
-  if (promptCache === undefined) return undefined;
-  if (takesMarks("turns", can)) return promptCacheOptions(promptCache, false);
-  losses.field("promptCache");
-  return undefined;
 }
 
 function maxTokens(

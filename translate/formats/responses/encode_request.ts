@@ -7,15 +7,12 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { invalidField } from "../../model/error.ts";
-import { takesMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
+import { withoutTakenMarks } from "../../model/cache_marks.ts";
 import { promptCacheOptions } from "../../model/prompt_cache.ts";
-import { compact, type JsonObject } from "../../bytes/json.ts";
+import { compact } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import {
-  type DroppedFields,
-  droppedFieldsOf,
-} from "../../model/dropped_fields.ts";
+import { droppedFieldsOf } from "../../model/dropped_fields.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { encodeMessages } from "./encode_messages.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
@@ -56,23 +53,12 @@ export function encodeRequest(
       ? undefined
       : userId(request.user),
     service_tier: request.serviceTier,
-    prompt_cache_options: promptCache(request, can, losses),
+    prompt_cache_options: promptCacheOptions(request, can, losses, true),
     store: false,
     include: can.encryptedReasoning ? [ENCRYPTED_REASONING] : undefined,
     stream: request.stream ? true : undefined,
   });
   return { body, headers: {}, dropped: losses.all(), context };
-}
-
-function promptCache(
-  { promptCache }: GenerationRequest,
-  can: Capabilities,
-  losses: DroppedFields,
-): JsonObject | undefined {
-  if (promptCache === undefined) return undefined;
-  if (takesMarks("turns", can)) return promptCacheOptions(promptCache, true);
-  losses.field("promptCache");
-  return undefined;
 }
 
 /** Hashes an id that is too long; the same user always gets the same hash. */

@@ -181,6 +181,20 @@ function chosenBetas(
   return { kept: [...kept], dropped: [...dropped] };
 }
 
+/** The paths of a client's betas that a request is sent without. */
+export function unsentBetas(
+  given: string | undefined,
+  { headers, set }: Pick<PlannedEdits, "headers" | "set">,
+): readonly string[] {
+  if (given === undefined) return [];
+  const sent = [
+    ...listed(headers[BETA_HEADER]),
+    ...texts(set["anthropic_beta"]),
+  ];
+  return [...new Set(listed(given))].filter((beta) => !sent.includes(beta))
+    .map((beta) => `${BETA_HEADER}.${beta}`);
+}
+
 /** The client's header as it is, where all of its betas are sent under their names, followed by the others. */
 function betaHeader(
   given: string | undefined,

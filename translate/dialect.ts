@@ -212,6 +212,15 @@ export interface CleanRequest {
 /** A wire format in both directions: clients use it too. All functions are pure. */
 export interface Dialect extends UpstreamDialect {
   /**
+   * True: a request's path states model and kind of reply, and its body neither; `decodeRequest`
+   * then returns an empty model and no stream. Absent: the body states both.
+   */
+  readonly hasTargetInPath?: true;
+  /** The key of the model id in replies and frames; absent: `model`. */
+  readonly modelKey?: "modelVersion";
+  /** The form of a stream: one JSON array of all frames' data. Absent: an event stream. */
+  readonly streamForm?: "json_array";
+  /**
    * Decodes a client's request strictly.
    *
    * @throws {ApiError} `invalid_request` with the field's path

@@ -44,6 +44,8 @@ const VALUES: Required<Settings> = {
   user: "user-7",
   serviceTier: "default",
   promptCache: "1h",
+  promptCacheKey: "k",
+  verbosity: "low",
   candidates: 2,
   seed: 7,
   presencePenalty: 0.5,

@@ -11,6 +11,7 @@ import { topLevelOf } from "./bytes/json_splice.ts";
 import type { Dialect, EncodeContext } from "./dialect.ts";
 import { upstreamDialect } from "./dialects.ts";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
+import { generateContent } from "./formats/generate_content/mod.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { responses } from "./formats/responses/mod.ts";
 import {
@@ -19,7 +20,11 @@ import {
 } from "./model/capabilities.ts";
 import { ApiError } from "./model/error.ts";
 import { freeTextNames } from "./model/free_text.ts";
-import type { DialectName, GenerationRequest } from "./model/request.ts";
+import type {
+  DialectName,
+  GenerationRequest,
+  RequestTarget,
+} from "./model/request.ts";
 import { readRequest } from "./stream/read_request.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { type UpstreamRequest, upstreamRequest } from "./upstream_request.ts";
@@ -34,12 +39,17 @@ export type { Relay } from "./stream/relay_interface.ts";
 export type { UpstreamRequest } from "./upstream_request.ts";
 
 /** A format that clients speak. */
-export type ClientFormat = "messages" | "chat_completions" | "responses";
+export type ClientFormat =
+  | "messages"
+  | "chat_completions"
+  | "responses"
+  | "generate_content";
 
 const CLIENT_FORMATS: Readonly<Record<ClientFormat, Dialect>> = {
   messages,
   chat_completions: chatCompletions,
   responses,
+  generate_content: generateContent,
 };
 
 /** A request as it goes to the upstream, and what its reply's translation needs. */
@@ -57,13 +67,15 @@ export interface TranslatedRequest extends UpstreamRequest {
  * the format or the upstream's format cannot express it
  */
 export function translateRequest(
-  { body, from, to, model, capabilities }: {
+  { body, from, to, model, capabilities, target }: {
     readonly body: Uint8Array;
     readonly from: ClientFormat;
     readonly to: DialectName;
     readonly model: string;
     /** What the model supports; absent: the format's defaults. */
     readonly capabilities?: Capabilities;
+    /** What the path states, for a format whose bodies do not. */
+    readonly target?: RequestTarget;
   },
 ): TranslatedRequest {
   const dialect = CLIENT_FORMATS[from];
@@ -76,6 +88,7 @@ export function translateRequest(
     json,
     dialect.decodeRequest,
     dialect.checkPassable,
+    target,
   );
   const client = {
     dialect,

@@ -6,6 +6,9 @@ import assert from "node:assert/strict";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { Dialect, EncodeContext, UpstreamDialect } from "./dialect.ts";
 import { generateContent } from "./formats/generate_content/mod.ts";
+import { translateRequest } from "./mod.ts";
+import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import type { DialectName } from "./model/request.ts";
 import { objectOr } from "./bytes/json.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { type Recording, recordings } from "./testing/recordings.ts";
@@ -21,7 +24,12 @@ const UPSTREAMS: Readonly<Record<string, UpstreamDialect>> = {
   gemini: generateContent,
   responses,
 };
-const CALLERS: readonly Dialect[] = [messages, chatCompletions, responses];
+const CALLERS: readonly Dialect[] = [
+  messages,
+  chatCompletions,
+  responses,
+  generateContent,
+];
 const DECODE = { toolNames: new Map<string, string>() };
 const ENCODE: EncodeContext = {
   model: "asked-for",
@@ -87,7 +95,8 @@ function essence(reply: Reply): Essence {
         : []
     ),
     usage: reply.usage.output === undefined ? undefined : {
-      input: reply.usage.input,
+      // Not every format has a word for the tokens written to a cache.
+      input: (reply.usage.input ?? 0) + (reply.usage.cacheWrite ?? 0),
       output: reply.usage.output,
       cacheRead: reply.usage.cacheRead ?? 0,
     },
@@ -155,7 +164,7 @@ Deno.test(
         bytes(JSON.stringify(recording.response.body)),
       );
       const body = JSON.parse(text(whole.body));
-      assert.equal(body.model, "asked-for");
+      assert.equal(body[caller.modelKey ?? "model"], "asked-for");
       assertSame(
         essence(foldReply(caller.decodeReply(body, DECODE))),
         source,
@@ -244,14 +253,38 @@ Deno.test(
       for (const caller of CALLERS) {
         const encoded = caller.encodeError(error, "req_1");
         const encodedError = objectOr(encoded.body["error"]);
-        assert.equal(encoded.body["type"], "error");
-        assert.ok(
-          typeof encodedError["type"] === "string" &&
-            typeof encodedError["message"] === "string",
-        );
+        const word = caller === generateContent ? "status" : "type";
+        assert.equal(typeof encodedError[word], "string");
+        assert.equal(typeof encodedError["message"], "string");
         assert.ok(encoded.status >= 400 && encoded.status < 600);
         if (status === 404) assert.equal(encoded.status, 404);
       }
     },
   ),
+);
+
+Deno.test(
+  "a recorded request of the generate-content format reaches every format, or names why not",
+  async (t) => {
+    for (const { id, vendor, request } of recordings() ?? []) {
+      if (vendor !== "gemini" || request === null) continue;
+      await t.step(id, () => {
+        for (const to of Object.keys(DEFAULT_CAPABILITIES) as DialectName[]) {
+          const body = objectOr(request.body);
+          const translated = (): unknown =>
+            translateRequest({
+              body: bytes(JSON.stringify(body)),
+              from: "generate_content",
+              to,
+              model: "up",
+              target: { model: "m", stream: false },
+            });
+          const vendorTools = /"(?:codeExecution|fileSearch|google_search)"/
+            .test(JSON.stringify(body["tools"] ?? []));
+          if (!vendorTools || to === "generate_content") translated();
+          else assert.throws(translated, /^ApiError: tools\[0\]\./, to);
+        }
+      });
+    }
+  },
 );

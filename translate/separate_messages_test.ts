@@ -13,7 +13,7 @@ import {
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { sseParser } from "./stream/sse.ts";
 
-const REQUESTS: Readonly<Record<ClientFormat, JsonObject>> = {
+const REQUESTS = {
   messages: {
     model: "m",
     max_tokens: 9,
@@ -32,7 +32,7 @@ const REQUESTS: Readonly<Record<ClientFormat, JsonObject>> = {
       tools: [{ type: "function", name: "f" }],
     }],
   },
-};
+} satisfies Partial<Record<ClientFormat, JsonObject>>;
 
 const said = (id: string, phase: string, ...texts: string[]): JsonObject => ({
   type: "message",
@@ -71,7 +71,7 @@ const REPLY: JsonObject = {
 const bytes = (value: JsonObject): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(value));
 
-function optionsFor(to: ClientFormat, isStream: boolean) {
+function optionsFor(to: keyof typeof REQUESTS, isStream: boolean) {
   return {
     from: "responses" as const,
     to,
@@ -88,13 +88,13 @@ function optionsFor(to: ClientFormat, isStream: boolean) {
   };
 }
 
-function whole(to: ClientFormat): JsonObject {
+function whole(to: keyof typeof REQUESTS): JsonObject {
   const reply = translateReply(optionsFor(to, false), bytes(REPLY));
   return objectOr(JSON.parse(new TextDecoder().decode(reply)));
 }
 
 /** The data of the frames that a client receives. */
-function streamed(to: ClientFormat): readonly JsonObject[] {
+function streamed(to: keyof typeof REQUESTS): readonly JsonObject[] {
   const relay = translateStream(optionsFor(to, true));
   const events: JsonObject[] = [
     { type: "response.created", response: { ...REPLY, output: [] } },

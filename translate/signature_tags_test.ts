@@ -85,7 +85,7 @@ Deno.test("a signature returns through every client format to the format that ma
         assert.equal(back?.from, from, where);
         assert.equal(back.value, signature.value, where);
         assert.deepEqual(more, [], where);
-        // An upstream of the client's own format does not know it.
+        // Upstreams of the client's format must not receive another format's signature.
         const can = DEFAULT_CAPABILITIES[dialect.name];
         const clean = dialect.cleanRequest(body, can);
         const cleaned = { ...body, ...clean?.fields };

@@ -9,6 +9,7 @@ import {
   editBytes,
   planEdits,
   type PlannedEdits,
+  unsentBetas,
   withoutKeys,
 } from "./body_edits.ts";
 import { pairedTurns } from "./model/call_pairs.ts";
@@ -57,6 +58,8 @@ export interface ClientRequest {
   readonly request: GenerationRequest;
   /** The client's headers for an upstream of the same dialect; absent: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The client's header `anthropic-beta`: what a translation does not send of it is named. */
+  readonly betas?: string | undefined;
 }
 
 const ENCODER = new TextEncoder();
@@ -108,7 +111,12 @@ export function upstreamRequest(
         JSON.stringify(editedBody(encoded.body, plan, edits)),
       ),
       headers: { ...headers, ...plan.headers },
-      dropped: [...encoded.dropped, ...droppedReasoning, ...plan.dropped],
+      dropped: [
+        ...encoded.dropped,
+        ...droppedReasoning,
+        ...plan.dropped,
+        ...unsentBetas(caller.betas, plan),
+      ],
       context: decodeContext(
         isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
         can,
@@ -121,7 +129,9 @@ export function upstreamRequest(
     ? {}
     : caller.dialect.withoutSignatures?.({ ...body, ...cleaned?.fields });
   const fields = {
-    model: upstreamModel,
+    ...(caller.dialect.hasTargetInPath === true
+      ? {}
+      : { model: upstreamModel }),
     ...cleaned?.fields,
     ...proofless,
     ...caller.dialect.passThroughFields(body, can),

@@ -1,58 +1,106 @@
 /**
  * Finds a key that occurs twice in an object of a JSON text: `JSON.parse` keeps the last of them
- * without a word.
+ * without a word, and other parsers the first.
  *
  * @module
  */
-
-/** A string, or a character that gives JSON its structure. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+import { parseJson } from "./json.ts";
+import { stringEnd } from "./json_splice.ts";
 
 /** An object or array that is being read. */
 interface Level {
-  /** Keys so far; undefined: an array. */
+  /** Keys so far; undefined: an array, or an object whose keys do not matter. */
   readonly keys: Set<string> | undefined;
-  readonly at: string;
+  readonly isArray: boolean;
+  readonly isFree: boolean;
+  /** The key of the value that is read; of an array, its index. */
   key: string;
+  index: number;
   expectsKey: boolean;
 }
 
-/** The path of the first repeated key, with dots; undefined if there is none. The text must be valid JSON. */
-export function duplicateKey(json: string): string | undefined {
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * The path of the first repeated key; undefined if there is none. The text must be valid JSON.
+ *
+ * @param freeForm keys of objects that are not searched, and nothing inside them
+ */
+export function duplicateKey(
+  json: string,
+  freeForm: ReadonlySet<string> = NOTHING,
+): string | undefined {
   const levels: Level[] = [];
-  for (const [token] of json.matchAll(TOKEN)) {
-    const level = levels.at(-1);
-    switch (token) {
+  let level: Level | undefined;
+  for (let i = 0; i < json.length; i++) {
+    switch (json[i]) {
       case "{":
-      case "[":
-        levels.push({
-          keys: token === "{" ? new Set() : undefined,
-          at: level === undefined ? "" : pathOf(level),
+      case "[": {
+        const isArray = json[i] === "[";
+        const isFree: boolean = level !== undefined &&
+          (level.isFree || (!isArray && freeForm.has(level.key)));
+        level = {
+          keys: isArray || isFree ? undefined : new Set(),
+          isArray,
+          isFree,
           key: "",
-          expectsKey: token === "{",
-        });
+          index: 0,
+          expectsKey: !isArray,
+        };
+        levels.push(level);
         break;
+      }
       case "}":
       case "]":
         levels.pop();
+        level = levels.at(-1);
         break;
       case ",":
-        if (level?.keys !== undefined) level.expectsKey = true;
+        if (level === undefined) break;
+        level.index++;
+        level.expectsKey = !level.isArray;
         break;
-      case ":":
-        break;
-      default: {
-        if (level?.keys === undefined || !level.expectsKey) break;
-        level.expectsKey = false;
-        level.key = String(JSON.parse(token));
-        if (level.keys.has(level.key)) return pathOf(level);
-        level.keys.add(level.key);
+      case '"': {
+        const end = stringEnd(json, i);
+        if (level?.expectsKey === true) {
+          level.expectsKey = false;
+          level.key = String(parseJson(json.slice(i, end)));
+          if (level.keys?.has(level.key) === true) return pathOf(levels);
+          level.keys?.add(level.key);
+        }
+        i = end - 1;
       }
     }
   }
   return undefined;
 }
 
-function pathOf({ at, key }: Level): string {
-  return at === "" || key === "" ? at + key : `${at}.${key}`;
+function pathOf(levels: readonly Level[]): string {
+  let path = "";
+  for (const { isArray, index, key } of levels) {
+    path += isArray ? `[${index}]` : path === "" ? key : `.${key}`;
+  }
+  return path;
+}
+
+/**
+ * The keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A text that has more of
+ * them has one twice.
+ */
+export function keysIn(value: object): number {
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      if (typeof entry === "object" && entry !== null) keys += keysIn(entry);
+    }
+    return keys;
+  }
+  for (const key in value) {
+    keys++;
+    const inner: unknown = (value as Record<string, unknown>)[key];
+    if (typeof inner === "object" && inner !== null) keys += keysIn(inner);
+    // A number that keeps its text (see `exact_json.ts`).
+    else if (key === "rawJSON" && Object.isFrozen(value)) return 0;
+  }
+  return keys;
 }

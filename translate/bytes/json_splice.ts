@@ -27,6 +27,8 @@ export interface TopLevel {
   readonly depth: number;
   /** Objects, arrays and commas: how much there is to read. */
   readonly parts: number;
+  /** Keys of objects of every level, each occurrence. */
+  readonly keys: number;
   /** Whether a key, of any level, is another spelling of a known one. Known only with a {@linkcode Look}. */
   readonly otherSpelling?: boolean;
   /** The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent: none. */
@@ -160,16 +162,6 @@ function changesOf(
   return changes;
 }
 
-/** The first duplicate top-level key, escapes resolved; undefined where there is none. */
-export function repeatedKey(top: TopLevel): string | undefined {
-  const seen = new Set<string>();
-  for (const { key } of top.fields) {
-    if (seen.has(key)) return key;
-    seen.add(key);
-  }
-  return undefined;
-}
-
 /**
  * Finds the top-level fields of an object. Bytes that are not JSON give a result without a meaning.
  *
@@ -193,6 +185,7 @@ export function topLevelOf(
   let otherSpelling = false;
   const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
   let parts = 0;
+  let innerKeys = 0;
   const keyAt = (start: number, end: number): string =>
     isAscii
       ? unescaped(chars.slice(start, end))
@@ -202,6 +195,7 @@ export function topLevelOf(
     closing: chars.length,
     depth: deepest,
     parts,
+    keys: fields.length + innerKeys,
     exceeds,
   });
   const endValue = (at: number): void => {
@@ -233,6 +227,7 @@ export function topLevelOf(
         break;
       }
       case COLON:
+        innerKeys++;
         if (look === undefined || otherSpelling) break;
         {
           const end = chars.lastIndexOf('"', i);
@@ -251,7 +246,14 @@ export function topLevelOf(
         depth--;
         if (depth > 0) break;
         endValue(i);
-        return { fields, closing: i, depth: deepest, parts, otherSpelling };
+        return {
+          fields,
+          closing: i,
+          depth: deepest,
+          parts,
+          keys: fields.length + innerKeys,
+          otherSpelling,
+        };
       case COMMA:
         if (++parts > maxParts) return bounded("maxParts");
         if (depth === 1) endValue(i);
@@ -263,12 +265,13 @@ export function topLevelOf(
     closing: chars.length,
     depth: deepest,
     parts,
+    keys: fields.length + innerKeys,
     otherSpelling,
   };
 }
 
 /** The position after the closing quote of the string that opens at `start`. */
-function stringEnd(chars: string, start: number): number {
+export function stringEnd(chars: string, start: number): number {
   let quote = chars.indexOf('"', start + 1);
   while (quote >= 0) {
     let backslashes = 0;

@@ -32,7 +32,7 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set(
 );
 
 /** Keys of objects whose own keys are the client's data: arguments, schemas, labels. */
-const FREE_FORM: ReadonlySet<string> = new Set([
+export const FREE_FORM: ReadonlySet<string> = new Set([
   "arguments",
   "definition",
   "input",

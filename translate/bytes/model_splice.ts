@@ -18,9 +18,15 @@ const CLOSERS: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /**
  * The frame with its model id replaced by `model`, a JSON string; the same bytes where the frame
  * has no id or an empty one.
+ *
+ * @param key the id's key
  */
-export function withModel(frame: Uint8Array, model: Uint8Array): Uint8Array {
-  const span = modelSpan(frame);
+export function withModel(
+  frame: Uint8Array,
+  model: Uint8Array,
+  key = "model",
+): Uint8Array {
+  const span = modelSpan(frame, key);
   return span === undefined ? frame : joinPieces([
     frame.subarray(0, span.start),
     model,
@@ -34,6 +40,7 @@ export function withModel(frame: Uint8Array, model: Uint8Array): Uint8Array {
  */
 export function modelSpan(
   frame: Uint8Array,
+  modelKey = "model",
 ): { readonly start: number; readonly end: number } | undefined {
   let depth = 0;
   let inMessage = false;
@@ -49,7 +56,7 @@ export function modelSpan(
     else if (byte === QUOTE && depth > 0) {
       const end = stringEnd(frame, at);
       const isModelLevel = depth === 1 || (depth === 2 && inMessage);
-      if (key === "model" && isModelLevel) {
+      if (key === modelKey && isModelLevel) {
         return end - at > 2 ? { start: at, end } : undefined;
       }
       key = isModelLevel && frame[afterBlanks(frame, end)] === COLON

@@ -45,3 +45,17 @@ Deno.test("withModel() leaves other keys called model unchanged", async (t) => {
     ]
   ) await t.step(frame, () => assert.equal(spliced(frame), frame));
 });
+
+Deno.test("withModel() replaces the value of another key", () => {
+  const frame = 'data: {"role":"model","model":"x","modelVersion":"y"}';
+  assert.equal(
+    new TextDecoder().decode(
+      withModel(
+        new TextEncoder().encode(frame),
+        new TextEncoder().encode('"m"'),
+        "modelVersion",
+      ),
+    ),
+    'data: {"role":"model","model":"x","modelVersion":"m"}',
+  );
+});

@@ -4,7 +4,17 @@
  *
  * @module
  */
-import type { DialectName, Effort } from "./request.ts";
+
+/** Name of a wire format. */
+export type DialectName =
+  | "messages"
+  | "chat_completions"
+  | "generate_content"
+  | "responses"
+  | "converse";
+
+/** Reasoning effort, lowest first. */
+export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** What one candidate supports. */
 export interface Capabilities {
@@ -29,6 +39,8 @@ export interface Capabilities {
   readonly seed: boolean;
   /** Whether it supports presence and frequency penalties; otherwise they are dropped and named. */
   readonly penalties: boolean;
+  /** Whether it has a setting for how long its text is to be; otherwise that is dropped and named. */
+  readonly verbosity: boolean;
   /** Most stop strings that it accepts; 0: none. */
   readonly maxStops: number;
   /**
@@ -153,13 +165,14 @@ const EVERY_FORM = {
   alwaysCapped: false,
   reasoningTags: false,
   threads: false,
+  verbosity: false,
 } as const;
 
 /** The capabilities of a model of each dialect, unless its catalogue row states otherwise. */
 export const DEFAULT_CAPABILITIES: Readonly<Record<DialectName, Capabilities>> =
   {
     messages: {
-      minOutputTokens: 1,
+      minOutputTokens: 0,
       defaultMaxTokens: 8192,
       maxTokensField: "max_tokens",
       sampling: "one",

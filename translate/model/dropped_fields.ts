@@ -7,9 +7,11 @@
 import { type ApiError, invalidField } from "./error.ts";
 import type {
   AudioPart,
+  DialectName,
   DocumentPart,
   GenerationRequest,
   ImagePart,
+  OpaquePart,
 } from "./request.ts";
 import type { NeutralField } from "./field_names.ts";
 
@@ -17,7 +19,7 @@ import type { NeutralField } from "./field_names.ts";
 export interface DroppedFields {
   /** Records a path. */
   path(path: string): void;
-  /** Records a neutral field by the caller's name for it. */
+  /** Records a neutral field by the caller's name for it; an empty name is not recorded. */
   field(field: NeutralField): void;
   /** Makes the error for a field that the format cannot express and that must not be dropped. */
   refusal(field: NeutralField, problem: string): ApiError;
@@ -38,7 +40,10 @@ export function droppedFieldsOf(
   const paths = new Set(unmapped);
   return {
     path: (path) => void paths.add(path),
-    field: (field) => void paths.add(request.fieldNames[field]),
+    field: (field) => {
+      const name = request.fieldNames[field];
+      if (name !== "") paths.add(name);
+    },
     refusal: (field, problem) =>
       invalidField(request.fieldNames[field], problem),
     partRefusal: (part, problem) =>
@@ -48,4 +53,37 @@ export function droppedFieldsOf(
       ),
     all: () => [...paths],
   };
+}
+
+/**
+ * Refuses a request with a field that only an upstream of its own format supports.
+ *
+ * @throws {ApiError} `invalid_request` for the first such field
+ */
+export function refuseEssential(
+  { essential: [path] }: GenerationRequest,
+): void {
+  if (path === undefined) return;
+  throw invalidField(path, "is not available with this model");
+}
+
+/**
+ * Whether an opaque part belongs to the format. A part of another format is dropped and named.
+ *
+ * @throws {ApiError} `invalid_request` if dropping the part would change the meaning
+ */
+export function keepsOpaque(
+  part: OpaquePart,
+  format: DialectName,
+  drop: (path: string) => void,
+): boolean {
+  if (part.from === format) return true;
+  if (part.essential) {
+    throw invalidField(
+      part.path,
+      `"${part.kind}" is not available with this model`,
+    );
+  }
+  drop(part.path);
+  return false;
 }

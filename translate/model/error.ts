@@ -118,6 +118,19 @@ export class ApiError extends Error {
   }
 }
 
+/** The headers with which a client of any format may retry. */
+export function retryHeaders(
+  { retryAfterSeconds, retryable, allow }: ErrorDetails,
+): Readonly<Record<string, string>> {
+  return {
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { "retry-after": String(retryAfterSeconds) }),
+    ...(retryable === undefined ? {} : { "x-should-retry": String(retryable) }),
+    ...(allow === undefined ? {} : { allow: allow.join(", ") }),
+  };
+}
+
 /** A bug in the gateway, as the client of a running stream receives it. */
 export class GatewayFault extends ApiError {
   /** The client receives `message`. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Setting } from "./settings.ts";
 
 /**
  * The dialect's field name for each neutral field. Encoders use it to name dropped and refused
@@ -11,7 +12,12 @@
 export type FieldNames = Readonly<Record<NeutralField, string>>;
 
 /** The request fields and kinds of part that some dialect cannot express. */
-export type NeutralField =
+export type NeutralField = OtherField | Setting;
+
+/** The names of fields that are no settings: a format's decoder has them. */
+export type OtherNames = Readonly<Record<OtherField, string>>;
+
+type OtherField =
   | "messages"
   | "image"
   | "document"
@@ -21,18 +27,5 @@ export type NeutralField =
   | "tools"
   | "toolChoice"
   | "parallelTools"
-  | "maxTokens"
-  | "temperature"
-  | "topP"
-  | "topK"
-  | "stop"
   | "format"
-  | "reasoning"
-  | "user"
-  | "serviceTier"
-  | "promptCache"
-  | "candidates"
-  | "seed"
-  | "presencePenalty"
-  | "frequencyPenalty"
-  | "logprobs";
+  | "reasoning";

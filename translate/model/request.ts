@@ -5,17 +5,13 @@
  *
  * @module
  */
+import type { DialectName, Effort } from "./capabilities.ts";
 import type { FieldNames } from "./field_names.ts";
 import type { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";
+import type { Settings } from "./settings.ts";
 
-/** Name of a wire format. */
-export type DialectName =
-  | "messages"
-  | "chat_completions"
-  | "generate_content"
-  | "responses"
-  | "converse";
+export type { DialectName, Effort } from "./capabilities.ts";
 
 /**
  * Opaque proof that a model attached to its output. It is sent back only to the dialect that made
@@ -299,9 +295,6 @@ export type OutputFormat =
     readonly strict?: boolean;
   };
 
-/** Reasoning effort, lowest first. */
-export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-
 /** How the model reasons. Absent fields are left to the model. */
 export interface Reasoning {
   /** `off`: no reasoning; `on`: by budget or effort; `auto`: the model decides how much. */
@@ -314,8 +307,11 @@ export interface Reasoning {
   readonly visible?: boolean;
 }
 
+/** What some formats state in the path instead of the body. */
+export type RequestTarget = Pick<GenerationRequest, "model" | "stream">;
+
 /** A neutral request. */
-export interface GenerationRequest {
+export interface GenerationRequest extends Partial<Settings> {
   /** The model id: the client's after decoding, the upstream's once a candidate is chosen. */
   readonly model: string;
   /** Whether the client asked for a stream. */
@@ -332,42 +328,10 @@ export interface GenerationRequest {
   readonly toolChoice?: ToolChoice;
   /** False: at most one call per reply. */
   readonly parallelTools?: boolean;
-  /** Most tokens to generate, reasoning included. */
-  readonly maxTokens?: number;
-  /** As the client gave it, in its format's range (0–1 or 0–2). */
-  readonly temperature?: number;
-  /** From 0 to 1. */
-  readonly topP?: number;
-  /** Number of likeliest tokens to sample from. */
-  readonly topK?: number;
-  /** Stop strings; absent where there are none. */
-  readonly stop?: readonly string[];
   /** Required form of the text; absent: free text. */
   readonly format?: OutputFormat;
   /** Absent: the model's default. */
   readonly reasoning?: Reasoning;
-  /** The client's own user id, for attribution. */
-  readonly user?: string;
-  /**
-   * `auto` may use capacity paid for in advance, `default` may not; any other tier is in
-   * `unmapped`.
-   */
-  readonly serviceTier?: "auto" | "default";
-  /**
-   * What the upstream itself keeps in its cache beside what is marked: nothing, or the whole prompt
-   * for so long. Absent: its default.
-   */
-  readonly promptCache?: "off" | CacheMark;
-  /** Number of answers to generate; absent: one. */
-  readonly candidates?: number;
-  /** For repeatable sampling, as far as the upstream supports it. */
-  readonly seed?: number;
-  /** From -2 to 2; penalizes tokens that have occurred at all. */
-  readonly presencePenalty?: number;
-  /** From -2 to 2; penalizes tokens by how often they have occurred. */
-  readonly frequencyPenalty?: number;
-  /** Number of alternatives per token (0: only the chosen one); absent: no log probabilities. */
-  readonly logprobs?: number;
   /**
    * True where a streaming client asked for the chat format's usage chunk. Other dialects always
    * report usage.

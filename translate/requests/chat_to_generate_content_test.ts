@@ -7,7 +7,7 @@ import {
 
 const user = (...parts: unknown[]) => ({ role: "user", parts });
 const model = (...parts: unknown[]) => ({ role: "model", parts });
-/** By what sets the models of this format apart. */
+/** The kinds of models of this format that differ in translation. */
 const MODELS: RequestTable["models"] = {
   "four levels": {
     efforts: ["minimal", "low", "medium", "high"],

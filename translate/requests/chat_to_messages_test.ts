@@ -11,7 +11,7 @@ import {
   type RequestTable,
 } from "../testing/request_table.ts";
 
-/** By what sets the models of this format apart. */
+/** The kinds of models of this format that differ in translation. */
 const MODELS: RequestTable["models"] = {
   budget: { maxOutputTokens: 64_000, defaultMaxTokens: 16_000 },
   adaptive: {

@@ -23,7 +23,7 @@ const REASONS: Partial<Capabilities> = {
   maxOutputTokens: 128_000,
   efforts: ["low", "medium", "high", "xhigh"],
 };
-/** By what sets the models of this format apart. */
+/** The kinds of models of this format that differ in translation. */
 const MODELS: RequestTable["models"] = {
   "effort or none": REASONS,
 };

@@ -15,7 +15,7 @@ import {
 
 const user = (...parts: unknown[]) => ({ role: "user", parts });
 const model = (...parts: unknown[]) => ({ role: "model", parts });
-/** By what sets the models of this format apart. */
+/** The kinds of models of this format that differ in translation. */
 const MODELS: RequestTable["models"] = {
   "two levels": {
     efforts: ["low", "high"],

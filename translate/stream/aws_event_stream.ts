@@ -33,11 +33,11 @@ const DATA = encodeText("\ndata: ").slice();
 const END = encodeText("\n\n").slice();
 /** For a text that may be cut in the middle of a character. */
 const UTF8_LOOSE = new TextDecoder();
-/** How the events of models begin. */
+/** Fast path: nearly all events have `type` first. */
 const TYPE_FIRST = '{"type":"';
 const EVENT_NAME = /^[A-Za-z][\w.-]*$/;
 
-/** Decodes an error by the status and headers that it would have as a reply. */
+/** Decodes an exception of a stream as if it were an error reply. */
 type DecodeError = UpstreamDialect["decodeError"];
 
 /**
@@ -49,17 +49,17 @@ export class AwsEventStream {
   readonly #decodeError: DecodeError;
   #error: ApiError | undefined;
 
-  /** `decodeError` decodes exceptions, as it does the same errors before the status line. */
+  /** `decodeError` also decodes exceptions inside the stream; they have the form of error replies. */
   constructor(decodeError: DecodeError) {
     this.#decodeError = decodeError;
   }
 
-  /** Set when the stream has failed, after the bytes that the same push returned. Later bytes are ignored. */
+  /** The failure; bytes that the failing `push` returned are still valid, later ones are ignored. */
   get error(): ApiError | undefined {
     return this.#error;
   }
 
-  /** The text of the events that are whole with this chunk; possibly empty. */
+  /** SSE text of the events that this chunk completes; possibly empty. */
   push(chunk: Uint8Array): Uint8Array {
     const pieces: Uint8Array[] = [];
     if (this.#error !== undefined) return joinPieces(pieces);

@@ -8,6 +8,7 @@ import { frameSplitter } from "./frame_splitter.ts";
 import {
   type FrameTemplate,
   frameTemplate,
+  type ModelId,
   type VariableKeys,
 } from "./frame_template.ts";
 import type { ReplyEvent } from "../model/reply.ts";
@@ -78,13 +79,14 @@ const MAX_MISSES = 16;
  *
  * @param varying values that may differ between matching frames; absent: every frame is parsed, and
  * its bytes are not passed on
- * @param model JSON string that replaces the model id in frames; absent where it stays
+ * @param model JSON string that replaces the model id in frames, and the id's key; absent where it
+ * stays
  * @param onFrames called after each chunk that completes a frame; comments are none
  */
 export function frameReader(
   handler: FrameHandler,
   varying: VariableKeys | undefined,
-  model?: Uint8Array,
+  model?: ModelId,
   onFrames?: () => void,
 ): FrameReader {
   const splitter = frameSplitter();

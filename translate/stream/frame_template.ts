@@ -48,6 +48,17 @@ export interface FrameTemplate extends MatchedFrame {
    * The start of the frame with its model replaced; undefined where the frame contains no model.
    */
   readonly head: Uint8Array | undefined;
+  /** The position in the chunk from which {@linkcode FrameTemplate.foot} replaces the frame's own bytes. */
+  footStart(): number;
+  /** The end of the frame with its model replaced; undefined where the model is not there. */
+  readonly foot: Uint8Array | undefined;
+}
+
+/** The model id to put into frames. */
+export interface ModelId {
+  /** As a JSON string. */
+  readonly value: Uint8Array;
+  readonly key: string;
 }
 
 const QUOTE = 0x22;
@@ -95,30 +106,32 @@ const MAX_DIGITS = 15;
 
 /**
  * Learns from a frame whose only event was a delta of `text`; undefined where the text does not
- * occur exactly once, or where the model follows it. `model` is the JSON string that replaces the
- * frame's model id; absent where it stays.
+ * occur exactly once, or where the model is between values that differ. `model` replaces the frame's
+ * model id; absent where it stays.
  */
 export function frameTemplate(
   frame: Uint8Array,
   text: string,
   varying: VariableKeys,
-  model?: Uint8Array,
+  model?: ModelId,
 ): FrameTemplate | undefined {
   if (!PLAIN_FRAME.test(DECODER.decode(frame))) return undefined;
   const slots = slotsOf(frame, text, varying);
   const first = slots[0];
+  const last = slots.at(-1);
   if (
-    first === undefined ||
+    first === undefined || last === undefined ||
     slots.filter((slot) => slot.kind === "text").length !== 1
   ) return undefined;
-  const span = model === undefined ? undefined : modelSpan(frame);
-  if (span !== undefined && span.end > first.start) return undefined;
-  const head = span === undefined || model === undefined
-    ? undefined
-    : joinPieces([
-      frame.subarray(0, span.start),
-      model,
-      frame.subarray(span.end, first.start),
+  const span = model === undefined ? undefined : modelSpan(frame, model.key);
+  const isBefore = span !== undefined && span.end <= first.start;
+  const isAfter = span !== undefined && span.start >= last.end;
+  if (span !== undefined && !isBefore && !isAfter) return undefined;
+  const replaced = (from: number, to: number): Uint8Array | undefined =>
+    span === undefined || model === undefined ? undefined : joinPieces([
+      frame.subarray(from, span.start),
+      model.value,
+      frame.subarray(span.end, to),
     ]);
   const segments: Uint8Array[] = [];
   let from = 0;
@@ -126,11 +139,18 @@ export function frameTemplate(
     segments.push(frame.slice(from, slot.start));
     from = slot.end;
   }
-  return new Template(slots, segments, frame.slice(from), head);
+  return new Template(
+    slots,
+    segments,
+    frame.slice(from),
+    isBefore ? replaced(0, first.start) : undefined,
+    isAfter ? replaced(last.end, frame.length) : undefined,
+  );
 }
 
 class Template implements FrameTemplate {
   readonly head: Uint8Array | undefined;
+  readonly foot: Uint8Array | undefined;
   readonly #slots: readonly Slot[];
   /** The bytes before each value that may differ. */
   readonly #segments: readonly Uint8Array[];
@@ -140,6 +160,7 @@ class Template implements FrameTemplate {
   readonly #blanksInTail: boolean;
   #chunk: Uint8Array = new Uint8Array(0);
   #headEnd = 0;
+  #footStart = 0;
   #start = 0;
   #end = 0;
   #isPlain = true;
@@ -158,8 +179,10 @@ class Template implements FrameTemplate {
     segments: readonly Uint8Array[],
     tail: Uint8Array,
     head: Uint8Array | undefined,
+    foot: Uint8Array | undefined,
   ) {
     this.head = head;
+    this.foot = foot;
     this.#slots = slots;
     this.#counts = slots.map(() => 0);
     this.#segments = segments;
@@ -193,6 +216,7 @@ class Template implements FrameTemplate {
       }
       at = end;
     }
+    this.#footStart = at;
     return this.#blanksInTail
       ? paddedTailEnd(chunk, at, this.#tail)
       : tailEnd(chunk, at, this.#tail);
@@ -222,6 +246,10 @@ class Template implements FrameTemplate {
 
   headEnd(): number {
     return this.#headEnd;
+  }
+
+  footStart(): number {
+    return this.#footStart;
   }
 
   /** The position after the digits that start at `from`; -1 where they are no valid count. */

@@ -31,7 +31,7 @@ Deno.test("matchEnd() matches a frame with other padding, and gives its head wit
     bytes(chat('"Hi"', "abc")),
     "Hi",
     VARYING,
-    bytes('"asked/for"'),
+    { value: bytes('"asked/for"'), key: "model" },
   );
   assert.ok(like !== undefined);
   const frame = bytes(chat('"yes"', "12345678"));
@@ -77,8 +77,8 @@ Deno.test("frameTemplate() learns from no frame in which the text is ambiguous",
       ["two data lines", `data: {"text":"Hi",\ndata: "a":1}\n\n`],
       ["no blank line", `data: {"text":"Hi"}`],
       [
-        "a model behind the text",
-        `data: {"delta":{"text":"Hi"},"model":"up-1"}\n\n`,
+        "a model between values that differ",
+        `data: {"obfuscation":"x","model":"up-1","delta":{"text":"Hi"}}\n\n`,
       ],
     ] as const
   ) {
@@ -86,7 +86,10 @@ Deno.test("frameTemplate() learns from no frame in which the text is ambiguous",
       name,
       () =>
         assert.equal(
-          frameTemplate(bytes(frame), "Hi", VARYING, bytes('"m"')),
+          frameTemplate(bytes(frame), "Hi", VARYING, {
+            value: bytes('"m"'),
+            key: "model",
+          }),
           undefined,
         ),
     );
@@ -183,4 +186,23 @@ Deno.test("text() equals the result of a JSON parser for any text", () => {
       assert.equal(like.text(), delta);
     },
   ));
+});
+
+Deno.test("a model behind the values that differ is replaced in the frame's foot", () => {
+  const frame = (said: string): Uint8Array =>
+    bytes(
+      `data: {"delta":{"text":"${said}"},"modelVersion":"up-1","id":"1"}\n\n`,
+    );
+  const like = frameTemplate(frame("Hi"), "Hi", VARYING, {
+    value: bytes('"m"'),
+    key: "modelVersion",
+  });
+  assert.ok(like?.foot !== undefined);
+  assert.equal(like.head, undefined);
+  const chunk = frame("there");
+  assert.equal(like.matchEnd(chunk, 0), chunk.length);
+  assert.equal(
+    text(chunk.subarray(0, like.footStart())) + text(like.foot),
+    'data: {"delta":{"text":"there"},"modelVersion":"m","id":"1"}\n\n',
+  );
 });

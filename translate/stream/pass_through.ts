@@ -28,7 +28,7 @@ const NOTHING = new Uint8Array(0);
 /**
  * Makes the relay of one stream; `upstream` decodes what `dialect` encodes.
  *
- * @param onFrames called once for each chunk that completes a frame; comments are none
+ * @param onFrames called once for each chunk that completes a frame; SSE comments are not frames
  */
 export function passThroughRelay(
   dialect: Dialect,
@@ -43,7 +43,11 @@ export function passThroughRelay(
     : upstream.variableKeys;
   const ending = dialect.streamEnding(encode);
   const watch = progressTracker();
-  const model = ENCODER.encode(JSON.stringify(encode.model));
+  const model = {
+    value: ENCODER.encode(JSON.stringify(encode.model)),
+    key: dialect.modelKey ?? "model",
+  };
+  const quotedKey = JSON.stringify(model.key);
   const out = byteRuns();
   let done = false;
   let start: ReplyEvent | undefined;
@@ -95,8 +99,8 @@ export function passThroughRelay(
           !frames.some((frame) => dialect.isUnrequestedFrame(frame, encode))
         ) {
           const renamed = ending.setsModel !== true &&
-              frames.some((frame) => frame.data.includes('"model"'))
-            ? withModel(bytes, model)
+              frames.some((frame) => frame.data.includes(quotedKey))
+            ? withModel(bytes, model.value, model.key)
             : bytes;
           for (const piece of ending.keep(renamed, frames, events)) {
             out.add(piece);
@@ -108,9 +112,14 @@ export function passThroughRelay(
         note(decoder.pushMatched?.(matched) ?? []);
         const changed = ending.keepMatched?.(matched, chunk, start, end);
         if (changed !== undefined) return out.add(changed);
-        if (matched.head === undefined) return out.keep(chunk, start, end);
-        out.add(matched.head);
-        out.keep(chunk, matched.headEnd(), end);
+        const { head, foot } = matched;
+        if (head !== undefined) out.add(head);
+        out.keep(
+          chunk,
+          head === undefined ? start : matched.headEnd(),
+          foot === undefined ? end : matched.footStart(),
+        );
+        if (foot !== undefined) out.add(foot);
       },
       isDone: () => done,
     },

@@ -8,12 +8,13 @@
 import { ApiError } from "../model/error.ts";
 import { withDoubles } from "../bytes/exact_json.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../bytes/json.ts";
-import type { GenerationRequest } from "../model/request.ts";
+import type { GenerationRequest, RequestTarget } from "../model/request.ts";
 
 /** The fields that a request needs, and the shortest that can be read in place of each. */
 const CONVERSATIONS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["messages", [{ role: "user", content: "." }]],
   ["input", "."],
+  ["contents", [{ parts: [{ text: "." }] }]],
 ]);
 const IMAGE = /^data:image\//i;
 /** Bytes rather than text: a `data:` URL or a long run of base64. */
@@ -30,20 +31,25 @@ const CHARS_PER_BYTE_CHAR = 4 / 13;
  * Decodes a request. Where `decode` refuses a field that `check` accepts, the result holds that
  * error as its `refusal`, and the rest of it is decoded without the field.
  *
+ * @param target what the path states, for a format whose bodies do not
  * @throws {ApiError} `invalid_request` with the path of a field that every upstream needs
  */
 export function readRequest(
   given: JsonObject,
   decode: (body: unknown) => GenerationRequest,
   check: (body: unknown) => void,
+  target?: RequestTarget,
 ): GenerationRequest {
   const body = withDoubles(given);
+  const read = target === undefined
+    ? decode
+    : (value: unknown) => ({ ...decode(value), ...target });
   try {
-    return decode(body);
+    return read(body);
   } catch (refusal) {
     if (!(refusal instanceof ApiError)) throw refusal;
     check(body);
-    return { ...readable(body, decode, refusal), refusal };
+    return { ...readable(body, read, refusal), refusal };
   }
 }
 

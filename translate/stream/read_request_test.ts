@@ -10,6 +10,7 @@ import {
   decodeCountTokens,
   messages,
 } from "../formats/messages/mod.ts";
+import { generateContent } from "../formats/generate_content/mod.ts";
 import { readRequest } from "./read_request.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 import type { GenerationRequest } from "../model/request.ts";
@@ -19,6 +20,7 @@ const USER = { role: "user", content: "hi" };
 const CHAT = { model: "m", messages: [USER] };
 const MESSAGES = { ...CHAT, max_tokens: 5 };
 /** With all that passing through would add. */
+const CONTENT = { contents: [{ parts: [{ text: "hi" }] }] };
 const RESPONSES = {
   model: "m",
   input: "hi",
@@ -347,10 +349,34 @@ Deno.test("readRequest() collects no more than 1,000 unknown fields", () => {
     [messages, { ...MESSAGES, messages: [{ ...USER, ...many }] }],
     [responses, { ...RESPONSES, ...many }],
     [responses, { ...RESPONSES, input: [{ ...USER, ...many }] }],
+    [generateContent, { ...CONTENT, ...many }],
+    [generateContent, { contents: [{ ...CONTENT.contents[0], ...many }] }],
   ] as const;
   for (const [dialect, body] of bodies) {
     const { unmapped } = read(dialect, body);
     assert.equal(unmapped.length, 1_000, dialect.name);
     assert.match(unmapped[0] ?? "", /x0$/);
   }
+});
+
+Deno.test("model and stream of the path stand for those of the body", () => {
+  const dialect: Dialect = { ...chatCompletions, hasTargetInPath: true };
+  const body = { model: "kept", messages: [USER], top_p: 1.5 };
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const request = readRequest(
+    body,
+    dialect.decodeRequest,
+    dialect.checkPassable,
+    { model: "of-the-path", stream: true },
+  );
+  assert.equal(request.model, "of-the-path");
+  assert.equal(request.stream, true);
+  assert.equal(request.refusal?.details.param, "top_p");
+  const sent = upstreamRequest(
+    { dialect, bytes, body, top: topLevelOf(bytes), request },
+    dialect,
+    "up",
+    DEFAULT_CAPABILITIES.chat_completions,
+  );
+  assert.deepEqual(JSON.parse(new TextDecoder().decode(sent.bytes)), body);
 });

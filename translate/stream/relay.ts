@@ -15,6 +15,7 @@ import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
 import { isObject } from "../bytes/json.ts";
 import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
+import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import type { DialectName } from "../model/request.ts";
@@ -42,7 +43,7 @@ function passesThrough(
 /**
  * The relay for an upstream that streams to a client that asked for a stream.
  *
- * @param onFrames called once for each chunk that completes a frame; comments are none
+ * @param onFrames called once for each chunk that completes a frame; SSE comments are not frames
  */
 export function streamRelay(
   caller: Dialect,
@@ -51,9 +52,10 @@ export function streamRelay(
   encode: EncodeContext,
   onFrames?: () => void,
 ): Relay {
-  return passesThrough(caller.name, upstream.name, decode)
+  const relay = passesThrough(caller.name, upstream.name, decode)
     ? passThroughRelay(caller, upstream, decode, encode, onFrames)
     : translatingRelay(caller, upstream, decode, encode, onFrames);
+  return caller.streamForm === "json_array" ? jsonArrayRelay(relay) : relay;
 }
 
 function translatingRelay(
@@ -204,8 +206,11 @@ export function streamOfWhole(
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
   const writer = eventWriter(caller, encode);
+  const frames = events.map((event) => writer.push(event)).join("");
   return {
-    body: ENCODER.encode(events.map((event) => writer.push(event)).join("")),
+    body: ENCODER.encode(
+      caller.streamForm === "json_array" ? asJsonArray(frames) : frames,
+    ),
     progress,
   };
 }

@@ -81,8 +81,12 @@ function translated(
   const model = String(body["model"]);
   const differences = models[model];
   assert.ok(differences !== undefined, `no model ${model}`);
+  const isInPath = from === "generate_content";
   return translateRequest({
-    body: new TextEncoder().encode(JSON.stringify(body)),
+    body: new TextEncoder().encode(
+      JSON.stringify(isInPath ? { ...body, model: undefined } : body),
+    ),
+    ...(isInPath ? { target: { model, stream: false } } : {}),
     from,
     to,
     model,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { GenerationRequest, Part, Role, Turn } from "../model/request.ts";
+import { settingNames } from "../model/settings.ts";
 
 /**
  * A request with the text "hi", overridden by the given fields. Its field names are in capitals, so
@@ -19,6 +20,9 @@ export function sampleRequest(
     turns: [turn("user", { type: "text", text: "hi" })],
     wantUsage: false,
     fieldNames: {
+      ...settingNames((setting) =>
+        setting.replaceAll(/[A-Z]/g, "_$&").toUpperCase()
+      ),
       messages: "MESSAGES",
       image: "IMAGE",
       document: "DOCUMENT",
@@ -28,21 +32,10 @@ export function sampleRequest(
       tools: "TOOLS",
       toolChoice: "TOOL_CHOICE",
       parallelTools: "PARALLEL",
-      maxTokens: "MAX_TOKENS",
-      temperature: "TEMPERATURE",
-      topP: "TOP_P",
-      topK: "TOP_K",
-      stop: "STOP",
       format: "FORMAT",
       reasoning: "REASONING",
-      user: "USER",
-      serviceTier: "SERVICE_TIER",
-      promptCache: "PROMPT_CACHE",
-      candidates: "CANDIDATES",
-      seed: "SEED",
       presencePenalty: "PRESENCE",
       frequencyPenalty: "FREQUENCY",
-      logprobs: "LOGPROBS",
     },
     unmapped: [],
     essential: [],

@@ -16,7 +16,7 @@ import {
   modeField,
   payerFields,
 } from "../../model/billed_field.ts";
-import { longLifeField } from "../../model/prompt_cache.ts";
+import { longLifeField } from "../../families/chat/prompt_cache.ts";
 
 /** The billed fields, in the order of the request's. */
 export function billedFields(body: JsonObject): readonly BilledField[] {

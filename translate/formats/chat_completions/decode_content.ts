@@ -1,18 +1,12 @@
 /**
- * Decodes the content of a caller's messages into neutral parts. Bytes arrive as `data:` URLs; an
- * http(s) URL is passed on and never fetched. Messages and calls are decoded in
+ * Decodes the content of a caller's messages into neutral parts. Messages and calls are decoded in
  * `decode_messages.ts`.
  *
  * @module
  */
-import { base64Text, parseDataUrl } from "../../bytes/data_url.ts";
+import type { UnknownObject } from "../../families/chat/wire.ts";
 import { invalidField } from "../../model/error.ts";
-import {
-  arrayOr,
-  isObject,
-  type JsonObject,
-  textIn,
-} from "../../bytes/json.ts";
+import { arrayOr, isObject, textIn } from "../../bytes/json.ts";
 import type {
   AudioPart,
   DocumentPart,
@@ -22,18 +16,20 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
-import { withBreakpoint } from "../../model/prompt_cache.ts";
+import {
+  decodeAddress,
+  decodeAudio,
+  decodeFileData,
+  documentFields,
+  opaquePart,
+} from "../../families/chat/content.ts";
+import { withBreakpoint } from "../../families/chat/prompt_cache.ts";
 import {
   asJson,
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import {
-  type ChatContent,
-  type ChatPart,
-  type ChatUnknown,
-  isKnownPart,
-} from "./wire.ts";
+import { type ChatContent, type ChatPart, isKnownPart } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
 export type DecodedPart =
@@ -45,6 +41,7 @@ export type DecodedPart =
   | RefusalPart
   | ReasoningPart;
 
+const FORMAT = "chat_completions";
 const PREFIX = "messages[].content[].";
 
 const PART_FIELDS: Readonly<Record<ChatPart["type"], ReadonlySet<string>>> = {
@@ -105,12 +102,7 @@ function decodePart(
         `${PREFIX}input_audio.`,
         unread,
       );
-      return {
-        type: "audio",
-        format: part.input_audio.format.toLowerCase(),
-        data: part.input_audio.data,
-        at: path,
-      };
+      return decodeAudio(part.input_audio, path);
     case "image_url": {
       const image = part.image_url;
       noteUnknown(
@@ -119,7 +111,11 @@ function decodePart(
         `${PREFIX}image_url.`,
         unread,
       );
-      return { type: "image", source: address(image.url, path), at: path };
+      return {
+        type: "image",
+        source: decodeAddress(image.url, `${path}.image_url.url`),
+        at: path,
+      };
     }
     case "file":
       noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unread);
@@ -127,58 +123,31 @@ function decodePart(
   }
 }
 
-function address(url: string, path: string): ImagePart["source"] {
-  const at = `${path}.image_url.url`;
-  const bytes = parseDataUrl(url);
-  if (bytes !== undefined) return { type: "base64", ...bytes };
-  if (/^data:/i.test(url)) {
-    throw invalidField(at, "could not read the data: address");
-  }
-  if (!/^https?:\/\//i.test(url)) {
-    throw invalidField(at, "expected a data:, http: or https: address");
-  }
-  return { type: "url", url };
-}
-
 function decodeFile(
   part: ChatPart & { readonly type: "file" },
   path: string,
 ): DocumentPart | OpaquePart {
   const { file_data: data, file_id: id, filename } = part.file;
-  const title = textIn(filename);
-  const named = { ...(title === undefined ? {} : { title }), at: path };
   if (typeof data === "string") {
-    const bytes = fileBytes(data, `${path}.file.file_data`);
-    if (bytes.mediaType.startsWith("text/")) {
-      const text = base64Text(bytes.data);
-      return { type: "document", source: { type: "text", text }, ...named };
-    }
-    return { type: "document", source: { type: "base64", ...bytes }, ...named };
+    return {
+      type: "document",
+      source: decodeFileData(data, `${path}.file.file_data`),
+      ...documentFields(filename, path),
+    };
   }
   if (typeof id === "string") {
-    return opaque("file", `${path}.file.file_id`, asJson(part));
+    return opaquePart(FORMAT, "file", `${path}.file.file_id`, asJson(part));
   }
   throw invalidField(`${path}.file`, "file_data or file_id is required");
 }
 
-function fileBytes(
-  data: string,
-  path: string,
-): { readonly mediaType: string; readonly data: string } {
-  const bytes = parseDataUrl(data);
-  if (bytes !== undefined) return bytes;
-  if (!/^[A-Za-z0-9+/_=\s-]+$/.test(data)) {
-    throw invalidField(path, "expected a data: address or base64");
-  }
-  // Bare base64 declares no media type; the format allows it for PDF only.
-  return { mediaType: "application/pdf", data };
-}
-
 function decodeUnknown(
-  part: ChatUnknown,
+  part: UnknownObject,
   path: string,
 ): OpaquePart | ReasoningPart {
-  if (part.type !== "thinking") return opaque(part.type, path, part);
+  if (part.type !== "thinking") {
+    return opaquePart(FORMAT, part.type, path, part);
+  }
   // Mistral's reasoning models put their reasoning into the content, as a list of texts.
   const thoughts = part["thinking"];
   const text = typeof thoughts === "string"
@@ -187,15 +156,4 @@ function decodeUnknown(
       isObject(thought) ? textIn(thought["text"]) ?? "" : ""
     ).join("");
   return { type: "reasoning", text };
-}
-
-function opaque(kind: string, path: string, value: JsonObject): OpaquePart {
-  return {
-    type: "opaque",
-    from: "chat_completions",
-    kind,
-    path,
-    value,
-    essential: true,
-  };
 }

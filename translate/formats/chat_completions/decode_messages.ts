@@ -4,6 +4,8 @@
  *
  * @module
  */
+import type { UnknownObject } from "../../families/chat/wire.ts";
+import { instructions } from "../../families/chat/content.ts";
 import { textIn } from "../../bytes/json.ts";
 import { freeTextArguments } from "../../model/free_text.ts";
 import type {
@@ -24,12 +26,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import {
-  type ChatMessage,
-  type ChatToolCall,
-  type ChatUnknown,
-  isKnownCall,
-} from "./wire.ts";
+import { type ChatMessage, type ChatToolCall, isKnownCall } from "./wire.ts";
 
 /** The decoded messages. */
 export interface Conversation {
@@ -156,23 +153,6 @@ export function decodeMessages(
   return { system, turns };
 }
 
-/**
- * Instructions are text. Other parts cannot be expressed in another format, so they are recorded
- * as essential.
- */
-function instructions(
-  parts: readonly DecodedPart[],
-  path: string,
-  unread: UnmappedFields,
-): readonly TextPart[] {
-  const texts: TextPart[] = [];
-  parts.forEach((part, index) => {
-    if (part.type === "text") texts.push(part);
-    else unread.essential.add(`${path}.content[${index}]`);
-  });
-  return texts;
-}
-
 function assistantParts(
   message: AssistantMessage,
   content: readonly DecodedPart[],
@@ -199,7 +179,7 @@ function assistantParts(
 }
 
 function toolCall(
-  call: ChatToolCall | ChatUnknown,
+  call: ChatToolCall | UnknownObject,
   path: string,
   unread: UnmappedFields,
 ): ToolCallPart | OpaquePart {

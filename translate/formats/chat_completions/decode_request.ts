@@ -5,18 +5,22 @@
  *
  * @module
  */
+import { decodeSchema } from "../../families/chat/wire.ts";
 import { isObject, objectOr, textIn } from "../../bytes/json.ts";
 import { refuseMessageShapes } from "../../model/other_format.ts";
 import type {
   GenerationRequest,
   OutputFormat,
   Reasoning,
-  RequestSettings,
 } from "../../model/request.ts";
-import type { FieldNames } from "../../model/field_names.ts";
+import type { OtherNames } from "../../model/field_names.ts";
 import { markPaths } from "../../model/cache_marks.ts";
-import { decodePromptCache } from "../../model/prompt_cache.ts";
 import { checked } from "../../model/schema.ts";
+import {
+  decodeSettings,
+  namesIn,
+  settingsShape,
+} from "../../model/settings_table.ts";
 import { refuseSystem } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
 import { decodeTools } from "./decode_tools.ts";
@@ -26,6 +30,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
+import { SETTINGS } from "./settings.ts";
 import {
   chatCompletionsRequest,
   type ChatEffort,
@@ -33,7 +38,7 @@ import {
   isKnownFormat,
 } from "./wire.ts";
 
-const WORDS: FieldNames = {
+const WORDS: OtherNames = {
   messages: "messages",
   image: "image_url",
   document: "file",
@@ -43,21 +48,15 @@ const WORDS: FieldNames = {
   tools: "tools",
   toolChoice: "tool_choice",
   parallelTools: "parallel_tool_calls",
-  maxTokens: "max_tokens",
-  temperature: "temperature",
-  topP: "top_p",
-  topK: "top_k",
-  stop: "stop",
   format: "response_format",
   reasoning: "reasoning_effort",
-  user: "user",
-  serviceTier: "service_tier",
-  promptCache: "prompt_cache_options",
-  candidates: "n",
-  seed: "seed",
-  presencePenalty: "presence_penalty",
-  frequencyPenalty: "frequency_penalty",
-  logprobs: "logprobs",
+};
+
+/** Names of requests with the deprecated `functions`. */
+const LEGACY_WORDS: Partial<OtherNames> = {
+  tools: "functions",
+  toolChoice: "function_call",
+  parallelTools: "functions",
 };
 
 /**
@@ -69,13 +68,6 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "messages",
   "stream",
   "stream_options",
-  "max_tokens",
-  "max_completion_tokens",
-  "temperature",
-  "top_p",
-  "top_k",
-  "n",
-  "stop",
   "tools",
   "tool_choice",
   "parallel_tool_calls",
@@ -83,18 +75,10 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "function_call",
   "response_format",
   "reasoning_effort",
-  "seed",
-  "presence_penalty",
-  "frequency_penalty",
-  "logprobs",
-  "top_logprobs",
-  "user",
-  "safety_identifier",
-  "service_tier",
   "modalities",
   "audio",
   "web_search_options",
-  "prompt_cache_options",
+  ...Object.keys(settingsShape(SETTINGS)),
 ]);
 const STREAM_OPTION_FIELDS: ReadonlySet<string> = new Set(["include_usage"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "json_schema"]);
@@ -112,10 +96,20 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseMessageShapes(body);
   const request = checked(chatCompletionsRequest, body);
   const unread = newUnmappedFields();
-  const { prompt_cache_options: options } = asJson(request);
+  const json = asJson(request);
+  const { prompt_cache_options: options } = json;
   const conversation = decodeMessages(request.messages, options, unread);
   const { legacy, ...toolSet } = decodeTools(request, unread);
-  const settings = decodeSettings(request, unread);
+  const settings = decodeSettings(SETTINGS, json, unread);
+  const format = decodeFormat(request, unread);
+  const reasoning = decodeEffort(request.reasoning_effort);
+  const parallel = request.parallel_tool_calls;
+  noteUnknown(
+    request.stream_options,
+    STREAM_OPTION_FIELDS,
+    "stream_options.",
+    unread,
+  );
   noteUnknown(request, READ_FIELDS, "", unread);
   noteDemands(request, unread);
   return {
@@ -124,74 +118,22 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ...conversation,
     ...toolSet,
     ...settings,
-    ...decodePromptCache(options, unread),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
     ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
     // The deprecated form allows one call per reply.
     ...(legacy ? { parallelTools: false, legacyFunctions: true } : {}),
     wantUsage: request.stream === true &&
       request.stream_options?.include_usage === true,
-    fieldNames: wordsOf(request, legacy),
+    fieldNames: {
+      ...WORDS,
+      ...(legacy ? LEGACY_WORDS : {}),
+      ...namesIn(SETTINGS, json),
+    },
     unmapped: [...unread.unmapped],
     essential: [...unread.essential],
   };
-}
-
-function decodeSettings(
-  request: ChatRequest,
-  unread: UnmappedFields,
-): RequestSettings {
-  const maxTokens = request.max_completion_tokens ?? request.max_tokens;
-  const user = request.safety_identifier ?? request.user;
-  const format = decodeFormat(request, unread);
-  const stop = typeof request.stop === "string" ? [request.stop] : request.stop;
-  const tier = request.service_tier;
-  if (tier && tier !== "auto" && tier !== "default") {
-    unread.unmapped.add("service_tier");
-  }
-  if (request.user && request.user !== user) unread.unmapped.add("user");
-  if (request.stream_options) {
-    noteUnknown(
-      request.stream_options,
-      STREAM_OPTION_FIELDS,
-      "stream_options.",
-      unread,
-    );
-  }
-  if (request.logprobs !== true && request.top_logprobs) {
-    unread.unmapped.add("top_logprobs");
-  }
-  return {
-    ...given("maxTokens", maxTokens),
-    ...given("temperature", request.temperature),
-    ...given("topP", request.top_p),
-    // Servers that support the field treat zero and negative values as "off".
-    ...given("topK", (request.top_k ?? 0) > 0 ? request.top_k : undefined),
-    ...(stop && stop.length > 0 ? { stop } : {}),
-    ...given("format", format),
-    ...given("reasoning", decodeEffort(request.reasoning_effort)),
-    ...given("parallelTools", request.parallel_tool_calls),
-    ...(user ? { user } : {}),
-    ...(tier === "auto" || tier === "default" ? { serviceTier: tier } : {}),
-    ...given("candidates", request.n),
-    ...given("seed", request.seed),
-    ...given("presencePenalty", request.presence_penalty),
-    ...given("frequencyPenalty", request.frequency_penalty),
-    ...given(
-      "logprobs",
-      request.logprobs === true ? request.top_logprobs ?? 0 : undefined,
-    ),
-  };
-}
-
-/** An object with the field, or an empty object if the value is null or undefined. */
-function given<K extends string, V>(
-  key: K,
-  value: V | null | undefined,
-): { readonly [P in K]?: V } {
-  if (value === null || value === undefined) return {};
-  // TypeScript widens a computed key to an index signature; the parameter's type shows that the
-  // key is K.
-  return { [key]: value } as { readonly [P in K]?: V };
 }
 
 /**
@@ -233,17 +175,8 @@ function decodeFormat(
       return { type: "text" };
     case "json_object":
       return beside ?? { type: "json" };
-    case "json_schema": {
-      const { name, description, schema, strict } = format.json_schema;
-      if (!schema) return { type: "json" };
-      return {
-        type: "schema",
-        ...(name ? { name } : {}),
-        ...(typeof description === "string" ? { description } : {}),
-        schema,
-        ...(typeof strict === "boolean" ? { strict } : {}),
-      };
-    }
+    case "json_schema":
+      return decodeSchema(format.json_schema);
   }
 }
 
@@ -267,27 +200,9 @@ function schemaBeside(format: object): OutputFormat | undefined {
  * supports.
  */
 function noteDemands(request: ChatRequest, unread: UnmappedFields): void {
-  if ((request.n ?? 1) > 1) unread.essential.add("n");
   if (request.modalities?.some((modality) => modality !== "text")) {
     unread.essential.add("modalities");
   }
   if (request.audio) unread.essential.add("audio");
   if (request.web_search_options) unread.essential.add("web_search_options");
-}
-
-function wordsOf(request: ChatRequest, legacy: boolean): FieldNames {
-  return {
-    ...WORDS,
-    ...(typeof request.max_completion_tokens === "number"
-      ? { maxTokens: "max_completion_tokens" }
-      : {}),
-    ...(request.safety_identifier ? { user: "safety_identifier" } : {}),
-    ...(legacy
-      ? {
-        tools: "functions",
-        toolChoice: "function_call",
-        parallelTools: "functions",
-      }
-      : {}),
-  };
 }

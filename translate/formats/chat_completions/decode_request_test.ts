@@ -5,6 +5,7 @@ import { freeTextTool } from "../../model/free_text.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { withoutPaths } from "../../testing/sample_request.ts";
 import { chatCompletions, chatCompletionsRequest } from "./mod.ts";
+import { SETTINGS } from "./settings.ts";
 
 const USER = { role: "user", content: "Hi" };
 
@@ -103,21 +104,9 @@ Deno.test("decodeRequest() names each neutral field in the client's words", () =
     tools: "tools",
     toolChoice: "tool_choice",
     parallelTools: "parallel_tool_calls",
-    maxTokens: "max_tokens",
-    temperature: "temperature",
-    topP: "top_p",
-    topK: "top_k",
-    stop: "stop",
     format: "response_format",
     reasoning: "reasoning_effort",
-    user: "user",
-    serviceTier: "service_tier",
-    promptCache: "prompt_cache_options",
-    candidates: "n",
-    seed: "seed",
-    presencePenalty: "presence_penalty",
-    frequencyPenalty: "frequency_penalty",
-    logprobs: "logprobs",
+    ...SETTINGS.names,
   });
   assert.equal(
     decode({ max_completion_tokens: 5, max_tokens: 6 }).fieldNames.maxTokens,
@@ -600,7 +589,6 @@ Deno.test("decodeRequest() records fields without a neutral counterpart, each pa
       "metadata",
       "store",
       "logit_bias",
-      "verbosity",
       "thinking",
       "service_tier",
       "top_logprobs",
@@ -611,6 +599,7 @@ Deno.test("decodeRequest() records fields without a neutral counterpart, each pa
     request.unmapped.length,
     new Set(request.unmapped).size,
   );
+  assert.equal(request.verbosity, "low");
   assert.equal(request.user, "s");
   assert.equal(request.fieldNames.user, "safety_identifier");
   assert.equal(request.serviceTier, undefined);

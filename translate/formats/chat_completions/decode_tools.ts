@@ -3,6 +3,10 @@
  *
  * @module
  */
+import type {
+  FreeTextFields,
+  FunctionFields,
+} from "../../families/chat/wire.ts";
 import { invalidField } from "../../model/error.ts";
 import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
 import { freeTextTool } from "../../model/free_text.ts";
@@ -12,13 +16,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import {
-  type ChatCustom,
-  type ChatFunction,
-  type ChatRequest,
-  isKnownChoice,
-  isKnownTool,
-} from "./wire.ts";
+import { type ChatRequest, isKnownChoice, isKnownTool } from "./wire.ts";
 
 /** The decoded tools and tool choice. */
 export interface ToolSet {
@@ -120,7 +118,7 @@ function decodeTool(
 }
 
 function decodeFunction(
-  defined: ChatFunction,
+  defined: FunctionFields,
   prefix: string,
   unread: UnmappedFields,
 ): FunctionTool {
@@ -136,7 +134,7 @@ function decodeFunction(
 }
 
 function decodeCustom(
-  custom: ChatCustom,
+  custom: FreeTextFields,
   unread: UnmappedFields,
 ): FunctionTool {
   noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unread);

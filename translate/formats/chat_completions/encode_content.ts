@@ -5,20 +5,21 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import { dataUrl } from "../../bytes/data_url.ts";
-import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { takesMarks } from "../../model/cache_marks.ts";
-import { breakpointField } from "../../model/prompt_cache.ts";
+import {
+  DEFAULT_FILENAME,
+  documentText,
+  encodeAddress,
+  markField,
+} from "../../families/chat/content.ts";
 import type {
   AudioPart,
-  CacheMark,
   DocumentPart,
   ImagePart,
   OpaquePart,
   TextPart,
 } from "../../model/request.ts";
-import type { DroppedFields } from "../../model/dropped_fields.ts";
+import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 
 /** A neutral part that the content of a message can hold. */
 export type ContentSource =
@@ -27,9 +28,6 @@ export type ContentSource =
   | DocumentPart
   | AudioPart
   | OpaquePart;
-
-/** Filename of a document without a title, since the format requires one. */
-const DEFAULT_FILENAME = "document.pdf";
 
 /**
  * Encodes parts as content parts. Empty texts are left out.
@@ -54,15 +52,6 @@ export function contentOf(
   return typeof text === "string" ? text : parts;
 }
 
-/** The text of a document, preceded by its title and context. Undefined for a document of bytes. */
-export function documentText(part: DocumentPart): string | undefined {
-  return part.source.type === "text"
-    ? [part.title, part.context, part.source.text].filter((text) =>
-      text !== undefined
-    ).join("\n")
-    : undefined;
-}
-
 function encodePart(
   part: ContentSource,
   can: Capabilities,
@@ -76,7 +65,9 @@ function encodePart(
     case "image":
       return [{
         type: "image_url",
-        image_url: { url: imageUrl(part, can, losses) },
+        image_url: {
+          url: encodeAddress(part, part.source, can.mediaUrls, losses),
+        },
         ...markField(part, can),
       }];
     case "document":
@@ -87,33 +78,10 @@ function encodePart(
         input_audio: { data: part.data, format: part.format },
       }];
     case "opaque":
-      return keepOpaque(part, losses) ? [part.value] : [];
+      return keepsOpaque(part, "chat_completions", losses.path)
+        ? [part.value]
+        : [];
   }
-}
-
-/**
- * Whether an opaque part belongs to this format. A part of another format is recorded as dropped.
- *
- * @throws {ApiError} `invalid_request` if dropping the part would change the meaning
- */
-export function keepOpaque(part: OpaquePart, losses: DroppedFields): boolean {
-  if (part.from === "chat_completions") return true;
-  if (part.essential) {
-    throw invalidField(
-      part.path,
-      `"${part.kind}" cannot be sent to this model`,
-    );
-  }
-  losses.path(part.path);
-  return false;
-}
-
-/** The mark of a part or a result as a field of a content part; empty where the model takes none. */
-export function markField(
-  { cacheMark }: { readonly cacheMark?: CacheMark },
-  can: Capabilities,
-): JsonObject {
-  return breakpointField(cacheMark, takesMarks("turns", can));
 }
 
 /** Encodes a text as a content part. */
@@ -121,35 +89,17 @@ export function textPart(text: string): JsonObject {
   return { type: "text", text };
 }
 
-function imageUrl(
-  part: ImagePart,
-  can: Capabilities,
-  losses: DroppedFields,
-): string {
-  const { source } = part;
-  if (source.type === "base64") return dataUrl(source.mediaType, source.data);
-  if (can.mediaUrls) return source.url;
-  throw losses.partRefusal(
-    part,
-    "cannot be sent to this model by its address; send its bytes",
-  );
-}
-
 function encodeDocument(
   part: DocumentPart,
   can: Capabilities,
   losses: DroppedFields,
 ): readonly JsonObject[] {
+  const { source } = part;
   const text = documentText(part);
-  if (text !== undefined) {
-    return text === "" ? [] : [{ ...textPart(text), ...markField(part, can) }];
+  if (source.type === "text") {
+    return text ? [{ ...textPart(text), ...markField(part, can) }] : [];
   }
-  if (part.source.type !== "base64") {
-    throw losses.partRefusal(
-      part,
-      "cannot be sent to this model by its address; send its bytes",
-    );
-  }
+  const data = encodeAddress(part, source, false, losses);
   if (!can.files) {
     throw losses.partRefusal(
       part,
@@ -160,7 +110,7 @@ function encodeDocument(
     type: "file",
     file: {
       filename: part.title ?? DEFAULT_FILENAME,
-      file_data: dataUrl(part.source.mediaType, part.source.data),
+      file_data: data,
     },
     ...markField(part, can),
   };

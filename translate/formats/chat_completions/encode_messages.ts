@@ -5,6 +5,11 @@
  *
  * @module
  */
+import {
+  documentText,
+  dropMedia,
+  markField,
+} from "../../families/chat/content.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
 import { freeTextInput } from "../../model/free_text.ts";
@@ -20,13 +25,10 @@ import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
 import {
   contentOf,
   type ContentSource,
-  documentText,
   encodeParts,
-  keepOpaque,
-  markField,
   textPart,
 } from "./encode_content.ts";
-import type { DroppedFields } from "../../model/dropped_fields.ts";
+import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 import { withThoughts } from "./host_forms.ts";
 
 /**
@@ -224,7 +226,7 @@ function encodeAssistant(
         dropMark(part, request, losses);
         break;
       case "opaque":
-        if (!keepOpaque(part, losses)) break;
+        if (!keepsOpaque(part, "chat_completions", losses.path)) break;
         if (part.path.includes(".tool_calls[")) calls.push(part.value);
         else if (part.kind === "audio") fields["audio"] = part.value;
         else opaque.push(part.value);
@@ -232,9 +234,7 @@ function encodeAssistant(
       case "image":
       case "document":
       case "audio":
-        // No vendor of this format accepts media in an assistant message.
-        if (part.at === undefined) losses.field("messages");
-        else losses.path(part.at);
+        dropMedia(part, losses);
         break;
       case "tool_result":
         break;

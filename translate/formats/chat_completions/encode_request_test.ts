@@ -8,10 +8,12 @@ import { arrayOr, objectOr } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { GenerationRequest, Part } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
+import { SETTING_RULES, settingNames } from "../../model/settings.ts";
 import { chatCompletions } from "./mod.ts";
 
 /** The field names of a caller of the messages format. */
 const WORDS: FieldNames = {
+  ...settingNames((setting) => SETTING_RULES[setting].name),
   image: "image",
   document: "document",
   audio: "input_audio",
@@ -21,21 +23,11 @@ const WORDS: FieldNames = {
   tools: "tools",
   toolChoice: "tool_choice",
   parallelTools: "tool_choice.disable_parallel_tool_use",
-  maxTokens: "max_tokens",
-  temperature: "temperature",
-  topP: "top_p",
-  topK: "top_k",
   stop: "stop_sequences",
   format: "output_config.format",
   reasoning: "thinking",
   user: "metadata.user_id",
-  serviceTier: "service_tier",
   promptCache: "prompt_cache_options",
-  candidates: "n",
-  seed: "seed",
-  presencePenalty: "presence_penalty",
-  frequencyPenalty: "frequency_penalty",
-  logprobs: "logprobs",
 };
 const PLAIN: GenerationRequest = {
   model: "up",

@@ -6,10 +6,8 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import type { DecodeContext } from "../../dialect.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
-import { freeTextNames } from "../../model/free_text.ts";
-import { changedToolNames, wireToolName } from "../../model/names.ts";
+import { wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
   GenerationRequest,
@@ -17,17 +15,14 @@ import type {
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
-import { encodableTools, toolFields } from "../../model/tools.ts";
-import { calledNames } from "../../model/turns.ts";
+import {
+  DEFAULT_SCHEMA_NAME,
+  type EncodedTools,
+  NO_PARAMETERS,
+  offeredTools,
+  toolFields,
+} from "../../families/chat/tools.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
-
-/** The fields, and the context that the reply's decoder needs. */
-export interface EncodedTools {
-  /** Top-level fields of the upstream request. */
-  readonly fields: JsonObject;
-  /** The changed tool names, and the name of the tool that replaces a schema. */
-  readonly context: DecodeContext;
-}
 
 /** For a host that takes no `json_object`. */
 export const ANY_OBJECT: JsonObject = {
@@ -36,10 +31,6 @@ export const ANY_OBJECT: JsonObject = {
 };
 
 type SchemaFormat = OutputFormat & { readonly type: "schema" };
-
-/** Name of a schema that the caller did not name, since the format requires one. */
-const DEFAULT_SCHEMA_NAME = "response";
-const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 /**
  * Encodes `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`.
@@ -52,13 +43,11 @@ export function encodeTools(
   can: Capabilities,
   losses: DroppedFields,
 ): EncodedTools {
-  const kept = encodableTools(request, "chat_completions", losses);
-  const names = kept.flatMap((tool) =>
-    tool.type === "function" ? [tool.name] : []
-  );
-  const toolNames = changedToolNames(
-    [...names, ...calledNames(request.turns)],
-    can.maxToolName,
+  const { kept, names, toolNames, freeText } = offeredTools(
+    request,
+    "chat_completions",
+    can,
+    losses,
   );
   if (!can.strictTools && kept.some(isStrict)) {
     losses.path(`${request.fieldNames.tools}[].strict`);
@@ -68,7 +57,6 @@ export function encodeTools(
       tool.type === "opaque" ? tool.value : encodeTool(tool, can)
     );
   const tools = encoded(kept);
-  const freeText = freeTextNames({ tools: can.customTools ? kept : [] });
   const choiceOf = (choice: ToolChoice): unknown =>
     encodeChoice(choice, freeText, can);
   const format = request.format;

@@ -1,28 +1,25 @@
 /**
- * Errors in this format: decodes an upstream's error reply or an error inside a reply, and
- * encodes the gateway's errors.
+ * Errors in this format: decodes an error inside a reply, and encodes the gateway's errors.
  *
  * @module
  */
-import { overflowNumbers } from "../../model/context_overflow.ts";
-import type { EncodedError } from "../../dialect.ts";
-import type { ApiError, ErrorKind } from "../../model/error.ts";
-import { readErrorObject, readErrorText } from "../../model/error_body.ts";
 import {
-  errorOfWords,
-  replyError,
-  UNKNOWN_STATUS,
-} from "../../model/error_words.ts";
+  ERROR_ROWS,
+  type ErrorRow,
+  messageOf,
+} from "../../families/chat/error.ts";
+import type { OverflowNumbers } from "../../model/context_overflow.ts";
+import type { EncodedError } from "../../dialect.ts";
+import {
+  type ApiError,
+  type ErrorKind,
+  retryHeaders,
+} from "../../model/error.ts";
+import { readErrorObject } from "../../model/error_body.ts";
+import { errorOfWords, UNKNOWN_STATUS } from "../../model/error_words.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 
-/** Decodes an upstream's error reply of any shape. Never throws. */
-export function decodeError(
-  status: number,
-  headers: Headers,
-  body: string,
-): ApiError {
-  return replyError(status, headers, readErrorText(body));
-}
+export { decodeError } from "../../families/chat/error.ts";
 
 /** Decodes an error inside a reply whose status was 200. */
 export function inBandError(body: unknown): ApiError {
@@ -56,31 +53,11 @@ export function errorFromBaseResp(baseResp: JsonObject): JsonObject {
   };
 }
 
-/**
- * How this format expresses an error kind: `type`, the status if it differs, and `code` if the
- * upstream sent no better one.
- */
-interface ErrorRow {
-  readonly status?: number;
-  readonly type: string;
-  readonly code?: string;
-}
-
-const INVALID: ErrorRow = { type: "invalid_request_error" };
 const FAULT: ErrorRow = { type: "server_error" };
 
 const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
-  invalid_request: INVALID,
-  authentication: { type: "authentication_error", code: "invalid_api_key" },
+  ...ERROR_ROWS,
   billing: { type: "insufficient_quota", code: "insufficient_quota" },
-  permission: { type: "permission_error" },
-  not_found: INVALID,
-  method_not_allowed: INVALID,
-  request_timeout: INVALID,
-  conflict: INVALID,
-  too_large: INVALID,
-  unsupported_media: INVALID,
-  rate_limit: { type: "requests", code: "rate_limit_exceeded" },
   internal: FAULT,
   upstream: FAULT,
   unavailable: FAULT,
@@ -97,26 +74,14 @@ export function errorObject(error: ApiError): JsonObject {
     // An exhausted quota has the status of a rate limit; clients distinguish the two by this
     // word.
     type: code === "insufficient_quota" ? code : row.type,
-    message: code === OVERFLOW_CODE
-      ? overflowMessage(error.message)
-      : error.message,
+    message: messageOf(error, overflow),
     code: code ?? row.code ?? null,
     param: param ?? null,
     ...(misalignment === undefined ? {} : { misalignment }),
   };
 }
 
-const OVERFLOW_CODE = "context_length_exceeded";
-const OVERFLOW_WORDING = /maximum (?:context|prompt) length (?:is|of) \d/i;
-
-/**
- * Coding agents parse the limit out of this sentence. A message without both numbers is left
- * unchanged.
- */
-function overflowMessage(message: string): string {
-  const numbers = overflowNumbers(message);
-  if (numbers === undefined || OVERFLOW_WORDING.test(message)) return message;
-  const { tokens, maximum, output } = numbers;
+function overflow({ tokens, maximum, output }: OverflowNumbers): string {
   const limit = `This model's maximum context length is ${maximum} tokens.`;
   return output === undefined
     ? `${limit} However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`
@@ -127,18 +92,9 @@ function overflowMessage(message: string): string {
 
 /** Encodes an error for a caller. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
-  const { retryAfterSeconds, retryable, allow } = error.details;
   return {
     status: ROWS[error.kind].status ?? error.status,
-    headers: {
-      ...(retryAfterSeconds === undefined
-        ? {}
-        : { "retry-after": String(retryAfterSeconds) }),
-      ...(retryable === undefined
-        ? {}
-        : { "x-should-retry": String(retryable) }),
-      ...(allow === undefined ? {} : { allow: allow.join(", ") }),
-    },
+    headers: retryHeaders(error.details),
     body: { type: "error", error: errorObject(error), request_id: requestId },
   };
 }

@@ -12,6 +12,7 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
+import { promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -37,30 +38,20 @@ export function decodeUsage(
     countIn(value["cache_creation_tokens"]) ?? before.cacheWrite;
   const completionDetails = objectOr(value["completion_tokens_details"]);
   const reasoning = countIn(completionDetails["reasoning_tokens"]);
-  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
-  // Prompt tokens include the cached ones. If there are more cached tokens than prompt tokens,
-  // the total shows whether the cached ones are counted separately.
-  const total = countIn(value["total_tokens"]);
-  const beside = cached > (prompt ?? cached) &&
-    (cachedBesidePrompt ||
-      (total !== undefined &&
-        total >= (prompt ?? 0) + cached +
-            (countIn(value["completion_tokens"]) ?? 0)));
-  const room = beside
-    ? (prompt ?? 0) + cached
-    : total === undefined
-    ? Math.max(prompt ?? 0, cached)
-    : prompt ?? cached;
-  const read = Math.min(cacheRead ?? 0, room);
-  const written = Math.min(cacheWrite ?? 0, room - read);
-  const output = outputOf(value, beside ? room : prompt ?? 0, reasoning ?? 0);
+  const { parts: prompts, prompt: whole } = promptParts({
+    prompt,
+    cacheRead,
+    cacheWrite,
+    output: countIn(value["completion_tokens"]),
+    total: countIn(value["total_tokens"]),
+    cachedBesidePrompt,
+  });
+  const output = outputOf(value, whole, reasoning ?? 0);
   return {
-    ...(prompt === undefined ? {} : { input: room - read - written }),
-    ...(cacheRead === undefined ? {} : { cacheRead: read }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite: written }),
+    ...prompts,
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...promptParts(promptDetails, written),
+    ...kindsOfPrompt(promptDetails, prompts.cacheWrite ?? 0),
     ...outputParts(completionDetails),
   };
 }
@@ -89,7 +80,7 @@ const PLAIN_COMPLETION: ReadonlySet<string> = new Set([
 ]);
 
 /** Sounds, images and lives of cache writes in a prompt, and tokens of unknown kinds. */
-function promptParts(details: JsonObject, written: number): Usage {
+function kindsOfPrompt(details: JsonObject, written: number): Usage {
   const lives = objectOr(
     details["cache_write_tokens_details"] ??
       details["cache_creation_tokens_details"],

@@ -7,7 +7,22 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
+import {
+  CHOICE_TYPES,
+  EFFORTS,
+  FORMAT_TYPES,
+  FREE_TEXT_SHAPE,
+  type FreeTextFields,
+  FUNCTION_SHAPE,
+  type FunctionFields,
+  ofUnknownType,
+  SCHEMA_SHAPE,
+  type SchemaFields,
+  type UnknownObject,
+} from "../../families/chat/wire.ts";
 import { type Maybe, opaqueObject } from "../../model/schema.ts";
+import { settingsShape } from "../../model/settings_table.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** A part of a message's content, of a known type. */
 export type ChatPart =
@@ -33,19 +48,8 @@ export type ChatPart =
   }
   | { readonly type: "refusal"; readonly refusal: string };
 
-/**
- * A part, call, tool or format of an unknown type: newer than this gateway, or specific to a
- * vendor.
- */
-export interface ChatUnknown {
-  /** The value of the `type` field. */
-  readonly type: string;
-  /** Its other fields, unchecked. */
-  readonly [key: string]: unknown;
-}
-
 /** Content of a message. */
-export type ChatContent = string | readonly (ChatPart | ChatUnknown)[];
+export type ChatContent = string | readonly (ChatPart | UnknownObject)[];
 
 /** A function call: the function and its arguments. */
 export interface ChatFunctionCall {
@@ -80,7 +84,7 @@ export type ChatMessage =
     readonly content?: Maybe<ChatContent>;
     readonly name?: Maybe<string>;
     readonly refusal?: Maybe<string>;
-    readonly tool_calls?: Maybe<readonly (ChatToolCall | ChatUnknown)[]>;
+    readonly tool_calls?: Maybe<readonly (ChatToolCall | UnknownObject)[]>;
     readonly function_call?: Maybe<ChatFunctionCall>;
     readonly audio?: Maybe<{ readonly id: string }>;
     readonly reasoning_content?: unknown;
@@ -98,37 +102,15 @@ export type ChatMessage =
     readonly name: string;
   };
 
-/** A function that the model may call. */
-export interface ChatFunction {
-  /** Name of the function. */
-  readonly name: string;
-  /** What the function does and when to call it. */
-  readonly description?: Maybe<string>;
-  /** JSON Schema of its arguments; absent for none. */
-  readonly parameters?: Maybe<JsonObject>;
-  /** Whether arguments must keep to the schema exactly. */
-  readonly strict?: Maybe<boolean>;
-}
-
-/** A tool with free text as input. */
-export interface ChatCustom {
-  /** Name of the tool. */
-  readonly name: string;
-  /** What the tool does and when to call it. */
-  readonly description?: Maybe<string>;
-  /** `{type: "text"}`, or `{type: "grammar", grammar: {definition, syntax}}`. */
-  readonly format?: unknown;
-}
-
 /** A tool. Without a type it is a function. */
 export type ChatTool =
   | {
     readonly type?: "function" | undefined;
-    readonly function: ChatFunction;
+    readonly function: FunctionFields;
   }
   | {
     readonly type: "custom";
-    readonly custom: ChatCustom;
+    readonly custom: FreeTextFields;
   };
 
 /** A tool choice that names a tool. Without a type the tool is a function. */
@@ -150,28 +132,12 @@ export type ChatNamedChoice =
 export type ChatResponseFormat =
   | { readonly type: "text" }
   | { readonly type: "json_object" }
-  | {
-    readonly type: "json_schema";
-    readonly json_schema: {
-      readonly name?: Maybe<string>;
-      readonly description?: Maybe<string>;
-      readonly schema?: Maybe<JsonObject>;
-      readonly strict?: Maybe<boolean>;
-    };
-  };
+  | { readonly type: "json_schema"; readonly json_schema: SchemaFields };
 
 /** How much a reasoning model should reason. */
-export type ChatEffort =
-  | "none"
-  | "default"
-  | "minimal"
-  | "low"
-  | "medium"
-  | "high"
-  | "xhigh"
-  | "max";
+export type ChatEffort = "default" | (typeof EFFORTS)[number];
 
-/** A checked request. Other fields of the format are let through unchecked. */
+/** A checked request. Its settings are in `settings.ts`; other fields of the format are let through unchecked. */
 export interface ChatRequest {
   /** The requested model id. */
   readonly model: string;
@@ -183,52 +149,22 @@ export interface ChatRequest {
   readonly stream_options?: Maybe<
     { readonly include_usage?: Maybe<boolean> }
   >;
-  /** Older name of `max_completion_tokens`, which wins. */
-  readonly max_tokens?: Maybe<number>;
-  /** Cap on everything generated, reasoning included. */
-  readonly max_completion_tokens?: Maybe<number>;
-  /** 0 to 2. */
-  readonly temperature?: Maybe<number>;
-  /** 0 to 1. */
-  readonly top_p?: Maybe<number>;
-  /** An extension to the format; zero and negative values switch it off. */
-  readonly top_k?: Maybe<number>;
-  /** Number of choices, 1 to 128. */
-  readonly n?: Maybe<number>;
-  /** Strings at which generation stops. */
-  readonly stop?: Maybe<string | readonly string[]>;
   /** Tools that the model may call. */
-  readonly tools?: Maybe<readonly (ChatTool | ChatUnknown)[]>;
+  readonly tools?: Maybe<readonly (ChatTool | UnknownObject)[]>;
   /** Which tool the model must or may call. */
   readonly tool_choice?: Maybe<
-    "none" | "auto" | "required" | "any" | ChatNamedChoice | ChatUnknown
+    "none" | "auto" | "required" | "any" | ChatNamedChoice | UnknownObject
   >;
   /** False: at most one call per reply. */
   readonly parallel_tool_calls?: Maybe<boolean>;
   /** Deprecated form of `tools`. */
-  readonly functions?: Maybe<readonly ChatFunction[]>;
+  readonly functions?: Maybe<readonly FunctionFields[]>;
   /** Deprecated form of `tool_choice`. */
   readonly function_call?: Maybe<"none" | "auto" | { readonly name: string }>;
   /** The format required of the reply's text. */
-  readonly response_format?: Maybe<ChatResponseFormat | ChatUnknown>;
+  readonly response_format?: Maybe<ChatResponseFormat | UnknownObject>;
   /** How much a reasoning model should reason. */
   readonly reasoning_effort?: Maybe<ChatEffort>;
-  /** Seed for repeatable sampling. */
-  readonly seed?: Maybe<number>;
-  /** -2 to 2. */
-  readonly presence_penalty?: Maybe<number>;
-  /** -2 to 2. */
-  readonly frequency_penalty?: Maybe<number>;
-  /** Whether to return log probabilities. */
-  readonly logprobs?: Maybe<boolean>;
-  /** How many alternatives per token, 0 to 20. */
-  readonly top_logprobs?: Maybe<number>;
-  /** Older name of `safety_identifier`, which wins. */
-  readonly user?: Maybe<string>;
-  /** The caller's own user id. */
-  readonly safety_identifier?: Maybe<string>;
-  /** `auto`, `default`, or a vendor's own value. */
-  readonly service_tier?: Maybe<string>;
   /** What the reply may be: `text`, `audio`. */
   readonly modalities?: Maybe<readonly string[]>;
   /** Voice and format of spoken replies. */
@@ -245,16 +181,6 @@ const PART_TYPES: ReadonlySet<string> = new Set([
   "refusal",
 ]);
 const TOOL_TYPES: ReadonlySet<string> = new Set(["function", "custom"]);
-const CHOICE_TYPES: ReadonlySet<string> = new Set([
-  "function",
-  "custom",
-  "allowed_tools",
-]);
-const FORMAT_TYPES: ReadonlySet<string> = new Set([
-  "text",
-  "json_object",
-  "json_schema",
-]);
 /** The roles of a message. */
 export const ROLES: readonly string[] = [
   "system",
@@ -266,50 +192,38 @@ export const ROLES: readonly string[] = [
 ];
 
 /** Whether the part's type is one that the schema checks. */
-export function isKnownPart(part: ChatPart | ChatUnknown): part is ChatPart {
+export function isKnownPart(part: ChatPart | UnknownObject): part is ChatPart {
   return PART_TYPES.has(part.type);
 }
 
 /** Whether the call's type is one that the schema checks. */
 export function isKnownCall(
-  call: ChatToolCall | ChatUnknown,
+  call: ChatToolCall | UnknownObject,
 ): call is ChatToolCall {
   return call.type === undefined || TOOL_TYPES.has(call.type);
 }
 
 /** Whether the tool's type is one that the schema checks. */
-export function isKnownTool(tool: ChatTool | ChatUnknown): tool is ChatTool {
+export function isKnownTool(tool: ChatTool | UnknownObject): tool is ChatTool {
   return tool.type === undefined || TOOL_TYPES.has(tool.type);
 }
 
 /** Whether the tool choice's type is one that the schema checks. */
 export function isKnownChoice(
-  choice: ChatNamedChoice | ChatUnknown,
+  choice: ChatNamedChoice | UnknownObject,
 ): choice is ChatNamedChoice {
   return choice.type === undefined || CHOICE_TYPES.has(choice.type);
 }
 
 /** Whether the response format's type is one that the schema checks. */
 export function isKnownFormat(
-  format: ChatResponseFormat | ChatUnknown,
+  format: ChatResponseFormat | UnknownObject,
 ): format is ChatResponseFormat {
   return FORMAT_TYPES.has(format.type);
 }
 
-/**
- * A schema for objects of an unknown type. Its check aborts, so that a union reports the error of
- * the known type instead of this branch.
- */
-function ofUnknownType(known: ReadonlySet<string>): z.ZodType<ChatUnknown> {
-  return z.looseObject({
-    type: z.string().refine((type) => !known.has(type), {
-      abort: true,
-      error: "known type with other fields",
-    }),
-  }).describe(
-    "Anything of a type not listed here: passed on where the model's own format is the chat-completion format.",
-  );
-}
+const ONLY_HERE =
+  "Anything of a type not listed here: passed on where the model's own format is the chat-completion format.";
 
 const part = z.union([
   z.discriminatedUnion("type", [
@@ -352,7 +266,7 @@ const part = z.union([
       refusal: z.string().describe("The text of the refusal."),
     }).describe("The assistant's refusal."),
   ]),
-  ofUnknownType(PART_TYPES),
+  ofUnknownType(PART_TYPES, ONLY_HERE),
 ]);
 
 const content = z.union([z.string(), z.array(part)]);
@@ -376,7 +290,7 @@ const toolCall = z.union([
       custom: z.looseObject({ name: z.string(), input: z.string() }),
     }).describe("A call of a tool with free text as input."),
   ]),
-  ofUnknownType(TOOL_TYPES),
+  ofUnknownType(TOOL_TYPES, ONLY_HERE),
 ]);
 
 const message = z.discriminatedUnion("role", [
@@ -430,18 +344,7 @@ const message = z.discriminatedUnion("role", [
       : undefined,
 });
 
-const definedFunction = z.looseObject({
-  name: z.string().min(1).describe("Name of the function."),
-  description: z.string().nullish().describe(
-    "What the function does and when to call it.",
-  ),
-  parameters: opaqueObject().nullish().describe(
-    "JSON Schema of its arguments; absent for none.",
-  ),
-  strict: z.boolean().nullish().describe(
-    "Whether arguments must keep to the schema exactly.",
-  ),
-});
+const definedFunction = z.looseObject(FUNCTION_SHAPE);
 
 const tool = z.union([
   z.discriminatedUnion("type", [
@@ -451,14 +354,10 @@ const tool = z.union([
     }).describe("A function that the model may call."),
     z.looseObject({
       type: z.literal("custom"),
-      custom: z.looseObject({
-        name: z.string().min(1),
-        description: z.string().nullish(),
-        format: z.unknown().optional(),
-      }),
+      custom: z.looseObject(FREE_TEXT_SHAPE),
     }).describe("A tool with free text as input."),
   ]),
-  ofUnknownType(TOOL_TYPES),
+  ofUnknownType(TOOL_TYPES, ONLY_HERE),
 ]);
 
 const toolChoice = z.union([
@@ -480,7 +379,7 @@ const toolChoice = z.union([
       }),
     }),
   ]),
-  ofUnknownType(CHOICE_TYPES),
+  ofUnknownType(CHOICE_TYPES, ONLY_HERE),
 ]);
 
 const responseFormat = z.union([
@@ -491,15 +390,10 @@ const responseFormat = z.union([
     ),
     z.looseObject({
       type: z.literal("json_schema"),
-      json_schema: z.looseObject({
-        name: z.string().nullish(),
-        description: z.string().nullish(),
-        schema: opaqueObject().nullish(),
-        strict: z.boolean().nullish(),
-      }),
+      json_schema: z.looseObject(SCHEMA_SHAPE),
     }).describe("JSON that fits a schema."),
   ]),
-  ofUnknownType(FORMAT_TYPES),
+  ofUnknownType(FORMAT_TYPES, ONLY_HERE),
 ]);
 
 /** The body of `POST /v1/chat/completions`. */
@@ -521,27 +415,7 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
       "Whether chunks are padded, where the model's vendor does that.",
     ),
   }).nullish().describe("Only with `stream`."),
-  max_tokens: z.int().min(1).nullish().describe(
-    "Most tokens to generate, reasoning included. Older name of `max_completion_tokens`, which wins over it.",
-  ),
-  max_completion_tokens: z.int().min(1).nullish().describe(
-    "Most tokens to generate, reasoning included.",
-  ),
-  temperature: z.number().min(0).max(2).nullish().describe(
-    "Randomness, 0 to 2. Omit for the model's default.",
-  ),
-  top_p: z.number().min(0).max(1).nullish().describe(
-    "Nucleus sampling, 0 to 1.",
-  ),
-  top_k: z.int().nullish().describe(
-    "Choose among the k likeliest tokens (extension).",
-  ),
-  n: z.int().min(1).max(128).nullish().describe(
-    "How many answers. More than 1 only where the model's own format is this one.",
-  ),
-  stop: z.union([z.string(), z.array(z.string())]).nullish().describe(
-    "Strings at which generation stops.",
-  ),
+  ...settingsShape(SETTINGS),
   tools: z.array(tool).nullish().describe("Tools that the model may call."),
   tool_choice: toolChoice.nullish().describe(
     "Which tool to call: none, auto, required, or one by name.",
@@ -559,45 +433,11 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   response_format: responseFormat.nullish().describe(
     "The format required of the reply's text.",
   ),
-  reasoning_effort: z.enum([
-    "none",
-    "default",
-    "minimal",
-    "low",
-    "medium",
-    "high",
-    "xhigh",
-    "max",
-  ]).nullish().describe(
+  reasoning_effort: z.enum(["default", ...EFFORTS]).nullish().describe(
     "How much a reasoning model should reason; `default` leaves it to the model.",
-  ),
-  // 64 bits, which no double holds.
-  seed: z.number().multipleOf(1).nullish().describe(
-    "Seed for repeatable sampling, on a best-effort basis.",
-  ),
-  presence_penalty: z.number().min(-2).max(2).nullish().describe(
-    "Penalty for tokens already in the text, -2 to 2.",
-  ),
-  frequency_penalty: z.number().min(-2).max(2).nullish().describe(
-    "Penalty for tokens by how often they are in the text, -2 to 2.",
   ),
   logit_bias: z.record(z.string(), z.number()).nullish().describe(
     "Bias per token id.",
-  ),
-  logprobs: z.boolean().nullish().describe(
-    "Whether to return log probabilities of the reply's tokens.",
-  ),
-  top_logprobs: z.int().min(0).max(20).nullish().describe(
-    "How many alternatives to return per token.",
-  ),
-  user: z.string().nullish().describe(
-    "Your own user id, for attribution (deprecated form of `safety_identifier`).",
-  ),
-  safety_identifier: z.string().nullish().describe(
-    "Your own user id, for attribution.",
-  ),
-  service_tier: z.string().nullish().describe(
-    "Which tier of service to use where the model's vendor has several.",
   ),
   modalities: z.array(z.string()).nullish().describe(
     "Allowed kinds of output: text, audio.",
@@ -612,15 +452,8 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   prediction: opaqueObject().nullish().describe(
     "Text that the reply is expected to repeat.",
   ),
-  verbosity: z.string().nullish().describe("low, medium or high."),
-  prompt_cache_key: z.string().nullish().describe(
-    "Key that groups requests with a common beginning.",
-  ),
   prompt_cache_retention: z.string().nullish().describe(
     "How long the prompt may stay in a cache.",
-  ),
-  prompt_cache_options: opaqueObject().nullish().describe(
-    "How the prompt is cached.",
   ),
   moderation: opaqueObject().nullish().describe(
     "Moderation of the prompt and the reply by the model's vendor.",

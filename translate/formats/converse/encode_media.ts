@@ -5,7 +5,7 @@
  */
 import { base64Text } from "../../bytes/data_url.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { type ApiError, invalidField } from "../../model/error.ts";
+import { PICTURES, refusedMedia } from "../../families/messages/media.ts";
 import type {
   AudioPart,
   DocumentPart,
@@ -13,12 +13,6 @@ import type {
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 
-const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
-  ["image/jpeg", "jpeg"],
-  ["image/png", "png"],
-  ["image/gif", "gif"],
-  ["image/webp", "webp"],
-]);
 const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
   ["application/pdf", "pdf"],
   ["text/csv", "csv"],
@@ -37,21 +31,14 @@ export function mediaBlocks(
   words: FieldNames,
   number: number,
 ): readonly JsonObject[] {
-  const refuse = (problem: string): ApiError =>
-    invalidField(
-      part.at ?? words.messages,
-      `${words[part.type]} cannot be sent to this model${problem}`,
-    );
-  if (part.type === "audio") throw refuse("");
+  if (part.type === "audio") throw refusedMedia(part, words, "sound");
   const { source } = part;
-  if (source.type === "url") throw refuse(" by its address; send its bytes");
+  if (source.type === "url") throw refusedMedia(part, words, "address");
   if (part.type === "image") {
-    const format = source.type === "base64"
-      ? IMAGE_FORMATS.get(source.mediaType)
-      : undefined;
-    if (format === undefined || source.type !== "base64") {
-      throw refuse(` unless it is ${[...IMAGE_FORMATS.keys()].join(", ")}`);
+    if (source.type !== "base64" || !PICTURES.includes(source.mediaType)) {
+      throw refusedMedia(part, words, "picture");
     }
+    const format = source.mediaType.replace("image/", "");
     return [{ image: { format, source: { bytes: source.data } } }];
   }
   const about = part.context === undefined || part.context.trim() === ""
@@ -71,7 +58,7 @@ export function mediaBlocks(
   if (source.mediaType.startsWith("text/")) {
     return [...about, { text: base64Text(source.data) }];
   }
-  throw refuse(" unless it is application/pdf or text");
+  throw refusedMedia(part, words, "document");
 }
 
 /** Letters, digits, single blanks, hyphens, parentheses and brackets only. */

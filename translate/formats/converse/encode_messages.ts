@@ -4,23 +4,20 @@
  *
  * @module
  */
-import { exactJson } from "../../bytes/exact_json.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import {
-  isObject,
-  type JsonObject,
-  MAX_LEVELS,
-  nestsWithin,
-} from "../../bytes/json.ts";
+  callInput,
+  type Drop,
+  expressibleTurns,
+  isExpressible,
+} from "../../families/messages/turns.ts";
 import { type CallIds, callIds } from "../../model/call_ids.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { invalidField } from "../../model/error.ts";
 import { wireToolName } from "../../model/names.ts";
 import type {
   GenerationRequest,
-  OpaquePart,
   Part,
   ReasoningPart,
-  ResultPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
@@ -28,7 +25,6 @@ import type {
 import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
 import { mediaBlocks } from "./encode_media.ts";
-import type { Drop } from "./encode_tools.ts";
 
 /** Options and state of the encoding. */
 interface Writing {
@@ -52,42 +48,8 @@ export function arrangedTurns(
   drop: Drop,
 ): readonly Turn[] {
   return mergeTurns(
-    systemTurnsAsUser(request.turns)
-      .map((turn) => ({
-        ...turn,
-        parts: turn.parts.filter((part) => isExpressible(part, drop)),
-      }))
-      .filter((turn) => turn.parts.length > 0),
+    expressibleTurns(systemTurnsAsUser(request.turns), "converse", drop),
   );
-}
-
-function isExpressible(part: Part | ResultPart, drop: Drop): boolean {
-  switch (part.type) {
-    case "text":
-    case "refusal":
-      return part.text.trim() !== "";
-    case "reasoning":
-      return part.signature?.from === "converse";
-    case "opaque":
-      dropOpaque(part, drop);
-      return false;
-    case "image":
-    case "document":
-    case "audio":
-    case "tool_call":
-    case "tool_result":
-      return true;
-  }
-}
-
-function dropOpaque(part: OpaquePart, drop: Drop): void {
-  if (part.essential) {
-    throw invalidField(
-      part.path,
-      `"${part.kind}" is not available with this model`,
-    );
-  }
-  drop(part.path);
 }
 
 /** Encodes turns from {@linkcode arrangedTurns}. */
@@ -166,22 +128,20 @@ function reasoningBlock({ text, signature }: ReasoningPart): JsonObject {
 }
 
 function callBlock(part: ToolCallPart, writing: Writing): JsonObject {
-  const text = part.arguments.trim();
-  const parsed = text === "" ? {} : exactJson(text);
-  const isInput = isObject(parsed) && nestsWithin(parsed, MAX_LEVELS);
-  if (!isInput) writing.drop(writing.request.fieldNames.arguments);
+  const { input, wrapped } = callInput(part.arguments);
+  if (wrapped) writing.drop(writing.request.fieldNames.arguments);
   return {
     toolUse: {
       toolUseId: writing.ids.ofCall(part.id),
       name: wireToolName(part.name, writing.can.maxToolName),
-      input: isInput ? parsed : { __raw_arguments: part.arguments },
+      input,
     },
   };
 }
 
 function resultBlock(part: ToolResultPart, writing: Writing): JsonObject {
   const content = part.content
-    .filter((inner) => isExpressible(inner, writing.drop))
+    .filter((inner) => isExpressible(inner, "converse", writing.drop))
     .flatMap((inner) => blocks(inner, writing));
   return {
     toolResult: {

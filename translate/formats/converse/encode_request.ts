@@ -1,21 +1,23 @@
 /**
  * Encodes a request for an upstream of the Converse format. The model id and the choice of streaming are in the address.
- * `encode_messages.ts` encodes the turns, `encode_tools.ts` the tools and the output format, `encode_config.ts` the settings.
+ * `encode_messages.ts` encodes the turns, `encode_tools.ts` the tools and the output format, `settings.ts` has the settings.
  *
  * @module
  */
 import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { invalidField } from "../../model/error.ts";
+import { type Drop, opening } from "../../families/messages/turns.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { withoutTakenMarks } from "../../model/cache_marks.ts";
+import {
+  droppedFieldsOf,
+  refuseEssential,
+} from "../../model/dropped_fields.ts";
+import { encodeSettings } from "../../model/settings_table.ts";
 import { cachePoint } from "./cache_marks.ts";
-import { encodeConfig } from "./encode_config.ts";
 import { arrangedTurns, encodeMessages } from "./encode_messages.ts";
-import { type Drop, encodeTools } from "./encode_tools.ts";
-
-const JSON_HINT =
-  "Reply with one JSON object only: no other text, no code fence.";
+import { encodeTools } from "./encode_tools.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * Encodes a request.
@@ -27,39 +29,26 @@ export function encodeRequest(
   request: GenerationRequest,
   can: Capabilities,
 ): EncodedRequest {
-  const { fieldNames: words, candidates = 1 } = request;
-  const [essential] = request.essential;
-  if (essential !== undefined) {
-    throw invalidField(essential, "is not available with this model");
+  const { fieldNames: words, reasoning } = request;
+  refuseEssential(request);
+  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
+  const drop: Drop = losses.path;
+  // Reasoning is a setting of each model family, with no form in common.
+  if (reasoning?.mode === "on" || reasoning?.effort !== undefined) {
+    losses.field("reasoning");
   }
-  if (candidates > 1) {
-    throw invalidField(
-      words.candidates,
-      "this model gives one answer at a time",
-    );
-  }
-  const losses = new Set<string>(withoutTakenMarks(request, can));
-  const drop: Drop = (path) => void losses.add(path);
-  if (request.promptCache !== undefined) drop(words.promptCache);
-  const system = request.system.filter(({ text }) => text.trim() !== "");
-  const given = arrangedTurns(request, drop);
-  const isAlone = given.length === 0;
-  if (isAlone && system.length === 0) {
-    throw invalidField(words.messages, "holds nothing to answer");
-  }
-  // The format requires a turn, so a lone system prompt becomes a user turn.
-  const turns = isAlone ? [{ role: "user" as const, parts: system }] : given;
+  const { turns, system, hints } = opening(
+    request,
+    arrangedTurns(request, drop),
+  );
   const tools = encodeTools(request, can, drop);
-  const isJson = request.format?.type === "json";
-  if (isJson) drop(words.format);
+  if (request.format?.type === "json") drop(words.format);
   const systemBlocks = [
-    ...(isAlone ? [] : system.flatMap((
-      part,
-    ) => [
+    ...system.flatMap((part) => [
       { text: part.text },
       ...cachePoint(part, "system", request, can, drop),
-    ])),
-    ...(isJson ? [{ text: JSON_HINT }] : []),
+    ]),
+    ...hints.map((text) => ({ text })),
   ];
   return {
     body: {
@@ -68,10 +57,10 @@ export function encodeRequest(
       ...(tools.toolConfig === undefined
         ? {}
         : { toolConfig: tools.toolConfig }),
-      ...encodeConfig(request, can, drop),
+      ...encodeSettings(SETTINGS, request, can, losses, undefined),
     },
     headers: {},
-    dropped: [...losses],
+    dropped: losses.all(),
     context: {
       toolNames: tools.toolNames,
       ...(tools.formatTool === undefined

@@ -6,18 +6,16 @@
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { invalidField } from "../../model/error.ts";
+import {
+  formatTool,
+  objectSchema,
+  offeredTools,
+} from "../../families/messages/tools.ts";
+import type { Drop } from "../../families/messages/turns.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
-import type {
-  FunctionTool,
-  GenerationRequest,
-  OutputFormat,
-} from "../../model/request.ts";
+import type { FunctionTool, GenerationRequest } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
-
-/** Records the client's path of a dropped field. */
-export type Drop = (path: string) => void;
 
 /** The tool fields of a request. */
 export interface EncodedTools {
@@ -28,9 +26,6 @@ export interface EncodedTools {
   /** Wire name → the client's name. */
   readonly toolNames: ReadonlyMap<string, string>;
 }
-
-const EMPTY_SCHEMA: JsonObject = { type: "object", properties: {} };
-const FORMAT_TOOL = "structured_output";
 
 /**
  * Encodes tools, choice and output format.
@@ -46,7 +41,9 @@ export function encodeTools(
   const { fieldNames: words, toolChoice: choice } = request;
   const name = (own: string): string => wireToolName(own, can.maxToolName);
   const used = calledNames(request.turns);
-  const offered = offeredTools(request, drop);
+  const offered = offeredTools(request, "converse", drop).filter((tool) =>
+    tool.type === "function"
+  );
   const toolNames = changedToolNames(
     [...used, ...offered.map((tool) => tool.name)],
     can.maxToolName,
@@ -74,19 +71,23 @@ export function encodeTools(
   }
   if (offered.length === 0 && isCalled) drop(words.toolChoice);
   if (form !== undefined) {
-    const formatTool = unusedName([...used, ...offered.map((t) => t.name)]);
+    const tool = formatTool(
+      form,
+      [...used, ...offered.map(({ name }) => name)],
+      request,
+    );
     const isFree = offered.length > 0 && mayCall;
     if (!can.toolChoiceRequired) drop(words.format);
     return {
       toolConfig: {
-        tools: [...tools, formatToolOf(formatTool, form, request)],
+        tools: [...tools, toolSpec(tool.name, tool)],
         ...(can.toolChoiceRequired
           ? {
-            toolChoice: isFree ? { any: {} } : { tool: { name: formatTool } },
+            toolChoice: isFree ? { any: {} } : { tool: { name: tool.name } },
           }
           : {}),
       },
-      formatTool,
+      formatTool: tool.name,
       toolNames,
     };
   }
@@ -107,38 +108,6 @@ export function encodeTools(
   };
 }
 
-/** The functions, limited to the allowed ones where the choice lists some. */
-function offeredTools(
-  request: GenerationRequest,
-  drop: Drop,
-): readonly FunctionTool[] {
-  const { toolChoice: choice, fieldNames: words, tools = [] } = request;
-  const offered: FunctionTool[] = [];
-  for (const tool of tools) {
-    if (tool.type === "function") {
-      offered.push(tool);
-      continue;
-    }
-    if (choice?.type === "tool" && choice.name === tool.name) {
-      throw invalidField(
-        words.toolChoice,
-        `the tool ${tool.name} is not available with this model`,
-      );
-    }
-    drop(tool.path);
-  }
-  const [first] = tools;
-  if (first?.type === "opaque" && offered.length === 0) {
-    throw invalidField(
-      first.path,
-      `a tool of type "${first.kind}" is not available with this model`,
-    );
-  }
-  if (choice?.type !== "allowed") return offered;
-  const allowed = offered.filter(({ name }) => choice.names.includes(name));
-  return allowed.length === 0 ? offered : allowed;
-}
-
 function offeredAs(
   offered: readonly FunctionTool[],
   name: string,
@@ -149,7 +118,7 @@ function offeredAs(
 
 function toolSpec(
   name: string,
-  { description, parameters = {} }: FunctionTool,
+  { description, parameters }: FunctionTool,
 ): JsonObject {
   return {
     toolSpec: {
@@ -161,39 +130,4 @@ function toolSpec(
       inputSchema: { json: objectSchema(parameters) },
     },
   };
-}
-
-/** The format requires an object at the top. */
-function objectSchema(schema: JsonObject): JsonObject {
-  if (schema["type"] === "object") return schema;
-  return Object.keys(schema).length === 0
-    ? EMPTY_SCHEMA
-    : { ...schema, type: "object" };
-}
-
-function formatToolOf(
-  name: string,
-  form: OutputFormat & { readonly type: "schema" },
-  { fieldNames: words }: GenerationRequest,
-): JsonObject {
-  const type = form.schema["type"];
-  if (type !== undefined && type !== "object") {
-    throw invalidField(
-      words.format,
-      "this model can bind its reply to a schema of type object only",
-    );
-  }
-  return toolSpec(name, {
-    type: "function",
-    name,
-    description: form.description ??
-      "Give the final answer by calling this tool.",
-    parameters: form.schema,
-  });
-}
-
-function unusedName(taken: readonly string[]): string {
-  let name = FORMAT_TOOL;
-  while (taken.includes(name)) name += "_";
-  return name;
 }

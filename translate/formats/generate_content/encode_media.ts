@@ -86,7 +86,8 @@ function mediaPart(
   return { fileData: { mimeType, fileUri: source.url } };
 }
 
-function typeByExtension(url: string): string | undefined {
+/** The media type of an address, by its file extension; undefined for an unknown one. */
+export function typeByExtension(url: string): string | undefined {
   const path = url.replace(/[?#].*$/s, "");
   const extension = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
   return extension === undefined

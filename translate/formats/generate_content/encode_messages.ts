@@ -212,7 +212,7 @@ function callId(id: string, can: Capabilities): { readonly id?: string } {
  * A call's arguments, which must be an object. Malformed arguments are sent unchanged in a field
  * that marks them.
  */
-function callArguments(
+export function callArguments(
   text: string,
 ): { readonly args: JsonObject; readonly wrapped: boolean } {
   if (text.trim() === "") return { args: {}, wrapped: false };

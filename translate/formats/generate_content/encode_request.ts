@@ -7,7 +7,6 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
-import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type {
   GenerationRequest,
@@ -15,6 +14,10 @@ import type {
   TextPart,
 } from "../../model/request.ts";
 import { calledNames, withoutBillingLine } from "../../model/turns.ts";
+import {
+  droppedFieldsOf,
+  refuseEssential,
+} from "../../model/dropped_fields.ts";
 import { type Drop, encodeMessages } from "./encode_messages.ts";
 import { encodeConfig } from "./encode_config.ts";
 import { textParts } from "./encode_media.ts";
@@ -41,24 +44,13 @@ export function encodeRequest(
   can: Capabilities,
 ): EncodedRequest {
   const request = withUserTurn(given);
-  const { fieldNames: words } = request;
-  const droppedPaths = new Set<string>();
-  const drop: Drop = (path) => void droppedPaths.add(path);
-
-  const [essential] = request.essential;
-  if (essential !== undefined) {
-    throw invalidField(essential, "this model's upstream has nothing like it");
-  }
-  if (request.candidates !== undefined && request.candidates > 1) {
-    throw invalidField(words.candidates, "only one answer can be given");
-  }
+  refuseEssential(request);
+  const losses = droppedFieldsOf(request, []);
+  const drop: Drop = losses.path;
   const { format, formatTool, hint } = chooseFormat(request, can, drop);
   const contents = encodeMessages(request, can, drop);
   const tools = encodeTools(request, formatTool, can, drop);
-  const generationConfig = encodeConfig(request, format, can, drop);
-  if (request.user !== undefined) drop(words.user);
-  if (request.serviceTier !== undefined) drop(words.serviceTier);
-  if (request.promptCache !== undefined) drop(words.promptCache);
+  const generationConfig = encodeConfig(request, format, can, losses);
   for (const path of request.unmapped) drop(path);
 
   const system = [
@@ -73,7 +65,7 @@ export function encodeRequest(
       ...(generationConfig === undefined ? {} : { generationConfig }),
     },
     headers: {},
-    dropped: [...droppedPaths],
+    dropped: losses.all(),
     context: {
       toolNames: changedFunctionNames(toolNames(request), can.maxToolName),
       ...(formatTool === undefined ? {} : { formatTool: formatTool.name }),

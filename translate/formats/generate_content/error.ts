@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { ApiError } from "../../model/error.ts";
+import { overflowNumbers } from "../../model/context_overflow.ts";
+import type { EncodedError } from "../../dialect.ts";
+import {
+  ApiError,
+  ERROR_STATUS,
+  type ErrorKind,
+  retryHeaders,
+} from "../../model/error.ts";
 import {
   type ErrorBody,
   readErrorObject,
@@ -79,4 +86,89 @@ function retryDelay(details: readonly JsonObject[]): number | undefined {
     if (delay !== undefined) return Math.ceil(Number(delay));
   }
   return undefined;
+}
+
+/** The word of each kind (google/rpc/code.proto), and its HTTP status where that is another. */
+const STATUS_WORDS: Readonly<
+  Record<ErrorKind, readonly [word: string, status?: number]>
+> = {
+  invalid_request: ["INVALID_ARGUMENT"],
+  authentication: ["UNAUTHENTICATED"],
+  billing: ["FAILED_PRECONDITION"],
+  permission: ["PERMISSION_DENIED"],
+  not_found: ["NOT_FOUND"],
+  method_not_allowed: ["UNIMPLEMENTED"],
+  request_timeout: ["DEADLINE_EXCEEDED"],
+  conflict: ["ABORTED"],
+  too_large: ["INVALID_ARGUMENT"],
+  unsupported_media: ["INVALID_ARGUMENT"],
+  rate_limit: ["RESOURCE_EXHAUSTED"],
+  internal: ["INTERNAL"],
+  upstream: ["INTERNAL"],
+  unavailable: ["UNAVAILABLE"],
+  timeout: ["DEADLINE_EXCEEDED"],
+  // 529 exists in the messages format only.
+  overloaded: ["UNAVAILABLE", 503],
+};
+
+/** The codes of kinds whose errors have none of their own. */
+const REASONS: Readonly<Partial<Record<ErrorKind, string>>> = {
+  authentication: "API_KEY_INVALID",
+  rate_limit: "RATE_LIMIT_EXCEEDED",
+};
+
+/** The domain of the reasons, which are the gateway's. */
+const DOMAIN = "model-gateway";
+const TYPES = "type.googleapis.com/google.rpc.";
+
+/** Encodes an error for a client. */
+export function encodeError(error: ApiError, requestId: string): EncodedError {
+  return {
+    status: statusOf(error),
+    headers: retryHeaders(error.details),
+    body: errorBody(error, requestId),
+  };
+}
+
+function statusOf({ kind }: ApiError): number {
+  return STATUS_WORDS[kind][1] ?? ERROR_STATUS[kind];
+}
+
+/** An error's body, and the last object of a stream that failed. */
+export function errorBody(error: ApiError, requestId?: string): JsonObject {
+  const { kind, message, details: { code, param, retryAfterSeconds } } = error;
+  const reason = code?.toUpperCase() ?? REASONS[kind];
+  return {
+    error: {
+      code: statusOf(error),
+      message: code === "context_length_exceeded"
+        ? overflowMessage(message)
+        : message,
+      status: STATUS_WORDS[kind][0],
+      details: [
+        ...(reason === undefined
+          ? []
+          : [{ "@type": `${TYPES}ErrorInfo`, reason, domain: DOMAIN }]),
+        ...(param === undefined ? [] : [{
+          "@type": `${TYPES}BadRequest`,
+          fieldViolations: [{ field: param, description: message }],
+        }]),
+        ...(retryAfterSeconds === undefined ? [] : [{
+          "@type": `${TYPES}RetryInfo`,
+          retryDelay: `${retryAfterSeconds}s`,
+        }]),
+        ...(requestId === undefined
+          ? []
+          : [{ "@type": `${TYPES}RequestInfo`, requestId }]),
+      ],
+    },
+  };
+}
+
+/** The vendor's own sentence. A message without both numbers is left unchanged. */
+function overflowMessage(message: string): string {
+  const numbers = overflowNumbers(message);
+  return numbers === undefined || /^The input token count/.test(message)
+    ? message
+    : `The input token count (${numbers.tokens}) exceeds the maximum number of tokens allowed (${numbers.maximum}).`;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { overflowNumbers } from "../../model/context_overflow.ts";
-import type { ApiError } from "../../model/error.ts";
-import { decodeError } from "./error.ts";
+import { objectOr } from "../../bytes/json.ts";
+import { ApiError, type ErrorKind } from "../../model/error.ts";
+import { decodeError, encodeError } from "./error.ts";
 
 function decoded(
   status: number,
@@ -158,4 +159,70 @@ Deno.test("decodeError() never throws, whatever the body", async (t) => {
       assert.equal(error.message, message);
     });
   }
+});
+
+Deno.test("encodeError() writes every kind with a status and its word", () => {
+  const rows: readonly (readonly [ErrorKind, number, string])[] = [
+    ["invalid_request", 400, "INVALID_ARGUMENT"],
+    ["authentication", 401, "UNAUTHENTICATED"],
+    ["billing", 402, "FAILED_PRECONDITION"],
+    ["permission", 403, "PERMISSION_DENIED"],
+    ["not_found", 404, "NOT_FOUND"],
+    ["too_large", 413, "INVALID_ARGUMENT"],
+    ["rate_limit", 429, "RESOURCE_EXHAUSTED"],
+    ["internal", 500, "INTERNAL"],
+    ["upstream", 502, "INTERNAL"],
+    ["unavailable", 503, "UNAVAILABLE"],
+    ["overloaded", 503, "UNAVAILABLE"],
+    ["timeout", 504, "DEADLINE_EXCEEDED"],
+  ];
+  for (const [kind, status, word] of rows) {
+    const encoded = encodeError(new ApiError(kind, "why"), "req_1");
+    const error = objectOr(encoded.body["error"]);
+    assert.equal(encoded.status, status);
+    assert.deepEqual([error["code"], error["status"]], [status, word]);
+    assert.equal(error["message"], "why");
+  }
+});
+
+Deno.test("encodeError() lists reason, field, delay and request id as details", () => {
+  const error = new ApiError("rate_limit", "slow", {
+    code: "tokens_per_minute",
+    param: "contents",
+    retryAfterSeconds: 7,
+    retryable: true,
+  });
+  const { headers, body } = encodeError(error, "req_1");
+  assert.deepEqual(headers, { "retry-after": "7", "x-should-retry": "true" });
+  const type = "type.googleapis.com/google.rpc.";
+  assert.deepEqual(objectOr(body["error"])["details"], [
+    {
+      "@type": `${type}ErrorInfo`,
+      reason: "TOKENS_PER_MINUTE",
+      domain: "model-gateway",
+    },
+    {
+      "@type": `${type}BadRequest`,
+      fieldViolations: [{ field: "contents", description: "slow" }],
+    },
+    { "@type": `${type}RetryInfo`, retryDelay: "7s" },
+    { "@type": `${type}RequestInfo`, requestId: "req_1" },
+  ]);
+});
+
+Deno.test("encodeError() words an overflow as the vendor does", () => {
+  const message = (text: string): unknown =>
+    objectOr(
+      encodeError(
+        new ApiError("invalid_request", text, {
+          code: "context_length_exceeded",
+        }),
+        "req_1",
+      ).body["error"],
+    )["message"];
+  assert.equal(
+    message("prompt is too long: 300 tokens > 200 maximum"),
+    "The input token count (300) exceeds the maximum number of tokens allowed (200).",
+  );
+  assert.equal(message("too long"), "too long");
 });

@@ -1,5 +1,5 @@
 /**
- * The sources of a reply: `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a
+ * The sources of a reply, decoded and encoded: `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a
  * candidate. Positions are bytes of the text as UTF-8.
  *
  * @module
@@ -131,4 +131,46 @@ function utf16Positions(
     units.set(position, unit);
   }
   return (position) => units.get(position) ?? 0;
+}
+
+/** The `groundingMetadata` of one text's sources; `part` is the place of the text in the turn. */
+export function encodeGrounding(
+  citations: readonly Citation[],
+  text: string,
+  part: number,
+): JsonObject {
+  const byteAt = bytePositions(text);
+  return {
+    groundingChunks: citations.map(({ url, title }) => ({
+      web: { uri: url, ...(title === undefined ? {} : { title }) },
+    })),
+    groundingSupports: citations.flatMap(({ span }, index) =>
+      span === undefined ? [] : [{
+        segment: {
+          ...(part === 0 ? {} : { partIndex: part }),
+          startIndex: byteAt(span.start),
+          endIndex: byteAt(span.end),
+          text: text.slice(span.start, span.end),
+        },
+        groundingChunkIndices: [index],
+      }]
+    ),
+  };
+}
+
+/** The positions in bytes of positions in UTF-16 units; each is counted once. */
+function bytePositions(text: string): (unit: number) => number {
+  let bytes: number[] | undefined;
+  return (unit) => {
+    if (bytes === undefined) {
+      bytes = [0];
+      let byte = 0;
+      for (const char of text) {
+        const point = char.codePointAt(0) ?? 0;
+        byte += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        for (let i = 0; i < char.length; i++) bytes.push(byte);
+      }
+    }
+    return bytes[Math.min(unit, text.length)] ?? 0;
+  };
 }

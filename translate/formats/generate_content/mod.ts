@@ -1,20 +1,44 @@
 /**
- * The generate-content (Gemini) dialect. Only upstreams use it, so it decodes no requests and
- * encodes no replies.
+ * The generate-content (Gemini) format: `POST /v1beta/models/{model}:generateContent` and
+ * `:streamGenerateContent`, assembled from the files of this folder.
  *
  * @module
  */
-import type { UpstreamDialect } from "../../dialect.ts";
-import { decodeError } from "./error.ts";
+import type { Dialect } from "../../dialect.ts";
+import { billedFields } from "./billed_fields.ts";
+import { checkPassable } from "./check_passable.ts";
+import { cleanRequest } from "./clean_request.ts";
 import { decodeReply } from "./decode_reply.ts";
-import { encodeRequest } from "./encode_request.ts";
+import { decodeRequest } from "./decode_request.ts";
 import { streamDecoder } from "./decode_stream.ts";
+import { encodeReply, withStop } from "./encode_reply.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { streamEncoder } from "./encode_stream.ts";
+import { decodeError, encodeError } from "./error.ts";
+import { streamEnding } from "./stream_ending.ts";
 
-/** The upstream side of generate content. */
-export const generateContent: UpstreamDialect = {
+export { generateContentRequest } from "./wire.ts";
+
+/** The generate-content format. */
+export const generateContent: Dialect = {
   name: "generate_content",
+  hasTargetInPath: true,
+  modelKey: "modelVersion",
+  decodeRequest,
+  checkPassable,
+  billedFields,
   encodeRequest,
+  cleanRequest,
+  // The path states the model; the vendor would refuse another one in the body.
+  refusedKeys: () => ["model"],
+  // Replies of this format always report their usage.
+  passThroughFields: () => ({}),
+  replyFields: ({ model }) => ({ modelVersion: model }),
+  withStop,
+  isUnrequestedFrame: () => false,
+  streamEnding,
   decodeReply,
+  encodeReply,
   variableKeys: {
     texts: new Set(["text"]),
     padding: new Set(),
@@ -28,5 +52,7 @@ export const generateContent: UpstreamDialect = {
     ]),
   },
   streamDecoder,
+  streamEncoder,
   decodeError,
+  encodeError,
 };

@@ -1,5 +1,5 @@
 /**
- * Decodes token counts into the neutral {@linkcode Usage}.
+ * Converts token counts between the format and the neutral {@linkcode Usage}.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
+import { promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -34,10 +35,13 @@ export function decodeUsage(metadata: unknown): Usage | undefined {
     ? Math.max(thoughts ?? 0, total - prompt - toolPrompt)
     : thoughts;
   const usage: Usage = {
-    ...(prompt === undefined
-      ? {}
-      : { input: Math.max(0, prompt + toolPrompt - (cached ?? 0)) }),
-    ...(cached === undefined ? {} : { cacheRead: cached }),
+    ...promptParts({
+      prompt: prompt === undefined ? undefined : prompt + toolPrompt,
+      cacheRead: cached,
+      cacheWrite: undefined,
+      output,
+      total,
+    }).parts,
     ...(output === undefined ? {} : { output }),
     ...(thoughts === undefined ? {} : { reasoning: thoughts }),
     ...partsOf(metadata),
@@ -125,4 +129,48 @@ export function sameUsage(one: Usage, other: Usage | undefined): boolean {
   const names = Object.keys(one) as (keyof Usage)[];
   return names.length === Object.keys(other).length &&
     names.every((name) => one[name] === other[name]);
+}
+
+/**
+ * Encodes `usageMetadata`. The format cannot express "unknown": the prompt is then estimated and
+ * the output zero.
+ */
+export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
+  const { input, cacheRead, cacheWrite, output = 0, reasoning } = usage;
+  const isKnown = input !== undefined || cacheRead !== undefined ||
+    cacheWrite !== undefined;
+  const prompt = isKnown
+    ? (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
+    : inputEstimate;
+  const thoughts = Math.min(reasoning ?? 0, output);
+  const candidates = output - thoughts;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: candidates,
+    totalTokenCount: prompt + output,
+    ...(cacheRead ? { cachedContentTokenCount: cacheRead } : {}),
+    promptTokensDetails: modalities(prompt, usage.audioInput, usage.imageInput),
+    ...(usage.audioOutput === undefined && usage.imageOutput === undefined
+      ? {}
+      : {
+        candidatesTokensDetails: modalities(
+          candidates,
+          usage.audioOutput,
+          usage.imageOutput,
+        ),
+      }),
+    ...(reasoning === undefined ? {} : { thoughtsTokenCount: thoughts }),
+  };
+}
+
+function modalities(
+  total: number,
+  audio = 0,
+  image = 0,
+): readonly JsonObject[] {
+  return [
+    { modality: "TEXT", tokenCount: Math.max(0, total - audio - image) },
+    { modality: "AUDIO", tokenCount: audio },
+    { modality: "IMAGE", tokenCount: image },
+  ].filter(({ modality, tokenCount }) => modality === "TEXT" || tokenCount > 0);
 }

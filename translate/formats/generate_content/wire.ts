@@ -1,13 +1,17 @@
 /**
- * Constants of the generate-content format: its finish reasons, block reasons and error statuses,
- * and the shapes that are encoded. `decode_reply.ts`, `encode_request.ts` and `error.ts` translate
- * them. From ai.google.dev/api/generate-content and the Vertex `v1` protos (2026-11).
+ * The request body of the generate-content format, as a schema for the decoder and the OpenAPI
+ * document, and the format's constants: finish reasons, block reasons and error statuses. Objects
+ * are loose, because newer fields must be able to pass through. From ai.google.dev/api/generate-content and the Vertex `v1` protos (2026-11).
  *
  * @module
  */
+import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { StopReason } from "../../model/reply.ts";
 import type { Effort } from "../../model/request.ts";
+import { type Maybe, opaqueObject } from "../../model/schema.ts";
+import { settingsShape } from "../../model/settings_table.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** One turn in this format. */
 export interface WireContent {
@@ -209,3 +213,194 @@ export const DYNAMIC_THINKING_BUDGET: number = -1;
  * a turn has no signature. It is not a forged signature; it declares that there is none.
  */
 export const FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator";
+
+/** Bytes in base64. */
+export type WireBlob = {
+  readonly mimeType: string;
+  readonly data: string;
+  readonly displayName?: Maybe<string>;
+};
+/** The address of a file. */
+export type WireFile = {
+  readonly mimeType?: Maybe<string>;
+  readonly fileUri: string;
+};
+/** A call that the model made. */
+export type WireCall = {
+  readonly id?: Maybe<string>;
+  readonly name: string;
+  readonly args?: Maybe<JsonObject>;
+};
+/** The result of a call. */
+export type WireResult = {
+  readonly id?: Maybe<string>;
+  readonly name: string;
+  readonly response?: Maybe<JsonObject>;
+  readonly parts?: Maybe<
+    readonly {
+      readonly inlineData?: Maybe<WireBlob>;
+      readonly fileData?: Maybe<WireFile>;
+    }[]
+  >;
+};
+/** A part: one of the fields before `thought`, or one that only this format has. */
+export type WirePart = {
+  readonly text?: Maybe<string>;
+  readonly inlineData?: Maybe<WireBlob>;
+  readonly fileData?: Maybe<WireFile>;
+  readonly functionCall?: Maybe<WireCall>;
+  readonly functionResponse?: Maybe<WireResult>;
+  readonly thought?: Maybe<boolean>;
+  readonly thoughtSignature?: Maybe<string>;
+};
+/** A turn, or the system prompt. */
+export type WireTurn = {
+  readonly role?: Maybe<string>;
+  readonly parts?: Maybe<readonly WirePart[]>;
+};
+/** A function that the client runs. */
+export type WireFunction = {
+  readonly name: string;
+  readonly description?: Maybe<string>;
+  readonly parameters?: Maybe<JsonObject>;
+  readonly parametersJsonSchema?: unknown;
+};
+/** Functions, or one tool that the vendor runs. */
+export type WireTool = {
+  readonly functionDeclarations?: Maybe<readonly WireFunction[]>;
+};
+/** Whether the model must call a function, and which. */
+export type WireCallingConfig = {
+  readonly mode?: Maybe<string>;
+  readonly allowedFunctionNames?: Maybe<readonly string[]>;
+};
+/** The reasoning settings. */
+export type WireThinkingConfig = {
+  readonly includeThoughts?: Maybe<boolean>;
+  readonly thinkingBudget?: Maybe<number>;
+  readonly thinkingLevel?: Maybe<string>;
+};
+/** The form of the reply and reasoning; the settings beside them are in `settings.ts`. */
+export type WireConfig = {
+  readonly responseMimeType?: Maybe<string>;
+  readonly responseSchema?: Maybe<JsonObject>;
+  readonly responseJsonSchema?: unknown;
+  readonly responseModalities?: Maybe<readonly string[]>;
+  readonly thinkingConfig?: Maybe<WireThinkingConfig>;
+};
+/** The body of `:generateContent` and `:streamGenerateContent`. */
+export type GenerateContentRequest = {
+  readonly contents: readonly WireTurn[];
+  readonly systemInstruction?: Maybe<string | WireTurn>;
+  readonly tools?: Maybe<readonly WireTool[]>;
+  readonly toolConfig?: Maybe<{
+    readonly functionCallingConfig?: Maybe<WireCallingConfig>;
+  }>;
+  readonly generationConfig?: Maybe<WireConfig>;
+};
+
+const blob = z.looseObject({
+  mimeType: z.string().min(1).describe("Media type, e.g. `image/png`."),
+  data: z.string().describe("The bytes in base64."),
+  displayName: z.string().nullish(),
+}).describe("Bytes.");
+const file = z.looseObject({
+  mimeType: z.string().nullish().describe("Media type."),
+  fileUri: z.string().min(1).describe(
+    "Address; the gateway does not fetch it.",
+  ),
+}).describe("A file by its address.");
+const part = z.looseObject({
+  text: z.string().nullish().describe("Text."),
+  inlineData: blob.nullish(),
+  fileData: file.nullish(),
+  functionCall: z.looseObject({
+    id: z.string().nullish().describe("Id that the result refers to."),
+    name: z.string().min(1).describe("Name of the function."),
+    args: opaqueObject().nullish().describe("The arguments."),
+  }).nullish().describe("A call that the model made."),
+  functionResponse: z.looseObject({
+    id: z.string().nullish().describe("Id of the call."),
+    name: z.string().min(1).describe("Name of the function."),
+    response: opaqueObject().nullish().describe(
+      "What it returned; `output` or `error` alone is taken as the result or the failure.",
+    ),
+    parts: z.array(
+      z.looseObject({ inlineData: blob.nullish(), fileData: file.nullish() }),
+    ).nullish().describe("Pictures and files that it returned."),
+  }).nullish().describe("The result of a call."),
+  thought: z.boolean().nullish().describe("True: the text is reasoning."),
+  thoughtSignature: z.string().nullish().describe(
+    "Return it as it was in the reply.",
+  ),
+}).describe("A part of a turn.");
+const turn = z.looseObject({
+  role: z.string().nullish().describe("`user` or `model`."),
+  parts: z.array(part).nullish().describe("Its parts, in order."),
+});
+const config = z.looseObject({
+  ...settingsShape(SETTINGS, "generationConfig"),
+  responseMimeType: z.string().nullish().describe(
+    "`application/json`: the reply is JSON.",
+  ),
+  responseSchema: opaqueObject().nullish().describe(
+    "Schema of the reply, in the vendor's subset of OpenAPI.",
+  ),
+  responseJsonSchema: z.unknown().optional().describe(
+    "JSON Schema of the reply.",
+  ),
+  responseModalities: z.array(z.string()).nullish(),
+  thinkingConfig: z.looseObject({
+    includeThoughts: z.boolean().nullish().describe(
+      "Whether the reply has the reasoning.",
+    ),
+    thinkingBudget: z.int().min(-1).nullish().describe(
+      "Tokens for reasoning; 0: none, -1: the model decides.",
+    ),
+    thinkingLevel: z.string().nullish().describe(
+      "`MINIMAL`, `LOW`, `MEDIUM` or `HIGH`.",
+    ),
+  }).nullish().describe("The reasoning settings."),
+}).describe("Sampling, limits and the form of the reply.");
+
+/** Schema of `generationConfig`, also for requests that pass through. */
+export const generationConfig: z.ZodType<WireConfig> = config;
+
+/** Schema of the body of `:generateContent` and `:streamGenerateContent`. */
+export const generateContentRequest: z.ZodType<GenerateContentRequest> = z
+  .looseObject({
+    contents: z.array(turn).min(1).describe("The turns, oldest first."),
+    systemInstruction: z.union([z.string(), turn]).nullish().describe(
+      "System prompt.",
+    ),
+    tools: z.array(
+      z.looseObject({
+        functionDeclarations: z.array(
+          z.looseObject({
+            name: z.string().min(1).describe("Name of the function."),
+            description: z.string().nullish().describe(
+              "What it does, for the model.",
+            ),
+            parameters: opaqueObject().nullish().describe(
+              "Schema of the arguments, in the vendor's subset of OpenAPI.",
+            ),
+            parametersJsonSchema: z.unknown().optional().describe(
+              "JSON Schema of the arguments.",
+            ),
+          }),
+        ).nullish(),
+      }).describe(
+        "Functions that the client runs, or a tool that the vendor runs; the latter only for models whose upstream has this format.",
+      ),
+    ).nullish().describe("Tools that the model may call."),
+    toolConfig: z.looseObject({
+      functionCallingConfig: z.looseObject({
+        mode: z.string().nullish().describe(
+          "`AUTO`, `ANY`, `NONE` or `VALIDATED`.",
+        ),
+        allowedFunctionNames: z.array(z.string()).nullish(),
+      }).nullish(),
+    }).nullish().describe("Which function the model must or may call."),
+    generationConfig: config.nullish(),
+    ...settingsShape(SETTINGS),
+  }).describe("A request for content.");

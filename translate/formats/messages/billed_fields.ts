@@ -93,33 +93,37 @@ function fallbackFields(fallbacks: unknown): readonly BilledField[] {
 /** The first mark with a life of an hour, and the first with an unknown one. */
 function longMarks(body: JsonObject): readonly BilledField[] {
   const found = new Map<string, string>();
-  const look = (owner: unknown, path: string): void => {
+  const look = (owner: unknown, path: string, at?: number): void => {
     const { cache_control } = objectOr(owner);
+    if (cache_control === undefined) return;
     const ttl = objectOr(cache_control)["ttl"];
     if (ttl === undefined || ttl === null || ttl === "5m") return;
     const figure = ttl === "1h" ? "cacheWrite1h" : "cacheWrite12h";
-    if (!found.has(figure)) found.set(figure, `${path}cache_control.ttl`);
+    if (found.has(figure)) return;
+    const place = at === undefined ? path : `${path}[${at}].`;
+    found.set(figure, `${place}cache_control.ttl`);
   };
   const blocks = (list: unknown, path: string): void => {
-    for (const [at, block] of arrayOr(list).entries()) {
-      const here = `${path}[${at}].`;
-      look(block, here);
-      const { content, source, tool } = objectOr(block);
-      blocks(content, `${here}content`);
+    if (!Array.isArray(list)) return;
+    for (let at = 0; at < list.length; at++) {
+      look(list[at], path, at);
+      const { content, source, tool } = objectOr(list[at]);
+      if (Array.isArray(content)) blocks(content, `${path}[${at}].content`);
       if (source !== undefined) {
-        blocks(objectOr(source)["content"], `${here}source.content`);
+        blocks(objectOr(source)["content"], `${path}[${at}].source.content`);
       }
-      if (tool !== undefined) look(tool, `${here}tool.`);
+      if (tool !== undefined) look(tool, `${path}[${at}].tool.`);
     }
   };
   look(body, "");
   blocks(body["system"], "system");
   for (const [at, turn] of arrayOr(body["messages"]).entries()) {
-    look(turn, `messages[${at}].`);
-    blocks(objectOr(turn)["content"], `messages[${at}].content`);
+    look(turn, "messages", at);
+    const { content } = objectOr(turn);
+    if (Array.isArray(content)) blocks(content, `messages[${at}].content`);
   }
   for (const [at, tool] of arrayOr(body["tools"]).entries()) {
-    look(tool, `tools[${at}].`);
+    look(tool, "tools", at);
   }
   return [...found].map(([figure, path]) => ({
     path,

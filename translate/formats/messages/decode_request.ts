@@ -6,7 +6,6 @@
  */
 import { markPaths } from "../../model/cache_marks.ts";
 import { ApiError, invalidField } from "../../model/error.ts";
-import { textIn } from "../../bytes/json.ts";
 import { refuseChatShapes } from "../../model/other_format.ts";
 import type {
   Effort,
@@ -18,6 +17,7 @@ import type {
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 import { checked } from "../../model/schema.ts";
+import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
 import {
   asJson,
   newUnmappedFields,
@@ -29,6 +29,7 @@ import { markOf } from "./cache_marks.ts";
 import { continuesThread } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
 import { decodeTools } from "./decode_tools.ts";
+import { SETTINGS } from "./settings.ts";
 import {
   type CountTokensRequest,
   countTokensRequest,
@@ -36,11 +37,9 @@ import {
   type WireThinkingConfig,
 } from "./wire.ts";
 
-/**
- * This dialect's names of the neutral fields. The last ones are other formats' names: no request in
- * this format contains those fields.
- */
+/** This dialect's names of the neutral fields. */
 const WORDS: FieldNames = {
+  ...SETTINGS.names,
   messages: "messages",
   image: "image",
   document: "document",
@@ -50,27 +49,13 @@ const WORDS: FieldNames = {
   tools: "tools",
   toolChoice: "tool_choice",
   parallelTools: "tool_choice.disable_parallel_tool_use",
-  maxTokens: "max_tokens",
-  temperature: "temperature",
-  topP: "top_p",
-  topK: "top_k",
-  stop: "stop_sequences",
   format: "output_config.format",
   reasoning: "thinking",
-  user: "metadata.user_id",
-  serviceTier: "service_tier",
-  promptCache: "cache_control",
-  candidates: "n",
-  seed: "seed",
-  presencePenalty: "presence_penalty",
-  frequencyPenalty: "frequency_penalty",
-  logprobs: "logprobs",
 };
 
 const TOP_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "messages",
-  "max_tokens",
   "system",
   "tools",
   "tool_choice",
@@ -78,13 +63,9 @@ const TOP_FIELDS: ReadonlySet<string> = new Set([
   "output_config",
   "output_format",
   "stream",
-  "temperature",
-  "top_p",
-  "top_k",
-  "stop_sequences",
   "metadata",
-  "service_tier",
   "cache_control",
+  ...Object.keys(settingsShape(SETTINGS)),
 ]);
 /**
  * Fields whose loss would change the meaning: without them the model answers instead of summarizing
@@ -106,7 +87,9 @@ const MARK_PATHS: MarkPaths = {
   turns: "messages[].content[].cache_control",
   tools: "tools[].cache_control",
 };
-const METADATA_FIELDS: ReadonlySet<string> = new Set(["user_id"]);
+const METADATA_FIELDS: ReadonlySet<string> = new Set(
+  Object.keys(settingsShape(SETTINGS, "metadata")),
+);
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(["effort", "format"]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "schema"]);
 const THINKING_FIELDS: ReadonlySet<string> = new Set([
@@ -122,36 +105,25 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = checked(messagesRequest, body);
-  if (wire.temperature !== undefined && wire.top_p !== undefined) {
+  const unread = newUnmappedFields();
+  const settings = decodeSettings(SETTINGS, asJson(wire), unread);
+  if (settings.temperature !== undefined && settings.topP !== undefined) {
     throw invalidField("top_p", "cannot be used together with temperature");
   }
   if (
     wire.thinking?.type === "enabled" &&
-    wire.thinking.budget_tokens >= wire.max_tokens
+    wire.thinking.budget_tokens >= (settings.maxTokens ?? Infinity)
   ) {
     throw invalidField(
       "thinking.budget_tokens",
       "must be less than max_tokens",
     );
   }
-  const unread = newUnmappedFields();
   noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unread);
-  const user = textIn(wire.metadata?.user_id);
-  const stop = wire.stop_sequences;
   return {
     ...decodeShared(wire, unread),
+    ...settings,
     stream: wire.stream ?? false,
-    maxTokens: wire.max_tokens,
-    ...(wire.temperature === undefined
-      ? {}
-      : { temperature: wire.temperature }),
-    ...(wire.top_p === undefined ? {} : { topP: wire.top_p }),
-    ...(wire.top_k === undefined ? {} : { topK: wire.top_k }),
-    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
-    ...(user === undefined ? {} : { user }),
-    ...(wire.service_tier === undefined ? {} : {
-      serviceTier: wire.service_tier === "auto" ? "auto" : "default",
-    }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { withoutPaths } from "../../testing/sample_request.ts";
 import { decodeCountTokens, decodeRequest } from "./decode_request.ts";
+import { SETTINGS } from "./settings.ts";
 import { countTokensRequest, messagesRequest } from "./wire.ts";
 
 function body(over: Record<string, unknown> = {}): Record<string, unknown> {
@@ -67,21 +68,9 @@ Deno.test("decodeRequest() names each neutral field in the client's words", () =
     tools: "tools",
     toolChoice: "tool_choice",
     parallelTools: "tool_choice.disable_parallel_tool_use",
-    maxTokens: "max_tokens",
-    temperature: "temperature",
-    topP: "top_p",
-    topK: "top_k",
-    stop: "stop_sequences",
     format: "output_config.format",
     reasoning: "thinking",
-    user: "metadata.user_id",
-    serviceTier: "service_tier",
-    promptCache: "cache_control",
-    candidates: "n",
-    seed: "seed",
-    presencePenalty: "presence_penalty",
-    frequencyPenalty: "frequency_penalty",
-    logprobs: "logprobs",
+    ...SETTINGS.names,
   });
 });
 

@@ -6,7 +6,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { base64Text } from "../../bytes/data_url.ts";
-import { type ApiError, invalidField } from "../../model/error.ts";
+import { PICTURES, refusedMedia } from "../../families/messages/media.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type {
   AudioPart,
@@ -14,14 +14,6 @@ import type {
   ImagePart,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
-
-/** Image media types that the format supports. */
-const PICTURES: ReadonlySet<string> = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-]);
 
 /**
  * Encodes an image or a document. `words` are the client's field names.
@@ -33,15 +25,10 @@ export function mediaBlock(
   can: Capabilities,
   words: FieldNames,
 ): JsonObject {
-  const refuse = (problem: string): ApiError =>
-    invalidField(
-      part.at ?? words.messages,
-      `${words[part.type]} cannot be sent to this model${problem}`,
-    );
-  if (part.type === "audio") throw refuse("");
+  if (part.type === "audio") throw refusedMedia(part, words, "sound");
   const { source } = part;
   if (source.type === "url") {
-    if (!can.mediaUrls) throw refuse(" by its address; send its bytes");
+    if (!can.mediaUrls) throw refusedMedia(part, words, "address");
     return {
       type: part.type,
       source: { type: "url", url: source.url },
@@ -50,21 +37,21 @@ export function mediaBlock(
   }
   if (part.type === "image") {
     const { source } = part;
-    if (source.type !== "base64" || !PICTURES.has(source.mediaType)) {
-      throw refuse(` unless it is ${[...PICTURES].join(", ")}`);
+    if (source.type !== "base64" || !PICTURES.includes(source.mediaType)) {
+      throw refusedMedia(part, words, "picture");
     }
     return { type: "image", source: base64(source.mediaType, source.data) };
   }
   return {
     type: "document",
-    source: documentSource(part, refuse),
+    source: documentSource(part, words),
     ...about(part),
   };
 }
 
 function documentSource(
   part: DocumentPart,
-  refuse: (problem: string) => ApiError,
+  words: FieldNames,
 ): JsonObject {
   const { source } = part;
   if (source.type === "text") return plainText(source.text);
@@ -76,7 +63,7 @@ function documentSource(
       return plainText(base64Text(source.data));
     }
   }
-  throw refuse(" unless it is application/pdf or text");
+  throw refusedMedia(part, words, "document");
 }
 
 function base64(media_type: string, data: string): JsonObject {

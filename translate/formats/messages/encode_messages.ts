@@ -5,16 +5,19 @@
  *
  * @module
  */
+import {
+  callInput,
+  type Drop,
+  expressibleTurns,
+  isExpressible,
+} from "../../families/messages/turns.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { wireToolName } from "../../model/names.ts";
 import type {
   GenerationRequest,
-  OpaquePart,
   Part,
   ReasoningPart,
-  ResultPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
@@ -23,8 +26,6 @@ import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
 import { type CallIds, callIds } from "../../model/call_ids.ts";
 import { markField } from "./cache_marks.ts";
 import { mediaBlock } from "./encode_media.ts";
-import type { Drop } from "./encode_tools.ts";
-import { callInput } from "./encode_reply.ts";
 
 /** Options and state of the encoding. */
 interface Writing {
@@ -49,13 +50,7 @@ export function arrangedTurns(
   const placed = can.systemAnywhere
     ? systemAfterResults(request.turns)
     : systemTurnsAsUser(request.turns);
-  const expressible = placed
-    .map((turn) => ({
-      ...turn,
-      parts: turn.parts.filter((part) => isExpressible(part, drop)),
-    }))
-    .filter((turn) => turn.parts.length > 0);
-  const merged = mergeTurns(expressible);
+  const merged = mergeTurns(expressibleTurns(placed, "messages", drop));
   const allowed = merged.map(withoutLastReasoning);
   return allowed.every((turn, at) => turn === merged[at])
     ? merged
@@ -93,40 +88,6 @@ function systemAfterResults(turns: readonly Turn[]): readonly Turn[] {
     out.push(turn);
   }
   return [...out, ...held];
-}
-
-/**
- * Whether the format can express a part: it refuses blank texts and reasoning that it did not sign
- * itself.
- */
-function isExpressible(part: Part | ResultPart, drop: Drop): boolean {
-  switch (part.type) {
-    case "text":
-    case "refusal":
-      return part.text.trim() !== "";
-    case "reasoning":
-      return part.signature?.from === "messages";
-    case "opaque":
-      return isOwn(part, drop);
-    case "image":
-    case "document":
-    case "audio":
-    case "tool_call":
-    case "tool_result":
-      return true;
-  }
-}
-
-function isOwn(part: OpaquePart, drop: Drop): boolean {
-  if (part.from === "messages") return true;
-  if (part.essential) {
-    throw invalidField(
-      part.path,
-      `"${part.kind}" is not available with this model`,
-    );
-  }
-  drop(part.path);
-  return false;
 }
 
 /**
@@ -249,7 +210,7 @@ function resultBlock(
   const id = writing.ids.ofResult(part.id);
   const content: JsonObject[] = [];
   for (const inner of part.content) {
-    if (!isExpressible(inner, writing.drop)) continue;
+    if (!isExpressible(inner, "messages", writing.drop)) continue;
     if (inner.type === "image" && !writing.can.imagesInToolResult) {
       besides.push(
         { type: "text", text: `Picture from the result of call ${id}:` },

@@ -4,13 +4,8 @@
  * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
-import { exactJson } from "../../bytes/exact_json.ts";
-import {
-  isObject,
-  type JsonObject,
-  MAX_LEVELS,
-  nestsWithin,
-} from "../../bytes/json.ts";
+import { callInput } from "../../families/messages/turns.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {
   type Block,
@@ -115,18 +110,4 @@ export function callBlock(
     caller: { type: "direct" },
     ...signatureField(signature),
   };
-}
-
-/**
- * The `input` of a call, which must be an object. Other arguments are wrapped in one, so that the
- * client still sees them.
- */
-export function callInput(
-  text: string,
-): { readonly input: JsonObject; readonly wrapped: boolean } {
-  if (text.trim() === "") return { input: {}, wrapped: false };
-  const input = exactJson(text);
-  return isObject(input) && nestsWithin(input, MAX_LEVELS)
-    ? { input, wrapped: false }
-    : { input: { __raw_arguments: text }, wrapped: true };
 }

@@ -5,22 +5,23 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import { invalidField } from "../../model/error.ts";
+import {
+  EMPTY_SCHEMA,
+  formatTool,
+  objectSchema,
+  offeredTools,
+} from "../../families/messages/tools.ts";
+import type { Drop } from "../../families/messages/turns.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
 import type {
-  FunctionTool,
   GenerationRequest,
-  OutputFormat,
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
 import { markField } from "./cache_marks.ts";
 import { strictSchema } from "./strict_schema.ts";
-
-/** Records the client's path of a dropped field. */
-export type Drop = (path: string) => void;
 
 /** The tool fields of a request. */
 export interface EncodedTools {
@@ -38,9 +39,6 @@ export interface EncodedTools {
   readonly forced: boolean;
 }
 
-const EMPTY_SCHEMA: JsonObject = { type: "object", properties: {} };
-const FORMAT_TOOL = "structured_output";
-
 /**
  * Encodes tools, choice and output format.
  *
@@ -54,7 +52,7 @@ export function encodeTools(
 ): EncodedTools {
   const name = (own: string): string => wireToolName(own, can.maxToolName);
   const used = calledNames(request.turns);
-  const offered = offeredTools(request, drop);
+  const offered = offeredTools(request, "messages", drop);
   const toolNames = changedToolNames(
     [
       ...used,
@@ -89,63 +87,32 @@ export function encodeTools(
       toolNames,
     };
   }
-  const formatTool = unusedName(offered, used);
+  const tool = formatTool(
+    form,
+    [...used, ...offered.map(({ name }) => name)],
+    request,
+  );
   const free = choice !== undefined && choice.type !== "none";
   return {
     tools: [
       ...(written.length > 0 ? written : used.map((own) => stub(name(own)))),
-      formatToolOf(formatTool, form, request),
+      {
+        name: tool.name,
+        description: tool.description,
+        input_schema: objectSchema(tool.parameters),
+      },
     ],
     toolChoice: free
       ? { type: "any", ...parallelSwitch(request, can, drop) }
       : {
         type: "tool",
-        name: formatTool,
+        name: tool.name,
         ...(can.parallelToggle ? { disable_parallel_tool_use: true } : {}),
       },
-    formatTool,
+    formatTool: tool.name,
     toolNames,
     forced: true,
   };
-}
-
-/**
- * The tools that this dialect can express, limited to the allowed ones where the choice lists some.
- */
-function offeredTools(
-  request: GenerationRequest,
-  drop: Drop,
-): readonly Tool[] {
-  const { toolChoice: choice, fieldNames: words } = request;
-  const all = request.tools ?? [];
-  const offered: Tool[] = [];
-  for (const tool of all) {
-    if (tool.type === "function" || tool.from === "messages") {
-      offered.push(tool);
-      continue;
-    }
-    if (choice?.type === "tool" && choice.name === tool.name) {
-      throw invalidField(
-        words.toolChoice,
-        `the tool ${tool.name} is not available with this model`,
-      );
-    }
-    drop(tool.path);
-  }
-  const first = all[0];
-  if (first !== undefined && offered.length === 0) {
-    throw invalidField(
-      first.type === "opaque" ? first.path : words.tools,
-      first.type === "opaque"
-        ? `a tool of type "${first.kind}" is not available with this model`
-        : "tools of this type are not available with this model",
-    );
-  }
-  if (choice?.type !== "allowed") return offered;
-  const allowed = offered.filter((tool) =>
-    tool.name !== undefined && choice.names.includes(tool.name)
-  );
-  return allowed.length === 0 ? offered : allowed;
 }
 
 function writtenTool(
@@ -157,7 +124,7 @@ function writtenTool(
   if (tool.type === "opaque") return tool.value;
   const strict = tool.strict === true && can.structuredOutput;
   if (tool.strict === true && !strict) drop("tools[].strict");
-  const schema = objectSchema(tool);
+  const schema = objectSchema(tool.parameters);
   return {
     name: name(tool.name),
     ...(tool.description === undefined
@@ -169,19 +136,6 @@ function writtenTool(
     ...(strict ? { strict } : {}),
     ...markField(tool),
   };
-}
-
-/**
- * The dialect requires `type: "object"` at the top. A client schema that has it is used by
- * reference.
- */
-function objectSchema(tool: FunctionTool): JsonObject {
-  const { parameters } = tool;
-  if (parameters === undefined) return EMPTY_SCHEMA;
-  if (parameters["type"] === "object") return parameters;
-  return Object.keys(parameters).length === 0
-    ? EMPTY_SCHEMA
-    : { ...parameters, type: "object" };
 }
 
 /**
@@ -258,36 +212,4 @@ function dropChoice(request: GenerationRequest, drop: Drop): void {
   if (choice?.type === "required" || choice?.type === "tool") {
     drop(request.fieldNames.toolChoice);
   }
-}
-
-function formatToolOf(
-  name: string,
-  form: OutputFormat & { type: "schema" },
-  request: GenerationRequest,
-): JsonObject {
-  const type = form.schema["type"];
-  if (type !== undefined && type !== "object") {
-    throw invalidField(
-      request.fieldNames.format,
-      "this model can bind its reply to a schema of type object only",
-    );
-  }
-  return {
-    name,
-    description: form.description ??
-      "Give the final answer by calling this tool.",
-    input_schema: type === "object"
-      ? form.schema
-      : { ...form.schema, type: "object" },
-  };
-}
-
-function unusedName(
-  offered: readonly Tool[],
-  used: readonly string[],
-): string {
-  const taken = new Set([...used, ...offered.map((tool) => tool.name)]);
-  let name = FORMAT_TOOL;
-  while (taken.has(name)) name += "_";
-  return name;
 }

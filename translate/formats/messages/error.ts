@@ -6,7 +6,12 @@
  * @module
  */
 import type { EncodedError } from "../../dialect.ts";
-import { ApiError, ERROR_STATUS, type ErrorKind } from "../../model/error.ts";
+import {
+  ApiError,
+  ERROR_STATUS,
+  type ErrorKind,
+  retryHeaders,
+} from "../../model/error.ts";
 import { overflowNumbers } from "../../model/context_overflow.ts";
 import {
   type ErrorBody,
@@ -131,18 +136,9 @@ function classified(
 
 /** Encodes an error for a client. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
-  const { retryAfterSeconds, retryable, allow } = error.details;
   return {
     status: ERROR_STATUS[error.kind],
-    headers: {
-      ...(retryAfterSeconds === undefined
-        ? {}
-        : { "retry-after": String(retryAfterSeconds) }),
-      ...(retryable === undefined
-        ? {}
-        : { "x-should-retry": String(retryable) }),
-      ...(allow === undefined ? {} : { allow: allow.join(", ") }),
-    },
+    headers: retryHeaders(error.details),
     body: { ...errorBody(error), request_id: requestId },
   };
 }

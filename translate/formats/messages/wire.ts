@@ -8,6 +8,8 @@
 import { z } from "zod";
 import { type JsonObject, objectOr } from "../../bytes/json.ts";
 import { opaqueObject } from "../../model/schema.ts";
+import { settingsShape } from "../../model/settings_table.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** A text block. */
 export type WireText = {
@@ -187,16 +189,10 @@ export type CountTokensRequest = {
 };
 /** The body of `POST /v1/messages`. */
 export type MessagesRequest = CountTokensRequest & {
-  readonly max_tokens: number;
   readonly stream?: boolean | undefined;
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly top_k?: number | undefined;
-  readonly stop_sequences?: readonly string[] | undefined;
   readonly metadata?:
     | { readonly user_id?: string | null | undefined }
     | undefined;
-  readonly service_tier?: "auto" | "standard_only" | undefined;
 };
 
 /** The smallest reasoning budget. */
@@ -498,26 +494,8 @@ export const countTokensRequest: z.ZodType<CountTokensRequest> = z.looseObject(
  */
 export const messagesRequest: z.ZodType<MessagesRequest> = z.looseObject({
   ...shared,
-  max_tokens: z.int().min(0).describe(
-    "Most tokens to generate, reasoning included.",
-  ),
   stream: z.boolean().optional().describe("True: server-sent events."),
-  temperature: z.number().min(0).max(1).optional().describe(
-    "0 to 1. Not together with `top_p`.",
-  ),
-  top_p: z.number().min(0).max(1).optional().describe(
-    "Nucleus sampling, 0 to 1. Not together with `temperature`.",
-  ),
-  top_k: z.int().min(0).optional().describe("Sample from the k likeliest."),
-  stop_sequences: z.array(z.string()).optional().describe(
-    "Generation stops when one of them is produced.",
-  ),
-  metadata: z.looseObject({
-    user_id: z.string().nullish().describe(
-      "The client's own id of its user.",
-    ),
-  }).optional().describe("The client's own attribution."),
-  service_tier: z.enum(["auto", "standard_only"]).optional().describe(
-    "Whether capacity reserved for the account may be used.",
-  ),
+  ...settingsShape(SETTINGS),
+  metadata: z.looseObject(settingsShape(SETTINGS, "metadata")).optional()
+    .describe("The client's own attribution."),
 }).describe("A request for a message.");

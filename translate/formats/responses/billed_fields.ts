@@ -16,7 +16,7 @@ import {
   modeField,
   payerFields,
 } from "../../model/billed_field.ts";
-import { longLifeField } from "../../model/prompt_cache.ts";
+import { longLifeField } from "../../families/chat/prompt_cache.ts";
 
 /** Tools that the vendor runs and bills: what their types begin with. Some end with a date. */
 const VENDOR_TOOLS: readonly string[] = [

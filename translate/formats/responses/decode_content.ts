@@ -1,13 +1,11 @@
 /**
- * Decodes the content of a caller's messages and tool outputs into neutral parts. Bytes arrive as
- * `data:` URLs; an http(s) URL is passed on and never fetched. Items and turns are decoded in
- * `decode_messages.ts`.
+ * Decodes the content of a caller's messages and tool outputs into neutral parts. Items and turns
+ * are decoded in `decode_messages.ts`.
  *
  * @module
  */
-import { base64Text, parseDataUrl } from "../../bytes/data_url.ts";
 import { invalidField } from "../../model/error.ts";
-import { type JsonObject, textIn } from "../../bytes/json.ts";
+import { textIn } from "../../bytes/json.ts";
 import type {
   AudioPart,
   DocumentPart,
@@ -16,7 +14,14 @@ import type {
   RefusalPart,
   TextPart,
 } from "../../model/request.ts";
-import { withBreakpoint } from "../../model/prompt_cache.ts";
+import {
+  decodeAddress,
+  decodeAudio,
+  decodeFileData,
+  documentFields,
+  opaquePart,
+} from "../../families/chat/content.ts";
+import { withBreakpoint } from "../../families/chat/prompt_cache.ts";
 import {
   noteUnknown,
   type UnmappedFields,
@@ -32,6 +37,7 @@ export type DecodedPart =
   | RefusalPart
   | OpaquePart;
 
+const FORMAT = "responses";
 const PREFIX = "input[].content[].";
 
 /** Annotations and probabilities of earlier replies are accepted and ignored. */
@@ -73,7 +79,7 @@ export function decodeContent(
   }
   return content.map((part, index) => {
     const at = `${path}[${index}]`;
-    if (!isKnownPart(part)) return opaque(part.type, at, part);
+    if (!isKnownPart(part)) return opaquePart(FORMAT, part.type, at, part);
     const known = part.type === "input_image" && part.detail === "auto"
       ? AUTO_IMAGE_FIELDS
       : PART_FIELDS[part.type];
@@ -91,23 +97,20 @@ function decodePart(part: WirePart, path: string): DecodedPart {
     case "refusal":
       return { type: "refusal", text: part.refusal };
     case "input_audio":
-      return {
-        type: "audio",
-        format: part.input_audio.format.toLowerCase(),
-        data: part.input_audio.data,
-        at: path,
-      };
+      return decodeAudio(part.input_audio, path);
     case "input_image": {
       const url = textIn(part.image_url);
       if (url !== undefined) {
         return {
           type: "image",
-          source: address(url, `${path}.image_url`),
+          source: decodeAddress(url, `${path}.image_url`),
           at: path,
         };
       }
       if (textIn(part.file_id) !== undefined) {
-        return opaque("input_image", `${path}.file_id`, { ...part });
+        return opaquePart(FORMAT, "input_image", `${path}.file_id`, {
+          ...part,
+        });
       }
       throw invalidField(path, "image_url or file_id is required");
     }
@@ -116,66 +119,26 @@ function decodePart(part: WirePart, path: string): DecodedPart {
   }
 }
 
-function address(url: string, path: string): ImagePart["source"] {
-  const bytes = parseDataUrl(url);
-  if (bytes !== undefined) return { type: "base64", ...bytes };
-  if (/^data:/i.test(url)) {
-    throw invalidField(path, "could not read the data: address");
-  }
-  if (!/^https?:\/\//i.test(url)) {
-    throw invalidField(path, "expected a data:, http: or https: address");
-  }
-  return { type: "url", url };
-}
-
 function decodeFile(
   part: WirePart & { readonly type: "input_file" },
   path: string,
 ): DocumentPart | OpaquePart {
-  const title = textIn(part.filename);
-  const named = { ...(title === undefined ? {} : { title }), at: path };
+  const fields = documentFields(part.filename, path);
   const data = textIn(part.file_data);
   if (data !== undefined) {
-    const bytes = fileBytes(data, `${path}.file_data`);
-    const source: DocumentPart["source"] = bytes.mediaType.startsWith("text/")
-      ? { type: "text", text: base64Text(bytes.data) }
-      : { type: "base64", ...bytes };
-    return { type: "document", source, ...named };
+    const source = decodeFileData(data, `${path}.file_data`);
+    return { type: "document", source, ...fields };
   }
   const url = textIn(part.file_url);
   if (url !== undefined) {
     return {
       type: "document",
-      source: address(url, `${path}.file_url`),
-      ...named,
+      source: decodeAddress(url, `${path}.file_url`),
+      ...fields,
     };
   }
   if (textIn(part.file_id) !== undefined) {
-    return opaque("input_file", `${path}.file_id`, { ...part });
+    return opaquePart(FORMAT, "input_file", `${path}.file_id`, { ...part });
   }
   throw invalidField(path, "file_data, file_url or file_id is required");
-}
-
-function fileBytes(
-  data: string,
-  path: string,
-): { readonly mediaType: string; readonly data: string } {
-  const bytes = parseDataUrl(data);
-  if (bytes !== undefined) return bytes;
-  if (!/^[A-Za-z0-9+/_=\s-]+$/.test(data)) {
-    throw invalidField(path, "expected a data: address or base64");
-  }
-  // Bare base64 declares no media type; the format allows it for PDF only.
-  return { mediaType: "application/pdf", data };
-}
-
-function opaque(kind: string, path: string, value: JsonObject): OpaquePart {
-  return {
-    type: "opaque",
-    from: "responses",
-    kind,
-    path,
-    value,
-    essential: true,
-  };
 }

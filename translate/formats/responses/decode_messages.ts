@@ -5,6 +5,8 @@
  *
  * @module
  */
+import type { UnknownObject } from "../../families/chat/wire.ts";
+import { instructions } from "../../families/chat/content.ts";
 import { arrayOr, objectOr, stringIn, textIn } from "../../bytes/json.ts";
 import { invalidField } from "../../model/error.ts";
 import type {
@@ -34,7 +36,6 @@ import {
   type Item,
   type KnownItem,
   type MessageItem,
-  type UnknownObject,
 } from "./wire.ts";
 
 /** The decoded input. */
@@ -283,23 +284,6 @@ function withResults(turn: Turn | AssistantTurn): readonly Turn[] {
   return results.length === 0
     ? [{ role, parts }]
     : [{ role, parts }, { role: "user", parts: results }];
-}
-
-/**
- * Instructions are text. Other parts cannot be expressed in another format, so they are recorded
- * as essential.
- */
-function instructions(
-  parts: readonly DecodedPart[],
-  path: string,
-  unread: UnmappedFields,
-): readonly TextPart[] {
-  const texts: TextPart[] = [];
-  parts.forEach((part, index) => {
-    if (part.type === "text") texts.push(part);
-    else unread.essential.add(`${path}.content[${index}]`);
-  });
-  return texts;
 }
 
 function markOf(part: DecodedPart): CacheMark | undefined {

@@ -5,26 +5,32 @@
  *
  * @module
  */
+import { decodeSchema } from "../../families/chat/wire.ts";
 import { objectOr, textIn } from "../../bytes/json.ts";
 import type {
   GenerationRequest,
   OutputFormat,
   Reasoning,
-  RequestSettings,
 } from "../../model/request.ts";
-import type { FieldNames } from "../../model/field_names.ts";
+import type { FieldNames, OtherNames } from "../../model/field_names.ts";
 import { markPaths } from "../../model/cache_marks.ts";
-import { decodePromptCache } from "../../model/prompt_cache.ts";
 import { checked } from "../../model/schema.ts";
+import {
+  decodeSettings,
+  namesIn,
+  settingsShape,
+} from "../../model/settings_table.ts";
 import { refuseOther, refuseState } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";
 import { decodeTools } from "./decode_tools.ts";
 import {
+  asJson,
   newUnmappedFields,
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
 import { toolNames } from "./tool_names.ts";
+import { SETTINGS } from "./settings.ts";
 import {
   isKnownFormat,
   isKnownItem,
@@ -34,7 +40,7 @@ import {
   responsesRequest,
 } from "./wire.ts";
 
-const WORDS: FieldNames = {
+const WORDS: OtherNames = {
   messages: "input",
   image: "input_image",
   document: "input_file",
@@ -44,21 +50,8 @@ const WORDS: FieldNames = {
   tools: "tools",
   toolChoice: "tool_choice",
   parallelTools: "parallel_tool_calls",
-  maxTokens: "max_output_tokens",
-  temperature: "temperature",
-  topP: "top_p",
-  topK: "top_k",
-  stop: "stop",
   format: "text.format",
   reasoning: "reasoning",
-  user: "user",
-  serviceTier: "service_tier",
-  promptCache: "prompt_cache_options",
-  candidates: "n",
-  seed: "seed",
-  presencePenalty: "presence_penalty",
-  frequencyPenalty: "frequency_penalty",
-  logprobs: "top_logprobs",
 };
 
 /**
@@ -75,12 +68,7 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "tool_choice",
   "parallel_tool_calls",
   "max_tool_calls",
-  "max_output_tokens",
-  "temperature",
-  "top_p",
   "top_logprobs",
-  "presence_penalty",
-  "frequency_penalty",
   "text",
   "reasoning",
   "include",
@@ -92,14 +80,13 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "truncation",
   "metadata",
   "client_metadata",
-  "prompt_cache_key",
   "prompt_cache_retention",
-  "prompt_cache_options",
-  "safety_identifier",
-  "user",
-  "service_tier",
+  ...Object.keys(settingsShape(SETTINGS)),
 ]);
-const TEXT_FIELDS: ReadonlySet<string> = new Set(["format", "verbosity"]);
+const TEXT_FIELDS: ReadonlySet<string> = new Set([
+  "format",
+  ...Object.keys(settingsShape(SETTINGS, "text")),
+]);
 const FORMAT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "name",
@@ -149,7 +136,9 @@ export function decodeRequest(body: unknown): GenerationRequest {
   );
   const instructions = textIn(request.instructions);
   const toolSet = decodeTools(request, names, unread);
-  const settings = decodeSettings(request, words, unread);
+  const format = decodeFormat(request, words.format, unread);
+  const reasoning = decodeReasoning(request);
+  const parallel = request.parallel_tool_calls;
   noteUnknown(request, READ_FIELDS, "", unread);
   noteUnmapped(request, unread);
   return {
@@ -163,8 +152,10 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ],
     turns,
     ...toolSet,
-    ...settings,
-    ...decodePromptCache(options, unread),
+    ...decodeSettings(SETTINGS, asJson(request), unread),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
     ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
     wantUsage: true,
     fieldNames: words,
@@ -182,9 +173,10 @@ function updated(
   unread: UnmappedFields,
 ): { readonly request: ResponsesRequest; readonly words: FieldNames } {
   let request = given;
-  let words: FieldNames = given.safety_identifier
-    ? { ...WORDS, user: "safety_identifier" }
-    : WORDS;
+  let words: FieldNames = {
+    ...WORDS,
+    ...namesIn(SETTINGS, asJson(given)),
+  };
   if (typeof given.input === "string") return { request, words };
   given.input.forEach((item, index) => {
     if (isMessage(item) || !isKnownItem(item)) return;
@@ -203,44 +195,6 @@ function updated(
     }
   });
   return { request, words };
-}
-
-function decodeSettings(
-  request: ResponsesRequest,
-  words: FieldNames,
-  unread: UnmappedFields,
-): RequestSettings {
-  const user = textIn(request.safety_identifier) ?? textIn(request.user);
-  const tier = request.service_tier;
-  const format = decodeFormat(request, words.format, unread);
-  const reasoning = decodeReasoning(request);
-  const parallel = request.parallel_tool_calls;
-  return {
-    ...numbers(request),
-    ...(format === undefined ? {} : { format }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
-    ...(user === undefined ? {} : { user }),
-    ...(tier === "auto" || tier === "default" ? { serviceTier: tier } : {}),
-  };
-}
-
-function numbers(request: ResponsesRequest): RequestSettings {
-  const {
-    max_output_tokens: maxTokens,
-    temperature,
-    top_p: topP,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-  } = request;
-  return {
-    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
-    ...(typeof temperature === "number" ? { temperature } : {}),
-    ...(typeof topP === "number" ? { topP } : {}),
-    // Replies of this format repeat zero as the default, and clients send it back.
-    ...(presencePenalty ? { presencePenalty } : {}),
-    ...(frequencyPenalty ? { frequencyPenalty } : {}),
-  };
 }
 
 /** Maps an effort to the neutral one; `none` switches reasoning off. */
@@ -272,34 +226,18 @@ function decodeFormat(
       return { type: "text" };
     case "json_object":
       return { type: "json" };
-    case "json_schema": {
-      const { name, description, schema, strict } = format;
-      if (!schema) return { type: "json" };
-      return {
-        type: "schema",
-        name,
-        ...(typeof description === "string" ? { description } : {}),
-        schema,
-        ...(typeof strict === "boolean" ? { strict } : {}),
-      };
-    }
+    case "json_schema":
+      return decodeSchema(format);
   }
 }
 
 /** Records optional fields that no other format can express, unless they repeat a default. */
 function noteUnmapped(request: ResponsesRequest, unread: UnmappedFields): void {
   const { unmapped } = unread;
-  const { text, reasoning, truncation, service_tier: tier } = request;
-  if (request.user && request.safety_identifier) unmapped.add("user");
-  if (tier && tier !== "auto" && tier !== "default") {
-    unmapped.add("service_tier");
-  }
+  const { text, reasoning, truncation } = request;
   if (truncation && truncation !== "disabled") unmapped.add("truncation");
   if (text) {
     noteUnknown(text, TEXT_FIELDS, "text.", unread);
-    if (text.verbosity && text.verbosity !== "medium") {
-      unmapped.add("text.verbosity");
-    }
   }
   if (reasoning) {
     noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unread);

@@ -523,7 +523,6 @@ Deno.test("decodeRequest() records fields that no other format can express", () 
     "reasoning.mode",
     "service_tier",
     "stop",
-    "text.verbosity",
     "top_k",
     "top_logprobs",
     "truncation",

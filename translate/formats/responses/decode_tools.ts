@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { UnknownObject } from "../../families/chat/wire.ts";
 import {
   type JsonObject,
   objectOr,
@@ -29,7 +30,6 @@ import {
   isKnownTool,
   isMessage,
   type ResponsesRequest,
-  type UnknownObject,
   type WireFunction,
   type WireTool,
 } from "./wire.ts";

@@ -5,21 +5,20 @@
  *
  * @module
  */
+import {
+  DEFAULT_FILENAME,
+  documentText,
+  dropMedia,
+  encodeAddress,
+  markField,
+} from "../../families/chat/content.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { dataUrl } from "../../bytes/data_url.ts";
-import { invalidField } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { freeTextInput } from "../../model/free_text.ts";
 import { wireToolName } from "../../model/names.ts";
-import { takesMarks } from "../../model/cache_marks.ts";
-import { breakpointField } from "../../model/prompt_cache.ts";
 import type {
-  CacheMark,
   DocumentPart,
   GenerationRequest,
-  ImagePart,
-  Media,
-  OpaquePart,
   Part,
   ReasoningPart,
   ResultPart,
@@ -29,7 +28,7 @@ import type {
 } from "../../model/request.ts";
 import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
 import { type CallIds, callIds } from "../../model/call_ids.ts";
-import type { DroppedFields } from "../../model/dropped_fields.ts";
+import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 
 /** The encoded conversation. */
 export interface EncodedMessages {
@@ -48,9 +47,6 @@ interface Writing {
   /** The ids of the calls so far that are written as free-text calls. */
   readonly freeText: Set<string>;
 }
-
-/** Filename of a document without a title, since the format requires one. */
-const DEFAULT_FILENAME = "document.pdf";
 
 /**
  * Encodes the conversation.
@@ -93,13 +89,6 @@ export function encodeMessages(
   }
   const instructions = system.map(({ text }) => text).join("\n\n");
   return { ...(instructions === "" ? {} : { instructions }), input };
-}
-
-function markField(
-  { cacheMark }: { readonly cacheMark?: CacheMark },
-  can: Capabilities,
-): JsonObject {
-  return breakpointField(cacheMark, takesMarks("turns", can));
 }
 
 /** Items of the assistant have no place for a mark. */
@@ -163,7 +152,12 @@ function inputPart(part: ResultPart, writing: Writing): readonly JsonObject[] {
       return [{
         type: "input_image",
         detail: "auto",
-        image_url: address(part, part.source, writing),
+        image_url: encodeAddress(
+          part,
+          part.source,
+          writing.can.mediaUrls,
+          writing.losses,
+        ),
         ...markField(part, writing.can),
       }];
     case "document":
@@ -171,25 +165,14 @@ function inputPart(part: ResultPart, writing: Writing): readonly JsonObject[] {
     case "audio":
       throw writing.losses.partRefusal(part, "cannot be sent to this model");
     case "opaque":
-      return keepOpaque(part, writing.losses) ? [part.value] : [];
+      return keepsOpaque(part, "responses", writing.losses.path)
+        ? [part.value]
+        : [];
   }
 }
 
 function inputText(text: string): JsonObject {
   return { type: "input_text", text };
-}
-
-function address(
-  part: ImagePart | DocumentPart,
-  source: Media,
-  { can, losses }: Writing,
-): string {
-  if (source.type === "base64") return dataUrl(source.mediaType, source.data);
-  if (can.mediaUrls) return source.url;
-  throw losses.partRefusal(
-    part,
-    "cannot be sent to this model by its address; send its bytes",
-  );
 }
 
 /** Encodes a document. A text document becomes plain text, preceded by its title and context. */
@@ -199,16 +182,19 @@ function encodeDocument(
 ): readonly JsonObject[] {
   const { source, title, context } = part;
   const mark = markField(part, writing.can);
+  const text = documentText(part);
   if (source.type === "text") {
-    const text = [title, context, source.text].filter((piece) =>
-      piece !== undefined && piece !== ""
-    ).join("\n");
-    return text === "" ? [] : [{ ...inputText(text), ...mark }];
+    return text ? [{ ...inputText(text), ...mark }] : [];
   }
   const about = context === undefined || context === ""
     ? []
     : [inputText(context)];
-  const where = address(part, source, writing);
+  const where = encodeAddress(
+    part,
+    source,
+    writing.can.mediaUrls,
+    writing.losses,
+  );
   return [
     ...about,
     source.type === "url" ? { type: "input_file", file_url: where, ...mark } : {
@@ -284,13 +270,12 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
         break;
       case "opaque":
         flush();
-        if (keepOpaque(part, losses)) items.push(part.value);
+        if (keepsOpaque(part, "responses", losses.path)) items.push(part.value);
         break;
       case "image":
       case "document":
       case "audio":
-        if (part.at === undefined) losses.field("messages");
-        else losses.path(part.at);
+        dropMedia(part, losses);
         break;
       case "tool_result":
         break;
@@ -336,21 +321,4 @@ function encodeReasoningItem(part: ReasoningPart): readonly JsonObject[] {
       : [{ type: "summary_text", text: part.text }],
     encrypted_content: part.signature.value,
   }];
-}
-
-/**
- * Whether an opaque part belongs to this format. A part of another format is recorded as dropped.
- *
- * @throws {ApiError} `invalid_request` if dropping the part would change the meaning
- */
-function keepOpaque(part: OpaquePart, losses: DroppedFields): boolean {
-  if (part.from === "responses") return true;
-  if (part.essential) {
-    throw invalidField(
-      part.path,
-      `"${part.kind}" is not available with this model`,
-    );
-  }
-  losses.path(part.path);
-  return false;
 }

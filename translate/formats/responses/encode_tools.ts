@@ -4,7 +4,6 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import type { DecodeContext } from "../../dialect.ts";
 import {
   arrayOr,
   compact,
@@ -12,31 +11,23 @@ import {
   type JsonObject,
   objectOr,
 } from "../../bytes/json.ts";
-import { freeTextNames } from "../../model/free_text.ts";
-import { changedToolNames, wireToolName } from "../../model/names.ts";
+import { wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
   GenerationRequest,
   OutputFormat,
   ToolChoice,
 } from "../../model/request.ts";
-import { encodableTools, toolFields } from "../../model/tools.ts";
-import { calledNames } from "../../model/turns.ts";
+import {
+  DEFAULT_SCHEMA_NAME,
+  type EncodedTools,
+  NO_PARAMETERS,
+  offeredTools,
+  toolFields,
+} from "../../families/chat/tools.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
-/** The fields, and the context that the reply's decoder needs. */
-export interface EncodedTools {
-  /** Top-level fields of the upstream request. */
-  readonly fields: JsonObject;
-  /** The tool names that had to change. */
-  readonly context: DecodeContext;
-}
-
-/** Name of a schema that the caller did not name, since the format requires one. */
-const DEFAULT_SCHEMA_NAME = "response";
 const SCHEMA_NAME_CHARS = 64;
-const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
-
 /**
  * Encodes `tools`, `tool_choice`, `parallel_tool_calls` and `text`.
  *
@@ -48,18 +39,15 @@ export function encodeTools(
   can: Capabilities,
   losses: DroppedFields,
 ): EncodedTools {
-  const kept = encodableTools(request, "responses", losses);
-  const names = kept.flatMap((tool) =>
-    tool.type === "function" ? [tool.name] : []
-  );
-  const toolNames = changedToolNames(
-    [...names, ...calledNames(request.turns)],
-    can.maxToolName,
+  const { kept, toolNames, freeText } = offeredTools(
+    request,
+    "responses",
+    can,
+    losses,
   );
   const tools = kept.map((tool) =>
     tool.type === "opaque" ? tool.value : encodeTool(tool, can)
   );
-  const freeText = freeTextNames({ tools: can.customTools ? kept : [] });
   const format = request.format === undefined
     ? undefined
     : encodeFormat(request.format, can);

@@ -1,14 +1,22 @@
 /**
- * Errors in this format: decodes an upstream's error reply or an error inside a reply, and
- * encodes the gateway's errors.
+ * Errors in this format: decodes an error inside a reply, and encodes the gateway's errors.
  *
  * @module
  */
-import { overflowNumbers } from "../../model/context_overflow.ts";
+import {
+  ERROR_ROWS,
+  type ErrorRow,
+  messageOf,
+} from "../../families/chat/error.ts";
+import type { OverflowNumbers } from "../../model/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";
-import type { ApiError, ErrorKind } from "../../model/error.ts";
-import { readErrorObject, readErrorText } from "../../model/error_body.ts";
-import { errorOfWords, replyError } from "../../model/error_words.ts";
+import {
+  type ApiError,
+  type ErrorKind,
+  retryHeaders,
+} from "../../model/error.ts";
+import { readErrorObject } from "../../model/error_body.ts";
+import { errorOfWords } from "../../model/error_words.ts";
 import {
   isObject,
   type JsonObject,
@@ -16,18 +24,11 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 
+export { decodeError } from "../../families/chat/error.ts";
+
 /** For a client that asks for compaction: Codex does so under its built-in provider alone. */
 export const COMPACTION_REMEDY =
   "Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md";
-
-/** Decodes an upstream's error reply of any shape. Never throws. */
-export function decodeError(
-  status: number,
-  headers: Headers,
-  body: string,
-): ApiError {
-  return replyError(status, headers, readErrorText(body));
-}
 
 /**
  * Decodes an error inside a reply whose status was 200: an `error` event of either shape, or a
@@ -51,43 +52,26 @@ export function inBandError(body: JsonObject): ApiError {
   ));
 }
 
-/**
- * How this format expresses an error kind: `type`, the status if it differs, and `code` if the
- * upstream sent no better one.
- */
-interface ErrorRow {
-  readonly status?: number;
-  readonly type: string;
-  readonly code?: string;
+interface Row extends ErrorRow {
   /** The `code` inside a stream, if clients base their retry rules on another one there. */
   readonly streamCode?: string;
 }
 
-const INVALID: ErrorRow = { type: "invalid_request_error" };
-const FAULT: ErrorRow = { type: "server_error", streamCode: "server_error" };
-const BUSY: ErrorRow = {
+const FAULT: Row = { type: "server_error", streamCode: "server_error" };
+const BUSY: Row = {
   type: "server_error",
   code: "server_is_overloaded",
   status: 503,
 };
-const QUOTA: ErrorRow = {
+const QUOTA: Row = {
   type: "insufficient_quota",
   code: "insufficient_quota",
   status: 429,
 };
 
-const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
-  invalid_request: INVALID,
-  authentication: { type: "authentication_error", code: "invalid_api_key" },
+const ROWS: Readonly<Record<ErrorKind, Row>> = {
+  ...ERROR_ROWS,
   billing: QUOTA,
-  permission: { type: "permission_error" },
-  not_found: INVALID,
-  method_not_allowed: INVALID,
-  request_timeout: INVALID,
-  conflict: INVALID,
-  too_large: INVALID,
-  unsupported_media: INVALID,
-  rate_limit: { type: "requests", code: "rate_limit_exceeded" },
   internal: FAULT,
   upstream: FAULT,
   unavailable: BUSY,
@@ -108,7 +92,7 @@ function isUnpaid({ kind, details }: ApiError): boolean {
   return kind === "billing" || UNPAID.has(details.code ?? "");
 }
 
-function rowOf(error: ApiError): ErrorRow {
+function rowOf(error: ApiError): Row {
   return isUnpaid(error) ? QUOTA : ROWS[error.kind];
 }
 
@@ -119,16 +103,7 @@ function codeOf(error: ApiError): string | null {
     : error.details.code ?? row.code ?? null;
 }
 
-const OVERFLOW_WORDING = /maximum (?:context|prompt) length (?:is|of) \d/i;
-
-/** Agents read the limit from this sentence. A message without both numbers stays as it is. */
-function messageOf({ message, details }: ApiError): string {
-  if (
-    details.code !== "context_length_exceeded" || OVERFLOW_WORDING.test(message)
-  ) return message;
-  const numbers = overflowNumbers(message);
-  if (numbers === undefined) return message;
-  const { tokens, maximum, output } = numbers;
+function overflow({ tokens, maximum, output }: OverflowNumbers): string {
   const asked = output === undefined
     ? `your input has ${tokens} tokens. Please shorten the input.`
     : `you requested ${
@@ -139,25 +114,20 @@ function messageOf({ message, details }: ApiError): string {
 
 /** Writes an error for a caller. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
-  const { retryAfterSeconds, retryable, allow, param } = error.details;
+  const { retryAfterSeconds: _, ...details } = error.details;
   const row = rowOf(error);
-  const again = row === QUOTA ? false : retryable;
   return {
     status: row.status ?? error.status,
-    headers: {
-      ...(retryAfterSeconds === undefined || row === QUOTA
-        ? {}
-        : { "retry-after": String(retryAfterSeconds) }),
-      ...(again === undefined ? {} : { "x-should-retry": String(again) }),
-      ...(allow === undefined ? {} : { allow: allow.join(", ") }),
-    },
+    headers: retryHeaders(
+      row === QUOTA ? { ...details, retryable: false } : error.details,
+    ),
     body: {
       type: "error",
       error: {
         type: row.type,
-        message: messageOf(error),
+        message: messageOf(error, overflow),
         code: codeOf(error),
-        param: param ?? null,
+        param: details.param ?? null,
         ...ownFields(error),
       },
       request_id: requestId,
@@ -194,7 +164,7 @@ export function streamError(error: ApiError): StreamError {
   // header.
   const message = code === "rate_limit_exceeded" && seconds !== undefined
     ? `${error.message} Please try again in ${seconds}s.`
-    : messageOf(error);
+    : messageOf(error, overflow);
   return {
     event: {
       code,

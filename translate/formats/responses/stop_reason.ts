@@ -45,8 +45,8 @@ export function decodeIncomplete(word: string): StopReason {
 }
 
 /**
- * Why the reply is incomplete; null if it is complete. A reply with a refusal in the model's
- * words is complete, unless it has calls, which clients would run, or text, which was cut short.
+ * Why the reply is incomplete; null if it is complete. A refusal text counts as a complete reply,
+ * except beside tool calls, which clients would run, and beside other text, which was cut short.
  */
 export function encodeIncomplete(
   reason: StopReason,

@@ -12,6 +12,7 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
+import { promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -109,11 +110,13 @@ export function decodeUsage(value: unknown): Usage | undefined {
   const reasoning = countIn(outputDetails["reasoning_tokens"]);
   const lives = objectOr(details["cache_write_tokens_details"]);
   return {
-    ...(prompt === undefined ? {} : {
-      input: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-    }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...promptParts({
+      prompt,
+      cacheRead,
+      cacheWrite,
+      output,
+      total: countIn(value["total_tokens"]),
+    }).parts,
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...parts({

@@ -7,18 +7,22 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
+import {
+  CHOICE_TYPES,
+  EFFORTS,
+  FORMAT_TYPES,
+  FREE_TEXT_SHAPE,
+  type FreeTextFields,
+  FUNCTION_SHAPE,
+  type FunctionFields,
+  ofUnknownType,
+  SCHEMA_SHAPE,
+  type SchemaFields,
+  type UnknownObject,
+} from "../../families/chat/wire.ts";
 import { type Maybe, opaqueObject } from "../../model/schema.ts";
-
-/**
- * A part, item, tool or format of an unknown type: newer than this gateway, or specific to
- * vendors of this format.
- */
-export interface UnknownObject {
-  /** The value of the `type` field. */
-  readonly type: string;
-  /** Its other fields, unchecked. */
-  readonly [key: string]: unknown;
-}
+import { settingsShape } from "../../model/settings_table.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** A part of a message's content, or of a call's output. */
 export type WirePart =
@@ -106,46 +110,19 @@ export interface ConfigurationUpdate {
 }
 
 /** A reasoning effort, in this dialect's names. */
-export type WireEffort =
-  | "none"
-  | "minimal"
-  | "low"
-  | "medium"
-  | "high"
-  | "xhigh"
-  | "max";
+export type WireEffort = (typeof EFFORTS)[number];
 
 /** An input item. */
 export type Item = MessageItem | KnownItem | UnknownObject;
 
-/** A function that the model may call. */
-export interface WireFunction {
-  /** Discriminator of {@linkcode WireTool}. */
-  readonly type: "function";
-  /** Unique among tools of the same group. */
-  readonly name: string;
-  /** Description for the model. */
-  readonly description?: Maybe<string>;
-  /** JSON Schema of the arguments. */
-  readonly parameters?: Maybe<JsonObject>;
-  /**
-   * Whether arguments must match the schema exactly. Vendors of this format treat an absent value
-   * as true.
-   */
-  readonly strict?: Maybe<boolean>;
-}
+/**
+ * A function that the model may call; its name is unique among tools of the same group. Vendors of
+ * this format treat an absent `strict` as true.
+ */
+export type WireFunction = FunctionFields & { readonly type: "function" };
 
-/** A tool whose input is free text. */
-export interface CustomTool {
-  /** Discriminator of {@linkcode WireTool}. */
-  readonly type: "custom";
-  /** Unique among tools of the same group. */
-  readonly name: string;
-  /** Description for the model. */
-  readonly description?: Maybe<string>;
-  /** Plain free text, or a grammar that it must match. */
-  readonly format?: unknown;
-}
+/** A tool whose input is free text; its name is unique among tools of the same group. */
+export type CustomTool = FreeTextFields & { readonly type: "custom" };
 
 /** A tool, or a group of tools whose names are unique within the group. */
 export type WireTool =
@@ -174,15 +151,9 @@ export type ChoiceObject =
 /** The format required of the reply's text. */
 export type TextFormat =
   | { readonly type: "text" | "json_object" }
-  | {
-    readonly type: "json_schema";
-    readonly name: string;
-    readonly description?: Maybe<string>;
-    readonly schema?: Maybe<JsonObject>;
-    readonly strict?: Maybe<boolean>;
-  };
+  | (SchemaFields & { readonly type: "json_schema"; readonly name: string });
 
-/** A checked request body. */
+/** A checked request body. Its settings are in `settings.ts`. */
 export interface ResponsesRequest {
   /** The requested model id. */
   readonly model: string;
@@ -202,22 +173,11 @@ export interface ResponsesRequest {
   readonly parallel_tool_calls?: Maybe<boolean>;
   /** Cap on calls of tools that the vendor runs. */
   readonly max_tool_calls?: Maybe<number>;
-  /** Cap on generated tokens, reasoning included. */
-  readonly max_output_tokens?: Maybe<number>;
-  /** From 0 to 2. */
-  readonly temperature?: Maybe<number>;
-  /** From 0 to 1. */
-  readonly top_p?: Maybe<number>;
   /** Number of alternatives per token; requests log probabilities. */
   readonly top_logprobs?: Maybe<number>;
-  /** From -2 to 2. */
-  readonly presence_penalty?: Maybe<number>;
-  /** From -2 to 2. */
-  readonly frequency_penalty?: Maybe<number>;
-  /** The format and verbosity of the reply's text. */
+  /** The format of the reply's text. */
   readonly text?: Maybe<{
     readonly format?: Maybe<TextFormat | UnknownObject>;
-    readonly verbosity?: Maybe<string>;
   }>;
   /** How the model should reason. */
   readonly reasoning?: Maybe<{
@@ -241,12 +201,6 @@ export interface ResponsesRequest {
   readonly prompt?: unknown;
   /** `disabled` or `auto`. */
   readonly truncation?: Maybe<string>;
-  /** The caller's own user id. */
-  readonly safety_identifier?: Maybe<string>;
-  /** Older name of `safety_identifier`. */
-  readonly user?: Maybe<string>;
-  /** The vendor's service tier. */
-  readonly service_tier?: Maybe<string>;
 }
 
 const PART_TYPES: ReadonlySet<string> = new Set([
@@ -272,17 +226,6 @@ const TOOL_TYPES: ReadonlySet<string> = new Set([
   "custom",
   "namespace",
 ]);
-const CHOICE_TYPES: ReadonlySet<string> = new Set([
-  "function",
-  "custom",
-  "allowed_tools",
-]);
-const FORMAT_TYPES: ReadonlySet<string> = new Set([
-  "text",
-  "json_object",
-  "json_schema",
-]);
-
 /** Whether the part's type is one that the schema checks. */
 export function isKnownPart(
   part: WirePart | UnknownObject,
@@ -320,22 +263,6 @@ export function isKnownFormat(
   format: TextFormat | UnknownObject,
 ): format is TextFormat {
   return FORMAT_TYPES.has(format.type);
-}
-
-/**
- * A schema for objects of an unknown type. Its check aborts, so that a union reports the error of
- * the known type instead of this branch.
- */
-function ofUnknownType(
-  known: ReadonlySet<string>,
-  note: string,
-): z.ZodType<UnknownObject> {
-  return z.looseObject({
-    type: z.string().refine((type) => !known.has(type), {
-      abort: true,
-      error: "known type with other fields",
-    }),
-  }).describe(note);
 }
 
 const ONLY_HERE =
@@ -384,22 +311,11 @@ const callId = z.string().min(1).describe(
 
 const functionTool = z.looseObject({
   type: z.literal("function"),
-  name: z.string().min(1),
-  description: z.string().nullish(),
-  parameters: opaqueObject().nullish().describe(
-    "JSON Schema of the arguments; absent for none.",
-  ),
-  strict: z.boolean().nullish().describe(
-    "Whether arguments must keep to the schema exactly.",
-  ),
+  ...FUNCTION_SHAPE,
 }).describe("A function that the model may call.");
 const customTool = z.looseObject({
   type: z.literal("custom"),
-  name: z.string().min(1),
-  description: z.string().nullish(),
-  format: z.unknown().optional().describe(
-    "Free text, or a grammar that the text must match.",
-  ),
+  ...FREE_TEXT_SHAPE,
 }).describe("A tool whose input is free text.");
 const tool = z.union([
   z.discriminatedUnion("type", [
@@ -426,24 +342,14 @@ const textFormat = z.union([
     z.looseObject({ type: z.enum(["text", "json_object"]) }),
     z.looseObject({
       type: z.literal("json_schema"),
+      ...SCHEMA_SHAPE,
       name: z.string().min(1),
-      description: z.string().nullish(),
-      schema: opaqueObject().nullish(),
-      strict: z.boolean().nullish(),
     }),
   ]),
   ofUnknownType(FORMAT_TYPES, ONLY_HERE),
 ]);
 
-const effort = z.enum([
-  "none",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-]);
+const effort = z.enum(EFFORTS);
 
 const item: z.ZodType<Item> = z.union([
   z.discriminatedUnion("type", [
@@ -530,23 +436,13 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
   max_tool_calls: z.int().min(1).nullish().describe(
     "Most calls of tools that the model's vendor runs.",
   ),
-  max_output_tokens: z.int().min(1).nullish().describe(
-    "Most tokens to generate, reasoning included.",
-  ),
-  temperature: z.number().min(0).max(2).nullish().describe(
-    "Randomness, 0 to 2. Omit for the model's default.",
-  ),
-  top_p: z.number().min(0).max(1).nullish().describe(
-    "Nucleus sampling, 0 to 1.",
-  ),
   top_logprobs: z.int().min(0).max(20).nullish().describe(
     "How many alternatives to return per token.",
   ),
-  presence_penalty: z.number().min(-2).max(2).nullish(),
-  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  ...settingsShape(SETTINGS),
   text: z.looseObject({
     format: textFormat.nullish().describe("The format required of the text."),
-    verbosity: z.string().nullish().describe("low, medium or high."),
+    ...settingsShape(SETTINGS, "text"),
   }).nullish().describe("The form of the reply's text."),
   reasoning: z.looseObject({
     effort: effort.nullish().describe(
@@ -575,16 +471,4 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
   prompt: z.unknown().optional().describe("Not supported."),
   truncation: z.string().nullish().describe("disabled or auto."),
   metadata: opaqueObject().nullish().describe("Your own labels."),
-  safety_identifier: z.string().nullish().describe(
-    "Your own user id, for attribution.",
-  ),
-  user: z.string().nullish().describe(
-    "Your own user id (deprecated form of `safety_identifier`).",
-  ),
-  service_tier: z.string().nullish().describe(
-    "Which tier of service to use where the model's vendor has several.",
-  ),
-  prompt_cache_key: z.string().nullish().describe(
-    "Key that groups requests with a common beginning.",
-  ),
 });

@@ -8,13 +8,14 @@
  *
  * @module
  */
-import { isObject, type JsonObject, objectOr } from "../bytes/json.ts";
-import type { BilledField } from "./billed_field.ts";
-import { takesMarks } from "./cache_marks.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { DroppedFields } from "./dropped_fields.ts";
-import type { CacheMark, GenerationRequest, Part } from "./request.ts";
-import { noteUnknown, type UnmappedFields } from "./unmapped_fields.ts";
+import type { z } from "zod";
+import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
+import type { BilledField } from "../../model/billed_field.ts";
+import { takesMarks } from "../../model/cache_marks.ts";
+import type { CacheMark, Part } from "../../model/request.ts";
+import type { Settings } from "../../model/settings.ts";
+import { at, type SettingRow } from "../../model/settings_table.ts";
+import { noteUnknown } from "../../model/unmapped_fields.ts";
 
 const OPTION_FIELDS: ReadonlySet<string> = new Set(["mode", "ttl", "prewarm"]);
 const LIVES: Readonly<Record<CacheMark, string>> = { "5m": "30m", "1h": "12h" };
@@ -56,46 +57,37 @@ export function breakpointField(
 }
 
 /**
- * Decodes `prompt_cache_options`. To fill the cache without an answer is essential: another format
- * would answer.
- */
-export function decodePromptCache(
-  options: unknown,
-  unread: UnmappedFields,
-): Pick<GenerationRequest, "promptCache"> {
-  if (options === null || options === undefined) return {};
-  if (!isObject(options)) {
-    unread.unmapped.add("prompt_cache_options");
-    return {};
-  }
-  noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unread);
-  const { mode, ttl, prewarm } = options;
-  if (prewarm === true) unread.essential.add("prompt_cache_options.prewarm");
-  if (mode === "explicit") return { promptCache: "off" };
-  const life = lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);
-  return life === undefined ? {} : { promptCache: life };
-}
-
-/**
- * Encodes `prompt_cache_options`; undefined where the request does not set it, or where the model
- * takes no marks, which is noted as a loss.
+ * The row of `prompt_cache_options`. To fill the cache without an answer is essential: another
+ * format would answer.
  *
  * @param hasLong whether the format's requests take the long life
  */
-export function promptCacheOptions(
-  { promptCache }: GenerationRequest,
-  can: Capabilities,
-  losses: DroppedFields,
+export function promptCacheRow(
+  schema: z.ZodType,
   hasLong: boolean,
-): JsonObject | undefined {
-  if (promptCache === undefined) return undefined;
-  if (!takesMarks("turns", can)) {
-    losses.field("promptCache");
-    return undefined;
-  }
-  return promptCache === "off"
-    ? { mode: "explicit" }
-    : { mode: "implicit", ttl: LIVES[hasLong ? promptCache : "5m"] };
+): SettingRow<Settings["promptCache"], undefined> {
+  return at("prompt_cache_options", {
+    schema,
+    decode: (options, { unread }) => {
+      if (options === undefined) return undefined;
+      if (!isObject(options)) {
+        unread.unmapped.add("prompt_cache_options");
+        return undefined;
+      }
+      noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unread);
+      const { mode, ttl, prewarm } = options;
+      if (prewarm === true) {
+        unread.essential.add("prompt_cache_options.prewarm");
+      }
+      if (mode === "explicit") return "off";
+      return lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);
+    },
+    unless: (_, { can }) => !takesMarks("turns", can),
+    encode: (cache) =>
+      cache === "off"
+        ? { mode: "explicit" }
+        : { mode: "implicit", ttl: LIVES[hasLong ? cache : "5m"] },
+  });
 }
 
 /** Asks for the long life where the field of an object has it, or a life that is not known; undefined where it has not. */

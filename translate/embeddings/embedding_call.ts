@@ -1,0 +1,121 @@
+/**
+ * Embeddings at an upstream of any form: the request written, the reply read and written for the
+ * client. Where both have one form, the bytes pass through with the model's id replaced.
+ *
+ * @module
+ */
+import { isObject, type JsonObject, parseJson } from "../bytes/json.ts";
+import {
+  spliceFields,
+  type TopLevel,
+  topLevelOf,
+} from "../bytes/json_splice.ts";
+import {
+  decodeChatEmbeddings,
+  type EmbeddingForm,
+  type Embeddings,
+  TRANSLATED_FORMS,
+  unreadable,
+} from "./embedding_form.ts";
+import type { EmbeddingRequest } from "./embedding_request.ts";
+import { encodedVector } from "./vector_encoding.ts";
+
+/** A client's request for embeddings. */
+export interface EmbeddingClient {
+  readonly request: EmbeddingRequest;
+  readonly bytes: Uint8Array;
+  /** Positions of the top-level fields in the bytes. */
+  readonly top: TopLevel;
+}
+
+/** A request as it is sent to an upstream. */
+export interface EmbeddingUpstreamRequest {
+  readonly bytes: Uint8Array;
+  /** Paths of dropped fields. */
+  readonly dropped: readonly string[];
+}
+
+/** What a reply is read with. */
+export interface EmbeddingReading {
+  readonly form: EmbeddingForm;
+  readonly request: Pick<EmbeddingRequest, "model" | "encoding">;
+  /** Number of inputs. */
+  readonly count: number;
+  /** Written where the upstream reports no usage. */
+  readonly inputEstimate: number;
+}
+
+/** A reply for the client. */
+export interface EmbeddingReply {
+  /** JSON. */
+  readonly body: Uint8Array;
+  /** Prompt tokens; absent: not reported. */
+  readonly inputTokens?: number;
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+
+/**
+ * The request for an upstream that calls the model `model`.
+ *
+ * @throws {ApiError} `invalid_request` for an input that the form cannot express
+ */
+export function embeddingRequest(
+  { request, bytes, top }: EmbeddingClient,
+  form: EmbeddingForm,
+  model: string,
+): EmbeddingUpstreamRequest {
+  if (form === "chat") {
+    return { bytes: spliceFields(bytes, { model }, top), dropped: [] };
+  }
+  const body = TRANSLATED_FORMS[form].encode(request, model);
+  return {
+    bytes: ENCODER.encode(JSON.stringify(body)),
+    dropped: request.user === undefined ? [] : ["user"],
+  };
+}
+
+/**
+ * The reply for the client.
+ *
+ * @throws {ApiError} `upstream` for bytes that are not the vectors that were asked for
+ */
+export function embeddingReply(
+  reading: EmbeddingReading,
+  sent: Uint8Array,
+  headers: Headers,
+): EmbeddingReply {
+  const { form, request, count } = reading;
+  const text = DECODER.decode(sent);
+  const json = parseJson(text);
+  if (!isObject(json)) throw unreadable();
+  const read = form === "chat"
+    ? decodeChatEmbeddings(json)
+    : TRANSLATED_FORMS[form].decode(json, headers);
+  if (read.vectors.length !== count) throw unreadable();
+  const { inputTokens } = read;
+  const isAsAsked = read.vectors.every((vector) =>
+    (typeof vector === "string") === (request.encoding === "base64")
+  );
+  const body = form === "chat" && isAsAsked && isObject(json["usage"])
+    ? spliceFields(sent, { model: request.model }, topLevelOf(sent, text))
+    : ENCODER.encode(JSON.stringify(encoded(reading, read)));
+  return { body, ...(inputTokens === undefined ? {} : { inputTokens }) };
+}
+
+function encoded(
+  { request, inputEstimate }: EmbeddingReading,
+  { vectors, inputTokens = inputEstimate }: Embeddings,
+): JsonObject {
+  return {
+    object: "list",
+    data: vectors.map((vector, index) => {
+      const embedding = encodedVector(vector, request.encoding);
+      if (embedding === undefined) throw unreadable();
+      return { object: "embedding", index, embedding };
+    }),
+    model: request.model,
+    usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
+  };
+}

@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../bytes/json.ts";
+import { topLevelOf } from "../bytes/json_splice.ts";
+import { ApiError } from "../model/error.ts";
+import { embeddingReply, embeddingRequest } from "./embedding_call.ts";
+import type { EmbeddingForm } from "./embedding_form.ts";
+import { decodeEmbeddings } from "./embedding_request.ts";
+
+const bytesOf = (value: unknown): Uint8Array =>
+  new TextEncoder().encode(
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
+const jsonOf = (bytes: Uint8Array): unknown =>
+  JSON.parse(new TextDecoder().decode(bytes));
+
+function sent(form: EmbeddingForm, body: JsonObject) {
+  const bytes = bytesOf(body);
+  const { bytes: written, dropped } = embeddingRequest(
+    { request: decodeEmbeddings(body), bytes, top: topLevelOf(bytes) },
+    form,
+    "up",
+  );
+  return { body: jsonOf(written), dropped };
+}
+
+const REQUESTS: readonly {
+  readonly form: EmbeddingForm;
+  readonly body: JsonObject;
+  readonly sent: unknown;
+  readonly dropped?: readonly string[];
+}[] = [
+  {
+    form: "chat",
+    body: { model: "m", input: [[1, 2]], user: "u", dimensions: 9, own: 1 },
+    sent: { model: "up", input: [[1, 2]], user: "u", dimensions: 9, own: 1 },
+  },
+  {
+    form: "generate_content",
+    body: { model: "m", input: ["a", "b"], dimensions: 9, user: "u" },
+    sent: {
+      requests: [
+        {
+          model: "models/up",
+          content: { parts: [{ text: "a" }] },
+          outputDimensionality: 9,
+        },
+        {
+          model: "models/up",
+          content: { parts: [{ text: "b" }] },
+          outputDimensionality: 9,
+        },
+      ],
+    },
+    dropped: ["user"],
+  },
+  {
+    form: "titan",
+    body: { model: "m", input: "a", dimensions: 256 },
+    sent: { inputText: "a", dimensions: 256 },
+  },
+  {
+    form: "cohere",
+    body: { model: "m", input: ["a", "b"], encoding_format: "base64" },
+    sent: {
+      texts: ["a", "b"],
+      input_type: "search_document",
+      embedding_types: ["float"],
+    },
+  },
+];
+
+for (const { form, body, sent: expected, dropped = [] } of REQUESTS) {
+  Deno.test(`a request for embeddings in the form ${form}`, () => {
+    assert.deepEqual(sent(form, body), { body: expected, dropped });
+  });
+}
+
+const REFUSED: readonly (readonly [EmbeddingForm, JsonObject, string])[] = [
+  ["chat", { input: "a" }, "model"],
+  ["chat", { model: "m" }, "input"],
+  ["chat", { model: "m", input: "" }, "input"],
+  ["chat", { model: "m", input: [] }, "input"],
+  ["chat", { model: "m", input: [""] }, "input"],
+  ["chat", { model: "m", input: ["a", 1] }, "input"],
+  ["chat", { model: "m", input: [[]] }, "input"],
+  ["chat", { model: "m", input: { a: 1 } }, "input"],
+  ["chat", { model: "m", input: Array(2049).fill("a") }, "input"],
+  ["chat", { model: "m", input: "a", dimensions: 0 }, "dimensions"],
+  [
+    "chat",
+    { model: "m", input: "a", encoding_format: "hex" },
+    "encoding_format",
+  ],
+  ["generate_content", { model: "m", input: [1, 2] }, "input"],
+  ["titan", { model: "m", input: ["a", "b"] }, "input"],
+];
+
+for (const [form, body, param] of REFUSED) {
+  Deno.test(`${JSON.stringify(body).slice(0, 60)} is refused by ${form} at ${param}`, () => {
+    assert.throws(() => sent(form, body), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.kind, "invalid_request");
+      assert.match(error.details.param ?? "", new RegExp(`^${param}`));
+      return true;
+    });
+  });
+}
+
+/** [1, -2] as 32-bit floats. */
+const BASE64 = "AACAPwAAAMA=";
+
+const REPLIES: readonly {
+  readonly name: string;
+  readonly form: EmbeddingForm;
+  readonly encoding?: "float" | "base64";
+  readonly upstream: unknown;
+  readonly headers?: Record<string, string>;
+  readonly vector: unknown;
+  readonly inputTokens?: number;
+}[] = [
+  {
+    name: "the chat form in the encoding that was asked for",
+    form: "chat",
+    upstream: {
+      object: "list",
+      model: "up",
+      data: [{ object: "embedding", index: 0, embedding: [1, -2] }],
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    },
+    vector: [1, -2],
+    inputTokens: 3,
+  },
+  {
+    name: "numbers from an upstream that does not know base64",
+    form: "chat",
+    encoding: "base64",
+    upstream: {
+      data: [{ embedding: [1, -2] }],
+      usage: { prompt_tokens: 3 },
+    },
+    vector: BASE64,
+    inputTokens: 3,
+  },
+  {
+    name: "base64 that was not asked for, without usage",
+    form: "chat",
+    upstream: { data: [{ embedding: BASE64 }] },
+    vector: [1, -2],
+  },
+  {
+    name: "generate content",
+    form: "generate_content",
+    upstream: { embeddings: [{ values: [1, -2] }] },
+    vector: [1, -2],
+  },
+  {
+    name: "Titan",
+    form: "titan",
+    encoding: "base64",
+    upstream: { embedding: [1, -2], inputTextTokenCount: 5 },
+    vector: BASE64,
+    inputTokens: 5,
+  },
+  {
+    name: "Cohere by type",
+    form: "cohere",
+    upstream: { embeddings: { float: [[1, -2]] } },
+    headers: { "x-amzn-bedrock-input-token-count": "6" },
+    vector: [1, -2],
+    inputTokens: 6,
+  },
+  {
+    name: "Cohere as a list",
+    form: "cohere",
+    upstream: { embeddings: [[1, -2]] },
+    vector: [1, -2],
+  },
+];
+
+for (
+  const {
+    name,
+    form,
+    encoding = "float",
+    upstream,
+    headers,
+    vector,
+    inputTokens,
+  } of REPLIES
+) {
+  Deno.test(`a reply with embeddings: ${name}`, () => {
+    const reply = embeddingReply(
+      { form, request: { model: "m", encoding }, count: 1, inputEstimate: 7 },
+      bytesOf(upstream),
+      new Headers(headers),
+    );
+    const used = inputTokens ?? 7;
+    assert.deepEqual(jsonOf(reply.body), {
+      object: "list",
+      data: [{ object: "embedding", index: 0, embedding: vector }],
+      model: "m",
+      usage: { prompt_tokens: used, total_tokens: used },
+    });
+    assert.equal(reply.inputTokens, inputTokens);
+  });
+}
+
+Deno.test("a chat upstream's reply keeps its own bytes but the model's id", () => {
+  const upstream =
+    '{ "data":[{"embedding":[0.12345678901234567890]}],"model":"up", "usage":{"prompt_tokens":1}, "own":1}';
+  const { body } = embeddingReply(
+    {
+      form: "chat",
+      request: { model: "m", encoding: "float" },
+      count: 1,
+      inputEstimate: 1,
+    },
+    bytesOf(upstream),
+    new Headers(),
+  );
+  assert.equal(
+    new TextDecoder().decode(body),
+    upstream.replace('"up"', '"m"'),
+  );
+});
+
+const BROKEN: readonly (readonly [EmbeddingForm, unknown])[] = [
+  ["chat", "<html>"],
+  ["chat", "[1]"],
+  ["chat", {}],
+  ["chat", { data: [] }],
+  ["chat", { data: [{ embedding: [1] }, { embedding: [1] }] }],
+  ["chat", { data: [{ embedding: [] }] }],
+  ["chat", { data: [{ embedding: ["1"] }] }],
+  ["chat", { data: [{ embedding: "no base64!" }] }],
+  ["chat", { data: [{ embedding: "AAAA" }] }],
+  ["generate_content", { embeddings: [{}] }],
+  ["titan", { embedding: null }],
+  ["cohere", { embeddings: { int8: [[1]] } }],
+];
+
+for (const [form, upstream] of BROKEN) {
+  Deno.test(`no embeddings from ${form}: ${JSON.stringify(upstream)}`, () => {
+    assert.throws(
+      () =>
+        embeddingReply(
+          {
+            form,
+            request: { model: "m", encoding: "float" },
+            count: 1,
+            inputEstimate: 1,
+          },
+          bytesOf(upstream),
+          new Headers(),
+        ),
+      (error) => error instanceof ApiError && error.kind === "upstream",
+    );
+  });
+}

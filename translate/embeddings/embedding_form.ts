@@ -1,0 +1,147 @@
+/**
+ * The forms in which upstreams take texts and return vectors. Each writes a neutral request and
+ * reads a reply; the client's own form is passed through in `embedding_call.ts`.
+ *
+ * Sources, read 2026-11-23: ai.google.dev/api/embeddings; docs.aws.amazon.com/bedrock
+ * model-parameters-titan-embed-text, model-parameters-embed.
+ *
+ * @module
+ */
+import { arrayOr, countIn, type JsonObject, objectOr } from "../bytes/json.ts";
+import { ApiError, invalidField } from "../model/error.ts";
+import type { EmbeddingRequest } from "./embedding_request.ts";
+
+/** Name of a form. */
+export type EmbeddingForm = "chat" | "generate_content" | "titan" | "cohere";
+
+/** Vectors, and what they cost. */
+export interface Embeddings {
+  /** One per input, in the order of the inputs; numbers or base64. */
+  readonly vectors: readonly (readonly number[] | string)[];
+  /** Prompt tokens; absent: not reported. */
+  readonly inputTokens?: number;
+}
+
+/** A form that is not the client's. */
+export interface TranslatedForm {
+  /**
+   * The body for an upstream that calls the model `model`.
+   *
+   * @throws {ApiError} `invalid_request` for an input that the form cannot express
+   */
+  encode(request: EmbeddingRequest, model: string): JsonObject;
+  /** @throws {ApiError} `upstream` for a reply without vectors */
+  decode(body: JsonObject, headers: Headers): Embeddings;
+}
+
+/** The forms that requests are translated to. */
+export const TRANSLATED_FORMS: Readonly<
+  Record<Exclude<EmbeddingForm, "chat">, TranslatedForm>
+> = {
+  generate_content: {
+    encode: (request, model) => ({
+      requests: textsOf(request).map((text) => ({
+        model: `models/${model}`,
+        content: { parts: [{ text }] },
+        ...(request.dimensions === undefined
+          ? {}
+          : { outputDimensionality: request.dimensions }),
+      })),
+    }),
+    decode: ({ embeddings, usageMetadata }) => ({
+      vectors: arrayOr(embeddings).map((one) =>
+        numbers(objectOr(one)["values"])
+      ),
+      ...inputCount(objectOr(usageMetadata)["promptTokenCount"]),
+    }),
+  },
+  titan: {
+    encode(request) {
+      const [inputText, ...others] = textsOf(request);
+      if (others.length > 0) {
+        throw invalidField(
+          "input",
+          "this model's upstream embeds one text per call; send each text in a call of its own",
+        );
+      }
+      return {
+        inputText,
+        ...(request.dimensions === undefined
+          ? {}
+          : { dimensions: request.dimensions }),
+      };
+    },
+    decode: ({ embedding, inputTextTokenCount }) => ({
+      vectors: [numbers(embedding)],
+      ...inputCount(inputTextTokenCount),
+    }),
+  },
+  cohere: {
+    encode: (request) => ({
+      texts: textsOf(request),
+      // Required, and no field of the client's form has it.
+      input_type: "search_document",
+      embedding_types: ["float"],
+      ...(request.dimensions === undefined
+        ? {}
+        : { output_dimension: request.dimensions }),
+    }),
+    decode({ embeddings }, headers) {
+      const count = headers.get("x-amzn-bedrock-input-token-count");
+      return {
+        // Older models return the list alone.
+        vectors: arrayOr(
+          Array.isArray(embeddings)
+            ? embeddings
+            : objectOr(embeddings)["float"],
+        ).map(numbers),
+        ...inputCount(count === null ? undefined : Number(count)),
+      };
+    },
+  },
+};
+
+/** The vectors of a reply in the client's own form. */
+export function decodeChatEmbeddings({ data, usage }: JsonObject): Embeddings {
+  const { prompt_tokens, total_tokens } = objectOr(usage);
+  return {
+    vectors: arrayOr(data).map((one) => {
+      const { embedding } = objectOr(one);
+      return typeof embedding === "string" ? embedding : numbers(embedding);
+    }),
+    ...inputCount(prompt_tokens ?? total_tokens),
+  };
+}
+
+function inputCount(value: unknown): { inputTokens?: number } {
+  const inputTokens = countIn(value);
+  return inputTokens === undefined ? {} : { inputTokens };
+}
+
+function textsOf({ inputs }: EmbeddingRequest): readonly string[] {
+  return inputs.map((input) => {
+    if (typeof input === "string") return input;
+    throw invalidField(
+      "input",
+      "this model's upstream takes texts only, not tokens",
+    );
+  });
+}
+
+/** @throws {ApiError} `upstream` for anything but a vector */
+function numbers(value: unknown): readonly number[] {
+  const list = arrayOr(value);
+  if (
+    list.length > 0 &&
+    list.every((one): one is number => typeof one === "number")
+  ) return list;
+  throw unreadable();
+}
+
+/** The error for a reply without the vectors that were asked for. */
+export function unreadable(): ApiError {
+  return new ApiError(
+    "upstream",
+    "could not read the upstream's reply: it lacks the vectors",
+  );
+}

@@ -1,0 +1,30 @@
+/**
+ * Validates a request that passes through: only what the gateway itself reads (caps, number of
+ * answers, sampling). The upstream validates the rest.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { isObject } from "../../bytes/json.ts";
+import { checked } from "../../model/schema.ts";
+import { inWords, withConfig } from "./decode_request.ts";
+import { oneSpelling } from "./key_names.ts";
+import { generationConfig } from "./wire.ts";
+
+const passable = z.looseObject({
+  contents: z.array(
+    z.looseObject({ parts: z.array(z.looseObject({})).nullish() }),
+  ).min(1),
+  tools: z.array(z.unknown()).nullish(),
+  generationConfig: generationConfig.nullish(),
+});
+
+/**
+ * Validates a body.
+ *
+ * @throws {ApiError} `invalid_request` with the field's path
+ */
+export function checkPassable(body: unknown): void {
+  const given = isObject(body) ? oneSpelling(body) : undefined;
+  inWords(given, () => checked(passable, withConfig(given?.body ?? body)));
+}

@@ -1,0 +1,262 @@
+/**
+ * Decodes a request in the generate-content format. Its schema is in `wire.ts`,
+ * `decode_messages.ts` decodes its turns, `encode_request.ts` is the inverse. Model and stream are
+ * in the path.
+ *
+ * @module
+ */
+import { ApiError, invalidField } from "../../model/error.ts";
+import { withDoubles } from "../../bytes/exact_json.ts";
+import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
+import type { FieldNames } from "../../model/field_names.ts";
+import type {
+  Effort,
+  GenerationRequest,
+  OutputFormat,
+  Reasoning,
+} from "../../model/request.ts";
+import { checked } from "../../model/schema.ts";
+import type { Settings } from "../../model/settings.ts";
+import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
+import { asJson, newUnmappedFields } from "../../model/unmapped_fields.ts";
+import {
+  decodeMessages,
+  decodeSystem,
+  note,
+  type Reading,
+} from "./decode_messages.ts";
+import { decodeTools } from "./decode_tools.ts";
+import { jsonSchema } from "./json_schema.ts";
+import { type OneSpelling, oneSpelling } from "./key_names.ts";
+import { SETTINGS } from "./settings.ts";
+import {
+  DYNAMIC_THINKING_BUDGET,
+  type GenerateContentRequest,
+  generateContentRequest,
+  THINKING_LEVELS,
+  type WireConfig,
+  type WireThinkingConfig,
+} from "./wire.ts";
+
+const CONFIG = "generationConfig.";
+
+const WORDS: FieldNames = {
+  ...SETTINGS.names,
+  messages: "contents",
+  image: "inlineData",
+  document: "inlineData",
+  audio: "inlineData",
+  arguments: "contents[].parts[].functionCall.args",
+  system: "systemInstruction",
+  tools: "tools",
+  toolChoice: "toolConfig.functionCallingConfig",
+  format: `${CONFIG}responseMimeType`,
+  reasoning: `${CONFIG}thinkingConfig`,
+  parallelTools: "parallelToolCalls",
+};
+
+/** Fields whose loss would change the meaning: each is a part of the prompt that the vendor keeps. */
+const ESSENTIAL_FIELDS: readonly string[] = [
+  "cachedContent",
+  "continuationToken",
+];
+const TOP_FIELDS: ReadonlySet<string> = new Set([
+  "contents",
+  "systemInstruction",
+  "tools",
+  "toolConfig",
+  "generationConfig",
+  ...Object.keys(settingsShape(SETTINGS)),
+  ...ESSENTIAL_FIELDS,
+]);
+const CONFIG_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(settingsShape(SETTINGS, "generationConfig")),
+  "responseMimeType",
+  "responseSchema",
+  "responseJsonSchema",
+  "responseModalities",
+  "thinkingConfig",
+]);
+const THINKING_FIELDS: ReadonlySet<string> = new Set([
+  "includeThoughts",
+  "thinkingBudget",
+  "thinkingLevel",
+]);
+
+/**
+ * Decodes the body of `:generateContent` and `:streamGenerateContent`. The model is empty: the path
+ * states it.
+ *
+ * @throws {ApiError} `invalid_request` with the path of the first field at fault
+ */
+export function decodeRequest(body: unknown): GenerationRequest {
+  const given = isObject(body) ? oneSpelling(body) : undefined;
+  return inWords(given, () => decode(withConfig(given?.body ?? body), given));
+}
+
+/** Runs a check; its error names fields in the client's spelling. */
+export function inWords<T>(given: OneSpelling | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const path = error instanceof ApiError ? error.details.param : undefined;
+    if (!(error instanceof ApiError) || path === undefined) throw error;
+    const written = given?.written(path) ?? path;
+    if (written === path) throw error;
+    const problem = error.message.startsWith(`${path}: `)
+      ? error.message.slice(path.length + 2)
+      : error.message;
+    throw invalidField(written, problem, error.details.code);
+  }
+}
+
+/** The body with the config's own numbers as doubles. */
+export function withConfig(body: unknown): unknown {
+  if (!isObject(body) || !isObject(body["generationConfig"])) return body;
+  const config = withDoubles(body["generationConfig"]);
+  return config === body["generationConfig"]
+    ? body
+    : { ...body, generationConfig: config };
+}
+
+function decode(
+  body: unknown,
+  given: OneSpelling | undefined,
+): GenerationRequest {
+  const request = checked(generateContentRequest, body);
+  const written = given?.written ?? ((path: string) => path);
+  const reading: Reading = { unread: newUnmappedFields(), written };
+  const { unread } = reading;
+  note(request, TOP_FIELDS, "", reading);
+  const config = request.generationConfig ?? {};
+  note(config, CONFIG_FIELDS, CONFIG, reading);
+  note(
+    config.thinkingConfig,
+    THINKING_FIELDS,
+    `${CONFIG}thinkingConfig.`,
+    reading,
+  );
+  noteDemands(request, config, reading);
+  const system = decodeSystem(request.systemInstruction, reading);
+  const turns = decodeMessages(request.contents, reading);
+  const toolSet = decodeTools(request, reading);
+  const settings = readSettings(request, reading);
+  const format = formatOf(config);
+  const reasoning = reasoningOf(config.thinkingConfig ?? undefined, reading);
+  return {
+    model: "",
+    stream: false,
+    system,
+    turns,
+    ...toolSet,
+    ...settings,
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    wantUsage: false,
+    fieldNames: wordsOf(config, written),
+    unmapped: [...unread.unmapped],
+    essential: [...unread.essential],
+  };
+}
+
+/** Records fields that change the content of the reply and that only upstreams of this format support. */
+function noteDemands(
+  request: GenerateContentRequest,
+  config: WireConfig,
+  { unread, written }: Reading,
+): void {
+  const fields: JsonObject = { ...request };
+  for (const field of ESSENTIAL_FIELDS) {
+    if (textIn(fields[field]) !== undefined) {
+      unread.essential.add(written(field));
+    }
+  }
+  const isTextOnly = (config.responseModalities ?? []).every((modality) =>
+    /^(?:text|modality_unspecified)$/i.test(modality)
+  );
+  if (!isTextOnly) unread.essential.add(written(`${CONFIG}responseModalities`));
+  const type = mimeTypeOf(config);
+  if (type !== undefined && type !== JSON_TYPE && type !== "text/plain") {
+    unread.essential.add(written(WORDS.format));
+  }
+}
+
+const JSON_TYPE = "application/json";
+
+function mimeTypeOf({ responseMimeType }: WireConfig): string | undefined {
+  return textIn(responseMimeType)?.toLowerCase();
+}
+
+/** The settings; what they cannot hold is recorded in the client's spelling. */
+function readSettings(
+  request: GenerateContentRequest,
+  { unread, written }: Reading,
+): Partial<Settings> {
+  const found = newUnmappedFields();
+  const settings = decodeSettings(SETTINGS, asJson(request), found);
+  for (const path of found.unmapped) unread.unmapped.add(written(path));
+  for (const path of found.essential) unread.essential.add(written(path));
+  return settings;
+}
+
+function formatOf(config: WireConfig): OutputFormat | undefined {
+  const { responseSchema, responseJsonSchema } = config;
+  if (isObject(responseJsonSchema)) {
+    return { type: "schema", schema: responseJsonSchema };
+  }
+  if (responseSchema) {
+    return { type: "schema", schema: jsonSchema(responseSchema) };
+  }
+  const type = mimeTypeOf(config);
+  return type === JSON_TYPE
+    ? { type: "json" }
+    : type === undefined
+    ? undefined
+    : { type: "text" };
+}
+
+/** By default the format's replies do not have the reasoning. */
+function reasoningOf(
+  thinking: WireThinkingConfig | undefined,
+  { written }: Reading,
+): Reasoning | undefined {
+  if (thinking === undefined) return undefined;
+  const { thinkingBudget: budget, includeThoughts } = thinking;
+  const visible = { visible: includeThoughts === true };
+  if (budget === 0) return { mode: "off" };
+  const level = textIn(thinking.thinkingLevel)?.toLowerCase();
+  const isUnspecified = level === undefined ||
+    level === "thinking_level_unspecified";
+  if (!isUnspecified) {
+    if (!isEffort(level)) {
+      throw invalidField(
+        written(`${CONFIG}thinkingConfig.thinkingLevel`),
+        "expected MINIMAL, LOW, MEDIUM or HIGH",
+      );
+    }
+    return { mode: "on", effort: level, ...visible };
+  }
+  return typeof budget === "number" && budget !== DYNAMIC_THINKING_BUDGET
+    ? { mode: "on", budgetTokens: budget, ...visible }
+    : { mode: "auto", ...visible };
+}
+
+function isEffort(level: string): level is Effort {
+  const levels: ReadonlySet<string> = THINKING_LEVELS;
+  return levels.has(level);
+}
+
+function wordsOf(
+  config: WireConfig,
+  written: OneSpelling["written"],
+): FieldNames {
+  const format = isObject(config.responseJsonSchema)
+    ? `${CONFIG}responseJsonSchema`
+    : config.responseSchema
+    ? `${CONFIG}responseSchema`
+    : WORDS.format;
+  const words: FieldNames = { ...WORDS, format };
+  return Object.fromEntries(
+    Object.entries(words).map(([field, path]) => [field, written(path)]),
+  ) as FieldNames;
+}

@@ -1,0 +1,159 @@
+/**
+ * Encodes a whole reply by folding events. `decode_reply.ts` is the inverse.
+ *
+ * @module
+ */
+import type { EncodeContext } from "../../dialect.ts";
+import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  type Block,
+  foldReply,
+  kindsOf,
+  type ReplyEvent,
+  settleStop,
+  type StopReason,
+} from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { callArguments } from "./encode_messages.ts";
+import { encodeGrounding } from "./grounding.ts";
+import { signatureField } from "./signatures.ts";
+import { WIRE_FINISH_REASONS } from "./stop_reason.ts";
+import { encodeUsage } from "./usage.ts";
+
+/**
+ * Encodes a whole reply.
+ *
+ * @throws {ApiError} the error that the events contain
+ */
+export function encodeReply(
+  events: Iterable<ReplyEvent>,
+  context: EncodeContext,
+): JsonObject {
+  const { id, blocks, usage, stop } = foldReply(events);
+  const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
+  let calls = 0;
+  let grounding: JsonObject = {};
+  const parts: JsonObject[] = [];
+  for (const block of blocks) {
+    if (block.kind === "tool") {
+      parts.push(callPart(
+        block.id ?? generatedCallId("call_", context.idSeed, calls++),
+        block.name,
+        block.text,
+        block.signature,
+      ));
+      continue;
+    }
+    const { text, citations = [] } = block;
+    if (citations.length > 0) {
+      grounding = joined(
+        grounding,
+        encodeGrounding(citations, text, parts.length),
+      );
+    }
+    parts.push(...prosePart(block));
+  }
+  return {
+    ...endFields(reason, parts, grounding),
+    usageMetadata: encodeUsage(usage, context.inputEstimate),
+    ...replyFields(id, context),
+  };
+}
+
+/** Adds a finish reason to a whole reply that has none. */
+export function withStop(
+  body: JsonObject,
+  events: readonly ReplyEvent[],
+): JsonObject {
+  const { blocks, stop } = foldReply(events);
+  const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
+  return {
+    ...body,
+    candidates: arrayOr(body["candidates"]).map((candidate, index) =>
+      index === 0
+        ? { ...objectOr(candidate), finishReason: WIRE_FINISH_REASONS[reason] }
+        : candidate
+    ),
+  };
+}
+
+/** The fields of a reply beside its content; those of every frame of a stream. */
+export function replyFields(
+  id: string | undefined,
+  context: EncodeContext,
+): JsonObject {
+  return {
+    modelVersion: context.model,
+    responseId: id === undefined || id === "" ? context.idSeed : id,
+  };
+}
+
+/**
+ * How a reply ended. One that was refused before it had any content is a blocked prompt, which has
+ * no candidates.
+ */
+export function endFields(
+  reason: StopReason,
+  parts: readonly JsonObject[],
+  grounding: JsonObject = {},
+): JsonObject {
+  if (reason === "refusal" && parts.length === 0) {
+    return { promptFeedback: { blockReason: "SAFETY" } };
+  }
+  return {
+    candidates: [{
+      // A turn without parts does not count as a reply in the client libraries.
+      content: {
+        parts: parts.length > 0 ? parts : [{ text: "" }],
+        role: "model",
+      },
+      finishReason: WIRE_FINISH_REASONS[reason],
+      index: 0,
+      ...(Object.keys(grounding).length === 0
+        ? {}
+        : { groundingMetadata: grounding }),
+    }],
+  };
+}
+
+/** A call. Arguments that are no object are wrapped in one, so that the client still sees them. */
+export function callPart(
+  id: string,
+  name: string,
+  text: string,
+  signature: Signature | undefined,
+): JsonObject {
+  return {
+    functionCall: { id, name, args: callArguments(text).args },
+    ...signatureField(signature),
+  };
+}
+
+/** A text or thought; none for an empty one without a signature. */
+function prosePart(block: Block): readonly JsonObject[] {
+  const { text, signature } = block;
+  if (block.kind === "reasoning") {
+    return text === "" && signature === undefined
+      ? []
+      : [{ text, thought: true, ...signatureField(signature) }];
+  }
+  return text === "" ? [] : [{ text }];
+}
+
+/** Sources of several texts, numbered on. */
+function joined(first: JsonObject, second: JsonObject): JsonObject {
+  const chunks = arrayOr(first["groundingChunks"]);
+  return {
+    groundingChunks: [...chunks, ...arrayOr(second["groundingChunks"])],
+    groundingSupports: [
+      ...arrayOr(first["groundingSupports"]),
+      ...arrayOr(second["groundingSupports"]).map((support) => ({
+        ...objectOr(support),
+        groundingChunkIndices: arrayOr(
+          objectOr(support)["groundingChunkIndices"],
+        ).map((index) => Number(index) + chunks.length),
+      })),
+    ],
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Encodes streams for a client: response objects, each with the parts that are new. Calls are
+ * whole, as clients of the format expect. The last object has the finish reason and the usage; the
+ * end of the body ends the stream. `decode_stream.ts` is the inverse.
+ *
+ * @module
+ */
+import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
+import type { JsonObject } from "../../bytes/json.ts";
+import type { Citation } from "../../model/citation.ts";
+import { generatedCallId } from "../../model/names.ts";
+import {
+  type BlockKind,
+  mergeUsage,
+  type ReplyEvent,
+  settleStop,
+  type StopReason,
+  type Usage,
+} from "../../model/reply.ts";
+import type { Signature } from "../../model/request.ts";
+import { dataFrame } from "../../stream/sse.ts";
+import { callPart, endFields, replyFields } from "./encode_reply.ts";
+import { errorBody } from "./error.ts";
+import { encodeGrounding } from "./grounding.ts";
+import { signatureField } from "./signatures.ts";
+import { encodeUsage } from "./usage.ts";
+
+interface OpenBlock {
+  readonly kind: BlockKind;
+  /** Id and name of a call. */
+  readonly call?: { readonly id: string; readonly name: string };
+  /** The arguments of a call, or the text that sources refer to. */
+  readonly texts: string[];
+  readonly citations: Citation[];
+  signature?: Signature;
+}
+
+const FRAME = 'data: {"candidates":[{"content":{"parts":[';
+
+/** Makes the encoder of one stream. */
+export function streamEncoder(context: EncodeContext): StreamEncoder {
+  let id: string | undefined;
+  let tail = "";
+  let open: OpenBlock | undefined;
+  let calls = 0;
+  let parts = 0;
+  const kinds = new Set<BlockKind>();
+  let usage: Usage = {};
+  let reason: StopReason = "end";
+  let ended = false;
+
+  const frame = (part: string, more = ""): string => {
+    if (tail === "") {
+      tail = `,${JSON.stringify(replyFields(id, context)).slice(1)}\n\n`;
+    }
+    return `${FRAME}${part}],"role":"model"},"index":0${more}}]${tail}`;
+  };
+  const added = (text: string): string => {
+    if (open === undefined || text === "") return "";
+    open.texts.push(text);
+    switch (open.kind) {
+      case "tool":
+        return "";
+      case "reasoning":
+        return frame(`{"text":${JSON.stringify(text)},"thought":true}`);
+      case "text":
+      case "refusal":
+        return frame(`{"text":${JSON.stringify(text)}}`);
+    }
+  };
+  /** What is written at the end of a block: a call, a signature, sources. */
+  const close = (): string => {
+    if (open === undefined) return "";
+    const { kind, call, texts, citations, signature } = open;
+    open = undefined;
+    const at = parts;
+    if (texts.length > 0 || kind === "tool") parts++;
+    if (call !== undefined) {
+      return frame(
+        JSON.stringify(
+          callPart(call.id, call.name, texts.join(""), signature),
+        ),
+      );
+    }
+    if (kind === "reasoning") {
+      return signature === undefined ? "" : frame(
+        JSON.stringify({
+          text: "",
+          thought: true,
+          ...signatureField(signature),
+        }),
+      );
+    }
+    if (citations.length === 0) return "";
+    const grounding = encodeGrounding(citations, texts.join(""), at);
+    return frame(
+      '{"text":""}',
+      `,"groundingMetadata":${JSON.stringify(grounding)}`,
+    );
+  };
+  const begun = (event: ReplyEvent & { type: "open" }): string => {
+    const before = close();
+    kinds.add(event.kind);
+    open = {
+      kind: event.kind,
+      ...(event.kind === "tool"
+        ? {
+          call: {
+            id: event.id ?? generatedCallId("call_", context.idSeed, calls++),
+            name: event.name,
+          },
+        }
+        : {}),
+      texts: [],
+      citations: [],
+    };
+    return before;
+  };
+  const end = (): string => {
+    const before = close();
+    const content: readonly JsonObject[] = kinds.size === 0
+      ? []
+      : [{ text: "" }];
+    return before + dataFrame(JSON.stringify({
+      ...endFields(settleStop(reason, kinds), content),
+      usageMetadata: encodeUsage(usage, context.inputEstimate),
+      ...replyFields(id, context),
+    }));
+  };
+  return {
+    push(event) {
+      if (ended) return "";
+      switch (event.type) {
+        case "start":
+          id = event.id;
+          usage = mergeUsage(usage, event.usage ?? {});
+          return "";
+        case "open":
+          return begun(event);
+        case "delta":
+          return added(event.text);
+        case "sign":
+          if (open !== undefined) open.signature = event.signature;
+          return "";
+        case "cite":
+          open?.citations.push(event.citation);
+          return "";
+        case "close":
+          return close();
+        case "usage":
+          usage = mergeUsage(usage, event.usage);
+          return "";
+        case "stop":
+          reason = event.reason;
+          return "";
+        case "end":
+          ended = true;
+          return end();
+        case "error":
+          ended = true;
+          return dataFrame(JSON.stringify(errorBody(event.error)));
+      }
+    },
+    // Clients ignore a comment; no object may be empty.
+    ping: () => "",
+  };
+}

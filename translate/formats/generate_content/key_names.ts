@@ -1,0 +1,121 @@
+/**
+ * The two spellings of the format's keys: `maxOutputTokens`, and `max_output_tokens` as in the
+ * vendor's own definitions. The vendor takes both, and one entry where a list is expected.
+ * Decoders read the first spelling; errors and reports name fields in the client's.
+ *
+ * @module
+ */
+import { invalidField } from "../../model/error.ts";
+import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+
+/** Keys of objects whose own keys are the client's data, or a schema's. */
+const FREE_FORM: ReadonlySet<string> = new Set([
+  "args",
+  "labels",
+  "parameters",
+  "parametersJsonSchema",
+  "partMetadata",
+  "response",
+  "responseJsonSchema",
+  "responseSchema",
+]);
+
+/** Keys of lists. */
+const LISTS: ReadonlySet<string> = new Set([
+  "contents",
+  "functionDeclarations",
+  "parts",
+  "tools",
+]);
+
+/** Keys that are read here, or that change what is billed. */
+export const KNOWN_KEYS: ReadonlySet<string> = new Set(
+  `
+  allowedFunctionNames args cachedContent candidateCount codeExecution contents continuationToken data
+  description displayName enterpriseWebSearch exaAiSearch fileData fileUri frequencyPenalty
+  functionCall functionCallingConfig functionDeclarations functionResponse generationConfig
+  googleMaps googleSearch googleSearchRetrieval id includeThoughts inlineData logprobs manualMode
+  maxOutputTokens mimeType mode modelConfig modelName modelSelectionConfig name parallelAiSearch
+  parameters parametersJsonSchema parts presencePenalty response responseJsonSchema
+  responseLogprobs responseMimeType responseModalities responseSchema role routingConfig seed
+  serviceTier stopSequences systemInstruction temperature text thinkingBudget thinkingConfig
+  thinkingLevel thought thoughtSignature toolConfig tools topK topP
+  `.trim().split(/\s+/),
+);
+const BY_LETTERS: ReadonlyMap<string, string> = new Map(
+  [...KNOWN_KEYS].map((name) => [letters(name), name]),
+);
+
+/** As the most tolerant readers compare. */
+function letters(key: string): string {
+  return key.toUpperCase().toLowerCase().replaceAll("_", "");
+}
+
+/** A body in one spelling. */
+export interface OneSpelling {
+  /** The body with the keys that decoders read; the same object where nothing changes. */
+  readonly body: JsonObject;
+  /** A path in the spelling of the client. */
+  written(path: string): string;
+}
+
+/**
+ * The body in the spelling that decoders read.
+ *
+ * @throws {ApiError} `invalid_request` for a field that is given in both spellings, or in one that
+ * only some readers take for it
+ */
+export function oneSpelling(body: JsonObject): OneSpelling {
+  /** Key → the client's spelling of it. */
+  const spellings = new Map<string, string>();
+  const read = (value: unknown, at: string): unknown => {
+    if (Array.isArray(value)) {
+      const entries = value.map((entry, i) => read(entry, `${at}[${i}]`));
+      return entries.every((entry, i) => entry === value[i]) ? value : entries;
+    }
+    return isObject(value) ? readObject(value, at) : value;
+  };
+  const readObject = (object: JsonObject, at: string): JsonObject => {
+    const out: JsonDraft = {};
+    let changed = false;
+    for (const [key, value] of Object.entries(object)) {
+      const name = camelCase(key);
+      const path = at === "" ? key : `${at}.${key}`;
+      const known = KNOWN_KEYS.has(name) ? name : BY_LETTERS.get(letters(key));
+      if (known !== undefined && known !== name) {
+        throw invalidField(path, `must be spelled ${known}`);
+      }
+      if (Object.hasOwn(out, name)) {
+        throw invalidField(path, `is given twice, as ${name} and otherwise`);
+      }
+      if (name !== key) spellings.set(name, key);
+      const listed = LISTS.has(name) && isObject(value) ? [value] : value;
+      const inner = FREE_FORM.has(name) ? listed : read(listed, path);
+      changed ||= name !== key || inner !== value;
+      put(out, name, inner);
+    }
+    return changed ? out : object;
+  };
+  return {
+    body: readObject(body, ""),
+    written: (path) =>
+      spellings.size === 0
+        ? path
+        : path.replaceAll(/\w+/g, (name) => spellings.get(name) ?? name),
+  };
+}
+
+/** Sets a key that may be `__proto__`. */
+function put(object: JsonDraft, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true });
+}
+
+function camelCase(key: string): string {
+  return key.includes("_")
+    ? key.replaceAll(
+      /(?<=[a-z0-9])_([a-z0-9])/g,
+      (_, letter: string) => letter.toUpperCase(),
+    )
+    : key;
+}

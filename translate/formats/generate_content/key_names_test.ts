@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { isObject } from "../../bytes/json.ts";
+import { KNOWN_KEYS, oneSpelling } from "./key_names.ts";
+import { generateContentRequest } from "./wire.ts";
+
+/** The names of all properties in a schema. */
+function* propertiesOf(schema: unknown): Generator<string> {
+  if (Array.isArray(schema)) {
+    for (const one of schema) yield* propertiesOf(one);
+  } else if (isObject(schema)) {
+    if (isObject(schema["properties"])) {
+      yield* Object.keys(schema["properties"]);
+    }
+    yield* propertiesOf(Object.values(schema));
+  }
+}
+
+Deno.test("KNOWN_KEYS has every key of the request", () => {
+  const json = z.toJSONSchema(generateContentRequest, {
+    unrepresentable: "any",
+  });
+  for (const name of propertiesOf(json)) assert.ok(KNOWN_KEYS.has(name), name);
+});
+
+Deno.test("oneSpelling() refuses keys that only some readers take for known ones", () => {
+  for (
+    const key of ["maxoutputtokens", "MaxOutputTokens", "max_Output_tokens"]
+  ) {
+    assert.throws(
+      () => oneSpelling({ generationConfig: { [key]: 1 } }),
+      new RegExp(
+        `^ApiError: generationConfig\\.${key}: must be spelled maxOutputTokens$`,
+      ),
+    );
+  }
+  const own = { functionCall: { name: "f", args: { MimeType: 1 } } };
+  assert.equal(oneSpelling(own).body, own);
+});
+
+Deno.test("oneSpelling() changes keys of the format and none of the client's own", () => {
+  const { body, written } = oneSpelling({
+    system_instruction: { parts: { text: "a_b" } },
+    contents: [{
+      parts: [
+        { function_call: { name: "f", args: { my_key: { x_y: 1 } } } },
+        { function_response: { name: "f", response: { my_key: 1 } } },
+      ],
+    }],
+    tools: { function_declarations: [{ parameters: { any_of: [] } }] },
+    labels: { my_team: "x" },
+    generation_config: { thinking_config: { thinking_budget: 1 } },
+  });
+  assert.deepEqual(body, {
+    systemInstruction: { parts: [{ text: "a_b" }] },
+    contents: [{
+      parts: [
+        { functionCall: { name: "f", args: { my_key: { x_y: 1 } } } },
+        { functionResponse: { name: "f", response: { my_key: 1 } } },
+      ],
+    }],
+    tools: [{ functionDeclarations: [{ parameters: { any_of: [] } }] }],
+    labels: { my_team: "x" },
+    generationConfig: { thinkingConfig: { thinkingBudget: 1 } },
+  });
+  assert.equal(
+    written("generationConfig.thinkingConfig.thinkingLevel"),
+    "generation_config.thinking_config.thinkingLevel",
+  );
+});
+
+Deno.test("oneSpelling() returns a body in the usual spelling as it is", () => {
+  const body = { contents: [{ parts: [{ text: "x" }] }], __proto__: null };
+  assert.equal(oneSpelling(body).body, body);
+});
+
+Deno.test("oneSpelling() refuses a field in both spellings, in any order", () => {
+  for (
+    const config of [{ topK: 1, top_k: 2 }, { top_k: 2, topK: 1 }]
+  ) {
+    assert.throws(
+      () => oneSpelling({ generationConfig: config }),
+      /^ApiError: generationConfig\.top_?[kK]: is given twice/,
+    );
+  }
+});
+
+Deno.test("a key called __proto__ stays a key", () => {
+  const { body } = oneSpelling(
+    JSON.parse('{"top_k":1,"__proto__":{"polluted":true}}'),
+  );
+  assert.deepEqual(Object.keys(body), ["topK", "__proto__"]);
+  assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
+});

@@ -1,0 +1,44 @@
+/**
+ * The settings of a request in the Responses format. It has no stop strings, `top_k` or seed. Log
+ * probabilities are dropped, since a translated reply has none.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { promptCacheRow } from "../../families/chat/prompt_cache.ts";
+import { CAP, SHARED_ROWS } from "../../families/chat/settings.ts";
+import { sha256 } from "../../model/names.ts";
+import {
+  at,
+  type SettingsTable,
+  settingsTable,
+} from "../../model/settings_table.ts";
+
+/** The maximum length of a user id in this format. */
+const MAX_USER_ID = 64;
+
+/** Replies of this format repeat zero as the default, and clients send it back. */
+const notZero = (value: unknown): number | undefined =>
+  typeof value === "number" && value !== 0 ? value : undefined;
+
+/** The settings, in the order in which they are written. */
+export const SETTINGS: SettingsTable<undefined> = settingsTable({
+  maxTokens: at("max_output_tokens", {
+    schema: CAP.describe("Most tokens to generate, reasoning included."),
+  }),
+  ...SHARED_ROWS,
+  presencePenalty: { ...SHARED_ROWS.presencePenalty, decode: notZero },
+  frequencyPenalty: { ...SHARED_ROWS.frequencyPenalty, decode: notZero },
+  user: {
+    ...SHARED_ROWS.user,
+    writeTo: () => "safety_identifier",
+    // The same user always gets the same hash.
+    encode: (user) => user.length <= MAX_USER_ID ? user : sha256(user),
+  },
+  promptCacheKey: { ...SHARED_ROWS.promptCacheKey, isQuiet: true },
+  verbosity: { ...SHARED_ROWS.verbosity, path: "text.verbosity" },
+  promptCache: promptCacheRow(
+    z.unknown().optional().describe("How the prompt is cached."),
+    true,
+  ),
+});

@@ -1,0 +1,55 @@
+/**
+ * The parts of a prompt in formats whose count of the prompt includes what was read from and written to caches.
+ *
+ * @module
+ */
+import type { Usage } from "./reply.ts";
+
+/** Counts as an upstream reports them; absent: not reported. */
+export interface PromptCounts {
+  readonly prompt: number | undefined;
+  readonly cacheRead: number | undefined;
+  readonly cacheWrite: number | undefined;
+  /** Generated tokens. */
+  readonly output: number | undefined;
+  /** All tokens of the call. */
+  readonly total: number | undefined;
+  /** Whether cached tokens beyond the prompt's are never a part of them. */
+  readonly cachedBesidePrompt?: boolean;
+}
+
+/** The parts, and the prompt that they add up to. */
+export interface PromptParts {
+  readonly parts: Pick<Usage, "input" | "cacheRead" | "cacheWrite">;
+  readonly prompt: number;
+}
+
+/**
+ * The disjoint parts of a prompt. Where more tokens are cached than the prompt has, the total shows whether they were
+ * counted beside it; otherwise they are cut to the prompt, or, without a total, are the prompt.
+ */
+export function promptParts(
+  { prompt, cacheRead, cacheWrite, output, total, cachedBesidePrompt }:
+    PromptCounts,
+): PromptParts {
+  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const isBeside = cached > (prompt ?? cached) &&
+    (cachedBesidePrompt === true ||
+      (total !== undefined &&
+        total >= (prompt ?? 0) + cached + (output ?? 0)));
+  const all = isBeside
+    ? (prompt ?? 0) + cached
+    : total === undefined
+    ? Math.max(prompt ?? 0, cached)
+    : prompt ?? cached;
+  const read = Math.min(cacheRead ?? 0, all);
+  const written = Math.min(cacheWrite ?? 0, all - read);
+  return {
+    parts: {
+      ...(prompt === undefined ? {} : { input: all - read - written }),
+      ...(cacheRead === undefined ? {} : { cacheRead: read }),
+      ...(cacheWrite === undefined ? {} : { cacheWrite: written }),
+    },
+    prompt: isBeside ? all : prompt ?? 0,
+  };
+}

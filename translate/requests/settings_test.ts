@@ -1,0 +1,80 @@
+/** Settings that few formats have, from one to another. */
+import {
+  checkRows,
+  type RequestRow,
+  type RequestTable,
+} from "../testing/request_table.ts";
+
+const CHAT: RequestRow["body"] = { messages: [{ role: "user", content: "a" }] };
+const RESPONSES: RequestRow["body"] = { input: "a" };
+
+type Case = readonly [
+  from: RequestTable["from"],
+  to: RequestTable["to"],
+  row: RequestRow,
+];
+
+const CASES: readonly Case[] = [
+  ["chat_completions", "responses", {
+    name: "verbosity beside a form of the reply",
+    body: { verbosity: "low", response_format: { type: "json_object" } },
+    arrives: { text: { format: { type: "json_object" }, verbosity: "low" } },
+  }],
+  ["chat_completions", "responses", {
+    name: "verbosity alone",
+    body: { verbosity: "high" },
+    arrives: { text: { verbosity: "high" } },
+  }],
+  ["responses", "chat_completions", {
+    name: "verbosity",
+    body: { text: { verbosity: "low" } },
+    arrives: { verbosity: "low" },
+  }],
+  ["responses", "chat_completions", {
+    name: "verbosity where the model has none",
+    body: { model: "plain", text: { verbosity: "low" } },
+    arrives: { verbosity: undefined },
+    dropped: ["text.verbosity"],
+  }],
+  ["responses", "messages", {
+    name: "the usual verbosity is no loss",
+    body: { text: { verbosity: "medium" } },
+  }],
+  ["chat_completions", "responses", {
+    name: "an unknown verbosity",
+    body: { verbosity: "chatty" },
+    arrives: { text: undefined },
+    dropped: ["verbosity"],
+  }],
+  ["chat_completions", "responses", {
+    name: "a key of the cache",
+    body: { prompt_cache_key: "k" },
+    arrives: { prompt_cache_key: "k" },
+  }],
+  ["responses", "chat_completions", {
+    name: "a key of the cache",
+    body: { prompt_cache_key: "k" },
+    arrives: { prompt_cache_key: "k" },
+  }],
+  ["responses", "chat_completions", {
+    name: "its loss is not named: agents send it with every request",
+    body: { model: "plain", prompt_cache_key: "k" },
+    arrives: { prompt_cache_key: undefined },
+  }],
+  ["chat_completions", "responses", {
+    name: "its loss is named for clients that chose it",
+    body: { model: "plain", prompt_cache_key: "k" },
+    arrives: { prompt_cache_key: undefined },
+    dropped: ["prompt_cache_key"],
+  }],
+];
+
+for (const [from, to, row] of CASES) {
+  Deno.test(`${from} to ${to}`, (t) =>
+    checkRows(t, {
+      from,
+      to,
+      base: { model: "able", ...(from === "responses" ? RESPONSES : CHAT) },
+      models: { able: { verbosity: true, cacheMarks: "prompt" }, plain: {} },
+    }, [row]));
+}
